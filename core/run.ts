@@ -1,0 +1,58 @@
+import type { EndCause } from './end-cause.ts';
+
+/** The container's state, and the only two values a client ever sees. */
+export type RunStatus = 'running' | 'sleep';
+export type AgentStatus = 'working' | 'idle' | 'waiting' | 'error';
+export type TriggerType = 'api' | 'dashboard' | 'schedule';
+export type Labels = Record<string, string>;
+
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadInputTokens: number;
+  cacheCreationInputTokens: number;
+}
+
+export const noUsage: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadInputTokens: 0,
+  cacheCreationInputTokens: 0,
+};
+
+export type WebhookState = 'none' | 'waiting' | 'pending' | 'delivered' | 'dropped';
+
+/** A run as Postgres knows it. `endedAt` alone says that it has ended. */
+export interface Run {
+  runId: string;
+  flowId: string;
+  projectId: string;
+  name: string | null;
+  labels: Labels;
+  status: RunStatus;
+  agentStatus: AgentStatus | null;
+  triggerType: TriggerType;
+  prompt: string;
+  partialMessages: boolean;
+  sessionId: string | null;
+  createdAt: Date;
+  startedAt: Date | null;
+  endedAt: Date | null;
+  deletedAt: Date | null;
+  endCause: EndCause | null;
+  endDetail: string | null;
+  exitCode: number | null;
+  result: string | null;
+  structuredOutput: string | null;
+  usage: Usage;
+  costUsd: number | null;
+  numTurns: number;
+  createdBy: { keyName: string; createdBy: string };
+  webhook: { state: WebhookState; attempts: number; lastStatus: number | null };
+  mcpServerNames: string[];
+  hostId: string | null;
+  generation: number;
+  workflowId: string;
+  workflowStartedAt: Date | null;
+  lastSeq: number;
+}
