@@ -1,0 +1,97 @@
+// The few calls to the Docker Engine that the stack itself needs, over its unix socket. The command
+// line client is not used: its build needs a plug-in here and a flag there, the API is one.
+
+import { request } from 'node:http';
+import type { Readable } from 'node:stream';
+
+export interface EngineCall {
+  method?: string;
+  path: string;
+  body?: Readable;
+  contentType?: string;
+  /** Given up when nothing has come for so long. */
+  silenceMs?: number;
+}
+
+export interface EngineAnswer {
+  status: number;
+  text: string;
+}
+
+export async function pingEngine(socketPath: string): Promise<boolean> {
+  try {
+    return (await callEngine(socketPath, { path: '/_ping', silenceMs: 2000 })).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+export async function hasImage(socketPath: string, tag: string): Promise<boolean> {
+  const path = `/images/${encodeURIComponent(tag)}/json`;
+  return (await callEngine(socketPath, { path })).status === 200;
+}
+
+/** Calls and returns the whole answer; `onLine` sees each line of a progress stream as it comes. */
+export function callEngine(
+  socketPath: string,
+  call: EngineCall,
+  onLine: (line: string) => void = () => {},
+): Promise<EngineAnswer> {
+  const { method = 'GET', path, body, contentType, silenceMs = 600_000 } = call;
+  const headers = contentType === undefined ? {} : { 'content-type': contentType };
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath, method, path, headers }, (answer) => {
+      let text = '';
+      let seen = 0;
+      answer.setEncoding('utf8');
+      answer.on('data', (chunk: string) => {
+        text += chunk;
+        for (let end = text.indexOf('\n', seen); end >= 0; end = text.indexOf('\n', seen)) {
+          onLine(text.slice(seen, end));
+          seen = end + 1;
+        }
+      });
+      answer.on('error', reject);
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
+    });
+    sent.setTimeout(silenceMs, () => sent.destroy(new Error(`no answer in ${silenceMs} ms`)));
+    sent.on('error', reject);
+    if (body === undefined) sent.end();
+    else body.on('error', (error) => sent.destroy(error)).pipe(sent);
+  });
+}
+
+/** Runs a call whose answer is a stream of JSON lines, in which a failure hides behind a 200. */
+export async function workEngine(
+  socketPath: string,
+  call: EngineCall,
+  onText: (text: string) => void = () => {},
+): Promise<void> {
+  let failure: string | undefined;
+  const said: string[] = [];
+  const answer = await callEngine(socketPath, call, (line) => {
+    const { error, stream, status } = parseProgress(line);
+    failure ??= error;
+    const text = (stream ?? status ?? '').trim();
+    if (text) said.push(text);
+    if (text) onText(text);
+  });
+  if (answer.status >= 300) failure ??= answer.text.trim();
+  if (failure !== undefined) {
+    throw new Error(`${call.path.split('?')[0]}: ${failure}\n${said.slice(-25).join('\n')}`);
+  }
+}
+
+interface ProgressLine {
+  error?: string;
+  stream?: string;
+  status?: string;
+}
+
+function parseProgress(line: string): ProgressLine {
+  try {
+    return JSON.parse(line) as ProgressLine; // the engine's own documented shape, read only for display
+  } catch {
+    return {};
+  }
+}

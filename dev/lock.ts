@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export interface Lock {
+  release(): Promise<void>;
+}
+
+const takenCode = 99;
+
+/**
+ * Holds a file's lock by a small process that ends when this one does, however it ends.
+ * Undefined when somebody else holds it and `wait` is not asked for.
+ */
+export async function takeLock(file: string, { wait = false } = {}): Promise<Lock | undefined> {
+  const how = wait ? [] : ['-n', '-E', String(takenCode)];
+  const child = spawn('flock', [...how, file, 'sh', '-c', 'echo held; exec cat >/dev/null'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const first = await Promise.race([once(child.stdout, 'data').then(() => 'held'), exited]);
+  if (first !== 'held') {
+    if (first[0] === takenCode) return undefined;
+    throw new Error(`cannot lock ${file}: flock ended with ${String(first[0])}`);
+  }
+  child.unref();
+  return {
+    async release() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+/** Does the work alone; whoever else wants the same lock waits. */
+export async function alone<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const lock = await takeLock(file, { wait: true });
+  try {
+    return await work();
+  } finally {
+    await lock?.release();
+  }
+}

@@ -1,0 +1,64 @@
+import { shortened } from './words.ts';
+
+/** What a file asked for in a prompt holds: the words the prompt gives for it, else something about the prompt. */
+export function fileContent(path: string, prompt: string): string {
+  const given =
+    /\b(?:containing|saying|with (?:the )?(?:text|content|contents|words?|line))[\s:]*[`"“']([^`"”']+)[`"”']/i;
+  const words = given.exec(prompt)?.[1];
+  if (words !== undefined) return `${words}\n`;
+  if (/\bhaiku\b/i.test(prompt)) return haiku;
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return byExtension(name, shortened(prompt, 400));
+}
+
+const haiku = `No wire to the world,
+yet the words arrive on time.
+The test light turns green.
+`;
+
+function byExtension(name: string, about: string): string {
+  const text = JSON.stringify(about);
+  switch (name.slice(name.lastIndexOf('.') + 1).toLowerCase()) {
+    case 'json':
+      return `${JSON.stringify({ file: name, about, writtenBy: 'the offline model' }, null, 2)}\n`;
+    case 'js':
+    case 'mjs':
+    case 'ts':
+      return `// ${name}\nconst about = ${text};\nconsole.log(about);\n`;
+    case 'py':
+      return `# ${name}\nabout = ${text}\nprint(about)\n`;
+    case 'sh':
+      return `#!/bin/sh\n# ${name}\ncat <<'END'\n${about}\nEND\n`;
+    case 'csv':
+      return `word,length\n${rows(about)}\n`;
+    case 'html':
+      return `<!doctype html>\n<title>${name}</title>\n<p>${escaped(about)}</p>\n`;
+    case 'md':
+      return `# ${title(name)}\n\n${prose(about)}`;
+    default:
+      return `${title(name)}\n\n${prose(about)}`;
+  }
+}
+
+function prose(about: string): string {
+  return `This was asked for: ${about}
+
+- It was written by the offline model, by rule.
+- The agent's own Write tool put it here.
+- Everything around it, from the request to this file, is the real thing.
+`;
+}
+
+function title(name: string): string {
+  const words = name.replace(/\.[^.]*$/, '').replace(/[-_]+/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function rows(about: string): string {
+  const words = about.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.map((word) => `${word},${word.length}`).join('\n');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}

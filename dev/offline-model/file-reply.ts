@@ -1,0 +1,82 @@
+import type { Conversation, ToolCall } from './conversation.ts';
+import { fileContent } from './file-content.ts';
+import { callTool, type MessageReply, message, say } from './reply.ts';
+import { quoted } from './words.ts';
+
+const asksForWriting = /\b(write|create|make|save|put|produce|generate|add)\b/i;
+const fileName =
+  /(?:^|[\s`"'“(])((?:\/|\.\/)?(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.[a-z][a-z0-9]{0,7})(?=$|[\s`"'”),.;:!?])/gi;
+const maxFiles = 5;
+
+/**
+ * A prompt that asks for files gets them: one Write for each, a look at what is there, and a closing word.
+ * The tool calls made since the prompt say how far the work is; undefined where no file is asked for.
+ */
+export function fileReply(conversation: Conversation): MessageReply | undefined {
+  const paths = pathsIn(conversation);
+  if (paths.length === 0) return undefined;
+  if (!conversation.tools.has('Write')) {
+    return message([
+      say(`I would write ${paths.join(' and ')}, but no Write tool was offered to me.`),
+    ]);
+  }
+  const last = conversation.calls.at(-1);
+  const failed = last?.result?.isError === true ? last : undefined;
+  if (failed !== undefined) return afterFailure(failed, conversation);
+  const missing = paths.find((path) => !isWritten(path, conversation));
+  if (missing !== undefined) return write(missing, conversation);
+  if (!conversation.calls.some((call) => call.name === 'Bash') && conversation.tools.has('Bash')) {
+    return message([say('Let me look at the result.'), callTool('Bash', look(paths))]);
+  }
+  return message([say(closing(paths, last))]);
+}
+
+function pathsIn({ prompt, workingDirectory }: Conversation): string[] {
+  if (!asksForWriting.test(prompt)) return [];
+  const names = [...prompt.matchAll(fileName)].flatMap((match) => match[1] ?? []);
+  const absolute = names.map((name) =>
+    name.startsWith('/') ? name : `${workingDirectory}/${name.replace(/^\.\//, '')}`,
+  );
+  return [...new Set(absolute)].slice(0, maxFiles);
+}
+
+function isWritten(path: string, { calls }: Conversation): boolean {
+  return calls.some(
+    (call) => call.name === 'Write' && call.input['file_path'] === path && succeeded(call),
+  );
+}
+
+function succeeded(call: ToolCall): boolean {
+  return call.result !== undefined && !call.result.isError;
+}
+
+function write(path: string, conversation: Conversation): MessageReply {
+  const { prompt, calls } = conversation;
+  const opening =
+    calls.length === 0 ? `You ask: ${quoted(prompt)}. I will write ${path}.` : `Next, ${path}.`;
+  const input = { file_path: path, content: fileContent(path, prompt) };
+  return message([say(opening), callTool('Write', input)]);
+}
+
+/** A file that exists has to be read before it may be written again; any other refusal ends the work. */
+function afterFailure(failed: ToolCall, { tools }: Conversation): MessageReply {
+  const path = failed.input['file_path'];
+  const text = failed.result?.text ?? '';
+  if (failed.name === 'Write' && /read it first|not been read/i.test(text) && tools.has('Read')) {
+    return message([
+      say('It exists already; I read it first.'),
+      callTool('Read', { file_path: path }),
+    ]);
+  }
+  return message([say(`The ${failed.name} tool refused: ${quoted(text, 300)} I stop here.`)]);
+}
+
+function look(paths: readonly string[]) {
+  const names = paths.map((path) => `'${path}'`).join(' ');
+  return { command: `ls -l ${names} && head -n 20 ${names}`, description: 'Show what was written' };
+}
+
+function closing(paths: readonly string[], last: ToolCall | undefined): string {
+  const seen = last?.name === 'Bash' ? `\n\n${last.result?.text.trim() ?? ''}\n\n` : ' ';
+  return `Done: ${paths.join(' and ')} ${paths.length === 1 ? 'is' : 'are'} in place.${seen}Ask for a change and I will make it.`;
+}

@@ -1,0 +1,11 @@
+/** A text on one line, cut at a word's end, fit to be quoted. */
+export function shortened(text: string, maxLength: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line.length <= maxLength) return line;
+  const cut = line.slice(0, maxLength - 1);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), maxLength / 2)).trimEnd()}…`;
+}
+
+export function quoted(text: string, maxLength = 200): string {
+  return `“${shortened(text, maxLength)}”`;
+}

@@ -1,0 +1,62 @@
+// Redis: a given server, else one of the stack's own. It keeps nothing on disk: whatever is in it
+// can be made again from Postgres.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { installPackages } from '../apt.ts';
+import { isRunning, startBackground, stopBackground } from '../background.ts';
+import type { Folders } from '../folders.ts';
+import { answers, keptPort, readPort } from '../ports.ts';
+import { step } from '../progress.ts';
+import { findOnPath } from '../run.ts';
+import { keptSecret } from '../secrets.ts';
+
+const name = 'redis';
+
+export function ensureRedis(folders: Folders, given?: string): Promise<string> {
+  return step(name, async (now) => {
+    if (given) return { value: given, said: 'given by REDIS_URL' };
+    const kept = readPort(join(folders.data, `${name}.port`));
+    if (kept !== undefined && isRunning(folders, name) && (await answers(kept))) {
+      return { value: urlOf(folders, kept), said: `running on 127.0.0.1:${kept}` };
+    }
+    await stopRedis(folders);
+    const port = await start(folders, now);
+    return { value: urlOf(folders, port), said: `started on 127.0.0.1:${port}` };
+  });
+}
+
+export function stopRedis(folders: Folders): Promise<boolean> {
+  return stopBackground(folders, name);
+}
+
+async function start(folders: Folders, now: (doing: string) => void): Promise<number> {
+  if (findOnPath('redis-server', ['/usr/bin']) === undefined) {
+    await installPackages(['redis-server'], now);
+  }
+  const port = await keptPort(folders.data, name);
+  const settings = join(folders.data, 'redis.conf');
+  const lines = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `requirepass ${passwordOf(folders)}`,
+    `dir ${folders.data}`,
+    'save ""',
+    'appendonly no',
+    'maxmemory 512mb',
+    'maxmemory-policy noeviction',
+  ];
+  writeFileSync(settings, `${lines.join('\n')}\n`, { mode: 0o600 });
+  const command = findOnPath('redis-server', ['/usr/bin']) ?? 'redis-server';
+  const ready = () => answers(port);
+  await startBackground(folders, { name, command, args: [settings], cwd: folders.data, ready });
+  return port;
+}
+
+function urlOf(folders: Folders, port: number): string {
+  return `redis://:${passwordOf(folders)}@127.0.0.1:${port}/0`;
+}
+
+function passwordOf(folders: Folders): string {
+  return keptSecret(join(folders.data, 'redis.secret'));
+}

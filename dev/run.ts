@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+export interface RunOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  uid?: number;
+  gid?: number;
+  timeoutMs?: number;
+}
+
+/** Runs a program to its end and returns its output; a failure carries the last lines of it. */
+export function run(command: string, args: string[], options: RunOptions = {}): Promise<string> {
+  const { timeoutMs, ...how } = options;
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      ...how,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' }),
+    });
+    let stdout = '';
+    let both = '';
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk;
+      both += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      both += chunk;
+    });
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0) return resolve(stdout);
+      reject(new Error(`${command} ${args[0] ?? ''} ended with ${code ?? signal}\n${tail(both)}`));
+    });
+  });
+}
+
+export function findOnPath(program: string, also: string[] = []): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...also];
+  return folders.map((folder) => join(folder, program)).find(isExecutable);
+}
+
+export function tail(text: string, lines = 25): string {
+  return text.trimEnd().split('\n').slice(-lines).join('\n');
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
