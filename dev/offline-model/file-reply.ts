@@ -5,7 +5,7 @@ import { quoted } from './words.ts';
 
 const asksForWriting = /\b(write|create|make|save|put|produce|generate|add)\b/i;
 const fileName =
-  /(?:^|[\s`"'“(])((?:\/|\.\/)?(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.[a-z][a-z0-9]{0,7})(?=$|[\s`"'”),.;:!?])/gi;
+  /(?:^|[\s`"'“(])((?:\/|\.\/)?(?:[\w-][\w.-]*\/)*(?!node\.js\b)[\w-][\w.-]*\.(?:md|txt|json|csv|html?|css|[mc]?[jt]s|py|sh|ya?ml|xml|svg|toml|ini|sql|log|go|rs|rb|c|h))(?=$|[\s`"'”),.;:!?])/gi;
 const maxFiles = 5;
 
 /**
@@ -72,7 +72,7 @@ function afterFailure(failed: ToolCall, { tools }: Conversation): MessageReply {
 }
 
 function look(paths: readonly string[]) {
-  const names = paths.map((path) => `'${path}'`).join(' ');
+  const names = paths.map((path) => `'${path.replaceAll("'", "'\\''")}'`).join(' ');
   return { command: `ls -l ${names} && head -n 20 ${names}`, description: 'Show what was written' };
 }
 

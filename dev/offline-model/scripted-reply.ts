@@ -46,7 +46,9 @@ function faultAt(group: readonly Step[], attempt: number): Fault | undefined {
 }
 
 function groupReply(group: readonly Step[], conversation: Conversation, cut?: Fault): MessageReply {
-  const reply = message(group.flatMap((step) => partsOf(step, conversation, cut)));
+  const parts = group.flatMap((step) => partsOf(step, conversation, cut));
+  const isSilent = parts.every((part) => part.kind === 'delay' || part.kind === 'thinking');
+  const reply = message(isSilent ? [...parts, say('Done.')] : parts);
   for (const step of group) {
     if ('usage' in step) reply.usage = withoutUndefined(step.usage);
     if ('stopReason' in step) reply.stopReason = step.stopReason;

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Block, blockOf, type Envelope, emptyMessage, signature } from './message-body.ts';
+import type { MessageReply } from './reply.ts';
+
+export interface StreamOptions extends Envelope {
+  deltaMs: number;
+  /** Fires when the client has gone. */
+  signal: AbortSignal;
+}
+
+const pingEveryMs = 10_000;
+const maxPieces = 400;
+
+/**
+ * Sends a reply as the API's event stream. A delay keeps the connection alive with pings;
+ * a cut ends the connection without a word, as a lost network does.
+ */
+export async function streamReply(
+  response: ServerResponse,
+  reply: MessageReply,
+  options: StreamOptions,
+): Promise<void> {
+  const { deltaMs, signal, fingerprint, usage } = options;
+  const send = createSender(response, signal);
+  await send('message_start', { message: emptyMessage(options) });
+  await send('ping', {});
+  let index = 0;
+  for (const [position, part] of reply.parts.entries()) {
+    if (part.kind === 'cut') return void response.destroy();
+    if (part.kind === 'delay') await pause(part.delayMs, { send, signal });
+    const block = blockOf(part, position, fingerprint);
+    if (block === undefined) continue;
+    await sendBlock(block, { index, deltaMs, send, signal });
+    index += 1;
+  }
+  await send('message_delta', {
+    delta: { stop_reason: reply.stopReason, stop_sequence: null },
+    usage,
+  });
+  await send('message_stop', {});
+  response.end();
+}
+
+type Send = (type: string, fields: Readonly<Record<string, unknown>>) => Promise<void>;
+
+function createSender(response: ServerResponse, signal: AbortSignal): Send {
+  return async (type, fields) => {
+    signal.throwIfAborted();
+    const data = JSON.stringify({ type, ...fields });
+    if (!response.write(`event: ${type}\ndata: ${data}\n\n`)) {
+      await once(response, 'drain', { signal });
+    }
+  };
+}
+
+async function pause(ms: number, { send, signal }: { send: Send; signal: AbortSignal }) {
+  for (let left = ms; left > 0; left -= pingEveryMs) {
+    await sleep(Math.min(left, pingEveryMs), undefined, { signal });
+    if (left > pingEveryMs) await send('ping', {});
+  }
+}
+
+interface BlockOptions {
+  index: number;
+  deltaMs: number;
+  send: Send;
+  signal: AbortSignal;
+}
+
+async function sendBlock(block: Block, { index, deltaMs, send, signal }: BlockOptions) {
+  await send('content_block_start', { index, content_block: emptied(block) });
+  for (const delta of deltasOf(block)) {
+    if (deltaMs > 0) await sleep(deltaMs, undefined, { signal });
+    await send('content_block_delta', { index, delta });
+  }
+  await send('content_block_stop', { index });
+}
+
+function emptied(block: Block) {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: '' };
+    case 'thinking':
+      return { type: 'thinking', thinking: '', signature: '' };
+    case 'tool_use':
+      return { ...block, input: {} };
+  }
+}
+
+function deltasOf(block: Block): Readonly<Record<string, unknown>>[] {
+  switch (block.type) {
+    case 'text':
+      return pieces(block.text).map((text) => ({ type: 'text_delta', text }));
+    case 'thinking':
+      return [
+        ...pieces(block.thinking).map((thinking) => ({ type: 'thinking_delta', thinking })),
+        { type: 'signature_delta', signature },
+      ];
+    case 'tool_use':
+      return ['', ...pieces(JSON.stringify(block.input))].map((partial_json) => ({
+        type: 'input_json_delta',
+        partial_json,
+      }));
+  }
+}
+
+/** Cuts a text into a few words at a time; a very long one into larger pieces, never through a character. */
+function pieces(text: string): string[] {
+  const size = Math.max(12, Math.ceil(text.length / maxPieces));
+  return text.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? [];
+}
