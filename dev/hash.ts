@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const shown = 16;
+
+export function hashOf(...parts: (string | Buffer)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part).update('\0');
+  return hash.digest('hex').slice(0, shown);
+}
+
+/** The hash of what a folder holds: paths, modes and contents, whatever the times are. */
+export function hashOfFolder(folder: string, ...more: string[]): string {
+  const files = filesIn(folder);
+  return hashOf(
+    ...files.flatMap((file) => [
+      relative(folder, file),
+      String(lstatSync(file).mode & 0o111),
+      readFileSync(file),
+    ]),
+    ...more,
+  );
+}
+
+/** The plain files of a folder, in the same order everywhere; what npm installed is left out. */
+export function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.name !== 'node_modules')
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return filesIn(path);
+      return entry.isFile() ? [path] : [];
+    });
+}
