@@ -34,6 +34,7 @@ export interface Run {
   triggerType: TriggerType;
   prompt: string;
   partialMessages: boolean;
+  timeoutSeconds: number;
   sessionId: string | null;
   createdAt: Date;
   startedAt: Date | null;
