@@ -12,6 +12,7 @@ export interface StreamOptions extends Envelope {
 
 const pingEveryMs = 10_000;
 const maxPieces = 400;
+const flushMs = 50;
 
 /**
  * Sends a reply as the API's event stream. A delay keeps the connection alive with pings;
@@ -28,7 +29,7 @@ export async function streamReply(
   await send('ping', {});
   let index = 0;
   for (const [position, part] of reply.parts.entries()) {
-    if (part.kind === 'cut') return void response.destroy();
+    if (part.kind === 'cut') return await cutOff(response, signal);
     if (part.kind === 'delay') await pause(part.delayMs, { send, signal });
     const block = blockOf(part, position, fingerprint);
     if (block === undefined) continue;
@@ -41,6 +42,12 @@ export async function streamReply(
   });
   await send('message_stop', {});
   response.end();
+}
+
+/** What was sent so far reaches the client before the connection goes. */
+async function cutOff(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  await sleep(flushMs, undefined, { signal });
+  response.destroy();
 }
 
 type Send = (type: string, fields: Readonly<Record<string, unknown>>) => Promise<void>;

@@ -15,10 +15,9 @@ const maxFiles = 5;
 export function fileReply(conversation: Conversation): MessageReply | undefined {
   const paths = pathsIn(conversation);
   if (paths.length === 0) return undefined;
+  const names = paths.map((path) => shown(path, conversation)).join(' and ');
   if (!conversation.tools.has('Write')) {
-    return message([
-      say(`I would write ${paths.join(' and ')}, but no Write tool was offered to me.`),
-    ]);
+    return message([say(`I would write ${names}, but no Write tool was offered to me.`)]);
   }
   const last = conversation.calls.at(-1);
   const failed = last?.result?.isError === true ? last : undefined;
@@ -28,7 +27,7 @@ export function fileReply(conversation: Conversation): MessageReply | undefined 
   if (!conversation.calls.some((call) => call.name === 'Bash') && conversation.tools.has('Bash')) {
     return message([say('Let me look at the result.'), callTool('Bash', look(paths))]);
   }
-  return message([say(closing(paths, last))]);
+  return message([say(closing(names, last))]);
 }
 
 function pathsIn({ prompt, workingDirectory }: Conversation): string[] {
@@ -52,8 +51,9 @@ function succeeded(call: ToolCall): boolean {
 
 function write(path: string, conversation: Conversation): MessageReply {
   const { prompt, calls } = conversation;
+  const name = shown(path, conversation);
   const opening =
-    calls.length === 0 ? `You ask: ${quoted(prompt)}. I will write ${path}.` : `Next, ${path}.`;
+    calls.length === 0 ? `You ask: ${quoted(prompt)} I will write ${name}.` : `Next, ${name}.`;
   const input = { file_path: path, content: fileContent(path, prompt) };
   return message([say(opening), callTool('Write', input)]);
 }
@@ -76,7 +76,12 @@ function look(paths: readonly string[]) {
   return { command: `ls -l ${names} && head -n 20 ${names}`, description: 'Show what was written' };
 }
 
-function closing(paths: readonly string[], last: ToolCall | undefined): string {
+function closing(names: string, last: ToolCall | undefined): string {
   const seen = last?.name === 'Bash' ? `\n\n${last.result?.text.trim() ?? ''}\n\n` : ' ';
-  return `Done: ${paths.join(' and ')} ${paths.length === 1 ? 'is' : 'are'} in place.${seen}Ask for a change and I will make it.`;
+  return `Done: I wrote ${names}.${seen}Ask for a change and I will make it.`;
+}
+
+/** Files of the working directory are spoken of by their short names. */
+function shown(path: string, { workingDirectory }: Conversation): string {
+  return path.startsWith(`${workingDirectory}/`) ? path.slice(workingDirectory.length + 1) : path;
 }

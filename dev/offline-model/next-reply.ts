@@ -1,4 +1,5 @@
 import { chatReply } from './chat-reply.ts';
+import { commandReply } from './command-reply.ts';
 import type { Conversation } from './conversation.ts';
 import { fileReply } from './file-reply.ts';
 import { message, type Reply, say } from './reply.ts';
@@ -24,6 +25,6 @@ export function nextReply(conversation: Conversation, circumstances: Circumstanc
   }
   const steps = script?.steps ?? circumstances.fallbackScript;
   if (steps !== undefined) return scriptedReply(steps, conversation, circumstances.attempt);
-  const reply = fileReply(conversation) ?? chatReply(conversation);
+  const reply = fileReply(conversation) ?? commandReply(conversation) ?? chatReply(conversation);
   return structuredReply(conversation, reply);
 }

@@ -21,13 +21,13 @@ export const messagesRequest = z.looseObject({
     .min(1, 'at least one message is required'),
   system: content.optional(),
   tools: z
-    .array(z.looseObject({ name: z.string().optional(), input_schema: z.unknown() }))
+    .array(z.looseObject({ name: z.string().optional(), input_schema: z.unknown().optional() }))
     .optional(),
   max_tokens: z.number().int().positive().optional(),
   stream: z.boolean().optional(),
   metadata: z.looseObject({ user_id: z.string().nullish() }).optional(),
   output_config: z
-    .looseObject({ format: z.looseObject({ schema: z.unknown() }).nullish() })
+    .looseObject({ format: z.looseObject({ schema: z.unknown().optional() }).nullish() })
     .optional(),
 });
 

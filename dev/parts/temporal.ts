@@ -1,0 +1,104 @@
+// Temporal: a given server, else the dev server with its database file. The dev server has one
+// history shard, and one shard is throttled to 20 task loads a second: every hop of a workflow would
+// wait for a 50 ms tick. The three limits are lifted.
+
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRunning, startBackground, stopBackground } from '../background.ts';
+import type { Folders } from '../folders.ts';
+import { answers, keptPort, readPort } from '../ports.ts';
+import { step } from '../progress.ts';
+import { run } from '../run.ts';
+import { findTemporal } from './temporal-binary.ts';
+
+const name = 'temporal';
+const liftedLimits = ['transfer', 'timer', 'visibility'];
+const searchAttributes = ['ProjectId', 'FlowId', 'RunStatus', 'TriggerType', 'SessionId', 'HostId'];
+
+export interface Temporal {
+  address: string;
+  uiUrl: string | null;
+}
+
+export interface TemporalWish {
+  given?: string | undefined;
+  givenUi?: string | undefined;
+  /** Ports to take; without them the server has no UI and a free port of its own. */
+  ports?: { grpc: number; ui: number };
+}
+
+export function ensureTemporal(folders: Folders, wish: TemporalWish): Promise<Temporal> {
+  return step(name, async (now) => {
+    if (wish.given) {
+      const value = { address: wish.given, uiUrl: wish.givenUi ?? null };
+      return { value, said: `given by TEMPORAL_ADDRESS (${wish.given})` };
+    }
+    const program = await findTemporal(now);
+    const kept = wish.ports?.grpc ?? readPort(join(folders.data, `${name}.port`));
+    if (kept !== undefined && isRunning(folders, name) && (await serves(program, kept))) {
+      return { value: addressesOf(kept, wish), said: `running on 127.0.0.1:${kept}` };
+    }
+    await stopTemporal(folders);
+    const port = wish.ports?.grpc ?? (await keptPort(folders.data, name));
+    now('starting');
+    await start(folders, program, port, wish);
+    const ui = wish.ports === undefined ? '' : `, UI on http://127.0.0.1:${wish.ports.ui}`;
+    return { value: addressesOf(port, wish), said: `started on 127.0.0.1:${port}${ui}` };
+  });
+}
+
+export function stopTemporal(folders: Folders): Promise<boolean> {
+  return stopBackground(folders, name);
+}
+
+async function start(
+  folders: Folders,
+  program: string,
+  port: number,
+  wish: TemporalWish,
+): Promise<void> {
+  const database = await databaseFile(folders, program);
+  const ui = wish.ports === undefined ? ['--headless'] : ['--ui-port', `${wish.ports.ui}`];
+  const limits = liftedLimits.flatMap((queue) => [
+    '--dynamic-config-value',
+    `history.${queue}ProcessorMaxPollRPS=2000`,
+  ]);
+  const attributes = searchAttributes.flatMap((key) => ['--search-attribute', `${key}=Keyword`]);
+  await startBackground(folders, {
+    name,
+    command: program,
+    args: [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', `${port}`, ...ui],
+      ...['--db-filename', database, '--log-level', 'warn', '--ui-disable-news-fetch'],
+      ...limits,
+      ...attributes,
+    ],
+    cwd: folders.data,
+    ready: () => serves(program, port),
+  });
+}
+
+/** The server makes its database but never migrates it: with another version it starts anew. */
+async function databaseFile(folders: Folders, program: string): Promise<string> {
+  const file = join(folders.data, 'temporal.db');
+  const madeBy = join(folders.data, 'temporal.version');
+  const version = await run(program, ['--version']);
+  if (!existsSync(madeBy) || readFileSync(madeBy, 'utf8') !== version) {
+    for (const end of ['', '-shm', '-wal']) rmSync(`${file}${end}`, { force: true });
+    writeFileSync(madeBy, version);
+  }
+  return file;
+}
+
+function addressesOf(port: number, wish: TemporalWish): Temporal {
+  const uiUrl = wish.ports === undefined ? null : `http://127.0.0.1:${wish.ports.ui}`;
+  return { address: `127.0.0.1:${port}`, uiUrl };
+}
+
+/** Serving, with the search attributes in place: they are the last thing the server sets up. */
+async function serves(program: string, port: number): Promise<boolean> {
+  if (!(await answers(port))) return false;
+  const ask = ['operator', 'search-attribute', 'list', '--address', `127.0.0.1:${port}`];
+  const list = await run(program, ask, { timeoutMs: 5000 }).catch(() => '');
+  return searchAttributes.every((key) => list.includes(key));
+}

@@ -1,0 +1,51 @@
+// Where the outside parts of the test stack are. `npm test` starts them and says so in the environment.
+
+export interface StackEnv {
+  /** A server on which every test file makes a database of its own. */
+  postgresUrl: string;
+  redisUrl: string;
+  temporalAddress: string;
+  /** unix://… */
+  dockerHost: string;
+  sandboxImage: string;
+  /** The sandbox image with the scripted agent in the real one's place. */
+  scriptedImage: string;
+  /** Holds ca.crt, and server.crt with server.key for localhost and 127.0.0.1. */
+  caDir: string;
+  /** For whatever a test keeps on disk; short enough for unix sockets below it. */
+  dataDir: string;
+}
+
+/** Each address is looked up when it is read, so that a test asks only for the parts it uses. */
+export const stackEnv: Readonly<StackEnv> = {
+  get postgresUrl() {
+    return read('TEST_POSTGRES_URL');
+  },
+  get redisUrl() {
+    return read('TEST_REDIS_URL');
+  },
+  get temporalAddress() {
+    return read('TEST_TEMPORAL_ADDRESS');
+  },
+  get dockerHost() {
+    return read('TEST_DOCKER_HOST');
+  },
+  get sandboxImage() {
+    return read('TEST_SANDBOX_IMAGE');
+  },
+  get scriptedImage() {
+    return read('TEST_SCRIPTED_IMAGE');
+  },
+  get caDir() {
+    return read('TEST_CA_DIR');
+  },
+  get dataDir() {
+    return read('TEST_DATA_DIR');
+  },
+};
+
+function read(name: string): string {
+  const value = process.env[name];
+  if (value) return value;
+  throw new Error(`${name} is not set: run the tests with \`npm test\`, which starts the stack.`);
+}
