@@ -1,0 +1,108 @@
+import { type Channel, type Frame, serviceEvents } from './frame.ts';
+import { type JsonObject, parseObject, textIn } from './json.ts';
+import { storableText } from './plain-text.ts';
+import { renderLine, renderText } from './render.ts';
+import type { AgentStatus } from './run.ts';
+import { readTurnResult, type TurnResult } from './turn-result.ts';
+
+/**
+ * What one line of the agent's output means. A pure function of its text: the same bytes give the
+ * same frames, however often a tail is begun again. Nothing that an agent writes makes it throw,
+ * and nothing it writes goes out under a name with which this service speaks.
+ */
+export interface AgentLine {
+  /** Kept in the run's log, in this order. */
+  frames: Frame[];
+  /** Token deltas, published and never kept. */
+  deltas: string[];
+  facts: RunFacts;
+}
+
+/** What a line says of the run itself; absent means that it says nothing of the kind. */
+export interface RunFacts {
+  agentStatus?: AgentStatus;
+  /** Uuid of a message that the agent has begun to work on. */
+  accepted?: string;
+  /** Uuid of a message that it is done with. */
+  completed?: string;
+  /** The agent's own id of the conversation. */
+  session?: string;
+  turn?: TurnResult;
+}
+
+export function readAgentLine(line: string): AgentLine {
+  const value = parseObject(line);
+  if (value === null) return { frames: outputFrames(renderText(line)), deltas: [], facts: {} };
+  const type = textIn(value, 'type') ?? '';
+  if (isPlumbing(type)) return { frames: [], deltas: [], facts: {} };
+  const data = onOneLine(line);
+  if (type === 'stream_event') return { frames: [], deltas: [data], facts: {} };
+  const facts = factsOf(type, value);
+  const rendered = outputFrames(renderLine(value));
+  return {
+    frames: [...rendered, structuredFrame(type, data), ...statusFrames(facts)],
+    deltas: [],
+    facts,
+  };
+}
+
+/** The agent's talk with whoever started it: no part of the conversation. */
+function isPlumbing(type: string): boolean {
+  return type.startsWith('control_') || type === 'keep_alive' || type === 'transcript_mirror';
+}
+
+/** Outside of strings a carriage return is white space in JSON, but ends a line in an event stream. */
+function onOneLine(line: string): string {
+  return line.replaceAll(/[\r\n]/g, ' ').trim();
+}
+
+function outputFrames(text: string): Frame[] {
+  if (text === '') return [];
+  return [{ event: 'output', data: JSON.stringify({ data: text }), channel: 'output' }];
+}
+
+const forwardedName = /^[a-z_]{1,40}$/;
+const reservedNames = new Set<string>([...serviceEvents, '__proto__', 'constructor']);
+const chatEvents = new Set(['system', 'assistant', 'user', 'result', 'stream']);
+
+function structuredFrame(type: string, data: string): Frame {
+  const event = forwardedName.test(type) && !reservedNames.has(type) ? type : 'stream';
+  const channel: Channel = chatEvents.has(event) ? 'chat' : 'other';
+  return { event, data, channel };
+}
+
+function statusFrames({ agentStatus }: RunFacts): Frame[] {
+  if (agentStatus === undefined) return [];
+  return [
+    { event: 'agent_status', data: JSON.stringify({ status: agentStatus }), channel: 'other' },
+  ];
+}
+
+function factsOf(type: string, value: JsonObject): RunFacts {
+  if (type === 'result') {
+    const turn = readTurnResult(value);
+    return { turn, agentStatus: turn.isError ? 'error' : 'idle' };
+  }
+  if (type === 'command_lifecycle') return lifecycleFacts(value);
+  if (type === 'system' && value.subtype === 'init') return sessionFacts(value);
+  return {};
+}
+
+function lifecycleFacts(value: JsonObject): RunFacts {
+  const uuid = idIn(value, 'command_uuid');
+  if (uuid === null) return {};
+  if (value.state === 'started') return { accepted: uuid, agentStatus: 'working' };
+  return value.state === 'completed' ? { completed: uuid } : {};
+}
+
+function sessionFacts(value: JsonObject): RunFacts {
+  const session = idIn(value, 'session_id');
+  return session === null ? {} : { session };
+}
+
+const idMaxChars = 128;
+
+function idIn(value: JsonObject, name: string): string | null {
+  const id = textIn(value, name);
+  return id === null || id.length > idMaxChars ? null : storableText(id);
+}

@@ -1,0 +1,32 @@
+/** An MCP server as the agent's configuration file names it; remote transports only. */
+export interface McpServer {
+  type: 'http' | 'sse';
+  url: string;
+  headers?: Record<string, string>;
+}
+
+export type McpServers = Record<string, McpServer>;
+
+/**
+ * What one run brings along and no client may read back: sealed at admission, handed to the
+ * sandbox once, deleted when it has been acknowledged.
+ */
+export interface RunConfig {
+  env: Record<string, string>;
+  mcpServers: McpServers;
+  /** `merge`: the flow's servers and these, these win by name; `replace`: only these. */
+  mcpMode: 'merge' | 'replace';
+  appendSystemPrompt: string | null;
+  disallowedTools: string[];
+  /** From `X-Ctx-*` headers, by the part of the name after the prefix. */
+  context: Record<string, string>;
+}
+
+export const emptyRunConfig: RunConfig = {
+  env: {},
+  mcpServers: {},
+  mcpMode: 'merge',
+  appendSystemPrompt: null,
+  disallowedTools: [],
+  context: {},
+};
