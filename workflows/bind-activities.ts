@@ -1,0 +1,27 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities, HostActivities, RunActivities } from './activities.ts';
+import { hostPlan, runPlan } from './activities.ts';
+import type { RunTimes } from './run-times.ts';
+
+/** The activities as plain functions, each with the options that its plan gives it. */
+export function runActivities(instance: string, times: RunTimes): RunActivities {
+  const plan = runPlan(instance, times);
+  return {
+    claimPlace: proxyActivities<Activities>(plan.claimPlace).claimPlace,
+    recordCause: proxyActivities<Activities>(plan.recordCause).recordCause,
+    endRun: proxyActivities<Activities>(plan.endRun).endRun,
+    deliverWebhook: proxyActivities<Activities>(plan.deliverWebhook).deliverWebhook,
+    dropWebhook: proxyActivities<Activities>(plan.dropWebhook).dropWebhook,
+  };
+}
+
+export function hostActivities(instance: string, hostId: string, times: RunTimes): HostActivities {
+  const plan = hostPlan(instance, hostId, times);
+  return {
+    startSandbox: proxyActivities<Activities>(plan.startSandbox).startSandbox,
+    followRun: proxyActivities<Activities>(plan.followRun).followRun,
+    stopSandbox: proxyActivities<Activities>(plan.stopSandbox).stopSandbox,
+    collectWorkspace: proxyActivities<Activities>(plan.collectWorkspace).collectWorkspace,
+    removeSandbox: proxyActivities<Activities>(plan.removeSandbox).removeSandbox,
+  };
+}

@@ -1,0 +1,12 @@
+import type { RunActivities } from './activities.ts';
+
+/** Four attempts, then the webhook is given up. A run never fails for its receiver's sake. */
+export async function deliverWebhook(work: RunActivities, runId: string): Promise<boolean> {
+  try {
+    await work.deliverWebhook({ runId });
+    return true;
+  } catch {
+    await work.dropWebhook({ runId });
+    return false;
+  }
+}

@@ -1,0 +1,2 @@
+export { runWorkflow } from './run-workflow.ts';
+export { webhookWorkflow } from './webhook-workflow.ts';

@@ -1,0 +1,21 @@
+import { CancellationScope, setHandler } from '@temporalio/workflow';
+import type { EndCause } from '../core/end-cause.ts';
+import { stopSignal } from './messages.ts';
+
+/** Somebody wants the run to end. The cause counts only where none was recorded before. */
+export interface Order {
+  cause: EndCause;
+  graceMs: number;
+}
+
+/** The first order: a stop signal, or a cancellation by an operator. Later ones change nothing. */
+export function listenForOrders(graceMs: number): Promise<Order> {
+  return new Promise((resolve) => {
+    setHandler(stopSignal, (stop) => resolve(byOperator(stop.graceMs)), {
+      description: 'End the run: interrupt the agent, then end its sandbox after `graceMs`.',
+    });
+    CancellationScope.current().cancelRequested.catch(() => resolve(byOperator(graceMs)));
+  });
+}
+
+const byOperator = (graceMs: number): Order => ({ cause: 'terminated_by_operator', graceMs });

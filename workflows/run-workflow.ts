@@ -1,0 +1,60 @@
+import { CancellationScope, upsertSearchAttributes } from '@temporalio/workflow';
+import type { EndCause } from '../core/end-cause.ts';
+import { sandboxName } from '../core/sandbox-name.ts';
+import type { HostActivities, SandboxRef } from './activities.ts';
+import { hostActivities, runActivities } from './bind-activities.ts';
+import { deliverWebhook } from './deliver-webhook.ts';
+import { tellOperators } from './details.ts';
+import type { Ending } from './endings.ts';
+import type { RunInput } from './messages.ts';
+import { listenForOrders } from './orders.ts';
+import { runInSandbox } from './run-in-sandbox.ts';
+import { runTimes } from './run-times.ts';
+import { hostIdAttribute, runStatusAttribute } from './search-attributes.ts';
+import { takePlace } from './take-place.ts';
+
+/**
+ * One run: take a place, run in the sandbox until one of its endings wins, finish. The whole of it
+ * stands in a scope that cannot be cancelled: a cancellation is one more order to stop.
+ */
+export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }> {
+  const times = { ...runTimes, ...input.times };
+  const tell = tellOperators();
+  const work = runActivities(input.instance, times);
+  const orders = listenForOrders(times.timeLimitGraceMs);
+  const ref: SandboxRef = { runId: input.runId, generation: input.generation };
+
+  return CancellationScope.nonCancellable(async () => {
+    tell({ phase: 'taking a place', host: input.hostId });
+    const place = input.hostId
+      ? { hostId: input.hostId }
+      : await takePlace(work, ref.runId, orders);
+    if ('kind' in place) return finish(place, null);
+
+    upsertSearchAttributes([{ key: hostIdAttribute, value: place.hostId }]);
+    tell({ phase: 'starting the sandbox', host: place.hostId, container: sandboxName(input) });
+    const host = hostActivities(input.instance, place.hostId, times);
+    const onPhase = (phase: string): void => tell({ phase });
+    return finish(await runInSandbox({ ref, host, work, orders, times, onPhase }), host);
+  });
+
+  async function finish(ending: Ending, host: HostActivities | null): Promise<{ cause: EndCause }> {
+    if (host !== null && ending.kind === 'sandbox-ended') await collect(host, ending);
+    tell({ phase: 'ending the run' });
+    const { webhook, cause } = await work.endRun({ runId: ref.runId, ...ending.end });
+    upsertSearchAttributes([{ key: runStatusAttribute, value: 'sleep' }]);
+    tell({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
+    const removal = host !== null && ending.kind !== 'no-host' ? host.removeSandbox(ref) : null;
+    // The reconciler removes what a host could not.
+    await Promise.all([webhook ? deliverWebhook(work, ref.runId) : null, removal?.catch(() => {})]);
+    tell({ phase: 'over' });
+    return { cause };
+  }
+
+  async function collect(host: HostActivities, ending: Ending): Promise<void> {
+    if (ending.end.cause === 'deleted_by_api') return;
+    tell({ phase: 'collecting the workspace' });
+    // A workspace that cannot be stored never keeps a run from its end.
+    await host.collectWorkspace(ref).catch(() => {});
+  }
+}
