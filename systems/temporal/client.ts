@@ -1,0 +1,69 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Run } from '../../core/run.ts';
+import type { StopOrder } from '../../workflows/messages.ts';
+import type { RunTimes } from '../../workflows/run-times.ts';
+import { connectTemporal, type TemporalAddress } from './connect.ts';
+import { startRun } from './start-run.ts';
+import { startWebhook } from './start-webhook.ts';
+
+export interface TemporalOptions extends TemporalAddress {
+  instance: string;
+  times?: Partial<RunTimes>;
+}
+
+export type WorkflowState = 'running' | 'closed' | 'missing';
+
+export interface Temporal {
+  startRun(run: Run): Promise<'started' | 'already'>;
+  signalStop(workflowId: string, order: StopOrder): Promise<'signalled' | 'gone'>;
+  describe(workflowId: string): Promise<WorkflowState>;
+  /** Ends a workflow that can no longer end itself. A second call changes nothing. */
+  terminate(workflowId: string, reason: string): Promise<void>;
+  startWebhook(runId: string, n: number): Promise<'started' | 'already'>;
+  /** Does the server answer? */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createTemporal(options: TemporalOptions): Temporal {
+  const { instance, times = {} } = options;
+  const { client, ask, close } = connectTemporal(options);
+  const handle = (workflowId: string) => client.workflow.getHandle(workflowId);
+  return {
+    startRun: (run) => ask(() => startRun({ client, instance, times }, run)),
+    startWebhook: (runId, n) => ask(() => startWebhook({ client, instance }, { runId, n })),
+    signalStop: (workflowId, order) =>
+      unlessMissing<'signalled' | 'gone'>('gone', async () => {
+        await ask(() => handle(workflowId).signal<[StopOrder]>('stop', order));
+        return 'signalled';
+      }),
+    describe: (workflowId) =>
+      unlessMissing<WorkflowState>('missing', async () => {
+        const { status } = await ask(() => handle(workflowId).describe());
+        return closedStates.has(status.name) ? 'closed' : 'running';
+      }),
+    terminate: (workflowId, reason) =>
+      unlessMissing(undefined, async () => {
+        await ask(() => handle(workflowId).terminate(reason));
+      }),
+    check: () => ask(() => client.connection.ensureConnected()),
+    close,
+  };
+}
+
+const closedStates = new Set<string>([
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'TERMINATED',
+  'TIMED_OUT',
+]);
+
+async function unlessMissing<T>(missing: T, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return missing;
+    throw error;
+  }
+}

@@ -1,0 +1,26 @@
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+
+export interface TemporalAddress {
+  namespace: string;
+  /** Address, TLS, key and headers, in the shape that the SDK's connections take. */
+  connection: ConnectionOptions;
+}
+
+export interface TemporalLink {
+  client: Client;
+  /** Fails when Temporal has not answered within the deadline. */
+  ask<T>(call: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+const askTimeoutMs = 5_000;
+
+/** Connects with the first question, and again whenever Temporal was away: a start never waits. */
+export function connectTemporal({ namespace, connection: options }: TemporalAddress): TemporalLink {
+  const connection = Connection.lazy(options);
+  return {
+    client: new Client({ connection, namespace }),
+    ask: (call) => connection.withDeadline(Date.now() + askTimeoutMs, call),
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,31 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { runQueue } from '../../core/task-queues.ts';
+import type { WebhookInput } from '../../workflows/messages.ts';
+
+export interface WebhookStart {
+  runId: string;
+  /** Which delivery of this run; an operator's redelivery has the next number. */
+  n: number;
+}
+
+/** One that was itself cut off may start again: the database counts the attempts, not the workflow. */
+export async function startWebhook(
+  { client, instance }: { client: Client; instance: string },
+  { runId, n }: WebhookStart,
+): Promise<'started' | 'already'> {
+  const input: WebhookInput = { runId, instance };
+  try {
+    await client.workflow.start('webhookWorkflow', {
+      workflowId: `webhook/${runId}/${n}`,
+      taskQueue: runQueue(instance),
+      args: [input],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      staticSummary: `webhook of run ${runId}`,
+    });
+    return 'started';
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'already';
+    throw error;
+  }
+}
