@@ -1,0 +1,108 @@
+// Admission and placement (migrations/…_admission.sql): one function in Postgres, one round trip, one
+// transaction. It takes the project's row first, then the placement lock; so the caps, the quota, the
+// idempotency window and the places of the hosts are each decided by one caller at a time.
+
+import { limits } from '../../core/limits.ts';
+import type { Labels, Run, TriggerType } from '../../core/run.ts';
+import type { RunConfig } from '../../core/run-config.ts';
+import { sealConfig } from './config-store.ts';
+import type { Pool } from './pool.ts';
+import { type RunRow, runColumns, toRun } from './run-row.ts';
+import type { Sealer } from './seal.ts';
+
+export interface AdmitRun {
+  runId: string;
+  flowId: string;
+  projectId: string;
+  triggerType: TriggerType;
+  /** Null where no API key asked for the run. */
+  keyId: string | null;
+  keyName: string;
+  keyCreatedBy: string;
+  prompt: string;
+  name: string | null;
+  labels: Labels;
+  partialMessages: boolean;
+  callbackUrl: string | null;
+  idempotencyKey: string | null;
+  timeoutSeconds: number;
+  config: RunConfig;
+}
+
+export type RefusalReason = 'RUNNER_OFFLINE' | 'CONCURRENT_LIMIT' | 'MONTHLY_QUOTA';
+
+export interface Refusal {
+  outcome: 'refused';
+  reason: RefusalReason;
+  /** Both are there except where a runner is offline. */
+  limit?: number;
+  current?: number;
+}
+
+export type Admission =
+  | { outcome: 'admitted'; run: Run }
+  /** The run that the idempotency key names, as it is now; `deletedAt` is set if it was deleted. */
+  | { outcome: 'replay'; run: Run }
+  | Refusal;
+
+export type AdmissionStore = ReturnType<typeof createAdmission>;
+
+export function createAdmission(pool: Pool, sealer: Sealer) {
+  return {
+    /** Throws where the project or the flow does not exist. */
+    admitRun: (input: AdmitRun): Promise<Admission> => admitRun(pool, sealer, input),
+    /** A host for a run that was admitted without one; the one it has already, if any. */
+    claimPlace: (runId: string): Promise<string | null> => claimPlace(pool, runId),
+  };
+}
+
+type AdmissionRow =
+  | ({ outcome: 'admitted' | 'replay' } & RunRow)
+  | { outcome: 'refused'; reason: RefusalReason; limit: number | null; current: number | null };
+
+async function admitRun(pool: Pool, sealer: Sealer, input: AdmitRun): Promise<Admission> {
+  const { rows } = await pool.query<AdmissionRow>(admitStatement, [
+    input.runId,
+    input.flowId,
+    input.projectId,
+    input.triggerType,
+    input.name,
+    JSON.stringify(input.labels),
+    input.prompt,
+    input.partialMessages,
+    input.callbackUrl,
+    input.keyId,
+    input.keyName,
+    input.keyCreatedBy,
+    Object.keys(input.config.mcpServers),
+    input.config.mcpMode === 'merge',
+    input.timeoutSeconds,
+    input.idempotencyKey,
+    sealConfig(sealer, input.runId, input.config),
+    `${limits.idempotencyWindowMs} ms`,
+    `${limits.hostUnseenMs} ms`,
+  ]);
+  const row = rows[0];
+  if (!row) throw new Error('admission gave no answer');
+  return row.outcome === 'refused' ? refusal(row) : { outcome: row.outcome, run: toRun(row) };
+}
+
+const admitStatement = `
+  select a.outcome, a.reason, a.limit, a.current, a.last_seq, ${runColumns}
+  from admit_run(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19
+  ) a
+  cross join lateral (select (a.run).*) r`;
+
+function refusal(row: AdmissionRow & { outcome: 'refused' }): Refusal {
+  const { reason, limit, current } = row;
+  if (limit === null || current === null) return { outcome: 'refused', reason };
+  return { outcome: 'refused', reason, limit, current };
+}
+
+async function claimPlace(pool: Pool, runId: string): Promise<string | null> {
+  const text = 'select claim_place($1, $2) as host_id';
+  const values = [runId, `${limits.hostUnseenMs} ms`];
+  const { rows } = await pool.query<{ host_id: string | null }>(text, values);
+  return rows[0]?.host_id ?? null;
+}

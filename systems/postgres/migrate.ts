@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url';
+import { runner } from 'node-pg-migrate';
+
+/**
+ * Brings the schema up to date. Safe when several processes do it at once: the first holds an
+ * advisory lock, the others wait and then find nothing to do.
+ */
+export async function migrate(url: string): Promise<void> {
+  await runner({
+    databaseUrl: url,
+    dir: fileURLToPath(new URL('./migrations', import.meta.url)),
+    direction: 'up',
+    migrationsTable: 'migrations',
+    advisoryLockMode: 'wait',
+    singleTransaction: true,
+    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  });
+}

@@ -1,0 +1,41 @@
+import pg from 'pg';
+
+export type Pool = pg.Pool;
+/** What a statement needs: a pool, or the one connection of a transaction. */
+export type Db = Pick<pg.Pool, 'query'>;
+
+export interface PoolOptions {
+  /** Shown by Postgres beside each connection. */
+  applicationName: string;
+  max?: number;
+  /** Told of every connection that was lost; nothing else needs to be done about it. */
+  onError?: (error: Error) => void;
+}
+
+export function createPool(url: string, options: PoolOptions): Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: options.applicationName,
+    max: options.max ?? 10,
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: 30_000,
+    lock_timeout: 10_000,
+    idle_in_transaction_session_timeout: 60_000,
+    types: numbersForBigints,
+  });
+  // A connection that dies emits 'error' on itself, whether it is idle, or held and between two
+  // statements; unheard, either would end the process. The pool repeats what an idle one said.
+  const onError = options.onError ?? (() => undefined);
+  pool.on('connect', (client) => client.on('error', onError));
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/** Sequence numbers, offsets and counts stay far below 2^53. */
+const numbersForBigints = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8
+      ? Number
+      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};

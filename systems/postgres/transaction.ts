@@ -1,0 +1,27 @@
+import type { PoolClient } from 'pg';
+import type { Db, Pool } from './pool.ts';
+
+/** Commits what `work` did, or none of it. Works on one connection and gives it back clean. */
+export async function inTransaction<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    client.release();
+    return result;
+  } catch (error) {
+    await rollBack(client);
+    throw error;
+  }
+}
+
+/** A connection that cannot even roll back is thrown away. */
+async function rollBack(client: PoolClient): Promise<void> {
+  try {
+    await client.query('rollback');
+    client.release();
+  } catch {
+    client.release(true);
+  }
+}
