@@ -23,7 +23,7 @@ export interface RunFacts {
   agentStatus?: AgentStatus;
   /** Uuid of a message that the agent has begun to work on. */
   accepted?: string;
-  /** Uuid of a message that it is done with. */
+  /** Uuid of a message that it is done with, well or not. */
   completed?: string;
   /** The agent's own id of the conversation. */
   session?: string;
@@ -92,7 +92,8 @@ function lifecycleFacts(value: JsonObject): RunFacts {
   const uuid = idIn(value, 'command_uuid');
   if (uuid === null) return {};
   if (value.state === 'started') return { accepted: uuid, agentStatus: 'working' };
-  return value.state === 'completed' ? { completed: uuid } : {};
+  const isDone = value.state === 'completed' || value.state === 'cancelled';
+  return isDone ? { completed: uuid } : {};
 }
 
 function sessionFacts(value: JsonObject): RunFacts {

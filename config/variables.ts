@@ -1,0 +1,109 @@
+import { Buffer } from 'node:buffer';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { isAbsolute } from 'node:path';
+import { limits } from '../core/limits.ts';
+import { variable } from './environment.ts';
+import { defaultCapacity } from './host-capacity.ts';
+
+/** What the API and the worker both read, beside Temporal's own set. */
+export const serviceVariables = {
+  DATABASE_URL: address('a postgres:// address', ['postgres:', 'postgresql:']),
+  REDIS_URL: address('a redis:// address', ['redis:', 'rediss:']),
+  ENCRYPTION_KEY: variable('32 bytes in base64', (text) => {
+    const key = Buffer.from(text, 'base64');
+    return key.length === 32 ? key : null;
+  }),
+  INSTANCE: matching('1 to 32 small letters, digits and dashes', /^[a-z0-9-]{1,32}$/).default(
+    'flowrun',
+  ),
+  API_HOST: matching('a host name or address to listen on', /^[^\s/]+$/).default('127.0.0.1'),
+  API_PORT: wholeNumber({ min: 0, max: 65_535 }).default(8080),
+  PUBLIC_URL: address('an http:// or https:// address', ['http:', 'https:']).optional(),
+  WEBHOOK_ALLOW_PRIVATE: list('networks like 10.0.0.0/8, separated by commas', isNetwork).default(
+    [],
+  ),
+  LOG_LEVEL: variable(
+    'fatal, error, warn, info, debug, trace or silent',
+    (text) => logLevels.find((level) => level === text) ?? null,
+  ).default('info'),
+  RUN_TIMEOUT_MS: milliseconds(limits.runTimeoutMs),
+  STALL_TIMEOUT_MS: milliseconds(limits.stallTimeoutMs),
+  AFTER_RESULT_GRACE_MS: milliseconds(limits.afterResultGraceMs),
+  NO_CAPACITY_TIMEOUT_MS: milliseconds(limits.noCapacityTimeoutMs),
+  RECONCILE_EVERY_MS: milliseconds(limits.reconcileEveryMs),
+  LEASE_MS: milliseconds(limits.leaseMs),
+};
+
+/** What the worker reads besides. */
+export const workerVariables = {
+  DATA_DIR: variable(
+    `an absolute path of at most ${dataDirMaxBytes()} bytes, so that socket paths below it stay valid`,
+    (text) => (isAbsolute(text) && Buffer.byteLength(text) <= dataDirMaxBytes() ? text : null),
+  ),
+  ANTHROPIC_API_KEY: matching('the key for the model API', /^[\x21-\x7e]+$/),
+  ANTHROPIC_BASE_URL: address('an http:// or https:// address', ['http:', 'https:']).default(
+    'https://api.anthropic.com',
+  ),
+  SANDBOX_IMAGE: matching('the name of the sandbox image', /^\S+$/),
+  DOCKER_HOST: address('a unix:// or tcp:// address', ['unix:', 'tcp:', 'http:', 'https:']).default(
+    'unix:///var/run/docker.sock',
+  ),
+  HOST_CAPACITY: wholeNumber({ min: 0, max: 10_000 }).default(defaultCapacity),
+  HOST_NAME: matching('a name of at most 200 characters', /^.{1,200}$/).default(hostname),
+  TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:']).optional(),
+  WEBHOOK_CA_FILE: variable('an absolute path', (text) =>
+    isAbsolute(text) ? text : null,
+  ).optional(),
+  EGRESS_ALLOW_PRIVATE: list('host:port pairs, separated by commas', isHostAndPort).default([]),
+};
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** A run's socket is `<data>/s/<12 hex digits>/x`; Node cuts longer paths without a word. */
+function dataDirMaxBytes(): number {
+  return limits.socketPathMaxBytes - '/s/0123456789ab/x'.length;
+}
+
+/** An address without its trailing slash. */
+function address(expected: string, protocols: string[]) {
+  return variable(expected, (text) => {
+    const known = URL.canParse(text) && protocols.includes(new URL(text).protocol);
+    return known ? text.replace(/\/$/, '') : null;
+  });
+}
+
+function matching(expected: string, pattern: RegExp) {
+  return variable(expected, (text) => (pattern.test(text) ? text : null));
+}
+
+function wholeNumber({ min, max }: { min: number; max: number }) {
+  return variable(`a whole number from ${min} to ${max}`, (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+    return value >= min && value <= max ? value : null;
+  });
+}
+
+function milliseconds(standard: number) {
+  return wholeNumber({ min: 1, max: 365 * 24 * 3_600_000 }).default(standard);
+}
+
+function list(expected: string, isItem: (item: string) => boolean) {
+  return variable(expected, (text) => {
+    const items = text.split(',').map((item) => item.trim());
+    return items.every(isItem) ? items : null;
+  });
+}
+
+function isNetwork(item: string): boolean {
+  const [ip = '', bits = '', ...rest] = item.split('/');
+  const version = isIP(ip);
+  const maxBits = version === 4 ? 32 : 128;
+  return version !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits && rest.length === 0;
+}
+
+function isHostAndPort(item: string): boolean {
+  const port = Number(/^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+):(\d{1,5})$/i.exec(item)?.[1]);
+  return port >= 1 && port <= 65_535;
+}

@@ -1,0 +1,59 @@
+import { secretEndings, secretNames } from './secret-names.ts';
+
+/**
+ * A copy of what is about to be logged, without values under secret names and without keys,
+ * passwords and the like inside texts.
+ */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === maxDepth) return redacted;
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    redactMember(name, member, depth + 1),
+  ]);
+  return Object.fromEntries(members);
+}
+
+/** A text without API keys, credentials of a header, passwords in addresses, secrets in queries. */
+export function redactText(text: string): string {
+  return text
+    .replaceAll(ownKey, 'frs_[redacted]')
+    .replaceAll(modelKey, 'sk-[redacted]')
+    .replaceAll(headerCredentials, '$1 [redacted]')
+    .replaceAll(passwordInAddress, '$1[redacted]@')
+    .replaceAll(secretInQuery, '$1[redacted]');
+}
+
+/** Whether a name stands for something secret, however it is spelled. */
+export function isSecretName(name: string): boolean {
+  const letters = lettersOf(name);
+  return secretNames.has(letters) || secretEndings.some((ending) => letters.endsWith(ending));
+}
+
+const redacted = '[redacted]';
+const maxDepth = 8;
+
+const ownKey = /frs_[0-9A-Za-z]{20,}/g;
+const modelKey = /\bsk-[A-Za-z0-9_-]{8,}/g;
+const headerCredentials = /\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi;
+const passwordInAddress = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"']{1,500}@/gi;
+const secretInQuery = /([?&](?:api_?key|key|token|secret|sig|signature|password|auth)=)[^&\s"']+/gi;
+const origin = /^[a-z]{1,10}:\/\/[^/?#@]{1,300}(?=[/?#]|$)/i;
+
+/** That there was a value is worth knowing; what it was is not. Numbers are no secrets. */
+function redactMember(name: string, member: unknown, depth: number): unknown {
+  if (typeof member === 'string' && lettersOf(name) === 'callbackurl') return originOf(member);
+  const mayBeSecret = typeof member === 'string' || (typeof member === 'object' && member !== null);
+  return mayBeSecret && isSecretName(name) ? redacted : redact(member, depth);
+}
+
+/** Receivers put secrets into paths as well as into queries; where a call goes may be known. */
+function originOf(address: string): string {
+  return `${origin.exec(address)?.[0] ?? ''}/${redacted}`;
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z]/g, '');
+}
