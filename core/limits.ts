@@ -43,6 +43,7 @@ export const limits = {
   workflowStartGraceMs: 5 * secondMs,
 
   agentLineMaxBytes: 8 * miB,
+  cutLineHeadChars: 32 * kiB,
   spoolReadChunkBytes: 64 * kiB,
   spoolMaxBytes: 2 * giB,
   firstOutputMaxBytes: 1 * miB,
@@ -55,6 +56,44 @@ export const limits = {
   streamBufferMaxBytes: 256 * kiB,
   streamsPerKey: 200,
   streamsPerProject: 1_000,
+  /** How often a process looks for what nobody woke it up for. */
+  streamTickMs: 1 * secondMs,
+  /** A reader that takes nothing for so long is cut off. */
+  streamStallMs: 10 * secondMs,
+  streamKeyCheckMs: 10 * secondMs,
+  streamWriteMaxBytes: 64 * kiB,
+  streamRetryAtShutdownMs: 500,
+  streamCloseMs: 1 * secondMs,
+  /** A seat of a process that died is free again after so long. */
+  streamSeatMs: 60 * secondMs,
+  /** What a process keeps of a watched run's latest frames, encoded. */
+  liveFeedFrames: 2_000,
+  liveFeedBytes: 1 * miB,
+  framesReadMax: 200,
+  framesReadMaxBytes: 4 * miB,
+  logPageMaxBytes: 16 * miB,
+
+  bodyMaxBytes: 64 * kiB,
+  requestTimeoutMs: 30 * secondMs,
+  headersTimeoutMs: 15 * secondMs,
+  connectionsMax: 10_000,
+  shownIssuesMax: 5,
+  shownFieldMaxChars: 100,
+  keyTouchEveryMs: 5 * secondMs,
+  unknownKeyMemoryMs: 5 * secondMs,
+  unknownKeysPerMinute: 600,
+  addressesRememberedMax: 10_000,
+  workflowStartWaitMs: 2 * secondMs,
+  workflowSignalWaitMs: 2 * secondMs,
+  readinessTimeoutMs: 2 * secondMs,
+  flowStorageMaxBytes: 500 * miB,
+
+  redisCommandTimeoutMs: 1 * secondMs,
+  redisReconnectMaxMs: 1 * secondMs,
+  /** After a failure the token buckets are kept in memory alone for so long. */
+  redisPauseMs: 1 * secondMs,
+  /** A run that nothing was published for is gone from Redis after so long. */
+  redisLiveMs: 1 * dayMs,
 
   fileTreeMaxNodes: 5_000,
   fileTreeMaxDepth: 20,
@@ -74,6 +113,7 @@ export const limits = {
   socketPathMaxBytes: 100,
 
   webhookAttempts: 4,
+  webhookRetryDelaysMs: [2 * secondMs, 10 * secondMs, 30 * secondMs],
   webhookAttemptTimeoutMs: 10 * secondMs,
   webhookResponseMaxBytes: 64 * kiB,
 

@@ -1,0 +1,57 @@
+/**
+ * A bucket that holds one minute's worth of calls and refills without steps. Its level is counted
+ * in parts of which a call costs 60 000, so that one millisecond refills `perMinute` parts and all
+ * of the arithmetic is in whole numbers.
+ */
+export interface TokenBucket {
+  parts: number;
+  atMs: number;
+}
+
+export interface TokenAnswer {
+  bucket: TokenBucket;
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** When the bucket is full again, in seconds since 1970. */
+  resetAtSeconds: number;
+  /** Whole seconds until the next call may pass; 0 where this one did. */
+  retryAfterSeconds: number;
+}
+
+export interface TakeToken {
+  /** Null: never used, which is full. */
+  bucket: TokenBucket | null;
+  perMinute: number;
+  nowMs: number;
+}
+
+export function takeToken({ bucket, perMinute, nowMs }: TakeToken): TokenAnswer {
+  const before = partsAt({ bucket, perMinute, nowMs });
+  const allowed = before >= partsPerToken;
+  const parts = allowed ? before - partsPerToken : before;
+  const full = perMinute * partsPerToken;
+  return {
+    bucket: { parts, atMs: nowMs },
+    allowed,
+    limit: perMinute,
+    remaining: Math.floor(parts / partsPerToken),
+    resetAtSeconds: Math.ceil((nowMs + (full - parts) / perMinute) / 1_000),
+    retryAfterSeconds: allowed ? 0 : secondsUntil(partsPerToken - parts, perMinute),
+  };
+}
+
+const partsPerToken = 60_000;
+const refillMs = 60_000;
+
+/** A clock that goes back refills nothing; one minute fills any bucket. */
+function partsAt({ bucket, perMinute, nowMs }: TakeToken): number {
+  const full = perMinute * partsPerToken;
+  if (bucket === null) return full;
+  const elapsedMs = Math.min(Math.max(Math.floor(nowMs - bucket.atMs), 0), refillMs);
+  return Math.min(full, bucket.parts + elapsedMs * perMinute);
+}
+
+function secondsUntil(missingParts: number, perMinute: number): number {
+  return Math.max(1, Math.ceil(missingParts / perMinute / 1_000));
+}

@@ -1,0 +1,59 @@
+import { errorOf, type RunEnd } from './end-cause.ts';
+import type { Run } from './run.ts';
+
+/** How a run ended, as the transaction that ends it knows it. */
+export interface FinishedRun {
+  run: Run;
+  end: RunEnd;
+  finishedAt: Date;
+}
+
+/**
+ * The body of `run.finished`. It is frozen with the run's end, so that every attempt sends the same
+ * bytes. The interface promises that its fields are never null.
+ */
+export function webhookBody({ run, end, finishedAt }: FinishedRun): string {
+  const error = errorOf(end);
+  return JSON.stringify({
+    runId: run.runId,
+    flowId: run.flowId,
+    projectId: run.projectId,
+    status: 'sleep',
+    agentStatus: run.agentStatus ?? 'error',
+    triggerType: run.triggerType,
+    startedAt: (run.startedAt ?? run.createdAt).toISOString(),
+    finishedAt: finishedAt.toISOString(),
+    ...(error === null ? {} : { error }),
+    exitCode: end.exitCode,
+    result: run.result,
+    costUsd: run.costUsd,
+    usage: run.usage,
+    labels: run.labels,
+  });
+}
+
+/** What the signature is made over: when, and exactly which bytes. */
+export function signatureBase(unixSeconds: number, body: string): string {
+  return `${unixSeconds}.${body}`;
+}
+
+export interface WebhookAttempt {
+  runId: string;
+  deliveryId: string;
+  attempt: number;
+  unixSeconds: number;
+  /** Hex HMAC-SHA256 of the signature base, keyed with the project's secret. */
+  hmac: string;
+}
+
+export function webhookHeaders(attempt: WebhookAttempt): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Service-Webhook/1.0',
+    'x-service-event': 'run.finished',
+    'x-service-run-id': attempt.runId,
+    'x-service-delivery-id': attempt.deliveryId,
+    'x-service-attempt': String(attempt.attempt),
+    'x-service-signature': `t=${attempt.unixSeconds},v1=${attempt.hmac}`,
+  };
+}
