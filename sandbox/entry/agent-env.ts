@@ -1,0 +1,41 @@
+import type { Places } from './settings.ts';
+
+/** The agent's environment: comforts, then the run's own, then what the platform insists on. */
+export function agentEnv(own: Record<string, string>, places: Places): Record<string, string> {
+  return { ...comforts(places), ...own, ...insisted(places) };
+}
+
+function comforts({ home }: Places): Record<string, string> {
+  return {
+    LANG: 'C.UTF-8',
+    SHELL: '/bin/bash',
+    USER: 'agent',
+    LOGNAME: 'agent',
+    GIT_TERMINAL_PROMPT: '0',
+    NPM_CONFIG_PREFIX: `${home}/.local`,
+    NODE_USE_ENV_PROXY: '1',
+  };
+}
+
+function insisted({ home, configDir, proxyPort }: Places): Record<string, string> {
+  const gate = `http://127.0.0.1:${proxyPort}`;
+  const direct = '127.0.0.1,localhost,::1';
+  return {
+    HOME: home,
+    PATH: `${home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    TMPDIR: '/tmp',
+    HTTPS_PROXY: gate,
+    HTTP_PROXY: gate,
+    NO_PROXY: direct,
+    https_proxy: gate,
+    http_proxy: gate,
+    no_proxy: direct,
+    CLAUDE_CONFIG_DIR: configDir,
+    ANTHROPIC_BASE_URL: `${gate}/model`,
+    ANTHROPIC_API_KEY: 'sandbox',
+    DISABLE_AUTOUPDATER: '1',
+    DISABLE_TELEMETRY: '1',
+    DISABLE_ERROR_REPORTING: '1',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  };
+}

@@ -1,0 +1,113 @@
+// The entry program's life: listen for the agent, fetch the configuration, start the agent, feed it
+// until it ends, report its end, end likewise. Two things may cut that short: a signal from Docker,
+// which goes to the agent where there is one, and a host that has been silent past the deadline.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Agent, type AgentEnd, startAgent } from './agent.ts';
+import { untilHostIsLost } from './deadline.ts';
+import { feedAgent } from './feed-agent.ts';
+import { fetchConfig } from './fetch-config.ts';
+import { listenForAgent } from './forward.ts';
+import { createHost, type Host } from './host.ts';
+import { note } from './note.ts';
+import { exitCodes, type Places, type Times } from './settings.ts';
+
+export interface Entry {
+  terminate(signal: NodeJS.Signals): void;
+  /** The exit code of the program: the agent's wherever there is one. */
+  ended: Promise<number>;
+}
+
+interface Life {
+  places: Places;
+  times: Times;
+  host: Host;
+  stop: AbortController;
+  agent: Agent | null;
+}
+
+export function startEntry({ places, times }: { places: Places; times: Times }): Entry {
+  const host = createHost(places.socket, times);
+  const life: Life = { places, times, host, stop: new AbortController(), agent: null };
+  return {
+    terminate: (signal) => (life.agent === null ? life.stop.abort() : life.agent.kill(signal)),
+    ended: live(life),
+  };
+}
+
+async function live(life: Life): Promise<number> {
+  const { places, times, host, stop } = life;
+  const forward = await listenForAgent(places.proxyPort, { socketPath: places.socket, times });
+  const over = new AbortController();
+  try {
+    return await Promise.race([
+      serve(life),
+      untilHostIsLost(host, times, over.signal).then(() => giveUp(life)),
+    ]);
+  } catch (error) {
+    if (stop.signal.aborted) return exitCodes.terminated;
+    throw error;
+  } finally {
+    over.abort();
+    stop.abort();
+    forward.close();
+  }
+}
+
+async function serve(life: Life): Promise<number> {
+  const config = await fetchConfig(life.host, life.stop.signal);
+  if (config === null) {
+    note(life.places.stderrFile, 'the configuration was taken before');
+    return exitCodes.configGone;
+  }
+  life.agent = startAgent(config, life.places);
+  const end = await attend(life.agent, life);
+  life.agent = null;
+  await report(end, life);
+  return end.code;
+}
+
+/** Feeds the agent, and goes on asking for signs of life, for as long as it runs. */
+async function attend(agent: Agent, { host, times, places }: Life): Promise<AgentEnd> {
+  const gone = new AbortController();
+  const ended = agent.ended.catch((error: unknown): AgentEnd => {
+    note(places.stderrFile, `the agent could not be started: ${String(error)}`);
+    return { code: exitCodes.agentNotStarted, signal: null };
+  });
+  try {
+    return await Promise.race([ended, feed(agent, { host, times, signal: gone.signal })]);
+  } finally {
+    gone.abort();
+  }
+}
+
+async function feed(
+  { stdin }: Agent,
+  { host, times, signal }: { host: Host; times: Times; signal: AbortSignal },
+): Promise<never> {
+  await feedAgent(host, { stdin, times, signal });
+  for (;;) {
+    await sleep(times.signOfLifeMs, null, { signal });
+    await host.isThere(times.lastAskMs);
+  }
+}
+
+/** The container's own exit code says the same; this one is for when nobody can ask Docker. */
+async function report(end: AgentEnd, { host, stop }: Life): Promise<void> {
+  const call = { method: 'POST', path: '/control/exit', body: JSON.stringify(end) } as const;
+  await host.insist(call, stop.signal).catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+  });
+}
+
+async function giveUp({ agent, places, times }: Life): Promise<number> {
+  note(places.stderrFile, 'the host is lost: no answer until the deadline');
+  if (agent !== null) {
+    const patience = new AbortController();
+    agent.kill('SIGTERM');
+    await Promise.race([agent.ended, sleep(times.killGraceMs, null, { signal: patience.signal })]);
+    patience.abort();
+    agent.kill('SIGKILL');
+  }
+  return exitCodes.hostLost;
+}

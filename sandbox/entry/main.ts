@@ -1,0 +1,24 @@
+import { startEntry } from './entry.ts';
+import { note } from './note.ts';
+import { exitCodes, places, times } from './settings.ts';
+
+// Agents end programs by name; this one is to be called neither node nor anything of theirs.
+process.title = 'entry';
+
+const entry = startEntry({ places, times });
+
+process.on('SIGTERM', () => entry.terminate('SIGTERM'));
+process.on('SIGINT', () => entry.terminate('SIGINT'));
+// SIGUSR1 would open a debugger, SIGHUP end the program; the agent may send either by accident.
+for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
+
+entry.ended.then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    note(
+      places.stderrFile,
+      `cannot go on: ${error instanceof Error ? error.stack : String(error)}`,
+    );
+    process.exit(exitCodes.internal);
+  },
+);
