@@ -2,7 +2,15 @@
 // its start time, so that an id the kernel has given to somebody else is never taken for ours.
 
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Folders } from './folders.ts';
@@ -16,6 +24,8 @@ export interface Background {
   cwd?: string;
   uid?: number;
   gid?: number;
+  /** What it was made of, told again by `isRunning`: another one means it has to be started anew. */
+  fingerprint?: string;
   /** Asked every 100 ms until it is true; the process is ended when it never becomes so. */
   ready: () => Promise<boolean>;
   readyWithinMs?: number;
@@ -26,8 +36,9 @@ export type Where = Pick<Folders, 'logs' | 'pids'>;
 /** Starts a process and returns once it is ready; what it said is in `<logs>/<name>.log`. */
 export async function startBackground(where: Where, what: Background): Promise<void> {
   const logFile = join(where.logs, `${what.name}.log`);
+  if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`);
   const log = openSync(logFile, 'a', 0o600);
-  const { name, command, args, ready, readyWithinMs = 60_000, ...how } = what;
+  const { name, command, args, fingerprint, ready, readyWithinMs = 60_000, ...how } = what;
   const child = spawn(command, args, { ...how, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
   let ended: string | undefined;
@@ -38,10 +49,12 @@ export async function startBackground(where: Where, what: Background): Promise<v
     ended = `it ended with ${code ?? signal}`;
   });
   child.unref();
-  if (child.pid !== undefined) writePid(where, name, child.pid);
+  if (child.pid !== undefined) writePid(where, name, child.pid, fingerprint);
   const deadline = Date.now() + readyWithinMs;
-  while (!(await ready())) {
-    if (ended === undefined && Date.now() > deadline) ended = `not ready after ${readyWithinMs} ms`;
+  for (;;) {
+    const isReady = await ready();
+    if (isReady && ended === undefined) return;
+    if (Date.now() > deadline) ended ??= `not ready after ${readyWithinMs} ms`;
     if (ended !== undefined) {
       await stopBackground(where, name);
       throw new Error(`${name} did not start: ${ended}\n${tail(readFileSync(logFile, 'utf8'))}`);
@@ -50,8 +63,9 @@ export async function startBackground(where: Where, what: Background): Promise<v
   }
 }
 
-export function isRunning(where: Where, name: string): boolean {
-  return livingPid(where, name) !== undefined;
+export function isRunning(where: Where, name: string, fingerprint?: string): boolean {
+  if (livingPid(where, name) === undefined) return false;
+  return fingerprint === undefined || readPid(where, name).fingerprint === fingerprint;
 }
 
 /** Ends a process by a signal, by SIGKILL after `withinMs`; ending one that is gone changes nothing. */
@@ -62,10 +76,10 @@ export async function stopBackground(
 ): Promise<boolean> {
   const pid = livingPid(where, name);
   if (pid !== undefined) {
-    process.kill(pid, signal);
+    send(pid, signal);
     const deadline = Date.now() + withinMs;
     while (livingPid(where, name) !== undefined) {
-      if (Date.now() > deadline) process.kill(pid, 'SIGKILL');
+      if (Date.now() > deadline) send(pid, 'SIGKILL');
       await sleep(50);
     }
   }
@@ -73,14 +87,29 @@ export async function stopBackground(
   return pid !== undefined;
 }
 
-function livingPid(where: Where, name: string): number | undefined {
-  const [pid, start] = readText(pidFile(where, name)).trim().split(' ');
-  if (!pid || !start) return undefined;
-  return startOf(Number(pid)) === start ? Number(pid) : undefined;
+/** Losing the race against the process's own end is as good as winning it. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // kill throws system errors only
+  }
 }
 
-function writePid(where: Where, name: string, pid: number): void {
-  writeFileSync(pidFile(where, name), `${pid} ${startOf(pid) ?? 'gone'}\n`);
+function livingPid(where: Where, name: string): number | undefined {
+  const { pid, start } = readPid(where, name);
+  return start !== '' && startOf(pid) === start ? pid : undefined;
+}
+
+function readPid(where: Where, name: string) {
+  const [pid = '0', start = '', fingerprint = ''] = readText(pidFile(where, name))
+    .trim()
+    .split(' ');
+  return { pid: Number(pid), start, fingerprint };
+}
+
+function writePid(where: Where, name: string, pid: number, fingerprint = ''): void {
+  writeFileSync(pidFile(where, name), `${pid} ${startOf(pid) ?? ''} ${fingerprint}`);
 }
 
 function pidFile(where: Where, name: string): string {

@@ -1,5 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { CannotGoOn } from './failure.ts';
+import { rootFolder } from './folders.ts';
 
 export interface Lock {
   release(): Promise<void>;
@@ -39,4 +43,29 @@ export async function alone<T>(file: string, work: () => Promise<T>): Promise<T>
   } finally {
     await lock?.release();
   }
+}
+
+/** Nobody else brings up, ends or tests this stack meanwhile; two at once refuse, they do not wait. */
+export async function withStackLock<T>(stack: string, work: () => Promise<T>): Promise<T> {
+  mkdirSync(rootFolder(), { recursive: true });
+  const file = stackLockFile(stack);
+  const lock = await takeLock(file);
+  if (lock === undefined) {
+    throw new CannotGoOn(`Another command is at work on the ${stack} stack (${file} is locked).`);
+  }
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+}
+
+export async function isStackLocked(stack: string): Promise<boolean> {
+  const lock = await takeLock(stackLockFile(stack));
+  await lock?.release();
+  return lock === undefined;
+}
+
+function stackLockFile(stack: string): string {
+  return join(rootFolder(), `${stack}.lock`);
 }

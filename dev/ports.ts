@@ -29,9 +29,9 @@ export function isFree(port: number): Promise<boolean> {
   });
 }
 
-export function answers(port: number): Promise<boolean> {
+export function answers(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', timeout: 1000 });
+    const socket = connect({ port, host, timeout: 5000 });
     const end = (result: boolean) => {
       socket.destroy();
       resolve(result);

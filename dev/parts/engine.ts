@@ -40,7 +40,15 @@ export async function stopEngine(inUse: () => Promise<boolean>): Promise<boolean
   return alone(home.lock, async () => !(await inUse()) && stopBackground(home, name));
 }
 
-export function engineFolder() {
+/** The sockets of all engines that a stack may have used and that answer now. */
+export async function livingEngines(): Promise<string[]> {
+  const given = process.env.DOCKER_HOST?.replace(/^unix:\/\//, '');
+  const known = new Set([given ?? usualSocket, usualSocket, engineFolder().socket]);
+  const answers = await Promise.all([...known].map(pingEngine));
+  return [...known].filter((_, index) => answers[index]);
+}
+
+function engineFolder() {
   const root = join(rootFolder(), name);
   const folders: Where = { logs: root, pids: root };
   return { ...folders, root, socket: join(root, 'docker.sock'), lock: join(root, 'lock') };

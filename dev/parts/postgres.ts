@@ -8,6 +8,7 @@ import { installPackages } from '../apt.ts';
 import { isRunning, startBackground, stopBackground } from '../background.ts';
 import { CannotGoOn } from '../failure.ts';
 import { type Folders, isRoot } from '../folders.ts';
+import { checkGiven } from '../given.ts';
 import { answers, keptPort, readPort } from '../ports.ts';
 import { step } from '../progress.ts';
 import { findOnPath, run } from '../run.ts';
@@ -15,12 +16,16 @@ import { keptSecret } from '../secrets.ts';
 import { unprivilegedUser } from '../users.ts';
 
 const name = 'postgres';
+const database = 'flowrun';
 const packagedBinaries = '/usr/lib/postgresql';
 
 /** The URL of a server that may make databases; `given` is the one the reader has. */
 export function ensurePostgres(folders: Folders, given?: string): Promise<string> {
   return step(name, async (now) => {
-    if (given) return { value: given, said: 'given by DATABASE_URL' };
+    if (given) {
+      await checkGiven('DATABASE_URL', given);
+      return { value: given, said: 'given by DATABASE_URL' };
+    }
     const kept = readPort(join(folders.data, `${name}.port`));
     if (kept !== undefined && isRunning(folders, name) && (await answers(kept))) {
       return { value: urlOf(folders, kept), said: `running on 127.0.0.1:${kept}` };
@@ -78,6 +83,7 @@ async function makeCluster(
     'printf %s "$PASSWORD" > password',
     '"$1/initdb" -D cluster.part -U postgres -A scram-sha-256 --pwfile=password -E UTF8 --locale=C.UTF-8',
     'rm password',
+    `echo 'create database ${database}' | "$1/postgres" --single -D cluster.part postgres`,
     'mv cluster.part cluster',
   ].join(' && ');
   const env = { PATH: process.env.PATH, PASSWORD: password };
@@ -126,7 +132,7 @@ async function installBinaries(cluster: string, now: (doing: string) => void): P
 }
 
 function urlOf(folders: Folders, port: number): string {
-  return `postgres://postgres:${passwordOf(folders)}@127.0.0.1:${port}/postgres`;
+  return `postgres://postgres:${passwordOf(folders)}@127.0.0.1:${port}/${database}`;
 }
 
 function passwordOf(folders: Folders): string {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { installPackages } from '../apt.ts';
 import { isRunning, startBackground, stopBackground } from '../background.ts';
 import type { Folders } from '../folders.ts';
+import { checkGiven } from '../given.ts';
 import { answers, keptPort, readPort } from '../ports.ts';
 import { step } from '../progress.ts';
 import { findOnPath } from '../run.ts';
@@ -15,7 +16,10 @@ const name = 'redis';
 
 export function ensureRedis(folders: Folders, given?: string): Promise<string> {
   return step(name, async (now) => {
-    if (given) return { value: given, said: 'given by REDIS_URL' };
+    if (given) {
+      await checkGiven('REDIS_URL', given);
+      return { value: given, said: 'given by REDIS_URL' };
+    }
     const kept = readPort(join(folders.data, `${name}.port`));
     if (kept !== undefined && isRunning(folders, name) && (await answers(kept))) {
       return { value: urlOf(folders, kept), said: `running on 127.0.0.1:${kept}` };

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning, startBackground, stopBackground } from '../background.ts';
 import type { Folders } from '../folders.ts';
+import { checkGiven } from '../given.ts';
 import { answers, keptPort, readPort } from '../ports.ts';
 import { step } from '../progress.ts';
 import { run } from '../run.ts';
@@ -30,12 +31,17 @@ export interface TemporalWish {
 export function ensureTemporal(folders: Folders, wish: TemporalWish): Promise<Temporal> {
   return step(name, async (now) => {
     if (wish.given) {
+      await checkGiven('TEMPORAL_ADDRESS', wish.given);
       const value = { address: wish.given, uiUrl: wish.givenUi ?? null };
       return { value, said: `given by TEMPORAL_ADDRESS (${wish.given})` };
     }
     const program = await findTemporal(now);
     const kept = wish.ports?.grpc ?? readPort(join(folders.data, `${name}.port`));
-    if (kept !== undefined && isRunning(folders, name) && (await serves(program, kept))) {
+    if (
+      kept !== undefined &&
+      isRunning(folders, name, madeFor(wish)) &&
+      (await serves(program, kept))
+    ) {
       return { value: addressesOf(kept, wish), said: `running on 127.0.0.1:${kept}` };
     }
     await stopTemporal(folders);
@@ -74,6 +80,7 @@ async function start(
       ...attributes,
     ],
     cwd: folders.data,
+    fingerprint: madeFor(wish),
     ready: () => serves(program, port),
   });
 }
@@ -88,6 +95,11 @@ async function databaseFile(folders: Folders, program: string): Promise<string> 
     writeFileSync(madeBy, version);
   }
   return file;
+}
+
+/** A server with other ports than the wished ones is not the one that is wished for. */
+function madeFor({ ports }: TemporalWish): string {
+  return ports === undefined ? 'headless' : `${ports.grpc}/${ports.ui}`;
 }
 
 function addressesOf(port: number, wish: TemporalWish): Temporal {

@@ -1,0 +1,47 @@
+// What the service is told about its surroundings: the whole of it, also kept in stack.json for the
+// command line.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Folders } from './folders.ts';
+import type { Outside } from './outside.ts';
+import type { Model } from './parts/model.ts';
+import { keptSecret } from './secrets.ts';
+
+export type ServiceEnv = Record<string, string>;
+
+export function serviceEnv(
+  folders: Folders,
+  stack: { instance: string; apiPort: number; outside: Outside; model: Model },
+): ServiceEnv {
+  const { instance, apiPort, outside, model } = stack;
+  const keyFile = join(folders.data, 'encryption-key.secret');
+  keptSecret(keyFile, 'base64');
+  const dataDir = join(folders.data, 'worker');
+  mkdirSync(dataDir, { recursive: true });
+  const { uiUrl } = outside.temporal;
+  return {
+    INSTANCE: instance,
+    DATA_DIR: dataDir,
+    DATABASE_URL: outside.postgresUrl,
+    REDIS_URL: outside.redisUrl,
+    TEMPORAL_ADDRESS: outside.temporal.address,
+    TEMPORAL_NAMESPACE: process.env.TEMPORAL_NAMESPACE ?? 'default',
+    ...(uiUrl === null ? {} : { TEMPORAL_UI_URL: uiUrl }),
+    DOCKER_HOST: `unix://${outside.dockerSocket}`,
+    SANDBOX_IMAGE: outside.sandboxImage,
+    API_HOST: '127.0.0.1',
+    API_PORT: `${apiPort}`,
+    PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
+    ENCRYPTION_KEY_FILE: keyFile,
+    ANTHROPIC_API_KEY_FILE: model.keyFile,
+    ...(model.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: model.baseUrl }),
+    WEBHOOK_CA_FILE: outside.authority.ca,
+    WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
+  };
+}
+
+export function writeStackFile(folders: Folders, env: ServiceEnv): void {
+  const file = join(folders.data, 'stack.json');
+  writeFileSync(file, `${JSON.stringify(env, null, 2)}\n`, { mode: 0o600 });
+}

@@ -1,0 +1,58 @@
+// Ends a stack: the service first, then its sandboxes, then what stood under it. Every step may find
+// its work done already, so a second `npm run stop` says so and changes nothing.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRunning } from './background.ts';
+import { type Folders, rootFolder } from './folders.ts';
+import { isStackLocked } from './lock.ts';
+import { livingEngines, stopEngine } from './parts/engine.ts';
+import { stopModel } from './parts/model.ts';
+import { stopPostgres } from './parts/postgres.ts';
+import { stopRedis } from './parts/redis.ts';
+import { stopTemporal } from './parts/temporal.ts';
+import { removeSandboxes } from './sandboxes.ts';
+import { stopService } from './service.ts';
+
+const parts = {
+  model: stopModel,
+  temporal: stopTemporal,
+  redis: stopRedis,
+  postgres: stopPostgres,
+};
+
+export interface StackEnd {
+  stack: string;
+  folders: Folders;
+  /** Which containers are this stack's, by their instance label. */
+  isOurs: (instance: string) => boolean;
+}
+
+/** What was ended, in order. */
+export async function stopStack({ stack, folders, isOurs }: StackEnd): Promise<string[]> {
+  const ended = await stopService(folders);
+  for (const socket of await livingEngines()) {
+    const removed = await removeSandboxes(socket, isOurs);
+    if (removed > 0) ended.push(`${removed} sandboxes`);
+  }
+  for (const [name, stop] of Object.entries(parts)) {
+    if (await stop(folders)) ended.push(name);
+  }
+  if (await stopEngine(() => isAnotherUp(stack))) ended.push('docker');
+  return ended;
+}
+
+/** Other stacks of this machine share the engine: one that lives, or is just being started, keeps it. */
+async function isAnotherUp(stack: string): Promise<boolean> {
+  const others = readdirSync(rootFolder(), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== stack)
+    .map((entry) => entry.name);
+  for (const other of others) {
+    const pids = join(rootFolder(), other, 'pids');
+    if (!existsSync(pids)) continue;
+    const names = readdirSync(pids).map((file) => file.replace(/\.pid$/, ''));
+    const where = { logs: pids, pids };
+    if (names.some((name) => isRunning(where, name)) || (await isStackLocked(other))) return true;
+  }
+  return false;
+}
