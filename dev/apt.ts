@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { CannotGoOn } from './failure.ts';
 import { cacheFolder, isRoot } from './folders.ts';
 import { alone } from './lock.ts';
+import { say } from './progress.ts';
 import { run } from './run.ts';
 
 const policyFile = '/usr/sbin/policy-rc.d';
@@ -27,6 +28,7 @@ async function installQuietly(packages: string[]): Promise<void> {
     ...(existsSync(policyFile) ? [] : [place(policyFile, '#!/bin/sh\nexit 101\n', 0o755)]),
     place(clusterFile, 'create_main_cluster = false\n', 0o644),
   ];
+  const released = holdSignals();
   try {
     await install(packages).catch(async () => {
       await apt(['update']);
@@ -36,7 +38,22 @@ async function installQuietly(packages: string[]): Promise<void> {
     throw new CannotGoOn(`Installing ${packages.join(' ')} failed.\n${String(error)}`);
   } finally {
     for (const back of undo) back();
+    released();
   }
+}
+
+/** Ctrl-C waits for the installation, which would be left half done, and is heeded after it. */
+function holdSignals(): () => void {
+  let heard: NodeJS.Signals | undefined;
+  const hold = (signal: NodeJS.Signals) => {
+    heard = signal;
+    say('packages       the installation is finished first …');
+  };
+  process.on('SIGINT', hold).on('SIGTERM', hold);
+  return () => {
+    process.off('SIGINT', hold).off('SIGTERM', hold);
+    if (heard !== undefined) process.kill(process.pid, heard);
+  };
 }
 
 function install(packages: string[]): Promise<string> {
@@ -45,7 +62,7 @@ function install(packages: string[]): Promise<string> {
 
 function apt(args: string[]): Promise<string> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  return run('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], { env });
+  return run('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], { env, detached: true });
 }
 
 /** Writes a file, with the folders it needs, and returns what takes both away again. */

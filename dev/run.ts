@@ -7,6 +7,8 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   uid?: number;
   gid?: number;
+  /** Out of reach of the terminal's Ctrl-C. */
+  detached?: boolean;
   timeoutMs?: number;
 }
 

@@ -1,7 +1,15 @@
 // What node:24-bookworm-slim holds, put together from its sources: Debian by debootstrap, Node's
 // binary and npm from the npm registry, pinned by hash in dev/base-image.
 
-import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { installPackages } from '../apt.ts';
 import { needRoomToBuild } from '../disk.ts';
@@ -20,7 +28,7 @@ const sources = [
 export async function buildRootFolder(file: string, now: (doing: string) => void): Promise<void> {
   needRoomToBuild(cacheFolder(), 'building the base image');
   const root = join(cacheFolder(), 'base-image.part');
-  rmSync(root, { recursive: true, force: true });
+  await clear(root);
   mkdirSync(root, { mode: 0o755 });
   try {
     await putDebian(join(root, 'files'), now);
@@ -29,8 +37,16 @@ export async function buildRootFolder(file: string, now: (doing: string) => void
     await run('tar', ['--numeric-owner', '-C', join(root, 'files'), '-cf', `${file}.part`, '.']);
     renameSync(`${file}.part`, file);
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    await clear(root);
   }
+}
+
+/** A debootstrap that was cut off leaves the kernel's file systems mounted inside. */
+async function clear(root: string): Promise<void> {
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
+  const inside = mounts.map((line) => line.split(' ')[1] ?? '').filter((at) => at.startsWith(root));
+  for (const at of inside.reverse()) await run('umount', ['--lazy', at]);
+  rmSync(root, { recursive: true, force: true });
 }
 
 async function putDebian(root: string, now: (doing: string) => void): Promise<void> {

@@ -65,7 +65,7 @@ async function importImage(socket: string, file: string): Promise<void> {
   for (const change of changes) query.append('changes', change);
   await workEngine(socket, {
     method: 'POST',
-    path: `/images/create?${query}`,
+    path: `/images/create?${query.toString()}`,
     contentType: 'application/x-tar',
     body: createReadStream(file),
   });

@@ -75,7 +75,7 @@ async function build(
   const tar = spawn('tar', ['-C', image.context, '-cf', '-', '.'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const path = `/build?${query}`;
+  const path = `/build?${query.toString()}`;
   const call = { method: 'POST', path, contentType: 'application/x-tar', body: tar.stdout };
   await workEngine(socket, call, (text) => {
     if (text.startsWith('Step ')) now(text.slice(0, 80));

@@ -65,20 +65,17 @@ async function start(
 ): Promise<void> {
   const database = await databaseFile(folders, program);
   const ui = wish.ports === undefined ? ['--headless'] : ['--ui-port', `${wish.ports.ui}`];
+  const where = ['--ip', '127.0.0.1', '--port', `${port}`, '--db-filename', database];
   const limits = liftedLimits.flatMap((queue) => [
     '--dynamic-config-value',
     `history.${queue}ProcessorMaxPollRPS=2000`,
   ]);
   const attributes = searchAttributes.flatMap((key) => ['--search-attribute', `${key}=Keyword`]);
+  const quiet = ['--log-level', 'warn', '--ui-disable-news-fetch'];
   await startBackground(folders, {
     name,
     command: program,
-    args: [
-      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', `${port}`, ...ui],
-      ...['--db-filename', database, '--log-level', 'warn', '--ui-disable-news-fetch'],
-      ...limits,
-      ...attributes,
-    ],
+    args: ['server', 'start-dev', ...where, ...ui, ...limits, ...attributes, ...quiet],
     cwd: folders.data,
     fingerprint: madeFor(wish),
     ready: () => serves(program, port),
