@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { onTestFinished } from 'vitest';
+import type { Refusal } from '../../../worker/egress/connect-proxy.ts';
+import {
+  createEgress,
+  type EgressDeps,
+  type EgressHandlers,
+} from '../../../worker/egress/egress.ts';
+
+export interface ServedRun {
+  socketPath: string;
+  refusals: (Refusal & { count: number })[];
+  close(): Promise<void>;
+}
+
+/** A run's socket, served; closed with the test. */
+export async function serveRun({
+  deps = {},
+  handlers = {},
+}: {
+  deps?: Partial<EgressDeps>;
+  handlers?: Partial<EgressHandlers>;
+}): Promise<ServedRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'egress-'));
+  const egress = createEgress({
+    model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
+    allowPrivate: [],
+    logger: pino({ enabled: false }),
+    lookup: () => Promise.reject(new Error('no resolver in this test')),
+    connect: () => Promise.reject(new Error('no connections in this test')),
+    ...deps,
+  });
+  const refusals: ServedRun['refusals'] = [];
+  const socketPath = join(folder, 'x');
+  const run = await egress.listen('run-1', socketPath, {
+    policy: { policy: 'limited', hosts: [] },
+    config: () => Promise.resolve(null),
+    acknowledge: () => Promise.resolve(),
+    nextMessage: () => Promise.resolve({ kind: 'none' }),
+    exited: () => {},
+    refused: (refusal) => void refusals.push(refusal),
+    ...handlers,
+  });
+  onTestFinished(async () => {
+    await run.close();
+    await egress.close();
+    await rm(folder, { recursive: true });
+  });
+  return { socketPath, refusals, close: () => run.close() };
+}

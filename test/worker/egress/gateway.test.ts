@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { serveRun } from './egress-fixture.ts';
+import { callSocket, openCall } from './socket-client.ts';
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A model on loopback; the operator's own setting, so plain http and private are fine. */
+async function startModel(handle: Handle): Promise<string> {
+  const server = createServer(handle).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+const serveModel = (baseUrl: string) =>
+  serveRun({ deps: { model: { apiKey: 'operator-key', baseUrl } } });
+
+test('adds the key of the operator and drops what the agent calls its own', async () => {
+  const seen: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[] = [];
+  const baseUrl = await startModel(async (request, response) => {
+    seen.push({ url: request.url, headers: request.headers, body: await text(request) });
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'x-seen': 'yes' })
+      .end('{"ok":1}');
+  });
+  const { socketPath } = await serveModel(`${baseUrl}/base/`);
+  const answer = await callSocket(socketPath, {
+    method: 'POST',
+    path: '/model/v1/messages?beta=true',
+    headers: {
+      'x-api-key': 'sandbox',
+      authorization: 'Bearer sandbox',
+      cookie: 'a=b',
+      'anthropic-version': '2023-06-01',
+      'content-type': 'application/json',
+    },
+    body: '{"prompt":"päivää"}',
+  });
+  expect(answer).toMatchObject({ status: 200, body: '{"ok":1}' });
+  expect(answer.headers['x-seen']).toBe('yes');
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).toMatchObject({
+    url: '/base/v1/messages?beta=true',
+    body: '{"prompt":"päivää"}',
+  });
+  expect(seen[0]?.headers).toMatchObject({
+    'x-api-key': 'operator-key',
+    'anthropic-version': '2023-06-01',
+  });
+  expect(seen[0]?.headers).not.toHaveProperty('authorization');
+  expect(seen[0]?.headers).not.toHaveProperty('cookie');
+});
+
+test('passes each piece of an answer on as it comes', async () => {
+  const pieces: ServerResponse[] = [];
+  const baseUrl = await startModel((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('event: one\n\n');
+    pieces.push(response);
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  const answer = await openCall(socketPath, {
+    method: 'POST',
+    path: '/model/v1/messages',
+    body: '{}',
+  });
+  const [first] = await once(answer, 'data');
+  expect(String(first)).toBe('event: one\n\n');
+  pieces[0]?.end('event: two\n\n');
+  const [second] = await once(answer, 'data');
+  expect(String(second)).toBe('event: two\n\n');
+});
+
+test.each([
+  ['GET', '/model/v1/messages', 405],
+  ['POST', '/model/v1/messages/batches', 404],
+  ['POST', '/model/v1/files', 404],
+  ['POST', '/model/v1/messages/../complete', 404],
+  ['POST', '/model//v1/messages', 404],
+  ['POST', '/model/v1/messages%2f', 404],
+  ['POST', '/v1/messages', 404],
+])('%s %s reaches nobody', async (method, path, status) => {
+  let calls = 0;
+  const baseUrl = await startModel((_request, response) => {
+    calls += 1;
+    response.end();
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  expect((await callSocket(socketPath, { method, path })).status).toBe(status);
+  expect(calls).toBe(0);
+});
+
+test('a model that is away is answered for in its own words, with a status that is retried', async () => {
+  const { socketPath } = await serveModel('http://127.0.0.1:1');
+  const answer = await callSocket(socketPath, {
+    method: 'POST',
+    path: '/model/v1/messages',
+    body: '{}',
+  });
+  expect(answer.status).toBe(502);
+  expect(JSON.parse(answer.body)).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+});
+
+test('an answer that breaks off breaks off for the agent too', async () => {
+  const baseUrl = await startModel((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('event: one\n\n', () => response.destroy());
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  const answer = await openCall(socketPath, {
+    method: 'POST',
+    path: '/model/v1/messages',
+    body: '{}',
+  });
+  await expect(text(answer)).rejects.toThrow('aborted');
+});
+
+test('an agent that leaves ends its call to the model', async () => {
+  const baseUrl = await startModel((_request, response) => void response.flushHeaders());
+  const { socketPath } = await serveModel(baseUrl);
+  const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
+  const answers = await Promise.all(Array.from({ length: 32 }, () => openCall(socketPath, call)));
+  expect((await callSocket(socketPath, call)).status).toBe(529);
+  for (const answer of answers) answer.destroy();
+  await expect
+    .poll(async () => {
+      const answer = await openCall(socketPath, call);
+      answer.destroy();
+      return answer.statusCode;
+    })
+    .toBe(200);
+});

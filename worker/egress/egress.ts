@@ -1,0 +1,161 @@
+import { chmod, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import { isPublicAddress } from './address.ts';
+import {
+  type Connect,
+  connectDirectly,
+  createConnectProxy,
+  type Refusal,
+} from './connect-proxy.ts';
+import { type ControlHandlers, handleControl } from './control.ts';
+import { createGateway, type Gateway, type ModelUpstream } from './gateway.ts';
+import type { EgressPolicy } from './policy.ts';
+import { createNameServerLookup, type Lookup, systemLookup } from './resolve.ts';
+
+export interface EgressDeps {
+  model: ModelUpstream;
+  /** `host:port`, each reachable although its address is not public. */
+  allowPrivate: readonly string[];
+  logger: Logger;
+  /** Tests put a resolver and a spy here, so that no packet leaves the machine. */
+  lookup?: Lookup;
+  lookupException?: Lookup;
+  connect?: Connect;
+}
+
+export interface EgressHandlers extends ControlHandlers {
+  policy: EgressPolicy;
+  /** `count` is how often this place was refused to this run, this time included. */
+  refused(refusal: Refusal & { count: number }): void;
+}
+
+export interface RunEgress {
+  close(): Promise<void>;
+}
+
+export interface Egress {
+  /** Serves one run on its own socket. The path is the identity: whoever can dial it is the run. */
+  listen(runId: string, socketPath: string, handlers: EgressHandlers): Promise<RunEgress>;
+  close(): Promise<void>;
+}
+
+const connectionsMax = 256;
+const refusedPlacesMax = 200;
+const keepAliveMs = 10 * 60_000;
+
+export function createEgress(deps: EgressDeps): Egress {
+  const gateway = createGateway(deps.model);
+  const lookups = {
+    lookup: deps.lookup ?? createNameServerLookup(),
+    lookupException: deps.lookupException ?? systemLookup,
+  };
+  return {
+    async listen(runId, socketPath, handlers) {
+      const logger = deps.logger.child({ runId });
+      const onRefused = createRefusals(handlers, logger);
+      const proxy = createConnectProxy({
+        policy: handlers.policy,
+        exceptions: deps.allowPrivate,
+        isPublic: isPublicAddress,
+        ...lookups,
+        connect: deps.connect ?? connectDirectly,
+        onRefused,
+        onClosed: (tunnel) => logger.debug({ tunnel }, 'egress_closed'),
+      });
+      const server = createServer((request, response) => {
+        serve({ gateway, handlers, onRefused }, request, response).catch((error: unknown) => {
+          logger.warn({ err: error }, 'egress_request_failed');
+          fail(response);
+        });
+      });
+      return await open({ server, socketPath, proxy });
+    },
+    close: () => gateway.close(),
+  };
+}
+
+interface Serving {
+  gateway: Gateway;
+  handlers: EgressHandlers;
+  onRefused: (refusal: Refusal) => void;
+}
+
+async function serve(
+  { gateway, handlers, onRefused }: Serving,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const target = request.url ?? '';
+  if (!target.startsWith('/')) {
+    onRefused({ ...placeOf(target), reason: 'not_connect' });
+    return endWith(response, 403);
+  }
+  if (target.startsWith('/model/')) {
+    return gateway.handle(request, response, target.slice('/model'.length));
+  }
+  if (!(await handleControl(handlers, request, response))) endWith(response, 404);
+}
+
+/** One log line for each place, and a count; a sandbox cannot fill the log or the memory. */
+function createRefusals(handlers: EgressHandlers, logger: Logger): (refusal: Refusal) => void {
+  const counts = new Map<string, number>();
+  return (refusal) => {
+    const place = `${refusal.host}:${refusal.port}`;
+    if (!counts.has(place) && counts.size >= refusedPlacesMax) return;
+    const count = (counts.get(place) ?? 0) + 1;
+    counts.set(place, count);
+    if (count === 1) logger.info({ refusal }, 'egress_refused');
+    handlers.refused({ ...refusal, count });
+  };
+}
+
+async function open({
+  server,
+  socketPath,
+  proxy,
+}: {
+  server: Server;
+  socketPath: string;
+  proxy: (authority: string, client: Duplex, head: Buffer) => Promise<void>;
+}): Promise<RunEgress> {
+  const tunnels = new Set<Duplex>();
+  server.maxConnections = connectionsMax;
+  // Longer than the agent's client keeps an idle connection, so that it is the one to close it.
+  server.keepAliveTimeout = keepAliveMs;
+  server.on('connect', (request, client, head) => {
+    tunnels.add(client);
+    client.once('close', () => tunnels.delete(client));
+    proxy(request.url ?? '', client, head).catch(() => client.destroy());
+  });
+  server.on('clientError', (_error, client) => client.destroy());
+  await rm(socketPath, { force: true });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(socketPath, resolve);
+  });
+  // The sandbox's user has to write to it; its folder belongs to root and is mounted read-only.
+  await chmod(socketPath, 0o666);
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+        for (const client of tunnels) client.destroy();
+      }),
+  };
+}
+
+function placeOf(absoluteForm: string): { host: string; port: number } {
+  const url = URL.canParse(absoluteForm) ? new URL(absoluteForm) : null;
+  return { host: url?.hostname.slice(0, 253) ?? '', port: Number(url?.port || 80) };
+}
+
+function endWith(response: ServerResponse, status: number): void {
+  response.writeHead(status, { connection: 'close' }).end();
+}
+
+function fail(response: ServerResponse): void {
+  if (response.headersSent) response.destroy();
+  else endWith(response, 500);
+}

@@ -1,0 +1,124 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { Agent, type Dispatcher } from 'undici';
+
+export interface ModelUpstream {
+  apiKey: string;
+  baseUrl: string;
+}
+
+export interface Gateway {
+  /** Forwards one call; `path` is what follows `/model`, query included. */
+  handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const allowedPaths = new Set(['/v1/messages', '/v1/messages/count_tokens']);
+const callsAtOnceMax = 32;
+/** A model may think for minutes before its first byte, and between two. */
+const silenceTimeoutMs = 15 * 60_000;
+
+/** What belongs to one connection, and what would be a credential of the sandbox's own. */
+const droppedRequestHeaders = new Set(
+  (
+    'host connection keep-alive proxy-connection proxy-authorization te trailer upgrade ' +
+    'transfer-encoding expect x-api-key authorization cookie'
+  ).split(' '),
+);
+const droppedResponseHeaders = new Set(
+  'connection keep-alive proxy-connection transfer-encoding trailer upgrade set-cookie'.split(' '),
+);
+
+/**
+ * The way to the model, and to nothing else: two pinned paths, to which the operator's key is
+ * added. Bodies pass through in both directions as they come. What goes wrong is answered in the
+ * words of the model's API, with a status that its clients retry.
+ */
+export function createGateway(model: ModelUpstream): Gateway {
+  const base = new URL(model.baseUrl);
+  const dispatcher = new Agent({
+    headersTimeout: silenceTimeoutMs,
+    bodyTimeout: silenceTimeoutMs,
+    connect: { timeout: 10_000 },
+  });
+  let calls = 0;
+
+  return {
+    async handle(request, response, path) {
+      const refusal = refusalOf(request, path, calls);
+      if (refusal !== null) return refuse(request, response, refusal);
+      calls += 1;
+      try {
+        await forward({ dispatcher, base, apiKey: model.apiKey }, { request, response, path });
+      } catch {
+        answerError(response, { status: 502, type: 'api_error', message: 'the model API is away' });
+      } finally {
+        calls -= 1;
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+interface Refusal {
+  status: number;
+  type: string;
+  message: string;
+}
+
+function refusalOf(request: IncomingMessage, path: string, calls: number): Refusal | null {
+  const [pathname = ''] = path.split('?', 1);
+  if (!allowedPaths.has(pathname)) {
+    return { status: 404, type: 'not_found_error', message: 'only the messages API is served' };
+  }
+  if (request.method !== 'POST') {
+    return { status: 405, type: 'invalid_request_error', message: 'only POST is served' };
+  }
+  if (calls >= callsAtOnceMax) {
+    return { status: 529, type: 'overloaded_error', message: 'too many calls at once' };
+  }
+  return null;
+}
+
+async function forward(
+  to: { dispatcher: Dispatcher; base: URL; apiKey: string },
+  { request, response, path }: { request: IncomingMessage; response: ServerResponse; path: string },
+): Promise<void> {
+  const abort = new AbortController();
+  response.once('close', () => abort.abort());
+  const answer = await to.dispatcher.request({
+    origin: to.base.origin,
+    path: to.base.pathname.replace(/\/+$/, '') + path,
+    method: 'POST',
+    headers: { ...keep(request.headers, droppedRequestHeaders), 'x-api-key': to.apiKey },
+    body: request,
+    signal: abort.signal,
+  });
+  response.writeHead(answer.statusCode, keep(answer.headers, droppedResponseHeaders));
+  response.flushHeaders();
+  await pipeline(answer.body, response);
+}
+
+function keep(
+  headers: IncomingHttpHeaders,
+  dropped: Set<string>,
+): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !dropped.has(name)) kept[name] = value;
+  }
+  return kept;
+}
+
+/** The body is not wanted: the connection ends with the answer instead of reading it. */
+function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  response.setHeader('connection', 'close');
+  request.resume();
+  answerError(response, refusal);
+}
+
+function answerError(response: ServerResponse, { status, type, message }: Refusal): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ type: 'error', error: { type, message } }));
+}
