@@ -110,6 +110,7 @@ export const limits = {
   sandboxProcesses: 512,
   workspaceMaxBytes: 5 * giB,
   sandboxDeadlineMs: 2 * hourMs,
+  engineCallTimeoutMs: 10 * secondMs,
   socketPathMaxBytes: 100,
 
   webhookAttempts: 4,

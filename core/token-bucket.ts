@@ -30,18 +30,28 @@ export function takeToken({ bucket, perMinute, nowMs }: TakeToken): TokenAnswer 
   const before = partsAt({ bucket, perMinute, nowMs });
   const allowed = before >= partsPerToken;
   const parts = allowed ? before - partsPerToken : before;
-  const full = perMinute * partsPerToken;
+  return answerAt({ bucket: { parts, atMs: nowMs }, perMinute, allowed });
+}
+
+/** What to say of a bucket whose level is known. */
+export function answerAt(known: {
+  bucket: TokenBucket;
+  perMinute: number;
+  allowed: boolean;
+}): TokenAnswer {
+  const { bucket, perMinute, allowed } = known;
+  const missing = perMinute * partsPerToken - bucket.parts;
   return {
-    bucket: { parts, atMs: nowMs },
+    bucket,
     allowed,
     limit: perMinute,
-    remaining: Math.floor(parts / partsPerToken),
-    resetAtSeconds: Math.ceil((nowMs + (full - parts) / perMinute) / 1_000),
-    retryAfterSeconds: allowed ? 0 : secondsUntil(partsPerToken - parts, perMinute),
+    remaining: Math.floor(bucket.parts / partsPerToken),
+    resetAtSeconds: Math.ceil((bucket.atMs + missing / perMinute) / 1_000),
+    retryAfterSeconds: allowed ? 0 : secondsUntil(partsPerToken - bucket.parts, perMinute),
   };
 }
 
-const partsPerToken = 60_000;
+export const partsPerToken = 60_000;
 const refillMs = 60_000;
 
 /** A clock that goes back refills nothing; one minute fills any bucket. */

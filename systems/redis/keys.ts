@@ -1,0 +1,24 @@
+/** Every key and channel in Redis, by the instance of the service that owns it. */
+export interface RedisKeys {
+  /** Stream of a run's latest frames. Bounded by count and bytes, expires after the run's end. */
+  frames: (runId: string) => string;
+  /** Channel that wakes up whoever watches the run; it carries no frames. */
+  wake: (runId: string) => string;
+  /** The working directory as it was last seen, JSON text. Expires with the frames. */
+  fileTree: (runId: string) => string;
+  /** Token bucket of an API key. Expires when it would be full again. */
+  bucket: (keyId: string) => string;
+  /** Open streams of an API key or a project, by when each seat lapses. */
+  seats: (scope: 'key' | 'project', id: string) => string;
+}
+
+export function redisKeys(instance: string): RedisKeys {
+  const prefix = `frs:${instance}`;
+  return {
+    frames: (runId) => `${prefix}:run:${runId}:frames`,
+    wake: (runId) => `${prefix}:run:${runId}:wake`,
+    fileTree: (runId) => `${prefix}:run:${runId}:filetree`,
+    bucket: (keyId) => `${prefix}:bucket:${keyId}`,
+    seats: (scope, id) => `${prefix}:seats:${scope}:${id}`,
+  };
+}

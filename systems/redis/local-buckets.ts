@@ -1,0 +1,29 @@
+import type { TokenAnswer, TokenBucket } from '../../core/token-bucket.ts';
+
+export interface LocalBuckets {
+  get: (keyId: string) => TokenBucket | null;
+  set: (keyId: string, answer: TokenAnswer) => void;
+}
+
+/** Buckets in memory. One that would be full again is forgotten, so there are as many as busy keys. */
+export function createLocalBuckets(): LocalBuckets {
+  const buckets = new Map<string, { bucket: TokenBucket; fullAtSeconds: number }>();
+  let sweepAtCount = sweepEvery;
+
+  function sweep(nowSeconds: number): void {
+    for (const [keyId, { fullAtSeconds }] of buckets) {
+      if (fullAtSeconds < nowSeconds) buckets.delete(keyId);
+    }
+    sweepAtCount = buckets.size + sweepEvery;
+  }
+
+  return {
+    get: (keyId) => buckets.get(keyId)?.bucket ?? null,
+    set(keyId, { bucket, resetAtSeconds }) {
+      buckets.set(keyId, { bucket, fullAtSeconds: resetAtSeconds });
+      if (buckets.size >= sweepAtCount) sweep(bucket.atMs / 1_000);
+    },
+  };
+}
+
+const sweepEvery = 1_000;

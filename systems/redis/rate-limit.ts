@@ -1,0 +1,77 @@
+// The per-key token bucket, kept twice: in Redis, where all processes share it, and in memory for
+// what this process alone has let through. A call needs a token of both. When Redis is away or has
+// lost its memory the second one still holds the limit, so neither is ever an open door.
+
+import { limits } from '../../core/limits.ts';
+import { answerAt, partsPerToken, type TokenAnswer, takeToken } from '../../core/token-bucket.ts';
+import type { Redis } from './connect.ts';
+import { redisKeys } from './keys.ts';
+import { createLocalBuckets } from './local-buckets.ts';
+
+export interface RateLimiter {
+  /** Takes one token of a bucket that holds `perMinute` and refills without steps. Never throws. */
+  take: (keyId: string, perMinute: number) => Promise<TokenAnswer>;
+}
+
+export interface RateLimiterOptions {
+  instance: string;
+  /** Milliseconds since 1970 that only ever go forward. */
+  nowMs: () => number;
+}
+
+export function createRateLimiter(
+  redis: Redis,
+  { instance, nowMs }: RateLimiterOptions,
+): RateLimiter {
+  const keys = redisKeys(instance);
+  const buckets = createLocalBuckets();
+  let askAgainAtMs = 0;
+
+  /** After a failure Redis is left alone for a moment, so that calls do not wait for it one by one. */
+  async function takeShared(keyId: string, perMinute: number): Promise<SharedLevel | null> {
+    if (nowMs() < askAgainAtMs) return null;
+    try {
+      const args = [keys.bucket(keyId), perMinute, partsPerToken];
+      return (await redis.eval(takeScript, 1, ...args)) as SharedLevel; // what the script returns
+    } catch {
+      askAgainAtMs = nowMs() + limits.redisPauseMs;
+      return null;
+    }
+  }
+
+  return {
+    async take(keyId, perMinute) {
+      const own = takeToken({ bucket: buckets.get(keyId), perMinute, nowMs: nowMs() });
+      buckets.set(keyId, own);
+      if (!own.allowed) return own;
+      const shared = await takeShared(keyId, perMinute);
+      if (shared === null) return own;
+      const parts = Math.min(buckets.get(keyId)?.parts ?? own.bucket.parts, shared[1]);
+      const bucket = { parts, atMs: nowMs() };
+      const answer = answerAt({ bucket, perMinute, allowed: shared[0] === 1 });
+      buckets.set(keyId, answer);
+      return answer;
+    },
+  };
+}
+
+type SharedLevel = [allowed: number, parts: number];
+
+/** Judged by the clock of Redis, which all processes share. A bucket that would be full is gone. */
+const takeScript = `
+local perMinute, token = tonumber(ARGV[1]), tonumber(ARGV[2])
+local full = perMinute * token
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local known = redis.call('HMGET', KEYS[1], 'parts', 'at')
+local elapsed = math.min(60000, math.max(0, now - (tonumber(known[2]) or now)))
+local parts = math.min(full, (tonumber(known[1]) or full) + elapsed * perMinute)
+local allowed = 0
+if parts >= token then
+  parts = parts - token
+  allowed = 1
+end
+redis.call('HSET', KEYS[1], 'parts', parts, 'at', now)
+redis.call('PEXPIRE', KEYS[1], math.ceil((full - parts) / perMinute) + 1000)
+return { allowed, parts }
+`;

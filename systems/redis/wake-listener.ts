@@ -1,0 +1,77 @@
+import type { Redis } from './connect.ts';
+
+/**
+ * Why somebody is woken up. `unsure`: the connection was away, or has only now begun to listen, so
+ * anything may have happened.
+ */
+export type Wake =
+  | { kind: 'frames'; lastSeq: number }
+  | { kind: 'state' }
+  | { kind: 'filetree' }
+  | { kind: 'unsure' };
+
+export interface WakeListener {
+  subscribe: (channel: string, onWake: (wake: Wake) => void) => () => void;
+  close: () => void;
+}
+
+/**
+ * All channels of a process on one connection, opened with the first of them. Whenever it is ready
+ * it subscribes anew to all that somebody listens to, and says `unsure` to each.
+ */
+export function createWakeListener(
+  redis: Redis,
+  { onError }: { onError: (error: Error) => void },
+): WakeListener {
+  const listeners = new Map<string, Set<(wake: Wake) => void>>();
+  let connection: Redis | undefined;
+
+  function tell(channel: string, wake: Wake): void {
+    for (const onWake of listeners.get(channel) ?? []) onWake(wake);
+  }
+
+  /** Refused while the connection is away: the next `ready` makes up for it. */
+  function listen(channels: string[]): void {
+    if (connection === undefined || channels.length === 0) return;
+    connection.subscribe(...channels).then(
+      () => channels.forEach((channel) => tell(channel, { kind: 'unsure' })),
+      () => undefined,
+    );
+  }
+
+  function connect(): Redis {
+    const subscriber = redis.duplicate();
+    subscriber.on('error', onError);
+    subscriber.on('ready', () => listen([...listeners.keys()]));
+    subscriber.on('message', (channel: string, message: string) =>
+      tell(channel, readWake(message)),
+    );
+    return subscriber;
+  }
+
+  return {
+    subscribe(channel, onWake) {
+      connection ??= connect();
+      const known = listeners.get(channel);
+      const own = known ?? new Set();
+      listeners.set(channel, own.add(onWake));
+      if (known === undefined) listen([channel]);
+      return () => {
+        own.delete(onWake);
+        if (own.size > 0 || listeners.get(channel) !== own) return;
+        listeners.delete(channel);
+        connection?.unsubscribe(channel).catch(() => undefined);
+      };
+    },
+    close() {
+      listeners.clear();
+      connection?.disconnect();
+    },
+  };
+}
+
+function readWake(message: string): Wake {
+  if (message.startsWith('f')) return { kind: 'frames', lastSeq: Number(message.slice(1)) };
+  if (message === 't') return { kind: 'filetree' };
+  return { kind: 'state' };
+}
