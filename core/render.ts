@@ -18,7 +18,7 @@ export function renderLine(line: JsonObject): string {
     case 'result':
       return renderResult(line);
     case 'line_cut':
-      return `[a line of ${String(line.bytes)} bytes was too long and is left out]\n`;
+      return note([`a line of ${numberText(line.bytes)} bytes was too long to be kept`]);
     default:
       return '';
   }
@@ -31,18 +31,26 @@ export function renderText(text: string): string {
 }
 
 function renderSystem(line: JsonObject): string {
-  if (line.subtype === 'permission_denied') {
-    return `  ${oneLine(readableText(`✗ ${textIn(line, 'tool_name') ?? 'A tool'} is not allowed`), lineMaxChars)}\n`;
-  }
-  if (line.subtype !== 'init') return '';
-  const failed = listIn(line, 'mcp_servers').filter(isObject).filter(hasFailed);
-  const notes = failed.map((server) => `MCP server ${textIn(server, 'name') ?? '?'} failed`);
-  const words = [textIn(line, 'model') ?? 'agent', ...notes].join(' · ');
-  return `[${oneLine(readableText(words), lineMaxChars)}]\n`;
+  if (line.subtype === 'init')
+    return note([textIn(line, 'model') ?? 'agent', ...failedServers(line)]);
+  if (line.subtype !== 'api_retry') return '';
+  const reason = textIn(line, 'error') ?? 'no answer';
+  return note([`the model API: ${reason}`, `attempt ${numberText(line.attempt)} failed`]);
 }
 
-function hasFailed(server: JsonObject): boolean {
-  return server.status === 'failed';
+/** A server that cannot be reached stops nothing, so this is where a reader learns of it. */
+function failedServers(line: JsonObject): string[] {
+  const servers = listIn(line, 'mcp_servers').filter(isObject);
+  const failed = servers.filter((server) => server.status === 'failed');
+  return failed.map((server) => `MCP server ${textIn(server, 'name') ?? '?'} failed`);
+}
+
+function note(words: string[]): string {
+  return `[${oneLine(readableText(words.join(' · ')), lineMaxChars)}]\n`;
+}
+
+function numberText(value: unknown): string {
+  return typeof value === 'number' ? String(value) : '?';
 }
 
 /** A message's content is a list of blocks, or one text. */
