@@ -33,7 +33,8 @@ const defaultWorkflowsPath = join(root, 'workflows', 'index.ts');
 
 async function keyOf(workflowsPath: string): Promise<string> {
   const hash = createHash('sha256').update(sdkVersion());
-  for (const folder of [join(workflowsPath, '..'), join(root, 'core')]) {
+  const folders = [join(workflowsPath, '..'), join(root, 'workflows'), join(root, 'core')];
+  for (const folder of new Set(folders)) {
     for (const name of (await readdir(folder)).sort()) {
       if (name.endsWith('.ts'))
         hash.update(`\0${name}\0`).update(await readFile(join(folder, name)));

@@ -1,0 +1,56 @@
+import type { EndCause } from '../../core/end-cause.ts';
+import type { SandboxEnd } from '../../core/sandbox.ts';
+import type { Activities } from '../../workflows/activities.ts';
+
+/** A run whose world is in memory: what was asked for, in order, and an agent that ends when told. */
+export interface FakeRun {
+  activities: Activities;
+  calls: string[];
+  /** The agent ends by itself. */
+  end(end: Partial<SandboxEnd>): void;
+  called(name: keyof Activities): Promise<void>;
+}
+
+export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
+  const calls: string[] = [];
+  const waiting = new Map<string, () => void>();
+  let recorded: EndCause | null = null;
+  let tellEnd: (end: SandboxEnd) => void = () => {};
+  const ended = new Promise<SandboxEnd>((resolve) => {
+    tellEnd = resolve;
+  });
+  const end = (how: Partial<SandboxEnd>): void =>
+    tellEnd({ cause: 'completed', detail: null, exitCode: 0, ...how });
+
+  const standard: Activities = {
+    claimPlace: async () => ({ hostId: 'host-1' }),
+    recordCause: async ({ cause }) => {
+      recorded ??= cause;
+    },
+    startSandbox: async () => ({ outcome: 'started' }),
+    followRun: async () => {
+      const how = await ended;
+      return { ...how, cause: recorded ?? how.cause };
+    },
+    stopSandbox: async () => end({ cause: 'exited', exitCode: 143 }),
+    collectWorkspace: async () => ({ files: 1, skipped: 0 }),
+    endRun: async ({ cause }) => ({ webhook: false, cause: recorded ?? cause }),
+    deliverWebhook: async () => ({ status: 204 }),
+    dropWebhook: async () => {},
+    removeSandbox: async () => {},
+  };
+  const all = { ...standard, ...overrides };
+  const activities = Object.fromEntries(
+    Object.entries(all).map(([name, act]) => [
+      name,
+      (input: never) => {
+        calls.push(name);
+        waiting.get(name)?.();
+        return act(input);
+      },
+    ]),
+  ) as unknown as Activities; // the same names as `all`, each with its own type
+  const called = (name: string): Promise<void> =>
+    calls.includes(name) ? Promise.resolve() : new Promise((resolve) => waiting.set(name, resolve));
+  return { activities, calls, end, called };
+}

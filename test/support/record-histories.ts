@@ -1,0 +1,100 @@
+// Records the histories that test/workflows/replay.test.ts replays:
+// `npx tsx test/support/record-histories.ts` against the test stack's Temporal server.
+import { writeFile } from 'node:fs/promises';
+import { ApplicationFailure } from '@temporalio/activity';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { failureTypes } from '../../workflows/activities.ts';
+import type { RunInput } from '../../workflows/messages.ts';
+import { type FakeRun, fakeRun } from './fake-run.ts';
+import { createWorkflowWorld, type RunHandle } from './workflow-world.ts';
+
+interface Story {
+  run: FakeRun;
+  input?: Partial<RunInput>;
+  act(run: FakeRun, handle: RunHandle): Promise<void>;
+}
+
+const world = await createWorkflowWorld('recorded');
+for (const [name, { run, input, act }] of Object.entries(stories())) {
+  const handle = await world.startRun(run.activities, input);
+  await act(run, handle);
+  await handle.result();
+  const history: unknown = JSON.parse(historyToJSON(await handle.fetchHistory()));
+  const path = new URL(`../histories/${name}.json`, import.meta.url);
+  await writeFile(path, `${JSON.stringify(history, withoutTraces, 1)}\n`);
+  console.log(`recorded ${name}`);
+}
+await world.close();
+
+function stories(): Record<string, Story> {
+  return {
+    success: { run: fakeRun(), act: async (run) => run.end({}) },
+    'failed-exit': {
+      run: fakeRun(),
+      act: async (run) => run.end({ cause: 'exited', exitCode: 1 }),
+    },
+    stop: { run: fakeRun(), act: stop },
+    cancel: { run: fakeRun(), act: cancel },
+    'time-limit': { run: fakeRun(), input: { times: { runMs: 500 } }, act: async () => {} },
+    delete: {
+      run: fakeRun({
+        followRun: async () => ({ cause: 'deleted_by_api', detail: null, exitCode: 143 }),
+      }),
+      act: async () => {},
+    },
+    'sandbox-lost': {
+      run: fakeRun({
+        followRun: async () => fail('the sandbox is gone', failureTypes.sandboxLost),
+      }),
+      act: async () => {},
+    },
+    'host-lost': {
+      run: fakeRun(),
+      input: { hostId: 'nobody', times: { hostDispatchMs: 500 } },
+      act: async () => {},
+    },
+    'start-failed': {
+      run: fakeRun({ startSandbox: async () => fail('no such image', failureTypes.startFailed) }),
+      act: async () => {},
+    },
+    'no-capacity': {
+      run: fakeRun({
+        claimPlace: async () => fail('every host is full', failureTypes.noPlaceFree),
+      }),
+      input: { hostId: null, times: { noCapacityMs: 500 } },
+      act: async () => {},
+    },
+    'webhook-retried': { run: webhookRetried(), act: async (run) => run.end({}) },
+  };
+}
+
+async function stop(run: FakeRun, handle: RunHandle): Promise<void> {
+  await run.called('followRun');
+  await handle.signal('stop', { graceMs: 1_000 });
+}
+
+async function cancel(run: FakeRun, handle: RunHandle): Promise<void> {
+  await run.called('followRun');
+  await handle.cancel();
+}
+
+function webhookRetried(): FakeRun {
+  const answers = [500, 204];
+  return fakeRun({
+    endRun: async ({ cause }) => ({ webhook: true, cause }),
+    deliverWebhook: async () => {
+      const status = answers.shift() ?? 204;
+      if (status !== 204) throw ApplicationFailure.retryable('the receiver answered 500');
+      return { status };
+    },
+  });
+}
+
+function fail(message: string, type: string): never {
+  throw ApplicationFailure.nonRetryable(message, type);
+}
+
+/** Traces name the folders of the machine that recorded them; a replay does not look at them. */
+function withoutTraces(key: string, value: unknown): unknown {
+  return key === 'stackTrace' ? undefined : value;
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { heartbeat } from '@temporalio/activity';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/task-queues.ts';
+import type { Activities } from '../../workflows/activities.ts';
+import type { RunInput } from '../../workflows/messages.ts';
+import type { runWorkflow } from '../../workflows/run-workflow.ts';
+import type { webhookWorkflow } from '../../workflows/webhook-workflow.ts';
+import { stackEnv } from './stack-env.ts';
+import { testBundle } from './test-bundle.ts';
+
+export type RunHandle = WorkflowHandle<typeof runWorkflow>;
+
+/** Real Temporal, real workflows, one live host; each run brings activities of its own. */
+export interface WorkflowWorld {
+  client: Client;
+  instance: string;
+  hostId: string;
+  startRun(activities: Activities, input?: Partial<RunInput>): Promise<RunHandle>;
+  startWebhook(activities: Activities): Promise<WorkflowHandle<typeof webhookWorkflow>>;
+  close(): Promise<void>;
+}
+
+export async function createWorkflowWorld(
+  instance = `t${randomUUID().slice(0, 8)}`,
+): Promise<WorkflowWorld> {
+  const hostId = 'host-1';
+  const fakes = new Map<string, Activities>();
+  const address = stackEnv.temporalAddress;
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection, identity: 'test' });
+  const workers = await startWorkers({ address, instance, hostId, fakes });
+
+  const begin = (activities: Activities): string => {
+    const runId = randomUUID();
+    fakes.set(runId, activities);
+    return runId;
+  };
+  return {
+    client,
+    instance,
+    hostId,
+    startRun: (activities, input = {}) => {
+      const runId = begin(activities);
+      return client.workflow.start<typeof runWorkflow>('runWorkflow', {
+        workflowId: `run/${runId}`,
+        taskQueue: runQueue(instance),
+        args: [{ ...emptyInput, runId, instance, hostId, ...input }],
+      });
+    },
+    startWebhook: (activities) => {
+      const runId = begin(activities);
+      return client.workflow.start<typeof webhookWorkflow>('webhookWorkflow', {
+        workflowId: `webhook/${runId}/1`,
+        taskQueue: runQueue(instance),
+        args: [{ runId, instance }],
+      });
+    },
+    close: async () => {
+      await workers.stop();
+      await connection.close();
+    },
+  };
+}
+
+const emptyInput = {
+  projectId: 'project-1',
+  flowId: '00000000-0000-4000-8000-000000000001',
+  generation: 1,
+  times: {},
+};
+
+interface Site {
+  address: string;
+  instance: string;
+  hostId: string;
+  fakes: Map<string, Activities>;
+}
+
+async function startWorkers(site: Site): Promise<{ stop(): Promise<void> }> {
+  const { address, instance, hostId, fakes } = site;
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const connection = await NativeConnection.connect({ address });
+  const workflowBundle = await testBundle();
+  const activities = dispatchByRun(fakes);
+  const queues = [
+    { taskQueue: runQueue(instance), workflowBundle },
+    { taskQueue: webhookQueue(instance) },
+    { taskQueue: hostQueue(instance, hostId) },
+    { taskQueue: watchQueue(instance, hostId) },
+  ];
+  const workers = await Promise.all(
+    queues.map((queue) => Worker.create({ connection, activities, identity: 'test', ...queue })),
+  );
+  const running = workers.map((worker) => worker.run());
+  return {
+    stop: async () => {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(running);
+      await connection.close();
+    },
+  };
+}
+
+const names = [
+  'claimPlace',
+  'recordCause',
+  'endRun',
+  'deliverWebhook',
+  'dropWebhook',
+  'startSandbox',
+  'followRun',
+  'stopSandbox',
+  'collectWorkspace',
+  'removeSandbox',
+] as const satisfies readonly (keyof Activities)[];
+
+function dispatchByRun(fakes: Map<string, Activities>) {
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      async (input: never) => {
+        const { runId } = input as { runId: string };
+        const fake = fakes.get(runId);
+        if (!fake) throw new Error(`no activities for run ${runId}`);
+        const beat = setInterval(heartbeat, 1_000);
+        try {
+          return await fake[name](input);
+        } finally {
+          clearInterval(beat);
+        }
+      },
+    ]),
+  );
+}

@@ -1,0 +1,16 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const modules = new URL('../../node_modules/', import.meta.url);
+
+it('has exactly one protobufjs, of major 8, or histories cannot be read', () => {
+  const found = readdirSync(modules, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /(^|\/)protobufjs\/package\.json$/.test(path))
+    .map((path) => [path, majorOf(path)]);
+  expect(found).toEqual([['protobufjs/package.json', '8']]);
+});
+
+function majorOf(path: string): string | undefined {
+  const manifest = readFileSync(new URL(path, modules), 'utf8');
+  return /"version":\s*"(\d+)\./.exec(manifest)?.[1];
+}

@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/activity';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureTypes } from '../../workflows/activities.ts';
+import { fakeRun } from '../support/fake-run.ts';
+import { createWorkflowWorld, type WorkflowWorld } from '../support/workflow-world.ts';
+
+let world: WorkflowWorld;
+beforeAll(async () => {
+  world = await createWorkflowWorld();
+});
+afterAll(() => world?.close());
+
+describe('a run that ends by itself', () => {
+  it('starts, is followed, stores its workspace, ends, and is cleaned up', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities);
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(run.calls).toEqual([
+      'startSandbox',
+      'followRun',
+      'collectWorkspace',
+      'endRun',
+      'removeSandbox',
+    ]);
+  });
+
+  it('hands the exit code of a failing agent to the end of the run', async () => {
+    const ends: unknown[] = [];
+    const run = fakeRun({
+      endRun: async (input) => {
+        ends.push(input);
+        return { webhook: false, cause: input.cause };
+      },
+    });
+    const handle = await world.startRun(run.activities);
+    run.end({ cause: 'exited', exitCode: 7 });
+    expect(await handle.result()).toEqual({ cause: 'exited' });
+    expect(ends).toMatchObject([{ cause: 'exited', exitCode: 7 }]);
+  });
+
+  it('ends although its workspace cannot be stored', async () => {
+    const run = fakeRun({
+      collectWorkspace: async () => {
+        throw ApplicationFailure.nonRetryable('disk is gone');
+      },
+    });
+    const handle = await world.startRun(run.activities);
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
+  });
+
+  it('delivers the webhook that its end has claimed', async () => {
+    const run = fakeRun({ endRun: async ({ cause }) => ({ webhook: true, cause }) });
+    const handle = await world.startRun(run.activities);
+    run.end({});
+    await handle.result();
+    expect(run.calls).toContain('deliverWebhook');
+    expect(run.calls).not.toContain('dropWebhook');
+  });
+});
+
+describe('a run that is told to end', () => {
+  it('records the cause before it stops the sandbox, and waits for the last output', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities);
+    await run.called('followRun');
+    await handle.signal('stop', { graceMs: 500 });
+    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(run.calls).toEqual([
+      'startSandbox',
+      'followRun',
+      'recordCause',
+      'stopSandbox',
+      'collectWorkspace',
+      'endRun',
+      'removeSandbox',
+    ]);
+  });
+
+  it('keeps the cause that was recorded with the request', async () => {
+    const run = fakeRun({
+      recordCause: async () => {},
+      endRun: async () => ({ webhook: false, cause: 'stopped_by_api' }),
+    });
+    const handle = await world.startRun(run.activities);
+    await handle.signal('stop', { graceMs: 0 });
+    expect(await handle.result()).toEqual({ cause: 'stopped_by_api' });
+  });
+
+  it('stores no workspace of a deleted run', async () => {
+    const run = fakeRun({
+      followRun: async () => ({ cause: 'deleted_by_api', detail: null, exitCode: 143 }),
+    });
+    const handle = await world.startRun(run.activities);
+    await handle.result();
+    expect(run.calls).not.toContain('collectWorkspace');
+    expect(run.calls).toContain('removeSandbox');
+  });
+
+  it('takes a cancellation from outside as an order to stop, and still cleans up', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities);
+    await run.called('followRun');
+    await handle.cancel();
+    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(run.calls).toContain('stopSandbox');
+    expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
+  });
+
+  it('is stopped at its time limit', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities, { times: { runMs: 300 } });
+    expect(await handle.result()).toEqual({ cause: 'timed_out' });
+    expect(run.calls).toContain('stopSandbox');
+  });
+
+  it('is stopped once when stop, cancellation and time limit come together', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities, { times: { runMs: 1_000 } });
+    await run.called('followRun');
+    await Promise.all([
+      handle.signal('stop', { graceMs: 0 }),
+      handle.signal('stop', { graceMs: 0 }),
+      handle.cancel(),
+    ]);
+    await handle.result();
+    expect(run.calls.filter((name) => name === 'stopSandbox')).toHaveLength(1);
+    expect(run.calls.filter((name) => name === 'endRun')).toHaveLength(1);
+  });
+
+  it('ends once when the agent ends while it is being stopped', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities);
+    await run.called('followRun');
+    await Promise.all([handle.signal('stop', { graceMs: 0 }), run.end({})]);
+    await handle.result();
+    expect(run.calls.filter((name) => name === 'endRun')).toHaveLength(1);
+    expect(run.calls.filter((name) => name === 'removeSandbox')).toHaveLength(1);
+  });
+});
+
+describe('a run that cannot start', () => {
+  it('says why, and removes what there is of a sandbox', async () => {
+    const run = fakeRun({
+      startSandbox: async () => {
+        throw ApplicationFailure.nonRetryable('no such image', failureTypes.startFailed);
+      },
+      endRun: async ({ cause, detail }) => {
+        expect(detail).toBe('no such image');
+        return { webhook: false, cause };
+      },
+    });
+    const handle = await world.startRun(run.activities);
+    expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
+    expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
+  });
+
+  it('is not followed when it was ended before its sandbox came up', async () => {
+    const run = fakeRun({
+      startSandbox: async () => ({ outcome: 'over' }),
+      endRun: async () => ({ webhook: false, cause: 'deleted_by_api' }),
+    });
+    const handle = await world.startRun(run.activities);
+    expect(await handle.result()).toEqual({ cause: 'deleted_by_api' });
+    expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
+  });
+
+  it('gives up when no place becomes free in time', async () => {
+    const details: unknown[] = [];
+    const run = fakeRun({
+      claimPlace: noPlaceFree,
+      endRun: async ({ cause, detail }) => {
+        details.push(detail);
+        return { webhook: false, cause };
+      },
+    });
+    const handle = await world.startRun(run.activities, {
+      hostId: null,
+      times: { noCapacityMs: 3_000, askAgainMs: 200 },
+    });
+    expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
+    expect(details).toEqual(['no capacity']);
+    expect(run.calls.filter((name) => name === 'claimPlace').length).toBeGreaterThan(1);
+    expect(run.calls).not.toContain('startSandbox');
+  });
+
+  it('starts as soon as a place is free', async () => {
+    const answers = [noPlaceFree, noPlaceFree, async () => ({ hostId: world.hostId })];
+    const run = fakeRun({ claimPlace: () => (answers.shift() ?? noPlaceFree)() });
+    const handle = await world.startRun(run.activities, {
+      hostId: null,
+      times: { askAgainMs: 100 },
+    });
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+  });
+
+  it('can be stopped while it waits for a place', async () => {
+    const run = fakeRun({ claimPlace: noPlaceFree });
+    const handle = await world.startRun(run.activities, { hostId: null });
+    await run.called('claimPlace');
+    await handle.signal('stop', { graceMs: 0 });
+    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(run.calls.slice(-1)).toEqual(['endRun']);
+  });
+});
+
+describe('a host that does not answer', () => {
+  const deadHost = () => ({ hostId: `dead-${randomUUID()}`, times: { hostDispatchMs: 1_000 } });
+
+  it('costs the run, with its name for it', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities, deadHost());
+    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
+    expect(run.calls).toEqual(['endRun']);
+  });
+
+  it('does not hold up a stop', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities, deadHost());
+    await handle.signal('stop', { graceMs: 0 });
+    expect(await handle.result()).toMatchObject({ cause: expect.any(String) });
+    expect(run.calls.slice(-1)).toEqual(['endRun']);
+  });
+
+  it('costs the run when the sandbox cannot be followed any more', async () => {
+    const run = fakeRun({
+      followRun: async () => {
+        throw ApplicationFailure.nonRetryable('gone', failureTypes.sandboxLost);
+      },
+    });
+    const handle = await world.startRun(run.activities);
+    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
+    expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
+  });
+});
+
+async function noPlaceFree(): Promise<never> {
+  throw ApplicationFailure.retryable('every host is full', failureTypes.noPlaceFree);
+}
