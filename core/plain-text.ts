@@ -18,7 +18,12 @@ export function oneLine(text: string, maxChars: number): string {
     .replaceAll(/\s+/g, ' ')
     .trim();
   const cut = line.length > maxChars || text.length > maxChars * 2;
-  return cut ? `${storableText(line.slice(0, maxChars - 1))}…` : line;
+  return cut ? cutText(line, maxChars) : line;
+}
+
+/** The beginning of a text, cut between whole characters and marked. */
+export function cutText(text: string, maxChars: number): string {
+  return `${text.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 const unstorable = /[\0\ud800-\udfff]/gu;

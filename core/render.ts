@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, listIn, objectIn, textIn } from './json.ts';
-import { oneLine, readableText } from './plain-text.ts';
+import { cutText, oneLine, readableText } from './plain-text.ts';
 import { tellingInput } from './telling-input.ts';
 
 /**
@@ -97,7 +97,7 @@ function indented(text: string, mark: string, rest: string): string {
 }
 
 function cutLineText(line: string): string {
-  return line.length <= lineMaxChars ? line : `${readableText(line.slice(0, lineMaxChars - 1))}…`;
+  return line.length <= lineMaxChars ? line : cutText(line, lineMaxChars);
 }
 
 /** Of a turn that went well nothing is left to say: its text has been printed already. */
