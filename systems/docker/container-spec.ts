@@ -1,0 +1,55 @@
+import type { ContainerCreateOptions } from 'dockerode';
+import { limits } from '../../core/limits.ts';
+import { sandboxPaths } from '../../core/sandbox.ts';
+import { identityLabels, labelNames } from './labels.ts';
+import { lockDown } from './lock-down.ts';
+import { runMounts } from './mounts.ts';
+import type { SandboxSpec } from './sandbox-spec.ts';
+
+/**
+ * One sandbox as the engine is asked for it. Nothing here is secret, because everybody who may look
+ * at containers reads it: configuration comes to the sandbox over its socket.
+ */
+export function containerSpec(
+  spec: SandboxSpec,
+  { instance, hostCpus }: { instance: string; hostCpus: number },
+): ContainerCreateOptions {
+  return {
+    Image: spec.image,
+    Labels: {
+      ...identityLabels(instance, spec),
+      [labelNames.deadline]: spec.deadline.toISOString(),
+    },
+    Hostname: 'agent',
+    User: `${sandboxPaths.uid}:${sandboxPaths.gid}`,
+    WorkingDir: sandboxPaths.workspace,
+    Entrypoint: [sandboxPaths.entry, `${sandboxPaths.entry}.js`],
+    Cmd: [],
+    Env: [`HOME=/home/agent`, `TMPDIR=/tmp`],
+    ExposedPorts: {},
+    Healthcheck: { Test: ['NONE'] },
+    StopSignal: 'SIGTERM',
+    StopTimeout: limits.stopGraceDefaultSeconds,
+    ...unattached,
+    HostConfig: {
+      ...lockDown(),
+      Mounts: runMounts(spec.folders),
+      Memory: spec.memoryBytes,
+      MemorySwap: spec.memoryBytes, // equal: no swap
+      NanoCpus: nanoCpus(Math.max(spec.cpus, limits.sandboxStartCpus), hostCpus),
+    },
+  };
+}
+
+const unattached = {
+  Tty: false,
+  OpenStdin: false,
+  AttachStdin: false,
+  AttachStdout: false,
+  AttachStderr: false,
+};
+
+/** More than the machine has is refused by the engine, so it is given what there is. */
+export function nanoCpus(cpus: number, hostCpus: number): number {
+  return Math.round(Math.min(cpus, hostCpus) * 1e9);
+}

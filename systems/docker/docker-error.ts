@@ -1,0 +1,51 @@
+/** Why a call to the engine failed, as far as a caller may want to act on it. */
+export type DockerErrorCode =
+  | 'image_missing'
+  | 'container_missing'
+  | 'foreign_container'
+  | 'engine_away'
+  | 'engine_silent'
+  | 'refused';
+
+export class DockerError extends Error {
+  readonly code: DockerErrorCode;
+  /** The engine's HTTP status, where it answered at all. */
+  readonly status: number | null;
+
+  constructor(
+    code: DockerErrorCode,
+    message: string,
+    options: { cause?: unknown; status?: number } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'DockerError';
+    this.code = code;
+    this.status = options.status ?? null;
+  }
+}
+
+/** `what` names the call and its object, so that the message alone tells what was tried. */
+export function dockerErrorOf(what: string, error: unknown): DockerError {
+  if (error instanceof DockerError) return error;
+  const message = error instanceof Error ? error.message.trim() : String(error);
+  const status = statusOf(error);
+  const code = status === null ? silentOrAway(error) : codeOf(status, message);
+  const said = code === 'engine_silent' ? 'no answer within the deadline' : message;
+  const options = status === null ? { cause: error } : { cause: error, status };
+  return new DockerError(code, `docker: ${what}: ${said}`, options);
+}
+
+function statusOf(error: unknown): number | null {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return null;
+  return typeof error.statusCode === 'number' ? error.statusCode : null;
+}
+
+function codeOf(status: number, message: string): DockerErrorCode {
+  if (status !== 404) return 'refused';
+  return /no such image/i.test(message) ? 'image_missing' : 'container_missing';
+}
+
+function silentOrAway(error: unknown): DockerErrorCode {
+  const name = error instanceof Error ? error.name : '';
+  return name === 'AbortError' || name === 'TimeoutError' ? 'engine_silent' : 'engine_away';
+}

@@ -1,0 +1,95 @@
+import { nanoCpus } from './container-spec.ts';
+import type { ContainerState } from './container-state.ts';
+import { DockerError } from './docker-error.ts';
+import type { Engine } from './engine.ts';
+import { type Created, ensureCreated } from './ensure-created.ts';
+import { inspect } from './inspect.ts';
+import { type ListedSandbox, list } from './list.ts';
+import { reachState } from './reach-state.ts';
+import { remove } from './remove.ts';
+import type { SandboxSpec } from './sandbox-spec.ts';
+import { type ExitHint, type Watch, watchExits } from './watch-exits.ts';
+
+/** Every verb is safe to repeat, ends within the engine's deadline, and throws DockerError. */
+export interface Sandboxes {
+  /** Creates it, or takes over the one that an earlier attempt has made. */
+  ensureCreated(spec: SandboxSpec): Promise<Created>;
+  /** Starts what was never started; what has run is left as it ended. */
+  start(containerId: string): Promise<void>;
+  /** `missing` is a state, not an error. */
+  inspect(containerId: string): Promise<ContainerState>;
+  /** Nothing happens where nothing runs. */
+  signal(containerId: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  pause(containerId: string): Promise<void>;
+  unpause(containerId: string): Promise<void>;
+  setCpus(containerId: string, cpus: number): Promise<void>;
+  /** Running or not, with all that the engine keeps of it. */
+  remove(containerId: string): Promise<void>;
+  list(): Promise<ListedSandbox[]>;
+  watchExits(onExit: (hint: ExitHint) => void): Watch;
+}
+
+export function createSandboxes(engine: Engine): Sandboxes {
+  return {
+    ...adjustments(engine),
+    ensureCreated: (spec) => ensureCreated(engine, spec),
+    start: (id) => start(engine, id),
+    inspect: (id) => inspect(engine, id),
+    signal: (id, name) => signal(engine, id, name),
+    remove: (id) => remove(engine, id),
+    list: () => list(engine),
+    watchExits: (onExit) => watchExits(engine, onExit),
+  };
+}
+
+/** A second run of the same container would find no configuration and cover the first exit code. */
+async function start(engine: Engine, containerId: string): Promise<void> {
+  const { status } = await inspect(engine, containerId);
+  if (status === 'missing') {
+    throw new DockerError('container_missing', `docker: start ${containerId}: no such container`);
+  }
+  if (status !== 'created') return;
+  await reachState(engine, {
+    what: 'start',
+    containerId,
+    act: (container, abortSignal) => container.start({ abortSignal }),
+    done: ['running', 'exited'],
+  });
+}
+
+function signal(engine: Engine, containerId: string, name: string): Promise<void> {
+  return reachState(engine, {
+    what: `send ${name} to`,
+    containerId,
+    act: (container, abortSignal) => container.kill({ signal: name, abortSignal }),
+    done: ['created', 'exited', 'missing'],
+  });
+}
+
+function adjustments(engine: Engine): Pick<Sandboxes, 'pause' | 'unpause' | 'setCpus'> {
+  return {
+    pause: (containerId) =>
+      reachState(engine, {
+        what: 'pause',
+        containerId,
+        act: (container, abortSignal) => container.pause({ abortSignal }),
+        done: ['paused', 'created', 'exited', 'missing'],
+      }),
+    unpause: (containerId) =>
+      reachState(engine, {
+        what: 'unpause',
+        containerId,
+        act: (container, abortSignal) => container.unpause({ abortSignal }),
+        done: ['running', 'created', 'exited', 'missing'],
+      }),
+    setCpus: async (containerId, cpus) => {
+      const wanted = { NanoCpus: nanoCpus(cpus, await engine.cpus()) };
+      return reachState(engine, {
+        what: `limit to ${cpus} cpus`,
+        containerId,
+        act: (container, abortSignal) => container.update({ ...wanted, abortSignal }),
+        done: ['exited', 'missing'],
+      });
+    },
+  };
+}
