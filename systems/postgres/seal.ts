@@ -31,7 +31,9 @@ export function createSealer(key: Buffer): Sealer {
       const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
         .setAAD(Buffer.from(context))
         .setAuthTag(sealed.subarray(1 + nonceBytes, headBytes));
-      return decipher.update(sealed.subarray(headBytes), undefined, 'utf8') + decipher.final('utf8');
+      return (
+        decipher.update(sealed.subarray(headBytes), undefined, 'utf8') + decipher.final('utf8')
+      );
     },
   };
 }

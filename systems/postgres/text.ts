@@ -1,7 +1,5 @@
-// Postgres text holds every character but NUL. A NUL must never make a statement fail for ever.
-
-/** For JSON text: the escape says the same. */
-export const jsonForText = (json: string): string => json.replaceAll('\0', '\\u0000');
-
-/** For any other text: the replacement character stands in its place. */
-export const plainForText = (text: string): string => text.replaceAll('\0', '\uFFFD');
+/**
+ * JSON text that Postgres takes: its text holds every character but NUL, and a NUL must never make
+ * a statement fail for ever. The escape says the same.
+ */
+export const storableJson = (json: string): string => json.replaceAll('\0', '\\u0000');

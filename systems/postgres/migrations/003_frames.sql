@@ -6,9 +6,10 @@ create table cursors (
   generation integer not null default 1,
   byte_offset bigint not null default 0,
   last_seq bigint not null default 0,
-  -- last seq of the batch that moved byte_offset last: a writer who never heard of its commit asks
-  -- again and finds its own batch by it
-  batch_last_seq bigint not null default 0,
+  -- where the batch that moved byte_offset last began, and its last seq: a writer who never heard of
+  -- its commit asks again and finds its own batch by them
+  batch_from_offset bigint,
+  batch_last_seq bigint,
   lease_token bigint not null default 0,
   lease_owner text,
   lease_expires_at timestamptz,

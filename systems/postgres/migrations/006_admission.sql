@@ -73,7 +73,7 @@ begin
   this_month := date_trunc('month', at at time zone 'UTC');
 
   if p_idempotency_key is not null then
-    select r into run
+    select r.* into run
     from idempotency_keys k join runs r on r.id = k.run_id
     where k.project_id = p_project_id and k.key = p_idempotency_key and k.expires_at > at;
     if run.id is not null then

@@ -1,0 +1,88 @@
+// The end of a run, once: in one transaction the log is closed, the cause that was recorded first
+// stands, the place is free again, the webhook is claimed with its body, and what was secret is
+// deleted. Every writer of a log takes its cursor before its run; so does this, or they could wait
+// for each other.
+
+import { type EndCause, type RunEnd } from '../../core/end-cause.ts';
+import { storableText } from '../../core/plain-text.ts';
+import type { Run } from '../../core/run.ts';
+import { webhookBody } from '../../core/webhook.ts';
+import type { Db, Pool } from './pool.ts';
+import { type RunRow, runColumns, toRun } from './run-row.ts';
+import { inTransaction } from './transaction.ts';
+
+export interface EndRunRequest extends RunEnd {
+  runId: string;
+}
+
+export interface RunEnded {
+  /** Whether a webhook is owed; the same at every call. */
+  webhook: boolean;
+  cause: EndCause;
+  run: Run;
+}
+
+/** A second call changes nothing and returns what the first did. */
+export function endRun(pool: Pool, request: EndRunRequest): Promise<RunEnded> {
+  return inTransaction(pool, async (db) => {
+    await closeLog(db, request.runId);
+    const { run, now } = await lockRun(db, request.runId);
+    if (run.endedAt !== null) return endedAs(run);
+    const end = firstCause(run, request);
+    const body =
+      run.webhook.state === 'waiting' ? webhookBody({ run, end, finishedAt: now }) : null;
+    return endedAs(await writeEnd(db, run, { end, body, now }));
+  });
+}
+
+function endedAs(run: Run): RunEnded {
+  if (run.endCause === null) throw new Error(`run ${run.runId} ended without a cause`);
+  return { webhook: run.webhook.state !== 'none', cause: run.endCause, run };
+}
+
+function firstCause(run: Run, given: RunEnd): RunEnd {
+  const { exitCode } = given;
+  if (run.endCause !== null) return { cause: run.endCause, detail: run.endDetail, exitCode };
+  return { cause: given.cause, detail: given.detail && storableText(given.detail), exitCode };
+}
+
+async function closeLog(db: Db, runId: string): Promise<void> {
+  const text = `
+    update cursors set closed = true, lease_owner = null, lease_expires_at = null
+    where run_id = $1`;
+  await db.query(text, [runId]);
+}
+
+async function lockRun(db: Db, runId: string): Promise<{ run: Run; now: Date }> {
+  const { rows } = await db.query<RunRow & { now: Date }>(
+    `select ${runColumns}, c.last_seq, db_clock() as now
+     from runs r join cursors c on c.run_id = r.id
+     where r.id = $1
+     for no key update of r`,
+    [runId],
+  );
+  const row = rows[0];
+  if (!row) throw new Error(`there is no run ${runId} to end`);
+  return { run: toRun(row), now: row.now };
+}
+
+async function writeEnd(
+  db: Db,
+  run: Run,
+  { end, body, now }: { end: RunEnd; body: string | null; now: Date },
+): Promise<Run> {
+  const { rows } = await db.query<RunRow>(
+    `with forgotten as (delete from run_configs where run_id = $1)
+     update runs r
+     set status = 'sleep', ended_at = $2, end_cause = $3, end_detail = $4, exit_code = $5,
+         end_cause_at = coalesce(end_cause_at, $2),
+         webhook_state = case when $6::text is null then webhook_state else 'pending' end,
+         webhook_delivery_id = case when $6 is null then null else gen_random_uuid() end,
+         webhook_body = $6
+     where id = $1
+     returning ${runColumns}, $7::bigint as last_seq`,
+    [run.runId, now, end.cause, end.detail, end.exitCode, body, run.lastSeq],
+  );
+  if (!rows[0]) throw new Error(`run ${run.runId} vanished while it was ended`);
+  return toRun(rows[0]);
+}

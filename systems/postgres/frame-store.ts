@@ -1,0 +1,30 @@
+import { appendFrames, appendOwnFrames, type Batch, type OwnFrames } from './append-frames.ts';
+import { beginGeneration, renewLease, takeLease } from './lease.ts';
+import { readLogState } from './log-state.ts';
+import type { Pool } from './pool.ts';
+import { type FrameQuery, readFrames } from './read-frames.ts';
+import { renderedTail, type TailQuery } from './rendered-tail.ts';
+
+export type FrameStore = ReturnType<typeof createFrameStore>;
+
+/** The log of a run: its frames, how far its spool has been read, and who may write. */
+export function createFrameStore(pool: Pool) {
+  return {
+    /** Null: another holds it, or the run has ended. */
+    takeLease: (runId: string, owner: string, leaseMs: number) =>
+      takeLease(pool, { runId, owner, leaseMs, evenFromSelf: false }),
+    /** For an owner that has been started again and knows that its earlier life is over. */
+    stealLease: (runId: string, owner: string, leaseMs: number) =>
+      takeLease(pool, { runId, owner, leaseMs, evenFromSelf: true }),
+    renewLease: (runId: string, token: number, leaseMs: number) =>
+      renewLease(pool, { runId, token, leaseMs }),
+    beginGeneration: (runId: string, token: number, generation: number) =>
+      beginGeneration(pool, { runId, token, generation }),
+    append: (batch: Batch) => appendFrames(pool, batch),
+    appendOwn: (own: OwnFrames) => appendOwnFrames(pool, own),
+    read: (runId: string, query: FrameQuery) => readFrames(pool, runId, query),
+    renderedTail: (runId: string, query: TailQuery) => renderedTail(pool, runId, query),
+    /** Null where there is no such run. */
+    state: (runId: string) => readLogState(pool, runId),
+  };
+}

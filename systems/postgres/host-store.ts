@@ -1,0 +1,53 @@
+import type { Db, Pool } from './pool.ts';
+
+export interface Host {
+  hostId: string;
+  name: string;
+  capacity: number;
+  /** Places that runs take now. */
+  used: number;
+  draining: boolean;
+  lastSeen: Date;
+}
+
+export type HostStore = ReturnType<typeof createHostStore>;
+
+export function createHostStore(pool: Pool) {
+  return {
+    /** Says that the host is there; hears whether it is to take nothing new. */
+    renew: (host: Pick<Host, 'hostId' | 'name' | 'capacity'>) => renewHost(pool, host),
+    list: () => listHosts(pool),
+    /** False where there is no such host. */
+    setDraining: (hostId: string, draining: boolean) => setDraining(pool, hostId, draining),
+  };
+}
+
+async function renewHost(
+  db: Db,
+  host: Pick<Host, 'hostId' | 'name' | 'capacity'>,
+): Promise<{ draining: boolean }> {
+  const { rows } = await db.query<{ draining: boolean }>(
+    `insert into hosts (id, name, capacity, last_seen) values ($1, $2, $3, db_clock())
+     on conflict (id) do update
+       set name = excluded.name, capacity = excluded.capacity, last_seen = excluded.last_seen
+     returning draining`,
+    [host.hostId, host.name, host.capacity],
+  );
+  return { draining: rows[0]?.draining ?? false };
+}
+
+async function listHosts(db: Db): Promise<Host[]> {
+  const { rows } = await db.query<Host>(
+    `select h.id as "hostId", h.name, h.capacity, h.draining, h.last_seen as "lastSeen",
+            (select count(*) from runs r where r.host_id = h.id and takes_place(r)) as used
+     from hosts h
+     order by h.name, h.id`,
+  );
+  return rows;
+}
+
+async function setDraining(db: Db, hostId: string, draining: boolean): Promise<boolean> {
+  const text = 'update hosts set draining = $2 where id = $1';
+  const { rowCount } = await db.query(text, [hostId, draining]);
+  return rowCount === 1;
+}

@@ -1,0 +1,67 @@
+// The lease of a run's log. Its token grows with every taking and every write compares it, so a
+// holder who slept through the taking by another writes nothing more, whenever it wakes up. Expiry
+// only says when others may take it; the holder itself may go on as long as nobody has.
+
+import type { Db } from './pool.ts';
+
+export interface Lease {
+  token: number;
+  generation: number;
+  byteOffset: number;
+  lastSeq: number;
+}
+
+export interface LeaseRequest {
+  runId: string;
+  owner: string;
+  leaseMs: number;
+  /** Take it from an earlier life of the same owner too. */
+  evenFromSelf: boolean;
+}
+
+/** Null: another holds it, the run has ended, or there is no such run. */
+export async function takeLease(db: Db, request: LeaseRequest): Promise<Lease | null> {
+  const { rows } = await db.query<Lease>(
+    `update cursors
+     set lease_token = lease_token + 1,
+         lease_owner = $2,
+         lease_expires_at = db_clock() + $3 * interval '1 ms'
+     where run_id = $1
+       and not closed
+       and (lease_expires_at is null or lease_expires_at <= db_clock() or ($4 and lease_owner = $2))
+     returning lease_token as "token", generation, byte_offset as "byteOffset",
+               last_seq as "lastSeq"`,
+    [request.runId, request.owner, request.leaseMs, request.evenFromSelf],
+  );
+  return rows[0] ?? null;
+}
+
+/** False: the lease is lost, or the run has ended; its holder must let go. */
+export async function renewLease(
+  db: Db,
+  { runId, token, leaseMs }: { runId: string; token: number; leaseMs: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update cursors set lease_expires_at = db_clock() + $3 * interval '1 ms'
+     where run_id = $1 and lease_token = $2 and not closed`,
+    [runId, token, leaseMs],
+  );
+  return rowCount === 1;
+}
+
+/** A new sandbox has a spool of its own, read from its beginning. False: the lease is lost. */
+export async function beginGeneration(
+  db: Db,
+  { runId, token, generation }: { runId: string; token: number; generation: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `with moved as (
+       update cursors set generation = $3, byte_offset = 0
+       where run_id = $1 and lease_token = $2 and not closed and generation < $3
+       returning run_id
+     )
+     update runs r set generation = $3 from moved where r.id = moved.run_id`,
+    [runId, token, generation],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,95 @@
+import type { Run } from '../../core/run.ts';
+import type { Db, Pool } from './pool.ts';
+import { type RunRow, selectRuns, toRun } from './run-row.ts';
+
+export type ReconcileStore = ReturnType<typeof createReconcileStore>;
+
+/** What does not add up, oldest first and a bounded number at a time; the loop comes back for more. */
+export function createReconcileStore(pool: Pool) {
+  return {
+    /** Admitted, but nobody has said that the workflow was started. */
+    unstarted: (olderThanMs: number) => unstarted(pool, olderThanMs),
+    /** A reason to end was recorded, but the end has not come. */
+    causesWithoutEnd: (olderThanMs: number) => causesWithoutEnd(pool, olderThanMs),
+    /** Every live run with a workflow, page by page in the order of their ids. */
+    liveRuns: (limit: number, after?: string) => liveRuns(pool, limit, after ?? null),
+    runsOnLostHosts: (lostMs: number) => runsOnLostHosts(pool, lostMs),
+    /** Ended, and the webhook neither delivered nor dropped. */
+    undeliveredWebhooks: (olderThanMs: number) => undeliveredWebhooks(pool, olderThanMs),
+    withGlobalLock: (work: () => Promise<void>) => withGlobalLock(pool, work),
+  };
+}
+
+const atOnce = 200;
+
+async function selectMany(db: Db, tail: string, values: unknown[]): Promise<Run[]> {
+  const { rows } = await db.query<RunRow>(`${selectRuns} ${tail}`, values);
+  return rows.map(toRun);
+}
+
+const unstarted = (db: Db, olderThanMs: number): Promise<Run[]> =>
+  selectMany(
+    db,
+    `where r.ended_at is null and r.workflow_started_at is null
+       and r.created_at < db_clock() - $1 * interval '1 ms'
+     order by r.created_at limit ${atOnce}`,
+    [olderThanMs],
+  );
+
+const causesWithoutEnd = (db: Db, olderThanMs: number): Promise<Run[]> =>
+  selectMany(
+    db,
+    `where r.ended_at is null and r.end_cause_at < db_clock() - $1 * interval '1 ms'
+     order by r.end_cause_at limit ${atOnce}`,
+    [olderThanMs],
+  );
+
+const liveRuns = (db: Db, limit: number, after: string | null): Promise<Run[]> =>
+  selectMany(
+    db,
+    `where r.ended_at is null and r.workflow_started_at is not null
+       and ($1::uuid is null or r.id > $1)
+     order by r.id limit $2`,
+    [after, limit],
+  );
+
+const runsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
+  selectMany(
+    db,
+    `left join hosts h on h.id = r.host_id
+     where r.ended_at is null and r.host_id is not null
+       and (h.id is null or h.last_seen < db_clock() - $1 * interval '1 ms')
+     order by r.created_at limit ${atOnce}`,
+    [lostMs],
+  );
+
+const undeliveredWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
+  selectMany(
+    db,
+    `where r.webhook_state = 'pending' and r.ended_at < db_clock() - $1 * interval '1 ms'
+     order by r.ended_at limit ${atOnce}`,
+    [olderThanMs],
+  );
+
+/**
+ * One process at a time, by an advisory lock that a lost connection gives back; false where another
+ * has it. `work` must be safe to run twice all the same: a lost connection is noticed late.
+ */
+async function withGlobalLock(pool: Pool, work: () => Promise<void>): Promise<boolean> {
+  const client = await pool.connect();
+  let held = false;
+  try {
+    held = await tryLock(client);
+    if (held) await work();
+    return held;
+  } finally {
+    // Closing the connection gives the lock back whatever state it is in.
+    client.release(held);
+  }
+}
+
+async function tryLock(db: Db): Promise<boolean> {
+  const text = `select pg_try_advisory_lock(hashtextextended('reconciler', 0)) as held`;
+  const { rows } = await db.query<{ held: boolean }>(text);
+  return rows[0]?.held ?? false;
+}

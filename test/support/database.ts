@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { migrate } from '../../systems/postgres/migrate.ts';
+import { createPool, type Pool } from '../../systems/postgres/pool.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
+import { stackEnv } from './stack-env.ts';
+
+export interface TestDatabase {
+  url: string;
+  pool: Pool;
+  /** Ends the pool, whatever other connections there are, and the database. */
+  drop(): Promise<void>;
+}
+
+/** A migrated database of its own for each test file. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const database = await createEmptyDatabase();
+  await migrate(database.url);
+  return database;
+}
+
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  const name = `frs_test_${randomBytes(6).toString('hex')}`;
+  await onServer(`create database ${name}`);
+  const url = new URL(stackEnv.postgresUrl);
+  url.pathname = name;
+  const pool = createPool(url.href, { applicationName: 'test', max: 20 });
+  return {
+    url: url.href,
+    pool,
+    async drop() {
+      await pool.end();
+      await onServer(`drop database ${name} with (force)`);
+    },
+  };
+}
+
+export const testSealer = createSealer(randomBytes(32));
+
+async function onServer(statement: string): Promise<void> {
+  const server = createPool(stackEnv.postgresUrl, { applicationName: 'test', max: 1 });
+  try {
+    await server.query(statement);
+  } finally {
+    await server.end();
+  }
+}
