@@ -18,6 +18,12 @@ export interface EndRunInput {
   exitCode: number | null;
 }
 
+export interface WebhookAttempt {
+  runId: string;
+  /** The number of this activity's first attempt: more than 1 where another made those before. */
+  firstAttempt: number;
+}
+
 /** What any worker can do: a few statements in the database, or a request to a receiver. */
 export interface RunActivities {
   /** Takes a free place; throws while every host is full, so that the retry asks again. */
@@ -27,7 +33,7 @@ export interface RunActivities {
   /** Ends the run in one statement and claims the webhook. A second call returns what the first did. */
   endRun(input: EndRunInput): Promise<{ webhook: boolean; cause: EndCause }>;
   /** One attempt at the webhook; throws to be retried. Delivered already: returns at once. */
-  deliverWebhook(input: { runId: string }): Promise<{ status: number | null }>;
+  deliverWebhook(input: WebhookAttempt): Promise<{ status: number | null }>;
   /** Gives the webhook up after its last attempt. Harmless when it was delivered. */
   dropWebhook(input: { runId: string }): Promise<void>;
 }

@@ -1,9 +1,12 @@
-import type { RunActivities } from './activities.ts';
+import type { RunActivities, WebhookAttempt } from './activities.ts';
 
 /** Four attempts, then the webhook is given up. A run never fails for its receiver's sake. */
-export async function deliverWebhook(work: RunActivities, runId: string): Promise<boolean> {
+export async function deliverWebhook(
+  work: RunActivities,
+  { runId, firstAttempt }: WebhookAttempt,
+): Promise<boolean> {
   try {
-    await work.deliverWebhook({ runId });
+    await work.deliverWebhook({ runId, firstAttempt });
     return true;
   } catch {
     await work.dropWebhook({ runId });

@@ -16,6 +16,8 @@ export interface RunInput {
 
 export interface WebhookInput {
   runId: string;
+  /** The number of the next attempt: those before it were made by the run's own workflow. */
+  firstAttempt: number;
   instance: string;
 }
 

@@ -46,7 +46,8 @@ export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }>
     tell({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
     const removal = host !== null && ending.kind !== 'no-host' ? host.removeSandbox(ref) : null;
     // The reconciler removes what a host could not.
-    await Promise.all([webhook ? deliverWebhook(work, ref.runId) : null, removal?.catch(() => {})]);
+    const first = { runId: ref.runId, firstAttempt: 1 };
+    await Promise.all([webhook ? deliverWebhook(work, first) : null, removal?.catch(() => {})]);
     tell({ phase: 'over' });
     return { cause };
   }

@@ -8,6 +8,6 @@ import { runTimes } from './run-times.ts';
 export async function webhookWorkflow(input: WebhookInput): Promise<{ delivered: boolean }> {
   const work = runActivities(input.instance, runTimes);
   return CancellationScope.nonCancellable(async () => ({
-    delivered: await deliverWebhook(work, input.runId),
+    delivered: await deliverWebhook(work, input),
   }));
 }

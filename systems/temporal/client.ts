@@ -4,7 +4,7 @@ import type { StopOrder } from '../../workflows/messages.ts';
 import type { RunTimes } from '../../workflows/run-times.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
 import { startRun } from './start-run.ts';
-import { startWebhook } from './start-webhook.ts';
+import { startWebhook, type WebhookStart } from './start-webhook.ts';
 
 export interface TemporalOptions extends TemporalAddress {
   instance: string;
@@ -19,7 +19,7 @@ export interface Temporal {
   describe(workflowId: string): Promise<WorkflowState>;
   /** Ends a workflow that can no longer end itself. A second call changes nothing. */
   terminate(workflowId: string, reason: string): Promise<void>;
-  startWebhook(runId: string, n: number): Promise<'started' | 'already'>;
+  startWebhook(start: WebhookStart): Promise<'started' | 'already'>;
   /** Does the server answer? */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -31,7 +31,7 @@ export function createTemporal(options: TemporalOptions): Temporal {
   const handle = (workflowId: string) => client.workflow.getHandle(workflowId);
   return {
     startRun: (run) => ask(() => startRun({ client, instance, times }, run)),
-    startWebhook: (runId, n) => ask(() => startWebhook({ client, instance }, { runId, n })),
+    startWebhook: (start) => ask(() => startWebhook({ client, instance }, start)),
     signalStop: (workflowId, order) =>
       unlessMissing<'signalled' | 'gone'>('gone', async () => {
         await ask(() => handle(workflowId).signal<[StopOrder]>('stop', order));

@@ -6,14 +6,16 @@ export interface WebhookStart {
   runId: string;
   /** Which delivery of this run; an operator's redelivery has the next number. */
   n: number;
+  /** The number of the next attempt; a delivery has four in all, whoever makes them. */
+  firstAttempt: number;
 }
 
 /** One that was itself cut off may start again: the database counts the attempts, not the workflow. */
 export async function startWebhook(
   { client, instance }: { client: Client; instance: string },
-  { runId, n }: WebhookStart,
+  { runId, n, firstAttempt }: WebhookStart,
 ): Promise<'started' | 'already'> {
-  const input: WebhookInput = { runId, instance };
+  const input: WebhookInput = { runId, firstAttempt, instance };
   try {
     await client.workflow.start('webhookWorkflow', {
       workflowId: `webhook/${runId}/${n}`,

@@ -54,7 +54,7 @@ export async function createWorkflowWorld(
       return client.workflow.start<typeof webhookWorkflow>('webhookWorkflow', {
         workflowId: `webhook/${runId}/1`,
         taskQueue: runQueue(instance),
-        args: [{ runId, instance }],
+        args: [{ runId, instance, firstAttempt: 1 }],
       });
     },
     close: async () => {

@@ -1,0 +1,29 @@
+import { ApplicationFailure, activityInfo, CancelledFailure } from '@temporalio/activity';
+import type { Logger } from 'pino';
+
+/**
+ * Failures are kept in plain text and shown to operators, and a library's message may quote what
+ * it was given. So only failures of our own wording leave; the rest goes to the log.
+ */
+export function guarded<Input, Output>(
+  logger: Logger,
+  name: string,
+  act: (input: Input) => Promise<Output>,
+): (input: Input) => Promise<Output> {
+  return async (input) => {
+    try {
+      return await act(input);
+    } catch (error) {
+      if (error instanceof ApplicationFailure || error instanceof CancelledFailure) throw error;
+      const { attempt, workflowExecution } = activityInfo();
+      const workflowId = workflowExecution?.workflowId;
+      logger.warn({ err: error, activity: name, attempt, workflowId }, 'activity_failed');
+      throw ApplicationFailure.retryable(
+        `${name} failed; the worker's log says why`,
+        nameOf(error),
+      );
+    }
+  };
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'Error');

@@ -1,0 +1,37 @@
+import type { Logger } from 'pino';
+import type { Activities, HostActivities, RunActivities } from '../workflows/activities.ts';
+import { guarded } from './guarded.ts';
+import { createRunActivities, type RunDeps } from './run-activities.ts';
+import { createSandboxActivities, type SandboxKeeper } from './sandbox-activities.ts';
+
+export type { RunDeps } from './run-activities.ts';
+export type { SandboxKeeper } from './sandbox-activities.ts';
+
+export interface ActivityDeps extends RunDeps {
+  supervisor: SandboxKeeper;
+  logger: Logger;
+}
+
+/** What every worker offers, and what only this host can do. Nothing that a library says gets out. */
+export function createActivities(deps: ActivityDeps): { run: RunActivities; host: HostActivities } {
+  const run = createRunActivities(deps);
+  const host = createSandboxActivities(deps.supervisor);
+  const guard = <I, O>(name: keyof Activities, act: (input: I) => Promise<O>) =>
+    guarded(deps.logger, name, act);
+  return {
+    run: {
+      claimPlace: guard('claimPlace', run.claimPlace),
+      recordCause: guard('recordCause', run.recordCause),
+      endRun: guard('endRun', run.endRun),
+      deliverWebhook: guard('deliverWebhook', run.deliverWebhook),
+      dropWebhook: guard('dropWebhook', run.dropWebhook),
+    },
+    host: {
+      startSandbox: guard('startSandbox', host.startSandbox),
+      followRun: guard('followRun', host.followRun),
+      stopSandbox: guard('stopSandbox', host.stopSandbox),
+      collectWorkspace: guard('collectWorkspace', host.collectWorkspace),
+      removeSandbox: guard('removeSandbox', host.removeSandbox),
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import type { AdmissionStore } from '../systems/postgres/admission.ts';
+import type { RunStore } from '../systems/postgres/run-store.ts';
+import type { WebhookStore } from '../systems/postgres/webhook-store.ts';
+import type { FrameStream } from '../systems/redis/frame-stream.ts';
+import { failureTypes, type RunActivities } from '../workflows/activities.ts';
+import { deliverOnce, type WebhookDeps } from './deliver-webhook.ts';
+
+export interface RunDeps extends WebhookDeps {
+  runs: Pick<RunStore, 'recordCause' | 'endRun'>;
+  admission: Pick<AdmissionStore, 'claimPlace'>;
+  webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt' | 'drop'>;
+  frameStream: Pick<FrameStream, 'wake' | 'expire'>;
+}
+
+export function createRunActivities(deps: RunDeps): RunActivities {
+  return {
+    /** A second call returns the place that the run has already. */
+    async claimPlace({ runId }) {
+      const hostId = await deps.admission.claimPlace(runId);
+      if (hostId !== null) return { hostId };
+      throw ApplicationFailure.create({
+        message: 'every host is full',
+        type: failureTypes.noPlaceFree,
+        category: 'BENIGN',
+      });
+    },
+
+    /** A second call, and any other cause, finds the first one standing. */
+    async recordCause({ runId, cause, detail }) {
+      await deps.runs.recordCause({ runId, cause, detail });
+      await deps.frameStream.wake(runId);
+    },
+
+    /** A second call changes nothing and returns what the first did. */
+    async endRun(end) {
+      const { webhook, cause } = await deps.runs.endRun(end);
+      await deps.frameStream.wake(end.runId);
+      await deps.frameStream.expire(end.runId);
+      return { webhook, cause };
+    },
+
+    /** Each attempt is claimed under its number; a second call under the same number sends nothing. */
+    deliverWebhook: ({ runId, firstAttempt }) =>
+      deliverOnce(deps, runId, firstAttempt + activityInfo().attempt - 1),
+
+    /** A second call finds it dropped, or delivered in the meantime, and leaves it so. */
+    dropWebhook: ({ runId }) => deps.webhooks.drop(runId),
+  };
+}

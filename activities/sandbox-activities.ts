@@ -1,0 +1,57 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { SandboxEnd } from '../core/sandbox.ts';
+import { failureTypes, type HostActivities, type SandboxRef } from '../workflows/activities.ts';
+import { whileBeating } from './while-beating.ts';
+
+/** What keeps this host's sandboxes, apart from any activity. */
+export interface SandboxKeeper {
+  start(ref: SandboxRef): Promise<'started' | 'over'>;
+  follow(ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd>;
+  stop(ref: SandboxRef, graceMs: number): Promise<void>;
+  collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
+  remove(ref: SandboxRef): Promise<void>;
+}
+
+export function createSandboxActivities(supervisor: SandboxKeeper): HostActivities {
+  return {
+    /** A second call adopts the container that the first has made, whatever state it is in. */
+    startSandbox: (ref) =>
+      whileBeating(async () => {
+        try {
+          return { outcome: await supervisor.start(ref) };
+        } catch (error) {
+          throw startFailure(error);
+        }
+      }),
+
+    /** Only attaches: a second call waits beside the first, and letting go ends nothing. */
+    followRun: (ref) => whileBeating((signal) => supervisor.follow(ref, signal)),
+
+    /** A second call finds a sandbox that is being stopped, or has ended, and waits with the first. */
+    stopSandbox: ({ graceMs, ...ref }) => whileBeating(() => supervisor.stop(ref, graceMs)),
+
+    /** A second call stores the same content again, under the same names. */
+    collectWorkspace: (ref) => whileBeating(() => supervisor.collect(ref)),
+
+    /** A second call finds nothing, or the rest of what the first left. */
+    removeSandbox: (ref) => whileBeating(() => supervisor.remove(ref)),
+  };
+}
+
+/** Its `detail` is made for the run's owner; its cause is not, and stays behind. */
+interface StartError extends Error {
+  permanent: boolean;
+  detail: string;
+}
+
+function startFailure(error: unknown): unknown {
+  if (!isStartError(error)) return error;
+  return ApplicationFailure.create({
+    message: error.detail,
+    type: failureTypes.startFailed,
+    nonRetryable: error.permanent,
+  });
+}
+
+const isStartError = (error: unknown): error is StartError =>
+  error instanceof Error && error.name === 'SandboxStartError';

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { rootCertificates } from 'node:tls';
+import { buildConnector, Client } from 'undici';
+import { limits } from '../../core/limits.ts';
+import { createAddressFilter } from '../egress/address.ts';
+import { type Lookup, resolveChecked, systemLookup } from '../egress/resolve.ts';
+import { refusalOf } from './callback-address.ts';
+import { pinnedLookup } from './pinned-lookup.ts';
+
+export interface WebhookRequest {
+  url: string;
+  body: string;
+  headers: Record<string, string>;
+}
+
+/** Whatever went wrong has a name of ours: a library's message may quote what it was given. */
+export type WebhookOutcome =
+  | { outcome: 'answered'; status: number }
+  /** It may not be sent there, now or later. */
+  | { outcome: 'refused'; reason: string }
+  | { outcome: 'failed'; reason: 'timed_out' | 'unresolvable' | 'not_connected' };
+
+export type WebhookSender = (request: WebhookRequest) => Promise<WebhookOutcome>;
+
+export interface WebhookSenderOptions {
+  /** An authority to be trusted besides the usual ones. */
+  caFile: string | null;
+  allowPrivate: readonly string[];
+  lookup?: Lookup;
+  /** Opens the connection; a test puts a spy here, so that no packet leaves the machine. */
+  connect?: typeof buildConnector;
+  attemptTimeoutMs?: number;
+}
+
+/**
+ * One attempt: one resolution, whose addresses are checked and pinned; https with a verified
+ * certificate; no redirect followed, no proxy of the environment, one deadline for all of it.
+ */
+export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
+  const ca = options.caFile ? [...rootCertificates, readFileSync(options.caFile, 'utf8')] : null;
+  const { lookup = systemLookup, connect = buildConnector } = options;
+  const allows = createAddressFilter(options.allowPrivate);
+  const timeoutMs = options.attemptTimeoutMs ?? limits.webhookAttemptTimeoutMs;
+
+  return async (request) => {
+    const url = new URL(request.url);
+    const refusal = refusalOf(url);
+    if (refusal !== null) return { outcome: 'refused', reason: refusal };
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const found = await unless(deadline, resolveChecked(host, { lookup, allows }));
+    if (found === null) return { outcome: 'failed', reason: 'timed_out' };
+    if (found.outcome === 'refused') return refused(found.reason);
+    const connector = connect({
+      ...(ca && { ca }),
+      rejectUnauthorized: true, // the environment could say otherwise
+      timeout: timeoutMs,
+      lookup: pinnedLookup(found.addresses),
+    });
+    return post({ url, connector, deadline, request });
+  };
+}
+
+/** A name without an address may have one at the next attempt; one that points inside is refused. */
+function refused(reason: 'unresolvable' | 'not_public'): WebhookOutcome {
+  return reason === 'unresolvable'
+    ? { outcome: 'failed', reason }
+    : { outcome: 'refused', reason: 'its address is not public' };
+}
+
+interface Attempt {
+  url: URL;
+  connector: buildConnector.connector;
+  deadline: AbortSignal;
+  request: WebhookRequest;
+}
+
+async function post({ url, connector, deadline, request }: Attempt): Promise<WebhookOutcome> {
+  const client = new Client(url.origin, { connect: connector });
+  try {
+    const { statusCode, body } = await client.request({
+      method: 'POST',
+      path: url.pathname + url.search,
+      headers: request.headers,
+      body: Buffer.from(request.body),
+      signal: deadline,
+    });
+    await readAtMost(body, limits.webhookResponseMaxBytes);
+    return { outcome: 'answered', status: statusCode };
+  } catch {
+    return { outcome: 'failed', reason: deadline.aborted ? 'timed_out' : 'not_connected' };
+  } finally {
+    await client.destroy();
+  }
+}
+
+/** The status is the answer; what follows it is read so that the receiver can finish, up to a bound. */
+async function readAtMost(body: AsyncIterable<Buffer>, maxBytes: number): Promise<void> {
+  let seen = 0;
+  try {
+    for await (const chunk of body) {
+      seen += chunk.length;
+      if (seen > maxBytes) return;
+    }
+  } catch {
+    // Cut off by the receiver or by the deadline.
+  }
+}
+
+async function unless<T>(deadline: AbortSignal, work: Promise<T>): Promise<T | null> {
+  return Promise.race([
+    work,
+    new Promise<null>((resolve) => {
+      deadline.addEventListener('abort', () => resolve(null), { once: true });
+    }),
+  ]);
+}
