@@ -38,7 +38,7 @@ export function createHost(socketPath: string, times: Times): Host {
   async function isThere(withinMs: number): Promise<boolean> {
     const end = performance.now() + withinMs;
     for (let left = withinMs; left > 0; left = end - performance.now()) {
-      const signal = AbortSignal.timeout(left);
+      const signal = AbortSignal.timeout(Math.ceil(left));
       const answer = await ask({ method: 'GET', path: '/control/config' }, signal).catch(
         () => null,
       );

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { type EntryWorld, entryWorld } from './support/entry-world.ts';
+
+let world: EntryWorld;
+afterEach(() => world.close());
+
+const config = {
+  args: ['tell', '0', '--flag', 'a value'],
+  env: { TOKEN: 'mine', LANG: 'de_DE.UTF-8', PATH: '/evil', HTTPS_PROXY: 'http://evil' },
+  files: [{ name: 'mcp.json', content: '{"mcpServers":{}}' }],
+};
+
+test('gives the agent its arguments, its files for itself alone, and lets the platform win', async () => {
+  world = await entryWorld({ config });
+  await world.host.up();
+  expect(await world.start().ended).toBe(0);
+  const told = await world.untilSaid('argv');
+  expect(told).toMatchObject({
+    argv: config.args,
+    cwd: world.places.workspace,
+    files: [{ ...config.files[0], mode: '600' }],
+    env: {
+      TOKEN: 'mine',
+      LANG: 'de_DE.UTF-8',
+      HOME: world.places.home,
+      HTTPS_PROXY: `http://127.0.0.1:${world.places.proxyPort}`,
+      https_proxy: `http://127.0.0.1:${world.places.proxyPort}`,
+      NO_PROXY: '127.0.0.1,localhost,::1',
+      ANTHROPIC_BASE_URL: `http://127.0.0.1:${world.places.proxyPort}/model`,
+      ANTHROPIC_API_KEY: 'sandbox',
+      PATH: expect.stringContaining('/usr/bin'),
+    },
+  });
+});
+
+test('acknowledges the configuration before anything of the agent runs', async () => {
+  world = await entryWorld({ config: { args: ['echo'] } });
+  await world.host.up();
+  let saidBefore = -1;
+  world.host.once('/control/config/ack', (response) => {
+    saidBefore = world.said().length;
+    response.writeHead(503).end(); // and once more
+  });
+  world.start();
+  await world.untilSaid('up');
+  expect(saidBefore).toBe(0);
+  expect(world.host.isAcknowledged()).toBe(true);
+});
+
+test('waits for a host that comes late, and asks again when it answers nonsense', async () => {
+  world = await entryWorld({ config: { args: ['echo'] } });
+  const entry = world.start();
+  await sleep(500);
+  world.host.once('/control/config', (response) => response.writeHead(500).end('trouble'));
+  await world.host.up();
+  await world.untilSaid('up');
+  world.host.closeInput();
+  expect(await entry.ended).toBe(0);
+});
+
+test('loses no configuration when the host dies in the middle of the answer', async () => {
+  world = await entryWorld({ config: { args: ['tell'] } });
+  world.host.once('/control/config', (response) => {
+    response.writeHead(200, { 'content-length': 1_000 });
+    response.write('{"args":["tell"');
+    setTimeout(() => void world.host.down().then(() => world.host.up()), 20);
+  });
+  await world.host.up();
+  expect(await world.start().ended).toBe(0);
+  expect(world.host.isAcknowledged()).toBe(true);
+});
+
+test('starts nothing with a configuration that was taken before', async () => {
+  world = await entryWorld();
+  world.host.once('/control/config', (response) => response.writeHead(410).end());
+  await world.host.up();
+  expect(await world.start().ended).toBe(78);
+  expect(world.said()).toEqual([]);
+  expect(world.errors()).toContain('taken before');
+});

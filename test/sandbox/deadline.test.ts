@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { type EntryWorld, entryWorld } from './support/entry-world.ts';
+
+let world: EntryWorld;
+afterEach(() => world.close());
+
+const times = { deadlineMs: 800, lastAskMs: 300, killGraceMs: 400, signOfLifeMs: 200 };
+
+/** Up to the moment at which the agent runs and the host has gone. */
+async function lonelyAgent(mode: string) {
+  world = await entryWorld({ config: { args: [mode] }, times, pollMs: 20 });
+  await world.host.up();
+  const entry = world.start();
+  await world.untilSaid('up');
+  await world.host.untilAsked('/control/messages');
+  const leftAt = performance.now();
+  await world.host.down();
+  return { entry, elapsed: () => performance.now() - leftAt };
+}
+
+test('ends the agent once the host has been silent for the deadline and two more asks', async () => {
+  const { entry, elapsed } = await lonelyAgent('echo');
+  expect(await entry.ended).toBe(124);
+  expect(elapsed()).toBeGreaterThan(times.deadlineMs + 2 * times.lastAskMs - 200);
+  expect(elapsed()).toBeLessThan(times.deadlineMs + 2 * times.lastAskMs + 2_000);
+  expect(world.errors()).toContain('the host is lost');
+});
+
+test('kills an agent that does not heed the deadline', async () => {
+  const { entry, elapsed } = await lonelyAgent('deaf');
+  expect(await entry.ended).toBe(124);
+  expect(elapsed()).toBeGreaterThan(
+    times.deadlineMs + 2 * times.lastAskMs + times.killGraceMs - 200,
+  );
+  await world.untilSaid('heard');
+  const { up } = await world.untilSaid('up');
+  await sleep(50);
+  expect(() => process.kill(Number(up), 0)).toThrow(); // no such process
+});
+
+test('lives on when the host answers the very last ask', async () => {
+  const { entry } = await lonelyAgent('echo');
+  await sleep(times.deadlineMs + times.lastAskMs + 100);
+  await world.host.up();
+  await sleep(2 * times.lastAskMs);
+  world.host.closeInput();
+  expect(await entry.ended).toBe(0);
+});
+
+test('is renewed by every answer, also after the input was closed', async () => {
+  world = await entryWorld({ config: { args: ['deaf'] }, times });
+  world.host.closeInput();
+  await world.host.up();
+  const entry = world.start();
+  await world.untilSaid('end');
+  await sleep(2 * times.deadlineMs);
+  expect(world.errors()).toBe('');
+  entry.terminate('SIGKILL');
+  expect(await entry.ended).toBe(137);
+});
+
+test('ends a sandbox whose host never was there', async () => {
+  world = await entryWorld({ times });
+  expect(await world.start().ended).toBe(124);
+});

@@ -1,0 +1,38 @@
+import { afterEach, expect, test } from 'vitest';
+import { type EntryWorld, entryWorld } from './support/entry-world.ts';
+
+let world: EntryWorld;
+afterEach(() => world.close());
+
+test('passes SIGTERM on to the agent and to what it has started', async () => {
+  world = await entryWorld({ config: { args: ['family'] } });
+  await world.host.up();
+  const entry = world.start();
+  await world.untilSaid('up');
+  await world.untilSaid('child');
+  entry.terminate('SIGTERM');
+  expect(await entry.ended).toBe(143);
+  expect(world.said().filter((line) => 'child' in line)).toEqual([
+    { child: 'up' },
+    { child: 'SIGTERM' },
+  ]);
+});
+
+test('lets a deaf agent live on, because the host decides when patience ends', async () => {
+  world = await entryWorld({ config: { args: ['deaf'] } });
+  await world.host.up();
+  const entry = world.start();
+  await world.untilSaid('up');
+  entry.terminate('SIGTERM');
+  await world.untilSaid('heard');
+  expect(world.host.exits).toEqual([]);
+  entry.terminate('SIGKILL');
+  expect(await entry.ended).toBe(137);
+});
+
+test('ends at once on SIGTERM while there is no agent yet', async () => {
+  world = await entryWorld();
+  const entry = world.start();
+  entry.terminate('SIGTERM');
+  expect(await entry.ended).toBe(143);
+});
