@@ -27,9 +27,14 @@ export function createPool(url: string, options: PoolOptions): Pool {
   // A connection that dies emits 'error' on itself, whether it is idle, or held and between two
   // statements; unheard, either would end the process. The pool repeats what an idle one said.
   const onError = options.onError ?? (() => undefined);
-  pool.on('connect', (client) => client.on('error', onError));
+  pool.on('connect', (client) => client.on('error', (error) => onError(lostConnection(error))));
   pool.on('error', () => undefined);
   return pool;
+}
+
+/** Without the connection, which the pool hangs on its errors: that one holds the password. */
+function lostConnection(error: Error): Error {
+  return new Error(`lost a connection to Postgres: ${error.message}`);
 }
 
 /** Sequence numbers, offsets and counts stay far below 2^53. */

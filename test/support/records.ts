@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { Flow } from '../../core/flow.ts';
+import type { Run } from '../../core/run.ts';
+import { emptyRunConfig } from '../../core/run-config.ts';
+import { type AdmitRun, createAdmission } from '../../systems/postgres/admission.ts';
+import { createFlowStore, type NewFlow } from '../../systems/postgres/flow-store.ts';
+import type { Pool } from '../../systems/postgres/pool.ts';
+import { createProjectStore, type ProjectPatch } from '../../systems/postgres/project-store.ts';
+import type { Sealer } from '../../systems/postgres/seal.ts';
+
+export interface Scene {
+  projectId: string;
+  flow: Flow;
+  /** What admission is asked, with a fresh run id; what is given replaces. */
+  request(given?: Partial<AdmitRun>): AdmitRun;
+  /** An admitted run. */
+  run(given?: Partial<AdmitRun>): Promise<Run>;
+}
+
+/** A project with a flow, to make runs of. */
+export async function createScene(
+  pool: Pool,
+  sealer: Sealer,
+  given: { project?: ProjectPatch; flow?: Partial<NewFlow> } = {},
+): Promise<Scene> {
+  const projectId = `p-${randomUUID()}`;
+  const projects = createProjectStore(pool, sealer);
+  await projects.create({ projectId, name: 'Project' });
+  await projects.update(projectId, { maxConcurrentRuns: 1_000, ...given.project });
+  const flow = await createFlowStore(pool, sealer).create({
+    projectId,
+    name: 'Flow',
+    ...given.flow,
+  });
+  const request = (of: Partial<AdmitRun> = {}) => ({ ...anyRequest(flow), ...of });
+  return {
+    projectId,
+    flow,
+    request,
+    async run(of) {
+      const admission = await createAdmission(pool, sealer).admitRun(request(of));
+      if (admission.outcome === 'refused') throw new Error(`refused: ${admission.reason}`);
+      return admission.run;
+    },
+  };
+}
+
+function anyRequest({ flowId, projectId }: Flow): AdmitRun {
+  return {
+    runId: randomUUID(),
+    flowId,
+    projectId,
+    triggerType: 'api',
+    keyId: null,
+    keyName: 'ci',
+    keyCreatedBy: 'ana',
+    prompt: 'Say hello.',
+    name: null,
+    labels: {},
+    partialMessages: false,
+    callbackUrl: null,
+    idempotencyKey: null,
+    timeoutSeconds: 3_600,
+    config: emptyRunConfig,
+  };
+}
