@@ -29,6 +29,7 @@ export async function takeLock(file: string, { wait = false } = {}): Promise<Loc
   child.unref();
   return {
     async release() {
+      child.ref();
       child.stdin.end();
       await exited;
     },

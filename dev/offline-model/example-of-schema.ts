@@ -45,7 +45,7 @@ function exampleOfType(schema: Fields, context: Context): unknown {
 }
 
 function typeOf(schema: Fields): unknown {
-  const type = Array.isArray(schema['type']) ? schema['type'][0] : schema['type'];
+  const type = firstOf(schema['type']) ?? schema['type'];
   return type ?? ('properties' in schema ? 'object' : 'items' in schema ? 'array' : 'string');
 }
 
