@@ -93,7 +93,7 @@ function systemPromptFile({ flow, config }: AgentPlan): AgentFile[] {
 }
 
 function environmentOf({ flow, config }: AgentPlan): Record<string, string> {
-  const context = Object.entries(config.context).map(([name, value]) => [
+  const context: [string, string][] = Object.entries(config.context).map(([name, value]) => [
     `FLOW_CTX_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`,
     value,
   ]);

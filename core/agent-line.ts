@@ -53,7 +53,9 @@ function isPlumbing(type: string): boolean {
 
 /** Outside of strings a carriage return is white space in JSON, but ends a line in an event stream. */
 function onOneLine(line: string): string {
-  return storableText(line).replaceAll(/[\r\n]+/g, ' ').trim();
+  return storableText(line)
+    .replaceAll(/[\r\n]+/g, ' ')
+    .trim();
 }
 
 function outputFrames(text: string): Frame[] {

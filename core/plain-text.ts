@@ -31,7 +31,5 @@ const unstorable = /[\0\ud800-\udfff]/gu;
 // Operating-system commands and the like up to their end, then control sequences, then two-letter
 // escapes. Each is linear: the classes before the final character never match it.
 const escapeSequence =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
   /\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]?/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
 const otherControl = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;

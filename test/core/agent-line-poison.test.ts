@@ -31,7 +31,7 @@ const poison: [string, string][] = [
   ['8 MiB of line ends', `{"type":"user","message":{"content":"${'\\n'.repeat(4_000_000)}"}}`],
   ['8 MiB that is no JSON', long],
   ['8 MiB of escape characters', '\x1b['.repeat(4_000_000)],
-  ['8 MiB of unfinished sequences', `${'\x1b]0;'.repeat(2_000_000)}`],
+  ['8 MiB of unfinished sequences', '\x1b]0;'.repeat(2_000_000)],
   ['8 MiB of half sequences', `\x1b${' '.repeat(4_000_000)}${'\x1b[0'.repeat(1_000_000)}`],
   ['8 MiB of blanks', `{"type":"user","message":{"content":"${' '.repeat(8_000_000)}x"}}`],
   ['8 MiB of carriage returns', `{"type":"a",${'\r'.repeat(8_000_000)}"b":1}`],

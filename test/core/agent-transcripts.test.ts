@@ -45,7 +45,6 @@ describe.each(transcripts)('%s', (name) => {
   });
 
   test('its rendered text has nothing that a terminal would obey', () => {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
     expect(rendered(name)).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
   });
 });

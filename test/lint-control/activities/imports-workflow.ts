@@ -1,0 +1,2 @@
+// breaks: eslint(no-restricted-imports)
+export { runWorkflow } from '../workflows/run-workflow.ts';

@@ -1,0 +1,4 @@
+// breaks: eslint(no-console)
+export function say(): void {
+  console.log('hello');
+}

@@ -1,0 +1,2 @@
+// breaks: node(no-process-env)
+export const home = process.env.HOME;

@@ -1,0 +1,2 @@
+// breaks: eslint(no-restricted-imports)
+export { createRunStore } from '../../systems/postgres/run-store.ts';

@@ -1,0 +1,2 @@
+// breaks: eslint(no-restricted-imports)
+export { createEngine } from '../systems/docker/engine.ts';

@@ -1,0 +1,3 @@
+import { readFileSync } from 'node:fs';
+
+export const text = readFileSync('/etc/hostname', 'utf8');

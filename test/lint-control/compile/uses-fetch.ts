@@ -1,0 +1,1 @@
+export const answer = fetch('https://example.org');

@@ -1,0 +1,2 @@
+// breaks: eslint(no-restricted-imports)
+export { ApiError } from '../api/errors.ts';

@@ -1,0 +1,4 @@
+// breaks: nothing
+import { limits } from './limits.ts';
+
+export const pings = limits.streamPingMs;

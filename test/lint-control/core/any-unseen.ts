@@ -1,0 +1,4 @@
+// breaks: typescript(no-unsafe-assignment)
+const parsed = JSON.parse('{}');
+
+export const text = String(parsed);

@@ -1,0 +1,2 @@
+// breaks: typescript(no-explicit-any)
+export type Anything = any;

@@ -1,0 +1,4 @@
+// breaks: typescript(no-non-null-assertion)
+export function first(list: string[]): string {
+  return list[0]!;
+}

@@ -1,0 +1,4 @@
+// breaks: eslint(no-restricted-imports)
+import { hostname } from 'node:os';
+
+export const name = hostname();

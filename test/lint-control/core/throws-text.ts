@@ -1,0 +1,4 @@
+// breaks: typescript(only-throw-error)
+export function fail(): never {
+  throw 'text';
+}

@@ -1,0 +1,4 @@
+// breaks: eslint(no-restricted-imports)
+import { Client } from '@temporalio/client';
+
+export const client = Client;

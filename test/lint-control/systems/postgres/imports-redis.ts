@@ -1,0 +1,2 @@
+// breaks: eslint(no-restricted-imports)
+export { connect } from '../redis/connect.ts';

@@ -1,0 +1,4 @@
+// breaks: nothing
+import type { RunInput } from '../../workflows/messages.ts';
+
+export type Input = RunInput;

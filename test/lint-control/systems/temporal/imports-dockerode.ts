@@ -1,0 +1,4 @@
+// breaks: eslint(no-restricted-imports)
+import Docker from 'dockerode';
+
+export const docker = new Docker();

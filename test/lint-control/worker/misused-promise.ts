@@ -1,0 +1,6 @@
+// breaks: typescript(no-misused-promises)
+export function all(list: number[]): void {
+  list.forEach(async (item) => {
+    await Promise.resolve(item);
+  });
+}

@@ -1,0 +1,4 @@
+// breaks: eslint(no-restricted-imports)
+import type Docker from 'dockerode';
+
+export type Engine = Docker;

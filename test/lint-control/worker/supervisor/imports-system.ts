@@ -1,0 +1,2 @@
+// breaks: eslint(no-restricted-imports)
+export { createSandboxes } from '../../systems/docker/sandbox.ts';

@@ -1,0 +1,4 @@
+// breaks: eslint(no-restricted-imports)
+import { Worker } from '@temporalio/worker';
+
+export const worker = Worker;

@@ -1,0 +1,2 @@
+// breaks: eslint(no-restricted-imports)
+export { randomUUID } from 'node:crypto';
