@@ -1,6 +1,6 @@
 import { appendFrames, appendOwnFrames, type Batch, type OwnFrames } from './append-frames.ts';
 import { beginGeneration, renewLease, takeLease } from './lease.ts';
-import { readLogState } from './log-state.ts';
+import { readLogState, readLogStates } from './log-state.ts';
 import type { Pool } from './pool.ts';
 import { type FrameQuery, readFrames } from './read-frames.ts';
 import { renderedTail, type TailQuery } from './rendered-tail.ts';
@@ -26,5 +26,7 @@ export function createFrameStore(pool: Pool) {
     renderedTail: (runId: string, query: TailQuery) => renderedTail(pool, runId, query),
     /** Null where there is no such run. */
     state: (runId: string) => readLogState(pool, runId),
+    /** Of those that exist, by id. */
+    states: (runIds: string[]) => readLogStates(pool, runIds),
   };
 }

@@ -14,13 +14,18 @@ export interface LogState {
 }
 
 export async function readLogState(db: Db, runId: string): Promise<LogState | null> {
-  const { rows } = await db.query<LogState>(
-    `select c.last_seq as "lastSeq", r.status, r.agent_status as "agentStatus",
+  return (await readLogStates(db, [runId])).get(runId) ?? null;
+}
+
+/** Of many runs at once, for whoever looks at all that it watches. */
+export async function readLogStates(db: Db, runIds: string[]): Promise<Map<string, LogState>> {
+  const { rows } = await db.query<LogState & { runId: string }>(
+    `select r.id as "runId", c.last_seq as "lastSeq", r.status, r.agent_status as "agentStatus",
             r.ended_at as "endedAt", r.end_cause as "endCause", r.exit_code as "exitCode",
             r.deleted_at as "deletedAt"
      from runs r join cursors c on c.run_id = r.id
-     where r.id = $1`,
-    [runId],
+     where r.id = any($1)`,
+    [runIds],
   );
-  return rows[0] ?? null;
+  return new Map(rows.map(({ runId, ...state }) => [runId, state]));
 }

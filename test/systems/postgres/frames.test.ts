@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Frame } from '../../../core/frame.ts';
+import { noUsage } from '../../../core/run.ts';
+import type { Batch } from '../../../systems/postgres/append-frames.ts';
+import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
+import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { createScene, type Scene } from '../../support/records.ts';
+
+let database: TestDatabase;
+let scene: Scene;
+let runId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  scene = await createScene(database.pool, testSealer);
+});
+beforeEach(async () => {
+  ({ runId } = await scene.run());
+});
+afterAll(() => database.drop());
+
+const frames = () => createFrameStore(database.pool);
+const runs = () => createRunStore(database.pool, testSealer);
+const chat = (n: number | string): Frame => ({
+  event: 'assistant',
+  data: `{"n":${n}}`,
+  channel: 'chat',
+});
+const output = (text: string): Frame => ({
+  event: 'output',
+  data: JSON.stringify({ data: text }),
+  channel: 'output',
+});
+
+async function lease() {
+  const taken = await frames().takeLease(runId, 'host', 60_000);
+  if (!taken) throw new Error('the lease is taken');
+  return taken;
+}
+
+const batch = (token: number, given: Partial<Batch>): Batch => ({
+  ...{ runId, token, generation: 1, fromOffset: 0, toOffset: 1, frames: [], facts: {} },
+  ...given,
+});
+
+const readAll = () => frames().read(runId, { order: 'asc', limit: 1_000 });
+
+describe('appending', () => {
+  test('numbers frames from 1 without a gap and moves the offset', async () => {
+    const { token } = await lease();
+    const first = batch(token, { toOffset: 10, frames: [output('a'), chat(1)] });
+    const second = batch(token, { fromOffset: 10, toOffset: 25, frames: [chat(2)] });
+    const at = expect.any(Date);
+    expect(await frames().append(first)).toEqual({
+      outcome: 'stored',
+      firstSeq: 1,
+      lastSeq: 2,
+      at,
+    });
+    expect(await frames().append(second)).toEqual({
+      outcome: 'stored',
+      firstSeq: 3,
+      lastSeq: 3,
+      at,
+    });
+    const stored = [output('a'), chat(1), chat(2)].map((frame, i) => ({
+      ...frame,
+      seq: i + 1,
+      at,
+    }));
+    expect(await readAll()).toEqual(stored);
+    expect(await frames().state(runId)).toMatchObject({ lastSeq: 3 });
+    expect(await runs().find(runId)).toMatchObject({ lastSeq: 3 });
+  });
+
+  test('a batch without frames moves the offset alone', async () => {
+    const { token } = await lease();
+    const empty = await frames().append(batch(token, { toOffset: 5 }));
+    expect(empty).toMatchObject({ outcome: 'stored', firstSeq: 1, lastSeq: 0 });
+    const next = batch(token, { fromOffset: 5, toOffset: 6, frames: [chat(1)] });
+    expect(await frames().append(next)).toMatchObject({ firstSeq: 1, lastSeq: 1 });
+  });
+
+  test('the same batch again is found, not stored twice, even after frames of our own', async () => {
+    const { token } = await lease();
+    const same = batch(token, { toOffset: 9, frames: [chat(1), chat(2)] });
+    const first = await frames().append(same);
+    await frames().appendOwn({ runId, frames: [chat(3)] });
+    expect(await frames().append(same)).toEqual(first);
+    expect(await readAll()).toHaveLength(3);
+  });
+
+  test('a batch from another place, of another generation or another lease writes nothing', async () => {
+    const { token } = await lease();
+    await frames().append(batch(token, { toOffset: 10, frames: [chat(1)] }));
+    for (const stale of [
+      batch(token, { fromOffset: 0, toOffset: 20, frames: [chat('9')] }),
+      batch(token, { fromOffset: 4, toOffset: 10, frames: [chat('9')] }),
+      batch(token, { fromOffset: 11, toOffset: 20, frames: [chat('9')] }),
+      batch(token, { fromOffset: 10, toOffset: 20, generation: 2, frames: [chat('9')] }),
+      batch(token - 1, { fromOffset: 10, toOffset: 20, frames: [chat('9')] }),
+      batch(token + 1, { fromOffset: 10, toOffset: 20, frames: [chat('9')] }),
+    ]) {
+      const noted = { ...stale, facts: { agentStatus: 'error' } as const };
+      expect(await frames().append(noted)).toEqual({ outcome: 'fenced' });
+    }
+    expect(await readAll()).toHaveLength(1);
+    expect(await runs().find(runId)).toMatchObject({ agentStatus: null });
+  });
+
+  test('a batch that covers no bytes is a mistake of its caller', async () => {
+    const { token } = await lease();
+    await expect(frames().append(batch(token, { toOffset: 0 }))).rejects.toThrow('no bytes');
+  });
+
+  test('after the end nothing is written, and no lease is given or renewed', async () => {
+    const { token } = await lease();
+    await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+    const late = batch(token, { frames: [chat(1)] });
+    expect(await frames().append(late)).toEqual({ outcome: 'fenced' });
+    expect(await frames().appendOwn({ runId, frames: [chat(1)] })).toEqual({ outcome: 'fenced' });
+    expect(await frames().renewLease(runId, token, 1_000)).toBe(false);
+    expect(await frames().stealLease(runId, 'host', 1_000)).toBeNull();
+    expect(await frames().state(runId)).toMatchObject({ lastSeq: 0, endCause: 'completed' });
+  });
+
+  test('keeps every text: escapes, raw NUL, half a surrogate, quotes, many bytes', async () => {
+    const texts = [
+      '{"a":"\\u0000"}',
+      '{"a":"\\ud800"}',
+      `{"a":"'\\"{},NULL"}`,
+      '{"a":"€\u{1f600}"}',
+    ];
+    const { token } = await lease();
+    const data = [...texts, '{"raw":"\0"}', '{"half":"\ud800"}', `"${'x'.repeat(9_000_000)}"`];
+    const all = data.map((text) => ({ ...chat(0), data: text }));
+    await frames().append(batch(token, { frames: all }));
+    const kept = (await readAll()).map((frame) => frame.data);
+    expect(kept.slice(0, 4)).toEqual(texts);
+    expect(kept[4]).toBe('{"raw":"\\u0000"}');
+    expect(kept[5]).toBe('{"half":"\ufffd"}');
+    expect(kept[6]).toHaveLength(9_000_002);
+  });
+});
+
+describe('what a batch says of its run', () => {
+  const turn = {
+    result: 'done',
+    structuredOutput: '{"ok":true}',
+    usage: {
+      inputTokens: 1,
+      outputTokens: 2,
+      cacheReadInputTokens: 3,
+      cacheCreationInputTokens: 4,
+    },
+    costUsd: 0.25,
+    numTurns: 2,
+  };
+  const say = (facts: Batch['facts']) => frames().appendOwn({ runId, frames: [], facts });
+
+  test('is on the run with its frames; usage and turns add up, the rest is the last', async () => {
+    await say({ agentStatus: 'working' });
+    await say({ agentStatus: 'idle', turn });
+    expect(await runs().find(runId)).toMatchObject({ ...turn, agentStatus: 'idle' });
+    await say({ turn: { ...turn, result: null, structuredOutput: null, costUsd: 0.75 } });
+    expect(await runs().find(runId)).toMatchObject({
+      agentStatus: 'idle',
+      result: null,
+      structuredOutput: null,
+      usage: {
+        inputTokens: 2,
+        outputTokens: 4,
+        cacheReadInputTokens: 6,
+        cacheCreationInputTokens: 8,
+      },
+      costUsd: 0.75,
+      numTurns: 4,
+    });
+  });
+
+  test('an unknown cost keeps the last known one', async () => {
+    await say({ turn });
+    await say({ turn: { ...turn, costUsd: null } });
+    expect(await runs().find(runId)).toMatchObject({ costUsd: 0.25 });
+  });
+
+  test('never wedges the log, whatever an agent claims', async () => {
+    const usage = { ...noUsage, inputTokens: 8e15, outputTokens: 8e15 };
+    const monstrous = { ...turn, result: 'a\0b\ud800', usage, numTurns: 2_000_000_000 };
+    for (let i = 0; i < 3; i += 1) await say({ turn: monstrous });
+    expect(await runs().find(runId)).toMatchObject({
+      result: 'a\ufffdb\ufffd',
+      usage: { inputTokens: 9e15, outputTokens: 9e15 },
+      numTurns: 2e9,
+    });
+  });
+});
+
+describe('the lease', () => {
+  const expire = () =>
+    database.pool.query('update cursors set lease_expires_at = db_clock() where run_id = $1', [
+      runId,
+    ]);
+
+  test('is one owner’s until it expires, and begins where the log has got to', async () => {
+    const first = await frames().takeLease(runId, 'one', 60_000);
+    expect(first).toEqual({ token: 1, generation: 1, byteOffset: 0, lastSeq: 0 });
+    expect(await frames().takeLease(runId, 'two', 60_000)).toBeNull();
+    expect(await frames().takeLease(runId, 'one', 60_000)).toBeNull();
+    expect(await frames().stealLease(runId, 'two', 60_000)).toBeNull();
+    await frames().append(batch(1, { toOffset: 42, frames: [chat(1)] }));
+    await expire();
+    expect(await frames().takeLease(runId, 'two', 60_000)).toEqual({
+      token: 2,
+      generation: 1,
+      byteOffset: 42,
+      lastSeq: 1,
+    });
+  });
+
+  test('is taken back at once by an owner that was started again', async () => {
+    await frames().takeLease(runId, 'one', 60_000);
+    expect(await frames().stealLease(runId, 'one', 60_000)).toMatchObject({ token: 2 });
+    expect(await frames().append(batch(1, { frames: [chat(1)] }))).toEqual({ outcome: 'fenced' });
+  });
+
+  test('that expired is still its holder’s until another takes it', async () => {
+    const { token } = await lease();
+    await expire();
+    expect(await frames().append(batch(token, { frames: [chat(1)] }))).toMatchObject({
+      lastSeq: 1,
+    });
+    expect(await frames().renewLease(runId, token, 60_000)).toBe(true);
+    expect(await frames().takeLease(runId, 'two', 60_000)).toBeNull();
+    await expire();
+    await frames().takeLease(runId, 'two', 60_000);
+    expect(await frames().renewLease(runId, token, 60_000)).toBe(false);
+    const own = { runId, frames: [chat(2)], token };
+    expect(await frames().appendOwn(own)).toEqual({ outcome: 'fenced' });
+  });
+
+  test('of a run that never was is nobody’s', async () => {
+    expect(await frames().takeLease(randomUUID(), 'one', 60_000)).toBeNull();
+    expect(await frames().state(randomUUID())).toBeNull();
+  });
+
+  test('a new generation reads its spool from the beginning, the old one writes no more', async () => {
+    const { token } = await lease();
+    await frames().append(batch(token, { toOffset: 10, frames: [chat(1)] }));
+    expect(await frames().beginGeneration(runId, token + 1, 2)).toBe(false);
+    expect(await frames().beginGeneration(runId, token, 2)).toBe(true);
+    expect(await frames().beginGeneration(runId, token, 2)).toBe(false);
+    const old = batch(token, { fromOffset: 10, toOffset: 20, frames: [chat(2)] });
+    expect(await frames().append(old)).toEqual({ outcome: 'fenced' });
+    const next = batch(token, { generation: 2, frames: [chat(3)] });
+    expect(await frames().append(next)).toMatchObject({ firstSeq: 2 });
+    expect(await runs().find(runId)).toMatchObject({ generation: 2 });
+  });
+});

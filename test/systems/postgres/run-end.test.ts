@@ -1,0 +1,266 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type EndCause, endCauses, errorOf } from '../../../core/end-cause.ts';
+import { webhookBody } from '../../../core/webhook.ts';
+import { createConfigStore } from '../../../systems/postgres/config-store.ts';
+import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
+import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
+import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { createScene, type Scene } from '../../support/records.ts';
+
+let database: TestDatabase;
+let second: Pool;
+let scene: Scene;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  second = createPool(database.url, { applicationName: 'test-second', max: 20 });
+});
+beforeEach(async () => {
+  scene = await createScene(database.pool, testSealer);
+});
+afterAll(async () => {
+  await second.end();
+  await database.drop();
+});
+
+const runs = (pool = database.pool) => createRunStore(pool, testSealer);
+const configs = () => createConfigStore(database.pool, testSealer);
+const callbackUrl = 'https://hooks.example/run';
+
+async function webhookOf(runId: string) {
+  const text = `
+    select webhook_state as state, webhook_body as body, webhook_delivery_id as id from runs
+    where id = $1`;
+  const { rows } = await database.pool.query(text, [runId]);
+  return rows[0];
+}
+
+describe('a cause', () => {
+  test('that was recorded first stands, and every later caller hears it', async () => {
+    const { runId } = await scene.run();
+    const first = { runId, cause: 'timed_out', detail: 'six\0hours' } as const;
+    expect(await runs().recordCause(first)).toBe('timed_out');
+    const later = { runId, cause: 'stopped_by_api', detail: null } as const;
+    expect(await runs().recordCause(later)).toBe('timed_out');
+    expect(await runs().find(runId)).toMatchObject({
+      endCause: 'timed_out',
+      endDetail: 'six\ufffdhours',
+      endedAt: null,
+      status: 'running',
+    });
+  });
+
+  test('is recorded once when a hundred record at once', async () => {
+    const { runId } = await scene.run();
+    const given = Array.from({ length: 100 }, (_, n) => {
+      const cause: EndCause = endCauses[n % endCauses.length] ?? 'exited';
+      return { runId, cause, detail: `by ${n}` };
+    });
+    const stand = await Promise.all(
+      given.map((request, n) => runs(n % 2 ? second : database.pool).recordCause(request)),
+    );
+    const run = await runs().find(runId);
+    expect(new Set(stand)).toEqual(new Set([run?.endCause]));
+    expect(given).toContainEqual({ runId, cause: run?.endCause, detail: run?.endDetail });
+  });
+
+  test('of a run that has ended changes nothing', async () => {
+    const { runId } = await scene.run();
+    const { run } = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+    const late = { runId, cause: 'stopped_by_api', detail: 'late' } as const;
+    expect(await runs().recordCause(late)).toBe('completed');
+    expect(await runs().find(runId)).toEqual(run);
+  });
+
+  test('of a run that never was is nobody’s', async () => {
+    const nobody = { runId: randomUUID(), cause: 'stalled', detail: null } as const;
+    expect(await runs().recordCause(nobody)).toBeNull();
+  });
+});
+
+describe('the end', () => {
+  test('is sleep with cause, exit code and a frozen webhook, and the configuration is gone', async () => {
+    const { runId } = await scene.run({ callbackUrl, labels: { a: '1' } });
+    await runs().markStarted(runId, 1, 'idle');
+    const before = await runs().find(runId);
+    const ended = await runs().endRun({ runId, cause: 'exited', detail: null, exitCode: 3 });
+    expect(ended).toMatchObject({ webhook: true, cause: 'exited' });
+    expect(ended.run).toEqual({
+      ...before,
+      status: 'sleep',
+      endCause: 'exited',
+      exitCode: 3,
+      endedAt: expect.any(Date),
+      webhook: { state: 'pending', attempts: 0, lastStatus: null },
+    });
+    expect(await runs().find(runId)).toEqual(ended.run);
+    expect(await configs().read(runId)).toBeNull();
+    const finishedAt = ended.run.endedAt ?? new Date(0);
+    const end = { cause: 'exited', detail: null, exitCode: 3 } as const;
+    const body = webhookBody({ run: ended.run, end, finishedAt });
+    expect(await webhookOf(runId)).toEqual({ state: 'pending', body, id: expect.any(String) });
+    expect(JSON.parse(body)).toMatchObject({ error: 'Process exited with code 3' });
+  });
+
+  test('of a run without a callback owes no webhook', async () => {
+    const { runId } = await scene.run();
+    const ended = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+    expect(ended.webhook).toBe(false);
+    expect(await webhookOf(runId)).toEqual({ state: 'none', body: null, id: null });
+  });
+
+  test('has the cause that was recorded before, with its detail, and the given exit code', async () => {
+    const { runId } = await scene.run({ callbackUrl });
+    await runs().recordCause({ runId, cause: 'container_start_failed', detail: 'no image' });
+    const given = { runId, cause: 'exited', detail: 'other', exitCode: 137 } as const;
+    const { cause, run } = await runs().endRun(given);
+    expect(cause).toBe('container_start_failed');
+    expect(run).toMatchObject({ endDetail: 'no image', exitCode: 137 });
+    const { body } = await webhookOf(runId);
+    expect(JSON.parse(body)).toMatchObject({ error: 'container_start_failed: no image' });
+  });
+
+  test('comes once: a second call returns what the first did', async () => {
+    const { runId } = await scene.run({ callbackUrl });
+    const first = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+    const webhook = await webhookOf(runId);
+    const again = await runs().endRun({ runId, cause: 'stalled', detail: 'x', exitCode: 9 });
+    expect(again).toEqual(first);
+    expect(await webhookOf(runId)).toEqual(webhook);
+  });
+
+  test('comes once when sixty end it at once, and one webhook is claimed', async () => {
+    const { runId } = await scene.run({ callbackUrl });
+    const ends = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => {
+        const cause = endCauses[n % endCauses.length] ?? 'exited';
+        return runs(n % 2 ? second : database.pool).endRun({
+          runId,
+          cause,
+          detail: null,
+          exitCode: n,
+        });
+      }),
+    );
+    expect(ends).toEqual(Array.from({ length: 60 }, () => ends[0]));
+    const [first] = ends;
+    if (!first) throw new Error('nothing ended');
+    const { endedAt, endDetail: detail, exitCode } = first.run;
+    const body = JSON.parse((await webhookOf(runId)).body);
+    expect(body).toMatchObject({ finishedAt: endedAt?.toISOString(), exitCode });
+    expect(body.error ?? null).toBe(errorOf({ cause: first.cause, detail, exitCode }));
+  });
+
+  test('meets causes, deletes and frames at once without a deadlock, and one story is told', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const { runId } = await scene.run({ callbackUrl });
+      const frames = createFrameStore(second);
+      const own = { event: 'session_ready', data: '{}', channel: 'chat' } as const;
+      const [, deleted, ended] = await Promise.all([
+        runs(second).recordCause({ runId, cause: 'stopped_by_api', detail: null }),
+        runs(second).markDeleted(runId),
+        runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 }),
+        frames.appendOwn({ runId, frames: [own], facts: { agentStatus: 'working' } }),
+      ]);
+      const run = await runs().find(runId);
+      expect(run).toEqual({ ...ended.run, deletedAt: expect.any(Date) });
+      expect(deleted).not.toBeNull();
+      const stored = await frames.read(runId, { order: 'asc', limit: 10 });
+      expect(stored).toHaveLength(run?.lastSeq ?? -1);
+    }
+  });
+
+  test('of a run that is not there is an error', async () => {
+    const nobody = { runId: randomUUID(), cause: 'stalled', detail: null, exitCode: null } as const;
+    await expect(runs().endRun(nobody)).rejects.toThrow('no run');
+  });
+
+  test('writes nothing at all when it fails half way', async () => {
+    const { runId } = await scene.run({ callbackUrl });
+    const before = await runs().find(runId);
+    const wrong = { runId, cause: 'exited', detail: null, exitCode: 2 ** 40 } as const;
+    await expect(runs().endRun(wrong)).rejects.toThrow('out of range');
+    expect(await runs().find(runId)).toEqual(before);
+    expect(await configs().read(runId)).not.toBeNull();
+    expect(await createFrameStore(database.pool).takeLease(runId, 'host', 1_000)).not.toBeNull();
+  });
+});
+
+describe('a delete', () => {
+  test('of a live run is its cause, once, and leaves the ending to others', async () => {
+    const { runId } = await scene.run();
+    const deletes = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => runs(n % 2 ? second : database.pool).markDeleted(runId)),
+    );
+    const won = deletes.filter((run) => run !== null);
+    expect(won).toEqual([await runs().find(runId)]);
+    expect(won[0]).toMatchObject({ endCause: 'deleted_by_api', endedAt: null, status: 'running' });
+    expect(await runs().markDeleted(runId)).toBeNull();
+  });
+
+  test('of a run that was stopped before keeps that cause', async () => {
+    const { runId } = await scene.run();
+    await runs().recordCause({ runId, cause: 'stopped_by_api', detail: null });
+    expect(await runs().markDeleted(runId)).toMatchObject({ endCause: 'stopped_by_api' });
+  });
+
+  test('of a run that has ended says only that', async () => {
+    const { runId } = await scene.run();
+    const { run } = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+    expect(await runs().markDeleted(runId)).toEqual({ ...run, deletedAt: expect.any(Date) });
+  });
+
+  test('of a run that never was finds none', async () => {
+    expect(await runs().markDeleted(randomUUID())).toBeNull();
+  });
+});
+
+describe('a start', () => {
+  test('is marked once, for its own generation, and not after the end', async () => {
+    const { runId } = await scene.run();
+    expect(await runs().markStarted(runId, 2, 'idle')).toBe(false);
+    const marks = await Promise.all(
+      Array.from({ length: 20 }, () => runs().markStarted(runId, 1, 'idle')),
+    );
+    expect(marks.filter(Boolean)).toHaveLength(1);
+    expect(await runs().find(runId)).toMatchObject({
+      startedAt: expect.any(Date),
+      agentStatus: 'idle',
+    });
+    const other = await scene.run();
+    const end = { runId: other.runId, cause: 'stalled', detail: null, exitCode: null } as const;
+    await runs().endRun(end);
+    expect(await runs().markStarted(other.runId, 1, 'idle')).toBe(false);
+  });
+
+  test('does not set back a status that came before it', async () => {
+    const { runId } = await scene.run();
+    const frames = createFrameStore(database.pool);
+    await frames.appendOwn({ runId, frames: [], facts: { agentStatus: 'working' } });
+    await runs().markStarted(runId, 1, 'idle');
+    expect(await runs().find(runId)).toMatchObject({ agentStatus: 'working' });
+  });
+
+  test('of the workflow keeps its first moment', async () => {
+    const { runId } = await scene.run();
+    await runs().markWorkflowStarted(runId);
+    const first = await runs().find(runId);
+    expect(first?.workflowStartedAt).toEqual(expect.any(Date));
+    await runs().markWorkflowStarted(runId);
+    expect(await runs().find(runId)).toEqual(first);
+  });
+});
+
+describe('the configuration', () => {
+  test('is read until it is acknowledged, and then gone', async () => {
+    const { runId } = await scene.run();
+    expect(await configs().read(runId)).not.toBeNull();
+    expect(await configs().read(runId)).not.toBeNull();
+    await configs().acknowledge(runId);
+    await configs().acknowledge(runId);
+    expect(await configs().read(runId)).toBeNull();
+    expect(await runs().sandboxPlan(runId)).toMatchObject({ config: null });
+    expect(await runs().sandboxPlan(randomUUID())).toBeNull();
+  });
+});
