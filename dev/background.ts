@@ -49,15 +49,16 @@ export async function startBackground(where: Where, what: Background): Promise<v
     ended = `it ended with ${code ?? signal}`;
   });
   child.unref();
-  if (child.pid !== undefined) writePid(where, name, child.pid, fingerprint);
+  if (child.pid !== undefined) writePid(pidFile(where, name), child.pid, fingerprint);
   const deadline = Date.now() + readyWithinMs;
   for (;;) {
     const isReady = await ready();
     if (isReady && ended === undefined) return;
     if (Date.now() > deadline) ended ??= `not ready after ${readyWithinMs} ms`;
     if (ended !== undefined) {
+      const words = `${name} did not start: ${ended}\n${tail(readFileSync(logFile, 'utf8'))}`;
       await stopBackground(where, name);
-      throw new Error(`${name} did not start: ${ended}\n${tail(readFileSync(logFile, 'utf8'))}`);
+      throw new Error(words);
     }
     await sleep(100);
   }
@@ -68,11 +69,16 @@ export function isRunning(where: Where, name: string, fingerprint?: string): boo
   return fingerprint === undefined || readPid(where, name).fingerprint === fingerprint;
 }
 
+interface StopOptions {
+  signal?: NodeJS.Signals;
+  withinMs?: number;
+}
+
 /** Ends a process by a signal, by SIGKILL after `withinMs`; ending one that is gone changes nothing. */
 export async function stopBackground(
   where: Where,
   name: string,
-  { signal = 'SIGTERM' as NodeJS.Signals, withinMs = 20_000 } = {},
+  { signal = 'SIGTERM', withinMs = 20_000 }: StopOptions = {},
 ): Promise<boolean> {
   const pid = livingPid(where, name);
   if (pid !== undefined) {
@@ -108,8 +114,8 @@ function readPid(where: Where, name: string) {
   return { pid: Number(pid), start, fingerprint };
 }
 
-function writePid(where: Where, name: string, pid: number, fingerprint = ''): void {
-  writeFileSync(pidFile(where, name), `${pid} ${startOf(pid) ?? ''} ${fingerprint}`);
+function writePid(file: string, pid: number, fingerprint = ''): void {
+  writeFileSync(file, `${pid} ${startOf(pid) ?? ''} ${fingerprint}\n`);
 }
 
 function pidFile(where: Where, name: string): string {

@@ -7,7 +7,7 @@ const buildNeedsBytes = 6 * GiB;
 /** Building fails half-way on a full disk; refusing before it starts leaves nothing behind. */
 export function needRoomToBuild(folder: string, what: string): void {
   const { bavail, bsize } = statfsSync(folder);
-  const free = Number(bavail) * Number(bsize);
+  const free = bavail * bsize;
   if (free >= buildNeedsBytes) return;
   throw new CannotGoOn(
     `${folder} has ${(free / GiB).toFixed(1)} GiB free; ${what} needs ${buildNeedsBytes / GiB} GiB. ` +

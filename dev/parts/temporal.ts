@@ -45,9 +45,8 @@ export function ensureTemporal(folders: Folders, wish: TemporalWish): Promise<Te
       return { value: addressesOf(kept, wish), said: `running on 127.0.0.1:${kept}` };
     }
     await stopTemporal(folders);
-    const port = wish.ports?.grpc ?? (await keptPort(folders.data, name));
     now('starting');
-    await start(folders, program, port, wish);
+    const port = await start(folders, program, wish);
     const ui = wish.ports === undefined ? '' : `, UI on http://127.0.0.1:${wish.ports.ui}`;
     return { value: addressesOf(port, wish), said: `started on 127.0.0.1:${port}${ui}` };
   });
@@ -57,12 +56,8 @@ export function stopTemporal(folders: Folders): Promise<boolean> {
   return stopBackground(folders, name);
 }
 
-async function start(
-  folders: Folders,
-  program: string,
-  port: number,
-  wish: TemporalWish,
-): Promise<void> {
+async function start(folders: Folders, program: string, wish: TemporalWish): Promise<number> {
+  const port = wish.ports?.grpc ?? (await keptPort(folders.data, name));
   const database = await databaseFile(folders, program);
   const ui = wish.ports === undefined ? ['--headless'] : ['--ui-port', `${wish.ports.ui}`];
   const where = ['--ip', '127.0.0.1', '--port', `${port}`, '--db-filename', database];
@@ -80,6 +75,7 @@ async function start(
     fingerprint: madeFor(wish),
     ready: () => serves(program, port),
   });
+  return port;
 }
 
 /** The server makes its database but never migrates it: with another version it starts anew. */
