@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.ts';
 import type { HostStore } from '../systems/postgres/host-store.ts';
+import { pause } from './supervisor/wait.ts';
 
 export interface HostRow {
   hosts: Pick<HostStore, 'renew'>;
@@ -17,6 +17,6 @@ export async function keepHostRow(row: HostRow, signal: AbortSignal): Promise<vo
     await hosts
       .renew(host)
       .catch((error: unknown) => logger.warn({ err: error }, 'host_not_renewed'));
-    await sleep(everyMs, undefined, { signal }).catch(() => {});
+    await pause(everyMs, signal);
   }
 }

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { createActivities } from '../activities/index.ts';
+import { readWorkerConfig } from '../config/config.ts';
+import { createLogger } from '../config/logger.ts';
+import { createEngine } from '../systems/docker/engine.ts';
+import { createSandboxes } from '../systems/docker/sandbox.ts';
+import { createAdmission } from '../systems/postgres/admission.ts';
+import { createBlobStore } from '../systems/postgres/blob-store.ts';
+import { createConfigStore } from '../systems/postgres/config-store.ts';
+import { createFileStore } from '../systems/postgres/file-store.ts';
+import { createFlowStore } from '../systems/postgres/flow-store.ts';
+import { createFrameStore } from '../systems/postgres/frame-store.ts';
+import { createHostStore } from '../systems/postgres/host-store.ts';
+import { createPool } from '../systems/postgres/pool.ts';
+import { createReconcileStore } from '../systems/postgres/reconcile-store.ts';
+import { createRunStore } from '../systems/postgres/run-store.ts';
+import { createSealer } from '../systems/postgres/seal.ts';
+import { createWebhookStore } from '../systems/postgres/webhook-store.ts';
+import { connectRedis } from '../systems/redis/connect.ts';
+import { createFrameStream } from '../systems/redis/frame-stream.ts';
+import { createTemporal } from '../systems/temporal/client.ts';
+import { createEgress } from './egress/egress.ts';
+import { takeDataFolder } from './host.ts';
+import { keepHostRow } from './host-row.ts';
+import { createReconciler } from './reconciler/reconciler.ts';
+import { reconcilerTimes } from './reconciler/times.ts';
+import { createSupervisor } from './supervisor/supervisor.ts';
+import { insist } from './supervisor/wait.ts';
+import { installTemporalRuntime } from './temporal-runtime.ts';
+import { createWebhookSender } from './webhook/send-webhook.ts';
+import { createWorker } from './worker.ts';
+import { ensureWorkflowBundle } from './workflow-bundle.ts';
+
+const config = readWorkerConfig();
+const logger = createLogger({ level: config.logLevel, name: 'worker' });
+process.on('uncaughtException', (error) => {
+  logger.fatal({ err: error }, 'uncaught');
+  process.exit(1);
+});
+/** A tailer for each sandbox, an activity or two, the reconciler. */
+const poolSize = 20;
+const stopping = new AbortController();
+for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort());
+await main(stopping.signal);
+
+function logNotYet(error: unknown, attempt: number): void {
+  logger.warn({ err: error, attempt }, 'not_yet');
+}
+
+/** Whoever is told to stop gives up waiting, and that is no failure. */
+const unlessStopping = (signal: AbortSignal) => (error: unknown) => {
+  if (!signal.aborted) throw error;
+  return null;
+};
+
+/** The order matters: the folder is ours, then the sandboxes are heard again, then work is taken. */
+async function main(signal: AbortSignal): Promise<void> {
+  const folder = takeDataFolder(config.dataDir);
+  logger.info({ hostId: folder.hostId, instance: config.instance }, 'worker_starting');
+  installTemporalRuntime(logger);
+  const bundle = ensureWorkflowBundle({ cacheDir: join(config.dataDir, 'cache') });
+  const parts = build(folder.hostId);
+  const until = { signal, onFailure: logNotYet };
+
+  // The agents inside give up on a silent socket after three minutes.
+  await insist(() => parts.supervisor.resume(), until).catch(unlessStopping(signal));
+  const loops = [keepHostRow(parts.hostRow, signal), parts.reconciler.run(signal)];
+  const workflowBundle = await bundle;
+  while (!signal.aborted) {
+    const poll = () => createWorker({ ...parts.workerOptions, workflowBundle });
+    const worker = await insist(poll, until).catch(unlessStopping(signal));
+    if (!worker) break;
+    logger.info('worker_ready');
+    signal.addEventListener('abort', worker.stop, { once: true });
+    await worker.stopped.catch((error: unknown) => logger.error({ err: error }, 'polling_ended'));
+  }
+
+  // Whatever runs in a sandbox goes on without us.
+  await Promise.all(loops);
+  await parts.close();
+  folder.release();
+  logger.info('worker_stopped');
+}
+
+function build(hostId: string) {
+  const { instance, temporal: temporalConfig, times } = config;
+  const told = (what: string) => (error: Error) => logger.warn({ err: error }, what);
+  const pool = createPool(config.databaseUrl, {
+    applicationName: `${instance} worker`,
+    max: poolSize,
+    onError: told('postgres_connection_lost'),
+  });
+  const onRedisError = told('redis_error');
+  const redis = connectRedis({
+    url: config.redisUrl,
+    name: `${instance}-worker`,
+    onError: onRedisError,
+  });
+  const frameStream = createFrameStream(redis, { instance, onError: onRedisError });
+  const temporal = createTemporal({
+    ...temporalConfig,
+    instance,
+    times: { noCapacityMs: times.noCapacityTimeoutMs },
+  });
+  const sandboxes = createSandboxes(createEngine({ dockerHost: config.dockerHost, instance }));
+  const egress = createEgress({
+    model: config.model,
+    allowPrivate: config.egress.allowPrivate,
+    logger,
+  });
+
+  const sealer = createSealer(config.encryptionKey);
+  const runs = createRunStore(pool, sealer);
+  const webhooks = createWebhookStore(pool, sealer);
+  const now = (): Date => new Date();
+  const supervisor = createSupervisor({
+    hostId,
+    dataDir: config.dataDir,
+    image: config.sandboxImage,
+    sandboxes,
+    runs,
+    configs: createConfigStore(pool, sealer),
+    frames: createFrameStore(pool),
+    files: createFileStore(pool),
+    flows: createFlowStore(pool, sealer),
+    blobs: createBlobStore(pool),
+    frameStream,
+    egress,
+    times,
+    logger,
+    now,
+    newId: randomUUID,
+  });
+  const activities = createActivities({
+    supervisor,
+    runs,
+    webhooks,
+    frameStream,
+    admission: createAdmission(pool, sealer),
+    sendWebhook: createWebhookSender(config.webhook),
+    logger,
+    now,
+  });
+  const reconciler = createReconciler({
+    hostId,
+    runs,
+    webhooks,
+    frameStream,
+    temporal,
+    reconcile: createReconcileStore(pool),
+    listSandboxes: sandboxes.list,
+    removeSandbox: supervisor.remove,
+    logger,
+    now,
+    times: reconcilerTimes(times.reconcileEveryMs),
+  });
+  const host = { hostId, name: config.hostName, capacity: config.capacity };
+
+  return {
+    supervisor,
+    reconciler,
+    hostRow: { hosts: createHostStore(pool), host, logger },
+    workerOptions: { instance, hostId, capacity: config.capacity, ...temporalConfig, activities },
+    close: async () => {
+      await supervisor.close();
+      await egress.close();
+      await temporal.close();
+      frameStream.close();
+      redis.disconnect();
+      await pool.end();
+    },
+  };
+}

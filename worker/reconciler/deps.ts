@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import type { ReconcileStore } from '../../systems/postgres/reconcile-store.ts';
+import type { RunStore } from '../../systems/postgres/run-store.ts';
+import type { WebhookStore } from '../../systems/postgres/webhook-store.ts';
+import type { FrameStream } from '../../systems/redis/frame-stream.ts';
+import type { Temporal } from '../../systems/temporal/client.ts';
+import type { SandboxRef } from '../../workflows/activities.ts';
+
+export interface ReconcilerDeps {
+  hostId: string;
+  reconcile: ReconcileStore;
+  runs: Pick<RunStore, 'find' | 'recordCause' | 'endRun' | 'markWorkflowStarted'>;
+  webhooks: Pick<WebhookStore, 'drop'>;
+  frameStream: Pick<FrameStream, 'wake' | 'expire'>;
+  temporal: Pick<
+    Temporal,
+    'check' | 'startRun' | 'signalStop' | 'describe' | 'terminate' | 'startWebhook'
+  >;
+  /** This instance's sandboxes on this host's engine. */
+  listSandboxes(): Promise<(SandboxRef & { hostId: string })[]>;
+  removeSandbox(ref: SandboxRef): Promise<void>;
+  logger: Logger;
+  now(): Date;
+  times: ReconcilerTimes;
+}
+
+/** How long something may look wrong before it is taken to be wrong. */
+export interface ReconcilerTimes {
+  everyMs: number;
+  unstartedMs: number;
+  /** A cause that has not led to an end, and is signalled again. */
+  nudgeMs: number;
+  nudgeAgainMs: number;
+  /** A cause whose workflow can no longer bring the end about. */
+  stuckMs: number;
+  hostLostMs: number;
+  /** How long hosts are watched, after a start or a failure, before any is judged. */
+  hostWatchMs: number;
+  webhookMs: number;
+  /** Past its time limit, although its workflow should have ended it. */
+  overdueMs: number;
+}

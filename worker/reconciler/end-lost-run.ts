@@ -1,0 +1,21 @@
+import type { EndCause } from '../../core/end-cause.ts';
+import type { Run } from '../../core/run.ts';
+import type { ReconcilerDeps } from './deps.ts';
+import { takeOverWebhook } from './owed-webhooks.ts';
+
+/**
+ * Ends a run whose workflow cannot: the cause recorded before wins over the one given. Ended
+ * already, nothing changes. Where the workflow is gone, another delivers the webhook.
+ */
+export async function endLostRun(
+  deps: ReconcilerDeps,
+  run: Run,
+  why: { cause: EndCause; detail: string },
+): Promise<void> {
+  const { runId } = run;
+  const ended = await deps.runs.endRun({ runId, ...why, exitCode: null });
+  deps.logger.warn({ runId, cause: ended.cause, detail: why.detail }, 'run_ended_by_reconciler');
+  await deps.frameStream.wake(runId);
+  await deps.frameStream.expire(runId);
+  if (ended.run.webhook.state === 'pending') await takeOverWebhook(deps, ended.run);
+}

@@ -1,0 +1,22 @@
+import { limits } from '../../core/limits.ts';
+import type { Run } from '../../core/run.ts';
+import type { ReconcilerDeps } from './deps.ts';
+import { eachRun } from './each-run.ts';
+
+/**
+ * A webhook is owed and the run's workflow, whose work it is, is gone: another workflow goes on
+ * with the attempts that are left. Safe to repeat: one such workflow at a time.
+ */
+export async function deliverOwedWebhooks(deps: ReconcilerDeps): Promise<void> {
+  const owed = await deps.reconcile.undeliveredWebhooks(deps.times.webhookMs);
+  await eachRun(owed, deps.logger, (run) => takeOverWebhook(deps, run));
+}
+
+export async function takeOverWebhook(deps: ReconcilerDeps, run: Run): Promise<void> {
+  if ((await deps.temporal.describe(run.workflowId)) === 'running') return;
+  const { runId } = run;
+  const firstAttempt = run.webhook.attempts + 1;
+  if (firstAttempt > limits.webhookAttempts) return deps.webhooks.drop(runId);
+  const outcome = await deps.temporal.startWebhook({ runId, n: 1, firstAttempt });
+  deps.logger.info({ runId, firstAttempt, outcome }, 'webhook_taken_over');
+}

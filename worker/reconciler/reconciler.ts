@@ -1,0 +1,61 @@
+// Postgres, Temporal and Docker are compared both ways, every few seconds, by a loop in every worker:
+// it is needed just when workflows are broken. What concerns all hosts is done by one worker at a
+// time, under a lock; what concerns this host's engine, by its own. Every step is safe to repeat.
+
+import { pause } from '../supervisor/wait.ts';
+import type { ReconcilerDeps } from './deps.ts';
+import { createWorkflowJudge } from './judge-workflows.ts';
+import { createHostJudge } from './lost-hosts.ts';
+import { createNudger } from './nudge-endings.ts';
+import { deliverOwedWebhooks } from './owed-webhooks.ts';
+import { removeLeftovers } from './remove-leftovers.ts';
+import { startUnstarted } from './start-unstarted.ts';
+
+export interface Reconciler {
+  /** One pass over everything; never throws. */
+  pass(): Promise<void>;
+  /** Passes until the signal. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+type Step = readonly [name: string, work: () => Promise<void>];
+
+export function createReconciler(deps: ReconcilerDeps): Reconciler {
+  const byTemporal: Step[] = [
+    ['start_unstarted', () => startUnstarted(deps)],
+    ['nudge_endings', createNudger(deps)],
+    ['judge_workflows', createWorkflowJudge(deps)],
+    ['owed_webhooks', () => deliverOwedWebhooks(deps)],
+  ];
+  const everywhere: Step[] = [
+    ['lost_hosts', createHostJudge(deps)],
+    ['by_temporal', () => deps.temporal.check().then(() => take(byTemporal))],
+  ];
+  const pass = (): Promise<void> =>
+    take([
+      [
+        'everywhere',
+        async () => void (await deps.reconcile.withGlobalLock(() => take(everywhere))),
+      ],
+      ['remove_leftovers', () => removeLeftovers(deps)],
+    ]);
+
+  /** A step that fails, something being away, keeps none of the others from its work. */
+  async function take(steps: readonly Step[]): Promise<void> {
+    for (const [step, work] of steps) {
+      await work().catch((error: unknown) =>
+        deps.logger.warn({ err: error, step }, 'reconcile_step_failed'),
+      );
+    }
+  }
+
+  return {
+    pass,
+    run: async (signal) => {
+      while (!signal.aborted) {
+        await pass();
+        await pause(deps.times.everyMs, signal);
+      }
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { limits } from '../../core/limits.ts';
+import type { ReconcilerTimes } from './deps.ts';
+
+const minuteMs = 60_000;
+
+export const reconcilerTimes = (everyMs: number): ReconcilerTimes => ({
+  everyMs,
+  unstartedMs: limits.workflowStartGraceMs,
+  nudgeMs: 10_000,
+  nudgeAgainMs: minuteMs,
+  // Beyond the longest way from a cause to its end: stop, last output, workspace.
+  stuckMs: 30 * minuteMs,
+  hostLostMs: limits.hostLostMs,
+  hostWatchMs: limits.hostUnseenMs,
+  // Beyond the last of the four attempts of a workflow that is at work.
+  webhookMs: 2 * minuteMs,
+  overdueMs: 15 * minuteMs,
+});

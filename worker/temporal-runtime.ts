@@ -1,0 +1,32 @@
+import { Runtime } from '@temporalio/worker';
+import type { Logger } from 'pino';
+
+/** One log for all of the process, and its signals are ours: shutdown has an order of its own. */
+export function installTemporalRuntime(logger: Logger): void {
+  const log = logger.child({ part: 'temporal' });
+  const write =
+    (level: 'trace' | 'debug' | 'info' | 'warn' | 'error') =>
+    (message: string, meta?: Record<string, unknown>): void =>
+      log[level]({ ...meta }, message);
+  Runtime.install({
+    shutdownSignals: [],
+    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
+    logger: {
+      trace: write('trace'),
+      debug: write('debug'),
+      // Its life-cycle is told by our own lines.
+      info: write('debug'),
+      warn: write('warn'),
+      error: write('error'),
+      log: (level, message, meta) => write(levels[level])(message, meta),
+    },
+  });
+}
+
+const levels = {
+  TRACE: 'trace',
+  DEBUG: 'debug',
+  INFO: 'debug',
+  WARN: 'warn',
+  ERROR: 'error',
+} as const;

@@ -1,0 +1,76 @@
+import { NativeConnection, type NativeConnectionOptions, Worker } from '@temporalio/worker';
+import { hostQueue, runQueue, watchQueue, webhookQueue } from '../core/task-queues.ts';
+import type { HostActivities, RunActivities } from '../workflows/activities.ts';
+
+export interface WorkerOptions {
+  instance: string;
+  hostId: string;
+  /** How many sandboxes this host may hold. */
+  capacity: number;
+  namespace: string;
+  connection: NativeConnectionOptions;
+  workflowBundle: { codePath: string };
+  activities: { run: RunActivities; host: HostActivities };
+}
+
+export interface RunningWorker {
+  /** Settles when polling has ended; rejects where it ended by itself. */
+  stopped: Promise<void>;
+  /** Lets go of everything that is under way and stops asking for more. Safe to repeat. */
+  stop(): void;
+}
+
+const hostSlots = 100;
+const webhookSlots = 100;
+/** Attempts that are being taken over may overlap with those that have not noticed yet. */
+const spareWatchSlots = 20;
+
+/**
+ * Four queues: what any worker can do, webhooks (slow receivers hold up nobody), what only this
+ * host can do, and the following of its runs, which takes as many slots as there are sandboxes.
+ */
+export async function createWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { instance, hostId, capacity, activities, workflowBundle } = options;
+  const connection = await NativeConnection.connect(options.connection);
+  const { followRun, ...hostBriefs } = activities.host;
+  const { deliverWebhook, ...runBriefs } = activities.run;
+  const queues = [
+    { taskQueue: runQueue(instance), activities: runBriefs, workflowBundle },
+    queue(webhookQueue(instance), { deliverWebhook }, webhookSlots),
+    queue(hostQueue(instance, hostId), hostBriefs, hostSlots),
+    queue(watchQueue(instance, hostId), { followRun }, capacity + spareWatchSlots),
+  ];
+  const common = { connection, namespace: options.namespace, ...workerTimes };
+  const workers = await Promise.all(queues.map((own) => Worker.create({ ...common, ...own })));
+  return run(workers, connection);
+}
+
+const queue = (taskQueue: string, activities: object, slots: number) => ({
+  taskQueue,
+  activities,
+  maxConcurrentActivityTaskExecutions: slots,
+});
+
+const workerTimes = {
+  // After a worker's death its workflows go to another one soon.
+  stickyQueueScheduleToStartTimeout: '2s',
+  // Heartbeats of 3 s against a time-out of 10: the default would keep back all but every third.
+  maxHeartbeatThrottleInterval: '3s',
+  shutdownGraceTime: 0,
+  shutdownForceTime: '10s',
+} as const;
+
+function run(workers: Worker[], connection: NativeConnection): RunningWorker {
+  const stop = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  const runs = workers.map((worker) => worker.run());
+  // One that fails takes the others with it: half a worker would look alive.
+  for (const one of runs) one.catch(stop);
+  const stopped = Promise.allSettled(runs).then(async (ends) => {
+    await connection.close();
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed) throw failed.reason;
+  });
+  return { stop, stopped };
+}
