@@ -74,7 +74,7 @@ describe('the protocol', () => {
     ],
     ['no model', { 'x-api-key': 'k' }, { messages: [] }, 400, 'invalid_request_error'],
   ])('refuses %s in the shape of the API', async (_, headers, body, status, type) => {
-    const response = await post('/v1/messages', body, headers as Record<string, string>);
+    const response = await post('/v1/messages', body, headers);
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ type: 'error', error: { type } });
   });

@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
+import { writeSync } from 'node:fs';
 import type { Fields } from './json.ts';
+
+const stdout = 1;
+const fullPipeWaitMs = 2;
 
 export interface Output {
   /** Writes one line of JSON, with the session's id and an id of its own. */
@@ -11,7 +15,7 @@ export interface Output {
 }
 
 /**
- * Standard output: writing to a file or a pipe is synchronous on Linux, so nothing is lost by ending at once.
+ * Standard output, written in place, so that nothing is lost when the process ends the moment after.
  * Ids follow from the seed, so that the same conversation prints the same lines.
  */
 export function createOutput(sessionId: string, seed: string): Output {
@@ -20,8 +24,7 @@ export function createOutput(sessionId: string, seed: string): Output {
     count += 1;
     return uuidOf(`${sessionId} ${seed} ${count}`);
   };
-  process.stdout.on('error', () => process.exit(1));
-  const bytes = (data: string | Uint8Array) => void process.stdout.write(data);
+  const bytes = writeBytes;
   const line = (fields: Fields) => bytes(`${JSON.stringify(fields)}\n`);
   return {
     newId,
@@ -29,6 +32,26 @@ export function createOutput(sessionId: string, seed: string): Output {
     line,
     frame: (fields) => line({ ...fields, uuid: fields['uuid'] ?? newId(), session_id: sessionId }),
   };
+}
+
+function writeBytes(data: string | Uint8Array): void {
+  const bytes = Buffer.from(data);
+  for (let written = 0; written < bytes.length; ) {
+    written += writeSome(bytes.subarray(written));
+  }
+}
+
+/** A full pipe is waited for; one that nobody reads any more ends the process, as it does the CLI. */
+function writeSome(bytes: Uint8Array): number {
+  try {
+    return writeSync(stdout, bytes);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EPIPE') process.exit(1);
+    if (code !== 'EAGAIN') throw error;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, fullPipeWaitMs);
+    return 0;
+  }
 }
 
 function uuidOf(text: string): string {

@@ -17,7 +17,9 @@ export function readUserMessage(line: Fields, newId: () => string): UserMessage 
 function textOf(content: unknown): string | undefined {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return undefined;
-  return content
-    .map((block: unknown) => (isFields(block) ? String(block['text'] ?? '') : ''))
-    .join('\n');
+  return content.map(blockText).join('\n');
+}
+
+function blockText(block: unknown): string {
+  return isFields(block) && typeof block['text'] === 'string' ? block['text'] : '';
 }

@@ -18,8 +18,7 @@ export const brokenSteps: Handlers = {
     process.removeAllListeners('SIGTERM').on('SIGTERM', () => {});
   },
   selfKill: async (step) => {
-    // A name that is no signal is refused by kill itself.
-    process.kill(process.pid, textAt(step, 'selfKill') as NodeJS.Signals);
+    process.kill(process.pid, textAt(step, 'selfKill'));
     await nextTick();
   },
   /** Takes memory and keeps it: `true` until killed, a number that many megabytes, "child" in a child process. */
