@@ -1,4 +1,4 @@
-export type NetworkPolicy = 'limited' | 'open' | 'none';
+import type { NetworkPolicy } from '../../core/flow.ts';
 
 /** A place that a sandbox asks to be connected to. */
 export interface Target {

@@ -1,0 +1,54 @@
+import type { Run } from '../../core/run.ts';
+import type { SandboxEnd } from '../../core/sandbox.ts';
+import type { ListedSandbox } from '../../systems/docker/list.ts';
+import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SupervisorDeps } from './deps.ts';
+import type { LiveSandbox } from './live-sandbox.ts';
+import { openSandbox } from './open-sandbox.ts';
+import { announceStart } from './start-sandbox.ts';
+
+export type Adoption =
+  | { outcome: 'adopted'; sandbox: LiveSandbox }
+  /** Nothing is left to look after. */
+  | { outcome: 'ended'; end: SandboxEnd };
+
+/**
+ * Takes up a sandbox that was started before: its output is read on from where the log has got to,
+ * its agent finds its socket again. One whose container is gone is read to the end of its spool, and
+ * then counts as lost.
+ */
+export async function adoptSandbox(deps: SupervisorDeps, ref: SandboxRef): Promise<Adoption> {
+  const plan = await deps.runs.sandboxPlan(ref.runId);
+  if (plan === null) throw new Error('there is no such run');
+  if (plan.run.endedAt !== null) return { outcome: 'ended', end: endOf(plan.run) };
+  const container = await findContainer(deps, ref);
+  const wasStarted = container === null ? plan.run.startedAt !== null : hasRun(container);
+  if (!wasStarted) throw new Error('this sandbox was never started');
+  const opened = await openSandbox(deps, ref, plan);
+  if (opened === null) throw new Error('another host looks after this run');
+  try {
+    const hold = await opened.prepare(container?.containerId ?? null);
+    await announceStart(deps, ref, opened.lease);
+    return { outcome: 'adopted', sandbox: hold() };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** This host's own; null where the engine has none. */
+export async function findContainer(
+  { sandboxes, hostId }: Pick<SupervisorDeps, 'sandboxes' | 'hostId'>,
+  { runId, generation }: SandboxRef,
+): Promise<ListedSandbox | null> {
+  const isIt = (listed: ListedSandbox): boolean =>
+    listed.hostId === hostId && listed.runId === runId && listed.generation === generation;
+  return (await sandboxes.list()).find(isIt) ?? null;
+}
+
+export const hasRun = ({ state }: ListedSandbox): boolean =>
+  state === 'running' || state === 'paused' || state === 'exited';
+
+function endOf({ endCause, endDetail, exitCode }: Run): SandboxEnd {
+  return { cause: endCause ?? 'max_reconnects_exceeded', detail: endDetail, exitCode };
+}

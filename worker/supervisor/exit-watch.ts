@@ -1,0 +1,74 @@
+import type { Logger } from 'pino';
+import type { Sandboxes } from '../../systems/docker/sandbox.ts';
+import type { Exit } from './decide-end.ts';
+import { createLatch } from './latch.ts';
+import { pause } from './wait.ts';
+
+export interface ExitWatch {
+  exited: Promise<Exit>;
+  /** Null while it runs, as far as is known. */
+  exit(): Exit | undefined;
+  /** Somebody says that it has ended: look at once, and closely for a while. */
+  hint(): void;
+  stop(): void;
+}
+
+const pollMs = 1_000;
+const closelyMs = 50;
+const closeLooks = 60;
+
+/**
+ * Asks the engine, again and again, until the container runs no more. Events and the entry
+ * program's own word only make it ask sooner; while the engine is away nothing is concluded.
+ */
+export function watchExit(
+  { sandboxes, logger }: { sandboxes: Pick<Sandboxes, 'inspect'>; logger: Logger },
+  containerId: string,
+): ExitWatch {
+  const stopping = new AbortController();
+  const exited = createLatch<Exit>();
+  let bell = new AbortController();
+  let looksLeft = 0;
+
+  async function watch(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const exit = await look();
+      if (exit !== null) return exited.set(exit);
+      looksLeft = Math.max(0, looksLeft - 1);
+      bell = new AbortController();
+      const signal = AbortSignal.any([bell.signal, stopping.signal]);
+      await pause(looksLeft > 0 ? closelyMs : pollMs, signal);
+    }
+  }
+
+  async function look(): Promise<Exit | null> {
+    try {
+      const { status, exitCode, oomKilled } = await sandboxes.inspect(containerId);
+      if (status === 'missing') return { kind: 'missing' };
+      return status === 'exited' ? { kind: 'exited', exitCode, oomKilled } : null;
+    } catch (error) {
+      logger.warn({ err: error }, 'sandbox_not_inspected');
+      return null;
+    }
+  }
+
+  void watch();
+  return {
+    exited: exited.happened,
+    exit: exited.value,
+    hint() {
+      if (looksLeft > 0) return;
+      looksLeft = closeLooks;
+      bell.abort();
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+/** Of a container that nobody can find. */
+export const missingExit: ExitWatch = {
+  exited: Promise.resolve({ kind: 'missing' }),
+  exit: () => ({ kind: 'missing' }),
+  hint: () => undefined,
+  stop: () => undefined,
+};

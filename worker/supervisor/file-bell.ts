@@ -1,0 +1,44 @@
+import { watch } from 'node:fs';
+import { pause } from './wait.ts';
+
+/** Rings when a file changes, as far as its file system says so; the time-out is for the others. */
+export interface FileBell {
+  ring(): void;
+  /** Resolves with the next ring, with one that nobody has heard yet, or when the time is up. */
+  rings(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+export function createFileBell(path: string): FileBell {
+  let rung = false;
+  let waiting = new AbortController();
+
+  function ring(): void {
+    rung = true;
+    waiting.abort();
+  }
+
+  const close = watchFile(path, ring);
+  return {
+    ring,
+    close,
+    async rings(timeoutMs, signal) {
+      if (!rung) {
+        waiting = new AbortController();
+        await pause(timeoutMs, AbortSignal.any([waiting.signal, signal]));
+      }
+      rung = false;
+    },
+  };
+}
+
+/** The kernel has only so many watches; without one the time-out has to do. */
+function watchFile(path: string, onChange: () => void): () => void {
+  try {
+    const watcher = watch(path, { persistent: false }, onChange);
+    watcher.on('error', () => watcher.close());
+    return () => watcher.close();
+  } catch {
+    return () => undefined;
+  }
+}

@@ -1,0 +1,115 @@
+// How a sandbox comes into this process's care, be it new or left by an earlier life of this host.
+// The socket first, so that the agent's retries find somebody; then the lease; then the spool,
+// through one descriptor. What was opened is closed again when a later step fails.
+
+import type { Logger } from 'pino';
+import type { Run } from '../../core/run.ts';
+import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
+import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SupervisorDeps } from './deps.ts';
+import { type ExitWatch, missingExit, watchExit } from './exit-watch.ts';
+import { foldersOf, makeFolders } from './folders.ts';
+import { type HeldLease, takeLease } from './lease.ts';
+import { type LiveSandbox, liveSandbox } from './live-sandbox.ts';
+import { type ServedSandbox, serveSandbox } from './serve-sandbox.ts';
+import { openSpool, type SpoolFile } from './spool-file.ts';
+import { createTurns, findLastTurn, type Turns } from './turns.ts';
+
+export interface OpenedSandbox {
+  lease: HeldLease;
+  /** Opens the spool; what it returns looks after the sandbox from then on. Null: no container. */
+  prepare(containerId: string | null): Promise<() => LiveSandbox>;
+  close(): Promise<void>;
+}
+
+/** True when a run is not to be started, or has no use for a sandbox any more. */
+export const isOver = (run: Run | null): boolean => run === null || run.endCause !== null;
+
+/** Null: the run is another's to look after. */
+export async function openSandbox(
+  deps: SupervisorDeps,
+  ref: SandboxRef,
+  plan: SandboxPlan,
+): Promise<OpenedSandbox | null> {
+  const folders = foldersOf(deps.dataDir, ref);
+  const logger = deps.logger.child({ runId: ref.runId, projectId: plan.run.projectId });
+  const lost = new AbortController();
+  let live: LiveSandbox | null = null;
+  let spool: SpoolFile | null = null;
+
+  await makeFolders(folders);
+  const served = await serveSandbox(deps, { ref, plan, folders }, () => live?.hintExit());
+  const lease = await takeRunLease(deps, ref, () => lost.abort()).catch(closingFor(served));
+  if (lease === null) {
+    await served.egress.close();
+    return null;
+  }
+
+  async function prepare(containerId: string | null): Promise<() => LiveSandbox> {
+    const opened = await openSpool(folders.spoolFile);
+    spool = opened;
+    const turns = await turnsOf(deps, ref.runId, held);
+    const { run, flow } = plan;
+    const parts = { ref, run, flow, folders, containerId, served, lease: held, turns, logger };
+    return () => {
+      const exit = watchContainer(deps, containerId, logger);
+      live = liveSandbox(deps, { ...parts, spool: opened, exit, lost: lost.signal });
+      return live;
+    };
+  }
+
+  const held = lease;
+  return {
+    lease,
+    prepare,
+    async close() {
+      held.letGo();
+      await served.egress.close();
+      await spool?.close();
+    },
+  };
+}
+
+async function turnsOf(
+  { frames }: SupervisorDeps,
+  runId: string,
+  { position }: HeldLease,
+): Promise<Turns> {
+  const isNew = position.byteOffset === 0;
+  const turn = isNew ? null : await findLastTurn(frames, runId);
+  return createTurns({ turn, hasSpoken: !isNew });
+}
+
+function watchContainer(
+  { sandboxes }: SupervisorDeps,
+  containerId: string | null,
+  logger: Logger,
+): ExitWatch {
+  return containerId === null ? missingExit : watchExit({ sandboxes, logger }, containerId);
+}
+
+function closingFor({ egress }: ServedSandbox) {
+  return async (error: unknown): Promise<never> => {
+    await egress.close();
+    throw error;
+  };
+}
+
+/** A sandbox of a later generation has a spool of its own, an earlier one is nobody's any more. */
+async function takeRunLease(
+  { frames, hostId, times, logger }: SupervisorDeps,
+  { runId, generation }: SandboxRef,
+  onLost: () => void,
+): Promise<HeldLease | null> {
+  const { leaseMs } = times;
+  const lease = await takeLease({ frames, owner: hostId, leaseMs, logger }, runId, onLost);
+  if (lease === null || lease.position.generation === generation) return lease;
+  const begun =
+    lease.position.generation < generation &&
+    (await frames.beginGeneration(runId, lease.token, generation));
+  if (!begun) {
+    lease.letGo();
+    return null;
+  }
+  return { ...lease, position: { ...lease.position, generation, byteOffset: 0 } };
+}

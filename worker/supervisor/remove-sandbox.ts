@@ -1,0 +1,20 @@
+import type { SandboxRef } from '../../workflows/activities.ts';
+import { findContainer } from './adopt-sandbox.ts';
+import type { SupervisorDeps } from './deps.ts';
+import { foldersOf, removeTree } from './folders.ts';
+
+/**
+ * Removes what is left of a sandbox: the container first, so that nothing writes any more, then its
+ * files. Harmless where there is nothing. The socket's folder is shared by a run's generations.
+ */
+export async function removeSandbox(
+  deps: Pick<SupervisorDeps, 'sandboxes' | 'hostId' | 'dataDir'>,
+  ref: SandboxRef,
+  { keepSocket }: { keepSocket: boolean },
+): Promise<void> {
+  const container = await findContainer(deps, ref);
+  if (container !== null) await deps.sandboxes.remove(container.containerId);
+  const { root, socket } = foldersOf(deps.dataDir, ref);
+  await removeTree(root);
+  if (!keepSocket) await removeTree(socket);
+}

@@ -1,0 +1,69 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ListedSandbox } from '../../systems/docker/list.ts';
+import type { SandboxRef } from '../../workflows/activities.ts';
+import { hasRun } from './adopt-sandbox.ts';
+import type { SupervisorDeps } from './deps.ts';
+import { foldersOf, removeTree } from './folders.ts';
+
+/**
+ * What a host does with its sandboxes before it takes any task. Those of living runs are taken up;
+ * containers of runs that have ended, or that nobody knows, are removed, and so are folders that
+ * belong to no living run. A container that was made and never started is left to whoever starts it.
+ * What fails here for one run is tried again when its activity comes back.
+ */
+export async function resumeSandboxes(
+  deps: SupervisorDeps,
+  take: (ref: SandboxRef) => Promise<unknown>,
+): Promise<void> {
+  const living = await deps.runs.liveOnHost(deps.hostId);
+  const wanted = new Set(living.map(nameOf));
+  const own = (await deps.sandboxes.list()).filter(({ hostId }) => hostId === deps.hostId);
+  const taken = own.filter((one) => wanted.has(nameOf(one)) && hasRun(one));
+  const unwanted = own.filter((one) => !wanted.has(nameOf(one)));
+
+  await forEach(deps, taken, 'sandbox_not_taken_up', take);
+  await forEach(deps, unwanted, 'sandbox_not_removed', ({ containerId }) =>
+    deps.sandboxes.remove(containerId),
+  );
+  await sweepFolders(deps, living);
+  deps.logger.info({ taken: taken.length, removed: unwanted.length }, 'sandboxes_resumed');
+}
+
+function nameOf({ runId, generation }: SandboxRef): string {
+  return `${runId}-${generation}`;
+}
+
+async function forEach(
+  { logger }: SupervisorDeps,
+  sandboxes: ListedSandbox[],
+  failure: string,
+  work: (sandbox: ListedSandbox) => Promise<unknown>,
+): Promise<void> {
+  await Promise.all(
+    sandboxes.map((sandbox) =>
+      work(sandbox).catch((error: unknown) =>
+        logger.warn({ runId: sandbox.runId, err: error }, failure),
+      ),
+    ),
+  );
+}
+
+async function sweepFolders(
+  { dataDir, logger }: SupervisorDeps,
+  living: SandboxRef[],
+): Promise<void> {
+  const kept = new Set(living.flatMap((ref) => keptFolders(dataDir, ref)));
+  for (const parent of [join(dataDir, 'r'), join(dataDir, 's')]) {
+    const names = await readdir(parent).catch(() => []);
+    for (const path of names.map((name) => join(parent, name))) {
+      if (kept.has(path)) continue;
+      await removeTree(path).catch((error: unknown) => logger.warn({ err: error }, 'folder_kept'));
+    }
+  }
+}
+
+function keptFolders(dataDir: string, ref: SandboxRef): string[] {
+  const { root, socket } = foldersOf(dataDir, ref);
+  return [root, socket];
+}

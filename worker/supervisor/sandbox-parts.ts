@@ -1,0 +1,28 @@
+import type { Logger } from 'pino';
+import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
+import type { SandboxRef } from '../../workflows/activities.ts';
+import type { ExitWatch } from './exit-watch.ts';
+import type { SandboxFolders } from './folders.ts';
+import type { HeldLease } from './lease.ts';
+import type { ServedSandbox } from './serve-sandbox.ts';
+import type { SpoolFile } from './spool-file.ts';
+import type { Turns } from './turns.ts';
+
+/** All that belongs to one sandbox while this process looks after it. */
+export interface SandboxParts {
+  ref: SandboxRef;
+  /** Without what is secret in it: that is read when it is asked for. */
+  run: SandboxPlan['run'];
+  flow: SandboxPlan['flow'];
+  folders: SandboxFolders;
+  /** Null where it is missing: then its spool is all there is. */
+  containerId: string | null;
+  served: ServedSandbox;
+  lease: HeldLease;
+  /** Aborted when the lease is lost. */
+  lost: AbortSignal;
+  spool: SpoolFile;
+  exit: ExitWatch;
+  turns: Turns;
+  logger: Logger;
+}

@@ -1,0 +1,56 @@
+import { agentCommand } from '../../core/agent-command.ts';
+import type { SandboxConfig } from '../../core/sandbox.ts';
+import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
+import type { SandboxRef } from '../../workflows/activities.ts';
+import type { Refusal } from '../egress/connect-proxy.ts';
+import type { RunEgress } from '../egress/egress.ts';
+import { promptLine } from './agent-input.ts';
+import type { SupervisorDeps } from './deps.ts';
+import type { SandboxFolders } from './folders.ts';
+import { createInput, type Input } from './input.ts';
+import { ensureNetworkNote } from './network-note.ts';
+
+export interface ServedSandbox {
+  input: Input;
+  egress: RunEgress;
+  /** Where the sandbox wanted to go and was not let, with how often. */
+  refusals(): (Refusal & { count: number })[];
+}
+
+/** Opens the run's socket: its configuration, its messages, its way out. */
+export async function serveSandbox(
+  deps: SupervisorDeps,
+  sandbox: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders },
+  onExitHint: () => void,
+): Promise<ServedSandbox> {
+  const { ref, plan, folders } = sandbox;
+  const input = createInput(promptLine({ ...ref, prompt: plan.run.prompt }));
+  const refusals = new Map<string, Refusal & { count: number }>();
+  const egress = await deps.egress.listen(ref.runId, folders.socketFile, {
+    policy: await ensureNetworkNote(folders.root, plan),
+    ...configHandlers(deps, plan),
+    nextMessage: (after, signal) => input.next(after, signal),
+    exited: onExitHint,
+    refused: (refusal) => void refusals.set(`${refusal.host}:${refusal.port}`, refusal),
+  });
+  return { input, egress, refusals: () => [...refusals.values()] };
+}
+
+/** Read anew for every question: this process keeps no secret for longer than an answer takes. */
+function configHandlers({ configs, flows }: SupervisorDeps, { run, flow }: SandboxPlan) {
+  return {
+    async config(): Promise<SandboxConfig | null> {
+      const config = await configs.read(run.runId);
+      if (config === null) return null;
+      const { env, mcpServers } = await flows.readSecrets(flow.flowId);
+      const { instructions, model, disallowedTools } = flow;
+      return agentCommand({
+        flow: { instructions, model, disallowedTools, env, mcpServers },
+        config,
+        partialMessages: run.partialMessages,
+        conversation: { id: run.runId, resume: false },
+      });
+    },
+    acknowledge: () => configs.acknowledge(run.runId),
+  };
+}

@@ -1,0 +1,42 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
+
+/**
+ * The agent's output as a file, read through one descriptor that was opened before the agent began:
+ * whatever is put in its place later is never opened.
+ */
+export interface SpoolFile {
+  path: string;
+  /** Reads at most the buffer's length; 0 at the present end. */
+  read(buffer: Buffer, offset: number): Promise<number>;
+  size(): Promise<number>;
+  /** Null, or what was done to the file since it was opened. */
+  tampering(readOffset: number): Promise<'shrunk' | 'replaced' | null>;
+  close(): Promise<void>;
+}
+
+export async function openSpool(path: string): Promise<SpoolFile> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags);
+  const opened = await file.stat();
+  if (!opened.isFile()) {
+    await file.close();
+    throw new Error(`the spool is not a regular file: ${path}`);
+  }
+  return {
+    path,
+    read: async (buffer, offset) => (await file.read(buffer, 0, buffer.length, offset)).bytesRead,
+    size: async () => (await file.stat()).size,
+    tampering: (readOffset) => findTampering(file, { path, readOffset, inode: opened.ino }),
+    close: () => file.close(),
+  };
+}
+
+async function findTampering(
+  file: FileHandle,
+  { path, readOffset, inode }: { path: string; readOffset: number; inode: number },
+): Promise<'shrunk' | 'replaced' | null> {
+  if ((await file.stat()).size < readOffset) return 'shrunk';
+  const present = await lstat(path).catch(() => null);
+  return present?.ino === inode && present.isFile() ? null : 'replaced';
+}

@@ -1,0 +1,85 @@
+import type { AgentStatus, Run } from '../../core/run.ts';
+import type { SandboxSpec } from '../../systems/docker/sandbox-spec.ts';
+import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
+import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SupervisorDeps } from './deps.ts';
+import { foldersOf } from './folders.ts';
+import type { HeldLease } from './lease.ts';
+import type { LiveSandbox } from './live-sandbox.ts';
+import { isOver, type OpenedSandbox, openSandbox } from './open-sandbox.ts';
+
+/**
+ * Starts a run's sandbox, or takes over the one that an earlier attempt has started. `over`: the run
+ * was ended before. It is asked before anything is made and again when the container runs, because a
+ * stop in between has found nothing to stop.
+ */
+export async function startSandbox(
+  deps: SupervisorDeps,
+  ref: SandboxRef,
+): Promise<LiveSandbox | 'over'> {
+  const plan = await deps.runs.sandboxPlan(ref.runId);
+  if (plan === null || isOver(plan.run)) return 'over';
+  const opened = await openSandbox(deps, ref, plan);
+  if (opened === null) return lookAgain(await deps.runs.find(ref.runId));
+  try {
+    const { containerId } = await deps.sandboxes.ensureCreated(specOf(deps, ref, plan));
+    return await run(deps, { ref, opened, containerId });
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** The first start of a run is told to whoever watches it. */
+export async function announceStart(
+  { runs, frames, frameStream }: SupervisorDeps,
+  { runId, generation }: SandboxRef,
+  { token }: HeldLease,
+): Promise<void> {
+  const status: AgentStatus = 'idle';
+  if (!(await runs.markStarted(runId, generation, status))) return;
+  const data = JSON.stringify({ status });
+  const frame = { event: 'agent_status', data, channel: 'other' } as const;
+  const stored = await frames.appendOwn({ runId, token, frames: [frame] });
+  if (stored.outcome === 'fenced') return;
+  const published = { ...frame, seq: stored.lastSeq, at: stored.at };
+  await frameStream.publish(runId, { frames: [published], deltas: [] });
+  await frameStream.wake(runId);
+}
+
+function lookAgain(run: Run | null): 'over' {
+  if (isOver(run)) return 'over';
+  throw new Error('another host looks after this run');
+}
+
+/** The spool is opened before the agent's first word. */
+async function run(
+  deps: SupervisorDeps,
+  { ref, opened, containerId }: { ref: SandboxRef; opened: OpenedSandbox; containerId: string },
+): Promise<LiveSandbox | 'over'> {
+  const hold = await opened.prepare(containerId);
+  await deps.sandboxes.start(containerId);
+  await announceStart(deps, ref, opened.lease);
+  if (!isOver(await deps.runs.find(ref.runId))) return hold();
+  await deps.sandboxes.signal(containerId, 'SIGKILL');
+  await opened.close();
+  return 'over';
+}
+
+function specOf(
+  { dataDir, hostId, image, now }: SupervisorDeps,
+  ref: SandboxRef,
+  { run, flow }: SandboxPlan,
+): SandboxSpec {
+  const { workspace, spool, config, socket } = foldersOf(dataDir, ref);
+  return {
+    ...ref,
+    projectId: run.projectId,
+    image: flow.image ?? image,
+    hostId,
+    folders: { workspace, spool, config, socket },
+    memoryBytes: flow.resources.memoryBytes,
+    cpus: flow.resources.cpus,
+    deadline: new Date(now().getTime() + run.timeoutSeconds * 1_000),
+  };
+}

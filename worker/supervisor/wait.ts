@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Resolves after the time, or as soon as the signal aborts; never rejects. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
+}
+
+/** Waits for a promise, but no longer than this. True when it settled in time. */
+export async function within(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  const late = new AbortController();
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  const timeout = pause(ms, late.signal).then(() => false);
+  const inTime = await Promise.race([settled, timeout]);
+  late.abort();
+  return inTime;
+}
+
+export interface Insistence {
+  signal: AbortSignal;
+  onFailure(error: unknown, attempt: number): void;
+}
+
+const firstDelayMs = 100;
+const longestDelayMs = 5_000;
+
+/**
+ * Does it until it succeeds: for what must not be lost while a system that it needs is away. Rejects
+ * with the signal's reason once nobody wants it any more.
+ */
+export async function insist<T>(work: () => Promise<T>, on: Insistence): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    on.signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      on.onFailure(error, attempt);
+      await pause(Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)), on.signal);
+    }
+  }
+}

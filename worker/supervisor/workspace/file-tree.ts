@@ -1,0 +1,78 @@
+import { fileTree } from '../../../core/file-tree.ts';
+import { limits } from '../../../core/limits.ts';
+import { pause } from '../wait.ts';
+import { walkWorkspace } from './walk.ts';
+
+export interface FileTreeWatch {
+  /** Something may have changed: the tree is looked at when it is due. */
+  stir(): void;
+  /** Looks a last time, at once. */
+  finish(): Promise<void>;
+  stop(): void;
+}
+
+const budgetMs = 2_000;
+const unstirredMs = 10_000;
+/** Looking takes a twentieth of the time at most. */
+const restPerLook = 19;
+
+/**
+ * Publishes the tree of a working directory when it differs from the last one. Tools speak when they
+ * are done, so output says when to look; a slow look of its own is for those that work in silence.
+ */
+export function watchFileTree(
+  root: string,
+  publish: (json: string) => Promise<unknown>,
+): FileTreeWatch {
+  const stopping = new AbortController();
+  let stirred = new AbortController();
+  let published = '';
+
+  async function look(): Promise<void> {
+    const json = await readTree(root);
+    if (json === null || json === published) return;
+    published = json;
+    await publish(json);
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const began = performance.now();
+      stirred = new AbortController();
+      await look();
+      const tookMs = performance.now() - began;
+      await pause(Math.max(limits.fileTreeEveryMs, restPerLook * tookMs), stopping.signal);
+      await pause(unstirredMs, AbortSignal.any([stirred.signal, stopping.signal]));
+    }
+  }
+
+  // A tree that cannot be read is not shown; the run goes on.
+  const done = run().catch(() => undefined);
+  return {
+    stir: () => stirred.abort(),
+    async finish() {
+      stopping.abort();
+      await done;
+      await look().catch(() => undefined);
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+/** JSON of the nodes; null where the working directory is gone or took too long. */
+async function readTree(root: string): Promise<string | null> {
+  const files: { path: string }[] = [];
+  const signal = AbortSignal.timeout(budgetMs);
+  const found = walkWorkspace(root, {
+    maxDepth: limits.fileTreeMaxDepth,
+    heavy: 'never',
+    maxEntries: 4 * limits.fileTreeMaxNodes,
+    signal,
+  });
+  try {
+    for await (const entry of found) if (entry.kind === 'file') files.push(entry);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return JSON.stringify(fileTree(files));
+}

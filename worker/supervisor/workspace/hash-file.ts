@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import type { FileEntry } from '../../../core/file-entry.ts';
+import { openFile } from './walk.ts';
+
+export type Hashed =
+  | { outcome: 'hashed'; entry: FileEntry }
+  | { outcome: 'skipped'; reason: string };
+
+const chunkBytes = 256 * 1024;
+const permissionBits = 0o777;
+
+/** Reads a file to its end; one that has another name, or changes meanwhile, is left out. */
+export async function hashFile(root: string, path: string, maxBytes: number): Promise<Hashed> {
+  const file = await openFile(root, path);
+  if (file === null) return { outcome: 'skipped', reason: 'gone' };
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) return { outcome: 'skipped', reason: 'not a file' };
+    if (stats.nlink > 1) return { outcome: 'skipped', reason: 'has a second name' };
+    if (stats.size > maxBytes) return { outcome: 'skipped', reason: 'over the size limit' };
+    const hash = createHash('sha256');
+    let size = 0;
+    for await (const chunk of readChunks(file, stats.size)) {
+      hash.update(chunk);
+      size += chunk.length;
+    }
+    if (size !== stats.size) return { outcome: 'skipped', reason: 'changed while it was read' };
+    const mode = stats.mode & permissionBits;
+    const sha256 = hash.digest('hex');
+    const entry: FileEntry = { path, size, sha256, mode, scope: 'run', modifiedAt: stats.mtime };
+    return { outcome: 'hashed', entry };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The first so many bytes of a file; fewer where it has fewer by now. */
+export async function* readChunks(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes; ) {
+    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, bytes - at));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
