@@ -1,0 +1,20 @@
+// The workflow that carries a run is an operator's knowledge: no answer of the API names it, so it is
+// read where the service keeps it.
+
+import { readFileSync } from 'node:fs';
+import { createPool } from '../../systems/postgres/pool.ts';
+import { createRunStore } from '../../systems/postgres/run-store.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
+import type { ServiceEnv } from '../service-env.ts';
+
+export async function workflowIdOf(env: ServiceEnv, runId: string): Promise<string> {
+  const pool = createPool(env.DATABASE_URL ?? '', { applicationName: 'demo', max: 1 });
+  try {
+    const key = Buffer.from(readFileSync(env.ENCRYPTION_KEY_FILE ?? '', 'utf8'), 'base64');
+    const run = await createRunStore(pool, createSealer(key)).find(runId);
+    if (run === null) throw new Error(`there is no run ${runId}`);
+    return run.workflowId;
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,9 @@
+import { say } from '../progress.ts';
+
+export function title(text: string): void {
+  say(`\n── ${text}`);
+}
+
+export function indented(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(/^/gm, '  ');
+}
