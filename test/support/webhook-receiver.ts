@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { stackEnv } from './stack-env.ts';
+
+export interface ReceivedPost {
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+  at: number;
+}
+
+/** Somebody else's https server, on loopback, that keeps what it is sent. */
+export interface WebhookReceiver {
+  url: string;
+  posts: ReceivedPost[];
+  caFile: string;
+  close(): Promise<void>;
+}
+
+export type Behaviour = (response: ServerResponse, post: ReceivedPost) => void;
+
+export const answerWith =
+  (status: number, headers: Record<string, string> = {}): Behaviour =>
+  (response) =>
+    response.writeHead(status, headers).end('ok');
+
+export async function startReceiver(behave: Behaviour = answerWith(204)): Promise<WebhookReceiver> {
+  const posts: ReceivedPost[] = [];
+  const file = (name: string): string => join(stackEnv.caDir, name);
+  const server = createServer(
+    { key: readFileSync(file('server.key')), cert: readFileSync(file('server.crt')) },
+    (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = Buffer.concat(chunks).toString();
+        const path = request.url ?? '';
+        const post = { path, headers: request.headers, body, at: performance.now() };
+        posts.push(post);
+        behave(response, post);
+      });
+    },
+  );
+  const port = await listen(server);
+  return {
+    url: `https://localhost:${port}`,
+    posts,
+    caFile: file('ca.crt'),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
