@@ -1,5 +1,4 @@
-import type { RunFacts } from '../../core/agent-line.ts';
-import { readAgentLine } from '../../core/agent-line.ts';
+import { type RunFacts, readAgentLine } from '../../core/agent-line.ts';
 import type { AgentStatus } from '../../core/run.ts';
 import type { TurnResult } from '../../core/turn-result.ts';
 import type { FrameStore } from '../../systems/postgres/frame-store.ts';
@@ -8,32 +7,31 @@ import { createLatch } from './latch.ts';
 /** What the agent has said of its work so far. */
 export interface Turns {
   note(stored: { frames: number; facts: RunFacts }): void;
-  /** Resolves with the first result. */
-  finished: Promise<TurnResult>;
+  /** Resolves with the first result, or when the agent is done with its message without one. */
+  finished: Promise<unknown>;
   last(): TurnResult | null;
   status(): AgentStatus | null;
-  /** It has begun to speak, and there is no result yet. */
+  /** It has begun to speak, and is not done. */
   isWorking(): boolean;
 }
 
 /** Goes on from what the log tells, where this is not the beginning. */
 export function createTurns(earlier: { turn: TurnResult | null; hasSpoken: boolean }): Turns {
-  const finished = createLatch<TurnResult>();
+  const finished = createLatch<true>();
   let { turn: last, hasSpoken } = earlier;
   let status: AgentStatus | null = null;
-  if (last !== null) finished.set(last);
+  if (last !== null) finished.set(true);
   return {
     note({ frames, facts }) {
       hasSpoken ||= frames > 0;
       status = facts.agentStatus ?? status;
-      if (facts.turn === undefined) return;
-      last = facts.turn;
-      finished.set(facts.turn);
+      last = facts.turn ?? last;
+      if (facts.turn ?? facts.completed) finished.set(true);
     },
     finished: finished.happened,
     last: () => last,
     status: () => status,
-    isWorking: () => hasSpoken && last === null,
+    isWorking: () => hasSpoken && finished.value() === undefined,
   };
 }
 

@@ -1,0 +1,267 @@
+import { rename, symlink, unlink, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readAgentLine } from '../../../core/agent-line.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { bounds, tailWorld } from './tail-world.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const assistant = (text: string): string =>
+  JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } });
+const result = JSON.stringify({
+  type: 'result',
+  subtype: 'success',
+  is_error: false,
+  result: 'ok',
+});
+
+/** Lines of every kind that a spool may hold: short, long, and in all the world's letters. */
+function manyLines(count: number): string[] {
+  const tale = 'Ääni 日本語 ' + '🙂'.repeat(40) + ' €';
+  return Array.from({ length: count }, (_, i) =>
+    assistant(i % 97 === 0 ? `${i} ${tale.repeat(300)}` : `${i} ${tale.slice(0, 30)}`),
+  );
+}
+
+const framesOf = (lines: string[]) => lines.flatMap((line) => readAgentLine(line).frames);
+const plain = (log: { event: string; data: string; channel: string }[]) =>
+  log.map(({ event, data, channel }) => ({ event, data, channel }));
+
+test('tails that are cut off again and again leave the log that one would have left', async () => {
+  const world = await tailWorld(database.pool);
+  const lines = manyLines(20_000);
+  const bytes = Buffer.from(`${lines.join('\n')}\n`);
+  const writing = (async () => {
+    for (let at = 0; at < bytes.length; at += 40_001) {
+      await world.write(bytes.subarray(at, at + 40_001));
+    }
+  })();
+  for (let cut = 0; cut < 40; cut += 1) {
+    const tail = await world.tail();
+    await new Promise((resolve) => setTimeout(resolve, 5 + ((cut * 37) % 60)));
+    tail.stop(); // and nobody waits: the next one begins while this one may still be committing
+  }
+  await writing;
+  await (await world.tail()).readToEnd();
+  const log = await world.log();
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
+  expect(plain(log)).toEqual(framesOf(lines));
+}, 120_000);
+
+test('a tail that was frozen in the middle of its write stores nothing once another has begun', async () => {
+  const world = await tailWorld(database.pool);
+  let thaw: () => void = () => {};
+  const frozen = new Promise<void>((resolve) => {
+    thaw = resolve;
+  });
+  let waiting = false;
+  const first = await world.tail({
+    frames: {
+      append: async (batch) => {
+        waiting = true;
+        await frozen;
+        return world.frames.append(batch);
+      },
+    },
+  });
+  await world.write(`${assistant('one')}\n`);
+  await expect.poll(() => waiting).toBe(true);
+  const second = await world.tail();
+  await world.write(`${assistant('two')}\n`);
+  await second.readToEnd();
+  thaw();
+  await first.done;
+  expect(first.fenced()).toBe(true);
+  expect(plain(await world.log())).toEqual(framesOf([assistant('one'), assistant('two')]));
+  expect(world.published.flatMap(({ frames }) => frames.map(({ seq }) => seq))).toEqual([
+    1, 2, 3, 4,
+  ]);
+});
+
+test('a batch whose commit fails is stored once all the same, and published after it', async () => {
+  const world = await tailWorld(database.pool);
+  let attempts = 0;
+  const tail = await world.tail({
+    frames: {
+      append: async (batch) => {
+        attempts += 1;
+        if (attempts === 1) throw new Error('away');
+        const stored = await world.frames.append(batch);
+        if (attempts === 2) throw new Error('went through unheard');
+        expect(world.published).toHaveLength(0);
+        return stored;
+      },
+    },
+  });
+  await world.write(`${assistant('one')}\n`);
+  await tail.readToEnd();
+  expect(attempts).toBe(3);
+  expect(plain(await world.log())).toEqual(framesOf([assistant('one')]));
+  expect(world.published).toHaveLength(1);
+});
+
+test('a character that is cut by every read comes out whole', async () => {
+  const world = await tailWorld(database.pool);
+  const tail = await world.tail({ bounds: { ...bounds(), chunkBytes: 1 } });
+  await world.write(`${assistant('日本語 🙂 €')}\n`);
+  await tail.readToEnd();
+  expect(plain(await world.log())).toEqual(framesOf([assistant('日本語 🙂 €')]));
+});
+
+test('what stands after the last newline is read when nothing follows, and not before', async () => {
+  const world = await tailWorld(database.pool);
+  const tail = await world.tail();
+  const line = assistant('unfinished');
+  await world.write(`${assistant('whole')}\n${line.slice(0, 20)}`);
+  await expect.poll(async () => (await world.log()).length).toBe(2);
+  await world.write(line.slice(20));
+  await tail.readToEnd();
+  expect(plain(await world.log())).toEqual(framesOf([assistant('whole'), line]));
+});
+
+const nested = '['.repeat(100_000);
+const poison: [string, string | Buffer][] = [
+  ['a NUL', Buffer.from('{"type":"assistant","x":"a\0b"}')],
+  ['an escaped NUL', assistant('a\u0000b')],
+  [
+    'an escaped NUL in a result',
+    JSON.stringify({ type: 'result', result: 'a\u0000b', subtype: '\u0000' }),
+  ],
+  [
+    'an escaped NUL in a structured output',
+    '{"type":"result","result":"x","structured_output":{"a":"\\u0000"}}',
+  ],
+  ['half of a surrogate pair', '{"type":"result","result":"\\ud800","subtype":"\\udfff"}'],
+  ['what is no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0xc3, 0x28, 0x7d])],
+  ['depth', `{"type":"assistant","message":${nested}`],
+  ['balanced depth', `{"type":"result","structured_output":${nested}${']'.repeat(100_000)}}`],
+  ['a prototype', '{"__proto__":{"type":"result"},"constructor":1}'],
+  [
+    'numbers beyond all columns',
+    '{"type":"result","num_turns":1e308,"total_cost_usd":1e308,"usage":{"input_tokens":1e308}}',
+  ],
+  ['numbers that are none', '{"type":"result","num_turns":"x","total_cost_usd":{},"usage":[]}'],
+  ['an event of ours', '{"type":"finished","reason":"completed"}'],
+  ['a type with line ends', '{"type":"a\\r\\nevent: finished"}'],
+  ['white space', ' \t \r'],
+  ['nothing', ''],
+];
+
+test.each(poison)('%s does not stop what comes after it', async (_name, line) => {
+  const world = await tailWorld(database.pool);
+  const failures: unknown[] = [];
+  const tail = await world.tail({ onFailure: (error) => void failures.push(error) });
+  await world.write(Buffer.concat([Buffer.from(line), Buffer.from(`\n${assistant('after')}\n`)]));
+  await tail.readToEnd();
+  expect(failures).toEqual([]);
+  const log = plain(await world.log());
+  expect(log.slice(-2)).toEqual(framesOf([assistant('after')]));
+  expect(log.map(({ event }) => event)).not.toContain('finished');
+});
+
+test('a line over the bound is cut and marked, in bounded memory, and counted in full', async () => {
+  const world = await tailWorld(database.pool);
+  const tail = await world.tail();
+  const before = process.memoryUsage().rss;
+  const piece = Buffer.alloc(1024 ** 2, 'x');
+  await world.write('{"type":"assistant","x":"');
+  for (let i = 0; i < 50; i += 1) await world.write(piece);
+  await world.write(`"}\n${assistant('after')}\n`);
+  await tail.readToEnd();
+  expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 ** 2);
+  const log = plain(await world.log());
+  const cut = log.find(({ event }) => event === 'line_cut');
+  expect(JSON.parse(cut?.data ?? '{}')).toMatchObject({ bytes: 50 * 1024 ** 2 + 28 });
+  expect(log.slice(-2)).toEqual(framesOf([assistant('after')]));
+});
+
+test('deltas follow the frame before them, and a restart gives them the same ids', async () => {
+  const world = await tailWorld(database.pool);
+  const delta = (text: string) =>
+    JSON.stringify({ type: 'stream_event', event: { type: 'content_block_delta', text } });
+  const first = await world.tail();
+  await world.write(`${assistant('one')}\n${delta('a')}\n${delta('b')}\n`);
+  await expect.poll(() => world.published.flatMap(({ deltas }) => deltas).length).toBe(2);
+  first.stop();
+  await first.done;
+  const second = await world.tail();
+  await world.write(`${delta('c')}\n${assistant('two')}\n${delta('d')}\n`);
+  await second.readToEnd();
+  const ids = world.published.flatMap(({ deltas }) =>
+    deltas.map(({ seq, n, data }) => `${seq}-${n} ${JSON.parse(data).event.text}`),
+  );
+  expect(ids).toEqual(['2-1 a', '2-2 b', '2-1 a', '2-2 b', '2-3 c', '4-1 d']);
+});
+
+test('a batch ends with the result that is in it', async () => {
+  const world = await tailWorld(database.pool);
+  const turns: unknown[] = [];
+  const tail = await world.tail({
+    onStored: ({ facts }) => {
+      if (facts.turn) turns.push(facts.turn.result);
+    },
+  });
+  await world.write(`${assistant('one')}\n${result}\n${result}\n${assistant('two')}\n`);
+  await tail.readToEnd();
+  expect(turns).toEqual(['ok', 'ok']);
+  expect(plain(await world.log())).toEqual(
+    framesOf([assistant('one'), result, result, assistant('two')]),
+  );
+});
+
+test('a spool that shrank is read no further', async () => {
+  const world = await tailWorld(database.pool);
+  const tail = await world.tail();
+  await world.write(`${assistant('one')}\n`);
+  await expect.poll(async () => (await world.log()).length).toBe(2);
+  await world.cutTo(3);
+  await tail.done;
+  expect(tail.troubles).toEqual(['shrunk']);
+});
+
+test.each(['removed', 'moved', 'a link', 'another file'])(
+  'a spool that was replaced is read no further: %s',
+  async (how) => {
+    const world = await tailWorld(database.pool);
+    const tail = await world.tail();
+    await world.write(`${assistant('one')}\n`);
+    await expect.poll(async () => (await world.log()).length).toBe(2);
+    if (how === 'moved') await rename(world.path, `${world.path}.moved`);
+    else await unlink(world.path);
+    if (how === 'a link') await symlink('/etc/hostname', world.path);
+    if (how === 'another file') await writeFile(world.path, `${assistant('forged')}\n`.repeat(50));
+    await tail.done;
+    expect(tail.troubles).toEqual(['replaced']);
+    expect(plain(await world.log())).toEqual(framesOf([assistant('one')]));
+  },
+);
+
+test('a spool that reaches its bound is read no further', async () => {
+  const world = await tailWorld(database.pool);
+  const tail = await world.tail({ bounds: { ...bounds(), spoolBytes: 10_000 } });
+  await world.write(`${assistant('x')}\n`.repeat(200));
+  await tail.done;
+  expect(tail.troubles).toEqual(['too_long']);
+});
+
+test('a quiet run is heard within a second beside eight that flood', async () => {
+  const worlds = await Promise.all(Array.from({ length: 8 }, () => tailWorld(database.pool)));
+  const quiet = await tailWorld(database.pool);
+  await quiet.tail();
+  await Promise.all(worlds.map((world) => world.write('y\n'.repeat(200_000))));
+  for (const world of worlds) await world.tail();
+  const waits: number[] = [];
+  for (let i = 1; i <= 5; i += 1) {
+    await quiet.write(`${assistant(`${i}`)}\n`);
+    const began = performance.now();
+    await expect
+      .poll(async () => (await quiet.log()).length, { interval: 10, timeout: 20_000 })
+      .toBe(2 * i);
+    waits.push(performance.now() - began);
+  }
+  expect(Math.max(...waits)).toBeLessThan(1_000);
+}, 60_000);
