@@ -77,19 +77,30 @@ const undeliveredWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
  */
 async function withGlobalLock(pool: Pool, work: () => Promise<void>): Promise<boolean> {
   const client = await pool.connect();
-  let held = false;
+  let clean = false;
   try {
-    held = await tryLock(client);
-    if (held) await work();
+    const held = await tryLock(client);
+    try {
+      if (held) await work();
+    } finally {
+      if (held) await unlock(client);
+    }
+    clean = true;
     return held;
   } finally {
-    // Closing the connection gives the lock back whatever state it is in.
-    client.release(held);
+    // After any failure the connection is closed, and with it the lock is gone for certain.
+    client.release(!clean);
   }
 }
 
+const lockKey = `hashtextextended('reconciler', 0)`;
+
 async function tryLock(db: Db): Promise<boolean> {
-  const text = `select pg_try_advisory_lock(hashtextextended('reconciler', 0)) as held`;
+  const text = `select pg_try_advisory_lock(${lockKey}) as held`;
   const { rows } = await db.query<{ held: boolean }>(text);
   return rows[0]?.held ?? false;
+}
+
+async function unlock(db: Db): Promise<void> {
+  await db.query(`select pg_advisory_unlock(${lockKey})`);
 }

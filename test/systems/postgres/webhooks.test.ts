@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
+import { createProjectStore } from '../../../systems/postgres/project-store.ts';
+import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createWebhookStore } from '../../../systems/postgres/webhook-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { createScene, type Scene } from '../../support/records.ts';
+
+let database: TestDatabase;
+let second: Pool;
+let scene: Scene;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  second = createPool(database.url, { applicationName: 'test-second', max: 20 });
+  scene = await createScene(database.pool, testSealer);
+});
+afterAll(async () => {
+  await second.end();
+  await database.drop();
+});
+
+const url = 'https://hooks.example/run?token=t';
+const webhooks = (pool = database.pool) => createWebhookStore(pool, testSealer);
+const runs = () => createRunStore(database.pool, testSealer);
+const refused = { status: 500, error: null };
+
+async function endedRun(): Promise<string> {
+  const { runId } = await scene.run({ callbackUrl: url });
+  await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  return runId;
+}
+
+const webhookOf = async (runId: string) => (await runs().find(runId))?.webhook;
+
+test('every attempt sends the same body under the same delivery id, signed with one secret', async () => {
+  const runId = await endedRun();
+  const secret = await createProjectStore(database.pool, testSealer).ensureWebhookSecret(
+    scene.projectId,
+  );
+  const first = await webhooks().claimAttempt(runId, 1);
+  expect(first).toEqual({
+    ...{ url, secret, attempt: 1 },
+    body: expect.stringContaining(`"runId":"${runId}"`),
+    deliveryId: expect.any(String),
+  });
+  await webhooks().recordAttempt(runId, 1, refused);
+  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ ...first, attempt: 2 });
+  expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 2, lastStatus: 500 });
+});
+
+test('of forty who claim one attempt at once one makes it', async () => {
+  const runId = await endedRun();
+  const claims = await Promise.all(
+    Array.from({ length: 40 }, (_, n) =>
+      webhooks(n % 2 ? second : database.pool).claimAttempt(runId, 1),
+    ),
+  );
+  expect(claims.filter((claim) => 'url' in claim)).toHaveLength(1);
+  expect(claims.filter((claim) => 'refused' in claim)).toEqual(
+    Array.from({ length: 39 }, () => ({ refused: 'taken' })),
+  );
+  expect(await webhookOf(runId)).toMatchObject({ attempts: 1 });
+});
+
+test('once delivered there is nothing more to send, and a late failure changes nothing', async () => {
+  const runId = await endedRun();
+  await webhooks().claimAttempt(runId, 1);
+  await webhooks().claimAttempt(runId, 2);
+  await webhooks().recordAttempt(runId, 2, { status: 204, error: null });
+  await webhooks().recordAttempt(runId, 1, { status: null, error: 'reset\0' });
+  await webhooks().drop(runId);
+  expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 204 });
+  expect(await webhooks().claimAttempt(runId, 3)).toEqual({ done: 204 });
+  const { rows } = await database.pool.query(
+    'select attempt, status, error from webhook_attempts where run_id = $1 order by attempt',
+    [runId],
+  );
+  expect(rows).toEqual([
+    { attempt: 1, status: null, error: 'reset\ufffd' },
+    { attempt: 2, status: 204, error: null },
+  ]);
+});
+
+test.each([199, 300, 302, 404, 500])('a status of %i is no delivery', async (status) => {
+  const runId = await endedRun();
+  await webhooks().claimAttempt(runId, 1);
+  await webhooks().recordAttempt(runId, 1, { status, error: null });
+  expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 1, lastStatus: status });
+});
+
+test('a dropped one is sent no more, but by a delivery of its own', async () => {
+  const runId = await endedRun();
+  await webhooks().claimAttempt(runId, 1);
+  await webhooks().drop(runId);
+  expect(await webhookOf(runId)).toMatchObject({ state: 'dropped' });
+  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ refused: 'taken' });
+  const again = await webhooks().claimAttempt(runId, 1, 1);
+  expect(again).toMatchObject({ attempt: 1, url });
+  expect(await webhooks().claimAttempt(runId, 1, 1)).toEqual({ refused: 'taken' });
+  await webhooks().recordAttempt(runId, 1, { status: 200, error: null, delivery: 1 });
+  expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 200 });
+});
+
+test('nothing is owed before the end, without a callback, or for no run', async () => {
+  const live = await scene.run({ callbackUrl: url });
+  const quiet = await scene.run();
+  await runs().endRun({ runId: quiet.runId, cause: 'completed', detail: null, exitCode: 0 });
+  for (const runId of [live.runId, quiet.runId, randomUUID()]) {
+    expect(await webhooks().claimAttempt(runId, 1)).toEqual({ refused: 'none' });
+  }
+});
+
+test('a deleted run still owes its webhook', async () => {
+  const { runId } = await scene.run({ callbackUrl: url });
+  await runs().markDeleted(runId);
+  await runs().endRun({ runId, cause: 'exited', detail: null, exitCode: 143 });
+  const claim = await webhooks().claimAttempt(runId, 1);
+  expect(claim).toMatchObject({ body: expect.stringContaining('"error":"deleted_by_api"') });
+});
+
+test('fifty first deliveries at once make one secret', async () => {
+  const { projectId } = await createScene(database.pool, testSealer);
+  const secrets = await Promise.all(
+    Array.from({ length: 50 }, (_, n) =>
+      createProjectStore(n % 2 ? second : database.pool, testSealer).ensureWebhookSecret(projectId),
+    ),
+  );
+  expect(new Set(secrets).size).toBe(1);
+  expect(secrets[0]).toMatch(/^whs_[A-Za-z0-9_-]{43}$/);
+});
+
+test('a project that is not there has no secret', async () => {
+  const projects = createProjectStore(database.pool, testSealer);
+  await expect(projects.ensureWebhookSecret('nowhere')).rejects.toThrow('no project');
+});
