@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CannotGoOn } from './failure.ts';
 import type { Folders } from './folders.ts';
 import { tail } from './run.ts';
 
@@ -58,7 +59,7 @@ export async function startBackground(where: Where, what: Background): Promise<v
     if (ended !== undefined) {
       const words = `${name} did not start: ${ended}\n${tail(readFileSync(logFile, 'utf8'))}`;
       await stopBackground(where, name);
-      throw new Error(words);
+      throw new CannotGoOn(words);
     }
     await sleep(100);
   }

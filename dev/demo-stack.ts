@@ -1,5 +1,6 @@
 // The stack that `npm run demo` and `npm start` bring up and `npm run stop` ends.
 
+import { all } from './all.ts';
 import { demoPorts } from './demo-ports.ts';
 import { type Folders, foldersOf } from './folders.ts';
 import { withStackLock } from './lock.ts';
@@ -21,10 +22,7 @@ export function ensureDemoStack(): Promise<DemoStack> {
   const folders = foldersOf(demoName);
   return withStackLock(demoName, async () => {
     const ports = await demoPorts(folders);
-    const [outside, model] = await Promise.all([
-      ensureOutside(folders, ports),
-      ensureModel(folders),
-    ]);
+    const [outside, model] = await all([ensureOutside(folders, ports), ensureModel(folders)]);
     const env = serviceEnv(folders, { instance: demoName, apiPort: ports.api, outside, model });
     writeStackFile(folders, env);
     await ensureService(folders, env);

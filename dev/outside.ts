@@ -1,6 +1,7 @@
 // Everything outside the service, found or started side by side. When one part cannot be had, the
 // others are still waited for: an installation that is cut off in the middle helps nobody.
 
+import { all } from './all.ts';
 import type { Folders } from './folders.ts';
 import { type Authority, ensureAuthority } from './parts/authority.ts';
 import { ensureBaseImage } from './parts/base-image.ts';
@@ -25,7 +26,7 @@ export async function ensureOutside(
   temporalPorts?: { grpc: number; ui: number },
 ): Promise<Outside> {
   const { DATABASE_URL, REDIS_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, DOCKER_HOST } = process.env;
-  const [postgresUrl, redisUrl, temporal, images, authority] = await allOrFirstFailure([
+  const [postgresUrl, redisUrl, temporal, images, authority] = await all([
     ensurePostgres(folders, DATABASE_URL),
     ensureRedis(folders, REDIS_URL),
     ensureTemporal(folders, {
@@ -43,13 +44,4 @@ async function ensureImages(dockerHost: string | undefined) {
   const dockerSocket = await ensureEngine(dockerHost);
   await ensureBaseImage(dockerSocket);
   return { dockerSocket, sandboxImage: await ensureSandboxImage(dockerSocket) };
-}
-
-async function allOrFirstFailure<T extends unknown[]>(
-  work: {
-    [K in keyof T]: Promise<T[K]>;
-  },
-): Promise<T> {
-  await Promise.allSettled(work);
-  return Promise.all(work);
 }

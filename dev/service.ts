@@ -1,7 +1,9 @@
 // The service itself, as processes that stay: migrations first, then the API, then a worker. They are
 // started anew when their source or their surroundings have changed.
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { all } from './all.ts';
 import { isRunning, startBackground, stopBackground } from './background.ts';
 import { type Folders, repository } from './folders.ts';
 import { hashOf, hashOfFolder } from './hash.ts';
@@ -22,9 +24,9 @@ export async function ensureService(folders: Folders, env: ServiceEnv): Promise<
     if (same && (await isReady(url))) return { value: undefined, said: `running on ${url}` };
     await stopService(folders);
     now('migrating');
-    await run(process.execPath, typeScript('cli/main.ts', 'migrate'), processOptions(env));
+    await run(process.execPath, ['cli/flowrun.mjs', 'migrate'], processOptions(env));
     now('starting');
-    await Promise.all([
+    await all([
       startBackground(folders, {
         name: 'api',
         ...program('api/main.ts', withoutModelKey(env)),
@@ -35,7 +37,7 @@ export async function ensureService(folders: Folders, env: ServiceEnv): Promise<
         name: 'worker',
         ...program('worker/main.ts', env),
         fingerprint,
-        ready: async () => true,
+        ready: async () => saysReady(join(folders.logs, 'worker.log')),
       }),
     ]);
     return { value: undefined, said: `started on ${url}` };
@@ -51,22 +53,25 @@ export async function stopService(folders: Folders): Promise<string[]> {
 }
 
 function program(file: string, env: ServiceEnv) {
-  return { command: process.execPath, args: typeScript(file), ...processOptions(env) };
+  const args = ['--import', 'tsx', file];
+  return { command: process.execPath, args, ...processOptions(env) };
 }
 
-function typeScript(file: string, ...args: string[]): string[] {
-  return ['--import', 'tsx', file, ...args];
-}
-
-/** The reader's environment goes along (LOG_LEVEL, time limits …), but for the key itself. */
+/** The reader's environment goes along (LOG_LEVEL, time limits …), but for what the stack keeps in files. */
 function processOptions(env: ServiceEnv) {
-  const { ANTHROPIC_API_KEY: _key, ...inherited } = process.env;
+  const { ANTHROPIC_API_KEY: _model, ENCRYPTION_KEY: _seal, ...inherited } = process.env;
   return { cwd: repository, env: { ...inherited, ...env } };
 }
 
 /** Only the worker talks to the model. */
 function withoutModelKey({ ANTHROPIC_API_KEY_FILE: _file, ...env }: ServiceEnv): ServiceEnv {
   return env;
+}
+
+/** A worker answers no call; its log says when it has begun to take work, unless it is kept quiet. */
+function saysReady(logFile: string): boolean {
+  const isQuiet = ['warn', 'error', 'fatal', 'silent'].includes(process.env.LOG_LEVEL ?? '');
+  return isQuiet || readFileSync(logFile, 'utf8').includes('worker_ready');
 }
 
 async function isReady(url: string): Promise<boolean> {

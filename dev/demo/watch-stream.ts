@@ -64,5 +64,5 @@ function note(text: string): string {
 }
 
 function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, '  │ ').replace(/(?<!\n)$/, '\n');
+  return `${text.replace(/\n$/, '').replace(/^/gm, '  │ ')}\n`;
 }
