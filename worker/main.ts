@@ -49,10 +49,12 @@ function logNotYet(error: unknown, attempt: number): void {
 }
 
 /** Whoever is told to stop gives up waiting, and that is no failure. */
-const unlessStopping = (signal: AbortSignal) => (error: unknown) => {
-  if (!signal.aborted) throw error;
-  return null;
-};
+function unlessStopping(signal: AbortSignal) {
+  return (error: unknown) => {
+    if (!signal.aborted) throw error;
+    return null;
+  };
+}
 
 /** The order matters: the folder is ours, then the sandboxes are heard again, then work is taken. */
 async function main(signal: AbortSignal): Promise<void> {
