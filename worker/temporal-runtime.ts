@@ -16,12 +16,15 @@ export function installTemporalRuntime(logger: Logger): void {
       debug: write('debug'),
       // Its life-cycle is told by our own lines.
       info: write('debug'),
-      warn: write('warn'),
+      warn: (message, meta) => write(isExpected(message) ? 'debug' : 'warn')(message, meta),
       error: write('error'),
       log: (level, message, meta) => write(levels[level])(message, meta),
     },
   });
 }
+
+/** Only one of our queues has workflows. */
+const isExpected = (message: string): boolean => message.startsWith('No workflows registered');
 
 const levels = {
   TRACE: 'trace',

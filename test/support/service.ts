@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type OfflineModel, startOfflineModel } from '../../dev/offline-model/server.ts';
+import { createEngine } from '../../systems/docker/engine.ts';
+import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
+import { createFlowStore, type NewFlow } from '../../systems/postgres/flow-store.ts';
+import { createKeyStore } from '../../systems/postgres/key-store.ts';
+import { createProjectStore } from '../../systems/postgres/project-store.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
+import { type ApiClient, createApiClient } from './api-client.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
+import { type ServiceProcess, serviceProcess } from './service-process.ts';
+import { stackEnv } from './stack-env.ts';
+import { testBundle } from './test-bundle.ts';
+
+export interface ServiceOptions {
+  /** Whose agent runs in the sandboxes; the scripted one if not given. */
+  agent?: 'scripted' | 'real';
+  env?: Record<string, string>;
+  flow?: Partial<NewFlow>;
+}
+
+/** The whole service, as processes of its own, with a project, a flow and a key. */
+export interface Service extends ApiClient {
+  url: string;
+  instance: string;
+  projectId: string;
+  flowId: string;
+  key: string;
+  /** What only the service may know: the model's key. */
+  modelKey: string;
+  dataDir: string;
+  database: TestDatabase;
+  sandboxes: Sandboxes;
+  model: OfflineModel;
+  api: ServiceProcess;
+  worker: ServiceProcess;
+  stop(): Promise<void>;
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const name = randomBytes(3).toString('hex');
+  const instance = `s-${name}`;
+  const dataDir = join(stackEnv.dataDir, name);
+  await prepareDataDir(dataDir);
+  const [database, model, port] = await Promise.all([
+    createTestDatabase(),
+    startOfflineModel(),
+    freePort(),
+  ]);
+  const url = `http://127.0.0.1:${port}`;
+  const secrets = {
+    encryptionKey: randomBytes(32),
+    modelKey: `sk-${randomBytes(12).toString('hex')}`,
+  };
+  const env = {
+    ...surroundings(options.agent),
+    INSTANCE: instance,
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    API_PORT: String(port),
+    PUBLIC_URL: url,
+    ENCRYPTION_KEY: secrets.encryptionKey.toString('base64'),
+    ...options.env,
+  };
+  const api = serviceProcess({
+    name: 'api',
+    program: 'api/main.ts',
+    env,
+    logDir: dataDir,
+    ready: () => answers(`${url}/readyz`),
+  });
+  const worker = serviceProcess({
+    name: 'worker',
+    program: 'worker/main.ts',
+    env: {
+      ...env,
+      ANTHROPIC_API_KEY: secrets.modelKey,
+      ANTHROPIC_BASE_URL: model.url,
+      ...options.env,
+    },
+    logDir: dataDir,
+    ready: ({ logSince }) => logSince().includes('"worker_ready"'),
+  });
+  const engine = createEngine({ dockerHost: stackEnv.dockerHost, instance });
+  const sandboxes = createSandboxes(engine);
+  const tenant = await createTenant(database, secrets.encryptionKey, options.flow);
+
+  async function stop(): Promise<void> {
+    await Promise.all([api.kill('SIGTERM'), worker.kill('SIGTERM')]);
+    for (const { containerId } of await sandboxes.list()) await sandboxes.remove(containerId);
+    await Promise.all([database.drop(), model.close()]);
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+
+  const service: Service = {
+    ...createApiClient({ url, key: tenant.key, flowId: tenant.flowId }),
+    ...tenant,
+    url,
+    instance,
+    modelKey: secrets.modelKey,
+    dataDir,
+    database,
+    sandboxes,
+    model,
+    api,
+    worker,
+    stop,
+  };
+  try {
+    await Promise.all([api.start(), worker.start()]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return service;
+}
+
+/** With the workflows' bundle there already, which every worker would build for its own. */
+async function prepareDataDir(dataDir: string): Promise<void> {
+  const { codePath } = await testBundle();
+  mkdirSync(join(dataDir, 'cache'), { recursive: true });
+  copyFileSync(codePath, join(dataDir, 'cache', basename(codePath)));
+}
+
+function surroundings(agent: 'scripted' | 'real' = 'scripted'): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    REDIS_URL: stackEnv.redisUrl,
+    TEMPORAL_ADDRESS: stackEnv.temporalAddress,
+    DOCKER_HOST: stackEnv.dockerHost,
+    SANDBOX_IMAGE: agent === 'real' ? stackEnv.sandboxImage : stackEnv.scriptedImage,
+    HOST_CAPACITY: '20',
+    WEBHOOK_CA_FILE: join(stackEnv.caDir, 'ca.crt'),
+    WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
+    LOG_LEVEL: 'debug',
+  };
+}
+
+async function createTenant({ pool }: TestDatabase, key: Buffer, flow: Partial<NewFlow> = {}) {
+  const sealer = createSealer(key);
+  const projectId = `p-${randomBytes(4).toString('hex')}`;
+  await createProjectStore(pool, sealer).create({ projectId, name: 'Project' });
+  const { flowId } = await createFlowStore(pool, sealer).create({
+    projectId,
+    name: 'Flow',
+    ...flow,
+  });
+  const made = await createKeyStore(pool).create({
+    projectId,
+    name: 'ci',
+    createdBy: 'ana',
+    rateLimitRpm: 10_000,
+  });
+  return { projectId, flowId, key: made.key };
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
