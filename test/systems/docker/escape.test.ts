@@ -80,9 +80,7 @@ test('the probes see it where nothing holds them in', async () => {
   await expect.poll(() => statusOf(container.id), { timeout: 30_000 }).toBe('exited');
   const seen = read(readFileSync(join(spec.folders.workspace, 'seen'), 'utf8'));
   const allowed = seen.filter((probe) => !probe.denied).map((probe) => probe.name);
-  expect(allowed).toEqual(
-    expect.arrayContaining(['unshare', 'mount', 'bpf', 'chroot', 'keyctl']),
-  );
+  expect(allowed).toEqual(expect.arrayContaining(['unshare', 'mount', 'bpf', 'chroot', 'keyctl']));
   expect(allowed).toEqual(expect.arrayContaining(['CapEff is empty', 'not root', 'setuid 0']));
   expect(allowed).toEqual(expect.arrayContaining(['write /etc/passwd', 'remove the spool']));
   expect(allowed.length).toBeGreaterThan(50);

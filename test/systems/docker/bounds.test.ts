@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ShellImage, shellImage } from './support/shell-image.ts';
+import { dockerWorld } from './support/world.ts';
+
+const world = dockerWorld();
+const miB = 1024 ** 2;
+let image: ShellImage;
+
+beforeAll(async () => {
+  image = await shellImage(world.engine);
+});
+afterAll(async () => {
+  await world.close();
+  await image.remove();
+});
+
+function run(script: string, memoryBytes = 256 * miB) {
+  return world.run(world.spec({ image: image.name, memoryBytes }), {
+    args: ['bash', '-c', script],
+  });
+}
+
+const hog = `python3 -c 'a=[bytearray(1<<20) for _ in range(4096)]'`;
+
+test('an agent out of memory ends with 137, and the engine says why', async () => {
+  const { untilExited } = await run(`exec ${hog}`);
+  expect(await untilExited()).toMatchObject({ exitCode: 137, oomKilled: true });
+});
+
+test('a child out of memory is not the end of an agent that ends well', async () => {
+  const { untilExited, out } = await run(`${hog}; echo "child: $?"; exit 0`);
+  expect(await untilExited()).toMatchObject({ exitCode: 0, oomKilled: true });
+  expect(out()).toBe('child: 137\n');
+});
+
+test('a fork bomb stays within its sandbox and can be ended', async () => {
+  const bomb = await run('echo up; bomb() { bomb | bomb & }; bomb; sleep 30');
+  await bomb.untilOut('up');
+  const asked: number[] = [];
+  for (let n = 0; n < 20; n += 1) {
+    const start = performance.now();
+    await world.engine.version();
+    asked.push(performance.now() - start);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const stats = await world.engine.docker.getContainer(bomb.containerId).stats({ stream: false });
+  expect(stats.pids_stats?.current).toBeLessThanOrEqual(512);
+  expect(Math.max(...asked)).toBeLessThan(2_000);
+  await world.sandboxes.signal(bomb.containerId, 'SIGKILL');
+  expect(await bomb.untilExited()).toMatchObject({ status: 'exited' });
+});
+
+test("a full tmp is the agent's own problem", async () => {
+  const { untilExited, err } = await run(
+    'dd if=/dev/zero of=/tmp/fill bs=1M count=600; exit 3',
+    2048 * miB,
+  );
+  expect(await untilExited()).toMatchObject({ exitCode: 3 });
+  expect(err()).toContain('No space left on device');
+});
+
+test('a file cannot grow past its bound, the spool included', async () => {
+  const { untilExited } = await run('truncate -s 3G /workspace/file || exit 153');
+  expect(await untilExited()).toMatchObject({ exitCode: 153 });
+});
+
+test('an orphan is reaped by the init', async () => {
+  const script =
+    'for n in $(seq 50); do (sleep 0 & exec true); done; sleep 0.5; ps -eo stat | grep -c Z; exit 0';
+  const { untilExited, out } = await run(script);
+  await untilExited();
+  expect(out()).toBe('0\n');
+});

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ShellImage, shellImage } from './support/shell-image.ts';
+import { dockerWorld } from './support/world.ts';
+
+const world = dockerWorld();
+let image: ShellImage;
+
+beforeAll(async () => {
+  image = await shellImage(world.engine);
+});
+afterAll(async () => {
+  await world.close();
+  await image.remove();
+});
+
+/** From a file, so that the script's own command line does not hold what it looks for. */
+function run(script: string) {
+  return world.run(world.spec({ image: image.name }), {
+    args: ['bash', '/home/agent/.frs/script'],
+    files: [{ name: 'script', content: script }],
+  });
+}
+
+test.each(['pkill -f node', 'pkill -9 -f bin/node', 'kill $(pidof node)', 'pkill MainThread'])(
+  'outlives an agent that ends every Node by: %s',
+  async (command) => {
+    const script = [
+      `/usr/local/bin/node -e 'setInterval(() => {}, 1e3)' &`,
+      'victim=$!; sleep 0.5; touch before',
+      command,
+      'sleep 0.3; kill -0 $victim 2> /dev/null || echo "the victim is gone"',
+      'ps -eo comm= | sort -u | tr "\\n" " "; exit 21',
+    ].join('\n');
+    const { untilExited, out } = await run(script);
+    expect(await untilExited()).toMatchObject({ exitCode: 21 });
+    expect(out()).toContain('the victim is gone');
+    expect(out()).toContain('entry');
+  },
+);
+
+test('heeds no stray signal, and opens no debugger for one', async () => {
+  const script = [
+    'for signal in HUP USR1 USR2; do pkill -$signal -x entry; done; sleep 0.5',
+    'python3 -c \'import socket; print(socket.socket().connect_ex(("127.0.0.1", 9229)))\'; exit 22',
+  ].join('\n');
+  const { untilExited, out } = await run(script);
+  expect(await untilExited()).toMatchObject({ exitCode: 22 });
+  expect(out()).toBe('111\n');
+});
+
+test('ends with the sandbox when the agent leaves children behind', async () => {
+  const { untilExited } = await run('sleep 600 & disown; exit 4');
+  expect(await untilExited()).toMatchObject({ exitCode: 4 });
+});
+
+test('brings input, output and the way out through a restart of the host', async () => {
+  const script = [
+    'echo up; read -r first; echo "got $first"',
+    'curl -s http://127.0.0.1:8118/model/echo -d asked; echo',
+    'read -r second; echo "got $second"; cat; echo end',
+  ].join('; ');
+  const { host, untilOut, untilExited, out } = await run(script);
+  host.onOther((request, response) => void request.pipe(response));
+  await untilOut('up');
+  await host.down();
+  await sleep(1_000);
+  host.push('one');
+  await host.up();
+  await untilOut('asked');
+  await host.down();
+  await sleep(300);
+  await host.up();
+  host.push('two');
+  host.closeInput();
+  expect(await untilExited()).toMatchObject({ exitCode: 0 });
+  expect(out()).toBe('up\ngot one\nasked\ngot two\nend\n');
+});
+
+test('a pause of the whole sandbox is no end', async () => {
+  const { containerId, host, untilOut, untilExited } = await run(
+    'echo up; read -r line; echo $line',
+  );
+  await untilOut('up');
+  await world.sandboxes.pause(containerId);
+  await sleep(500);
+  host.push('after the pause');
+  await world.sandboxes.unpause(containerId);
+  await untilOut('after the pause');
+  expect(await untilExited()).toMatchObject({ exitCode: 0 });
+});
+
+test('the real agent runs under the lock-down', async () => {
+  const { untilExited, out, err } = await world.run(world.spec(), { args: ['--version'] });
+  expect(await untilExited()).toMatchObject({ exitCode: 0, oomKilled: false });
+  expect(out()).toMatch(/^\d+\.\d+\.\d+ \(Claude Code\)\n$/);
+  expect(err()).toBe('');
+});
