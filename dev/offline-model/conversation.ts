@@ -12,6 +12,8 @@ export interface Conversation {
   /** The latest thing a person said. */
   prompt: string;
   earlierPrompts: readonly string[];
+  /** The agent CLI has begun this turn by itself, because something in the background has ended. */
+  isNotification: boolean;
   /** Tool calls since the latest prompt, in order. */
   calls: readonly ToolCall[];
   /** Replies since the latest prompt that asked for tools. */
@@ -34,6 +36,7 @@ export function readConversation(request: MessagesRequest): Conversation {
   const uses = since.filter(({ block }) => block.type === 'tool_use');
   return {
     prompt: last?.text ?? '',
+    isNotification: notification.test(textOf(request.messages.at(-1)?.content)),
     earlierPrompts: prompts.slice(0, -1).map((prompt) => prompt.text),
     calls: uses.map(({ block }) => toolCall(block, since)),
     rounds: new Set(uses.map((entry) => entry.turn)).size,
@@ -57,6 +60,8 @@ function asBlocks(content: string | ContentBlock[]): ContentBlock[] {
 
 /** The agent CLI speaks in the user's name too: reminders and notes of an interruption are not prompts. */
 const notSpoken = /^\s*(<system-reminder>|\[Request interrupted)/;
+
+const notification = /^\s*<system-reminder>\s*\[SYSTEM NOTIFICATION/m;
 
 function promptsOf(blocks: readonly Placed[]): { turn: number; text: string }[] {
   const byTurn = new Map<number, string[]>();

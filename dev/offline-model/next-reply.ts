@@ -19,6 +19,7 @@ export interface Circumstances {
 export function nextReply(conversation: Conversation, circumstances: Circumstances): Reply {
   const side = sideReply(conversation);
   if (side !== undefined) return side;
+  if (conversation.isNotification) return message([say('What ran in the background has ended.')]);
   const script = findScript(conversation.prompt);
   if (script !== undefined && 'unreadable' in script) {
     return message([say(`The script in this prompt cannot be read: ${script.unreadable}`)]);

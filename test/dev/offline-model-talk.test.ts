@@ -22,6 +22,16 @@ describe('without a script', () => {
     expect(reply.stop_reason).toBe('end_turn');
   });
 
+  it('does not take the end of a background task for a prompt', async () => {
+    const note = '<system-reminder>\n[SYSTEM NOTIFICATION - NOT USER INPUT]\n…</system-reminder>';
+    const messages = [
+      { role: 'user', content: script([{ tool: 'Bash' }]) },
+      { role: 'assistant', content: 'Done' },
+      { role: 'user', content: [{ type: 'text', text: note }] },
+    ];
+    expect(words(await ask(request('', { messages })))).toContain('in the background has ended');
+  });
+
   it('writes the file that is asked for, looks at it, and closes', async () => {
     const replies = await converse('Write a haiku into poems/sea.md, please.', [
       { content: 'File created' },
