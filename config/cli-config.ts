@@ -1,5 +1,7 @@
 import type { Buffer } from 'node:buffer';
+import { ConfigError } from './config-error.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
+import { readStackFile } from './stack-file.ts';
 import { serviceVariables } from './variables.ts';
 
 export interface CliConfig {
@@ -7,9 +9,19 @@ export interface CliConfig {
   encryptionKey: Buffer;
 }
 
-/** What the command line needs. Apart from the services' so that it starts without their libraries. */
+/**
+ * What the command line needs: the environment's, or else the local stack's, never a mixture of the
+ * two. Apart from the services' configuration, so that it starts without their libraries.
+ */
 export function readCliConfig(env: Environment = process.env): Readonly<CliConfig> {
   const { DATABASE_URL, ENCRYPTION_KEY } = serviceVariables;
-  const read = readVariables(env, { DATABASE_URL, ENCRYPTION_KEY });
+  const read = readVariables(surroundings(env), { DATABASE_URL, ENCRYPTION_KEY });
   return frozen({ databaseUrl: read.DATABASE_URL, encryptionKey: read.ENCRYPTION_KEY });
+}
+
+function surroundings(env: Environment): Environment {
+  if (env.DATABASE_URL || env.DATABASE_URL_FILE) return env;
+  const stack = readStackFile(env);
+  if (stack === null) throw new ConfigError('No database is configured: DATABASE_URL is not set.');
+  return stack;
 }

@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { ConfigError } from './config-error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The configuration cannot be used; the message names every variable at fault and never a value. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
 
 /** Reads the variables that a shape names. An empty variable counts as one that is not set. */
 export function readVariables<Shape extends z.ZodRawShape>(

@@ -1,5 +1,6 @@
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
-import { ConfigError, type Environment } from './environment.ts';
+import { ConfigError } from './config-error.ts';
+import type { Environment } from './environment.ts';
 
 export interface TemporalConfig {
   address: string;

@@ -9,6 +9,8 @@ const dayMs = 24 * hourMs;
 
 export const limits = {
   promptMaxBytes: 1 * miB,
+  instructionsMaxChars: 100_000,
+  timeoutMaxSeconds: 86_400,
   requestBodyMaxBytes: 40 * miB,
   idempotencyKeyMaxChars: 255,
   idempotencyKeyInWorkflowIdMaxChars: 100,
@@ -53,24 +55,25 @@ export const limits = {
   redisFrameMaxBytes: 32 * kiB,
 
   streamPingMs: 15 * secondMs,
-  streamBufferMaxBytes: 256 * kiB,
-  streamsPerKey: 200,
-  streamsPerProject: 1_000,
-  /** How often a process looks for what nobody woke it up for. */
-  streamTickMs: 1 * secondMs,
+  /** What a reader may have waiting in this process before it is waited for. */
+  streamBufferMaxBytes: 64 * kiB,
   /** A reader that takes nothing for so long is cut off. */
   streamStallMs: 10 * secondMs,
-  streamKeyCheckMs: 10 * secondMs,
-  streamWriteMaxBytes: 64 * kiB,
-  streamRetryAtShutdownMs: 500,
-  streamCloseMs: 1 * secondMs,
+  streamsPerKey: 200,
+  streamsPerProject: 1_000,
   /** A seat of a process that died is free again after so long. */
   streamSeatMs: 60 * secondMs,
+  streamKeyCheckMs: 10 * secondMs,
+  /** How often a process looks for what nobody woke it up for. */
+  streamTickMs: 1 * secondMs,
+  streamRetryAtShutdownMs: 500,
+  streamCloseMs: 1 * secondMs,
   /** What a process keeps of a watched run's latest frames, encoded. */
-  liveFeedFrames: 2_000,
-  liveFeedBytes: 1 * miB,
-  framesReadMax: 200,
-  framesReadMaxBytes: 4 * miB,
+  liveFeedFrames: 4_000,
+  liveFeedBytes: 8 * miB,
+  /** A page of a replay: small, since every reader may hold one. */
+  replayPageFrames: 100,
+  replayPageBytes: 256 * kiB,
   logPageMaxBytes: 16 * miB,
 
   bodyMaxBytes: 64 * kiB,
@@ -86,7 +89,6 @@ export const limits = {
   workflowStartWaitMs: 2 * secondMs,
   workflowSignalWaitMs: 2 * secondMs,
   readinessTimeoutMs: 2 * secondMs,
-  flowStorageMaxBytes: 500 * miB,
 
   redisCommandTimeoutMs: 1 * secondMs,
   redisReconnectMaxMs: 1 * secondMs,

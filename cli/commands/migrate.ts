@@ -1,0 +1,14 @@
+import { Command } from 'commander';
+import { printRecord, write } from '../print.ts';
+import type { World } from '../stores.ts';
+
+export function migrateCommand({ migrate }: World): Command {
+  return new Command('migrate')
+    .description('brings the database’s schema up to date; safe to repeat')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: true }) => {
+      await migrate();
+      if (options.json) printRecord({ migrated: true }, options);
+      else write('The schema is up to date.');
+    });
+}

@@ -1,0 +1,27 @@
+import { explain } from './explain.ts';
+import { createProgram } from './program.ts';
+import type { World } from './stores.ts';
+
+/** Runs one command line; the result is the exit code: 0, 1 for trouble, 2 for wrong usage. */
+export async function main(args: string[]): Promise<number> {
+  try {
+    await createProgram(world).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    const { message, exitCode } = explain(error);
+    if (message !== '') process.stderr.write(`${message}\n`);
+    return exitCode;
+  }
+}
+
+/** Loaded when a command needs it, so that help and errors of usage come at once. */
+const world: World = {
+  async withStores(work) {
+    const { withStores } = await import('./open-stores.ts');
+    return withStores(work);
+  },
+  async migrate() {
+    const { migrateDatabase } = await import('./migrate-database.ts');
+    await migrateDatabase();
+  },
+};

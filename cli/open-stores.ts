@@ -1,0 +1,23 @@
+import { readCliConfig } from '../config/cli-config.ts';
+import { createFlowStore } from '../systems/postgres/flow-store.ts';
+import { createKeyStore } from '../systems/postgres/key-store.ts';
+import { createPool } from '../systems/postgres/pool.ts';
+import { createProjectStore } from '../systems/postgres/project-store.ts';
+import { createSealer } from '../systems/postgres/seal.ts';
+import type { Stores } from './stores.ts';
+
+/** Opens what one command needs, and closes it whatever comes of it. */
+export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+  const config = readCliConfig();
+  const pool = createPool(config.databaseUrl, { applicationName: 'flowrun-cli', max: 1 });
+  const sealer = createSealer(config.encryptionKey);
+  try {
+    return await work({
+      projects: createProjectStore(pool, sealer),
+      flows: createFlowStore(pool, sealer),
+      keys: createKeyStore(pool),
+    });
+  } finally {
+    await pool.end();
+  }
+}

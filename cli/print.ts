@@ -1,0 +1,58 @@
+/** A record of a store, as it is printed. */
+export type Row = Record<string, unknown>;
+
+/** One record: JSON for scripts, or a line for each of its fields. */
+export function printRecord(record: object, { json }: { json?: true }): void {
+  if (json === true) return write(JSON.stringify(record));
+  const fields = Object.entries(record);
+  const width = Math.max(...fields.map(([field]) => field.length));
+  write(fields.map(([field, value]) => `${field.padEnd(width)}  ${shown(value)}`).join('\n'));
+}
+
+/** Several records: JSON for scripts, or a table of some of their fields. */
+export function printTable<T extends object>(
+  records: T[],
+  fields: (keyof T & string)[],
+  { json }: { json?: true },
+): void {
+  if (json === true) return write(JSON.stringify(records));
+  if (records.length === 0) return write('(none)');
+  const rows = [
+    fields.map(heading),
+    ...records.map((record) => fields.map((field) => cell(record[field]))),
+  ];
+  const widths = fields.map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = rows.map((row) =>
+    row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '),
+  );
+  write(lines.map((line) => line.trimEnd()).join('\n'));
+}
+
+export function write(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** What a person should know and a script need not read. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** `lastUsedAt` is headed `LAST USED AT`. */
+function heading(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => ` ${letter}`).toUpperCase();
+}
+
+const cellMaxChars = 40;
+
+function cell(value: unknown): string {
+  const text = shown(value).replaceAll(/\s+/g, ' ');
+  return text.length > cellMaxChars ? `${text.slice(0, cellMaxChars - 1)}…` : text;
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

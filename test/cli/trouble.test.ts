@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { main } from '../../cli/main.ts';
+import { createEmptyDatabase, type TestDatabase } from '../support/database.ts';
+import { type Cli, cliWith } from './run-cli.ts';
+
+const encryptionKey = randomBytes(32).toString('base64');
+const unknownId = '5b0d3f5e-4a51-4d0e-9a53-000000000001';
+let database: TestDatabase;
+let flowrun: Cli;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  flowrun = cliWith({ DATABASE_URL: database.url, ENCRYPTION_KEY: encryptionKey });
+});
+
+afterAll(() => database.drop());
+
+test('a database without a schema is told apart, and migrated', async () => {
+  const before = await flowrun('project', 'list');
+  expect(before).toMatchObject({ code: 1, out: '' });
+  expect(before.err).toContain('run `flowrun migrate`');
+  expect((await flowrun('migrate')).code).toBe(0);
+  expect(await flowrun('project', 'list')).toEqual({ code: 0, out: '(none)\n', err: '' });
+  await flowrun.json('project', 'create', 'shop');
+});
+
+describe('what cannot be done ends with 1 and says why', () => {
+  test.each([
+    [['project', 'create', 'shop'], 'There is a project shop already.'],
+    [['project', 'set', 'shopp', '--max-concurrent-runs', '1'], 'There is no project shopp.'],
+    [['project', 'webhook-secret', 'shopp'], 'There is no project shopp.'],
+    [['flow', 'create', '--project', 'shopp', '--name', 'x'], 'There is no project shopp.'],
+    [['flow', 'show', unknownId], `There is no flow ${unknownId}.`],
+    [['flow', 'update', unknownId, '--name', 'x'], `There is no flow ${unknownId}.`],
+    [['key', 'create', '--project', 'shopp', '--name', 'x'], 'There is no project shopp.'],
+    [['key', 'revoke', unknownId], `There is no key ${unknownId}.`],
+  ])('%j', async (args, message) => {
+    expect(await flowrun(...args)).toEqual({ code: 1, out: '', err: `${message}\n` });
+  });
+});
+
+describe('wrong usage ends with 2 and says what was expected', () => {
+  const flow = ['flow', 'create', '--project', 'shop', '--name', 'x'];
+  const key = ['key', 'create', '--project', 'shop', '--name', 'x'];
+  test.each([
+    [['unknown'], "unknown command 'unknown'"],
+    [['project', 'create'], "missing required argument 'project'"],
+    [['project', 'create', 'a/b'], 'Expected 1 to 64 letters'],
+    [['project', 'set', 'shop', '--max-concurrent-runs', '-1'], 'a whole number from 0'],
+    [['project', 'set', 'shop', '--monthly-run-quota', 'many'], 'a whole number from 0'],
+    [['flow', 'create', '--name', 'x'], "required option '--project <project>' not specified"],
+    [[...flow, '--memory', '2G'], 'like 2GiB'],
+    [[...flow, '--memory', '255MiB'], 'like 2GiB'],
+    [[...flow, '--cpus', '0'], 'from 0.1 to 256'],
+    [[...flow, '--network', 'all'], 'Allowed choices are limited, open, none'],
+    [[...flow, '--allow-host', 'https://x'], 'Expected a host'],
+    [[...flow, '--timeout-seconds', '86401'], 'from 1 to 86400'],
+    [[...flow, '--model=--settings'], 'the name of a model'],
+    [[...flow, '--prompt', ''], 'Expected 1 to 1048576 bytes'],
+    [[...flow, '--prompt', 'x', '--prompt-file', '/etc/hostname'], 'cannot be used with option'],
+    [[...flow, '--instructions-file', '/nowhere/x'], 'It cannot be read: ENOENT'],
+    [['flow', 'show', 'x'], 'Expected a UUID'],
+    [[...key, '--rpm', '0'], 'from 1 to 10000'],
+    [[...key, '--rpm', '10001'], 'from 1 to 10000'],
+    [[...key, '--expires', '2001-01-01'], 'Expected a moment to come'],
+    [[...key, '--expires', 'soon'], 'Expected a moment to come'],
+  ])('%j', async (args, message) => {
+    const { code, err } = await inThisProcess(args);
+    expect(err).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  test('as a process too', async () => {
+    const { code, out, err } = await flowrun('project', 'create', 'a/b');
+    expect(err).toContain('Expected 1 to 64 letters');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+  });
+});
+
+describe('where the database is', () => {
+  test('nothing configured', async () => {
+    const { code, err } = await cliWith({})('project', 'list');
+    expect(code).toBe(1);
+    expect(err).toContain('No database is configured: DATABASE_URL is not set.');
+    expect(err).toContain('npm start');
+  });
+
+  test('half configured', async () => {
+    const { code, err } = await cliWith({ DATABASE_URL: database.url })('project', 'list');
+    expect(code).toBe(1);
+    expect(err).toContain('ENCRYPTION_KEY is not set: expected 32 bytes in base64');
+  });
+
+  test('nobody there', async () => {
+    const nowhere = cliWith({
+      DATABASE_URL: 'postgres://user:canary@127.0.0.1:1/flowrun',
+      ENCRYPTION_KEY: encryptionKey,
+    });
+    for (const args of [['project', 'list'], ['migrate']]) {
+      const { code, err } = await nowhere(...args);
+      expect(code).toBe(1);
+      expect(err).toContain('Postgres cannot be reached: connect ECONNREFUSED 127.0.0.1:1');
+      expect(err).not.toContain('canary');
+    }
+  });
+
+  test('taken from the local stack, where nothing is configured', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flowrun-stack-'));
+    mkdirSync(join(folder, 'demo'));
+    const stack = { DATABASE_URL: database.url, ENCRYPTION_KEY: encryptionKey, INSTANCE: 'demo' };
+    writeFileSync(join(folder, 'demo/stack.json'), JSON.stringify(stack));
+    try {
+      expect((await cliWith({ FLOWRUN_DATA: folder })('project', 'list')).code).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+/** Usage is looked at before anything else is, so a process for each would show nothing more. */
+async function inThisProcess(args: string[]): Promise<{ code: number; err: string }> {
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  try {
+    const code = await main(args);
+    return { code, err: written.mock.calls.map(([text]) => String(text)).join('') };
+  } finally {
+    written.mockRestore();
+  }
+}

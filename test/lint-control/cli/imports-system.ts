@@ -1,0 +1,2 @@
+// breaks: eslint(no-restricted-imports)
+export { createPool } from '../systems/postgres/pool.ts';
