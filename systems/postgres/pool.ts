@@ -22,7 +22,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     statement_timeout: 30_000,
     lock_timeout: 10_000,
     idle_in_transaction_session_timeout: 60_000,
-    types: numbersForBigints,
+    types: numbersForBigints(),
   });
   // A connection that dies emits 'error' on itself, whether it is idle, or held and between two
   // statements; unheard, either would end the process. The pool repeats what an idle one said.
@@ -38,9 +38,8 @@ function lostConnection(error: Error): Error {
 }
 
 /** Sequence numbers, offsets and counts stay far below 2^53. */
-const numbersForBigints = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8
-      ? Number
-      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-};
+function numbersForBigints(): pg.TypeOverrides {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(pg.types.builtins.INT8, Number);
+  return types;
+}

@@ -8,20 +8,25 @@ create function lock_placement() returns void language sql volatile as $$
   select pg_advisory_xact_lock(hashtextextended('placement', 0))
 $$;
 
--- Call with the placement lock held. Null when no host has a free place.
+-- Call with the placement lock held. Null when no host has a free place. In plpgsql because that
+-- keeps its plan, which takes longer to make than to run.
 create function pick_host(runner text, unseen interval, at timestamptz) returns text
-language sql volatile as $$
-  select h.id
-  from hosts h
-  cross join lateral (
-    select h.capacity - count(*) as free from runs r where r.host_id = h.id and takes_place(r)
-  ) places
-  where not h.draining
-    and h.last_seen > at - unseen
-    and places.free > 0
-    and (runner is null or h.id = runner)
-  order by places.free desc, h.id
-  limit 1
+language plpgsql volatile as $$
+begin
+  return (
+    select h.id
+    from hosts h
+    cross join lateral (
+      select h.capacity - count(*) as free from runs r where r.host_id = h.id and takes_place(r)
+    ) places
+    where not h.draining
+      and h.last_seen > at - unseen
+      and places.free > 0
+      and (runner is null or h.id = runner)
+    order by places.free desc, h.id
+    limit 1
+  );
+end
 $$;
 
 -- The same rule as core/workflow-id.ts, here because only this transaction knows the window.

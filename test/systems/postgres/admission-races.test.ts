@@ -18,10 +18,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-function admitAtOnce(scene: Scene, count: number, key: (n: number) => string | null) {
+function admitAtOnce(scene: Scene, times: number, key: (n: number) => string | null) {
   const stores = pools.map((pool) => createAdmission(pool, testSealer));
   return Promise.all(
-    Array.from({ length: count }, (_, n) => {
+    Array.from({ length: times }, (_, n) => {
       const store = stores[n % stores.length];
       if (!store) throw new Error('no pool');
       return store.admitRun(scene.request({ idempotencyKey: key(n), labels: { n: `${n}` } }));
@@ -65,11 +65,12 @@ test('while runs come and go the cap holds at every moment', async () => {
       }),
     ),
   );
-  let over = false;
+  const over = new AbortController();
   const watch = async () => {
-    while (!over) seen.push((await database.pool.query(active, [scene.projectId])).rows[0].n);
+    while (!over.signal.aborted)
+      seen.push((await database.pool.query(active, [scene.projectId])).rows[0].n);
   };
-  await Promise.all([churn.finally(() => (over = true)), watch()]);
+  await Promise.all([churn.finally(() => over.abort()), watch()]);
   expect(Math.max(...seen)).toBeLessThanOrEqual(3);
   expect(Math.max(...seen)).toBeGreaterThan(0);
 });

@@ -109,9 +109,6 @@ test('a project is made once; what is left out of a change stays', async () => {
   expect(await projects().find('nowhere')).toBeNull();
 });
 
-test.each(['', 'a/b', 'a b', 'ä', 'x'.repeat(65)])(
-  'the project id %j is refused',
-  async (projectId) => {
-    await expect(projects().create({ projectId, name: 'P' })).rejects.toThrow('check constraint');
-  },
-);
+test.each(['', 'a/b', 'a b', 'ä', 'x'.repeat(65)])('the project id %j is refused', async (id) => {
+  await expect(projects().create({ projectId: id, name: 'P' })).rejects.toThrow('check constraint');
+});

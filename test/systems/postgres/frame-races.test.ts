@@ -97,10 +97,10 @@ test('while the server ends connections every line is stored once, in order', as
   const kill = `
     select pg_terminate_backend(pid) from pg_stat_activity
     where application_name like 'worker-%' and datname = current_database()`;
-  let done = false;
+  const done = new AbortController();
   let kills = 0;
   const purge = async () => {
-    while (!done) {
+    while (!done.signal.aborted) {
       kills += (await database.pool.query(kill)).rowCount ?? 0;
       await setTimeout(60);
     }
@@ -111,7 +111,7 @@ test('while the server ends connections every line is stored once, in order', as
       return tail({ frames, runId, owner: `host-${n}`, spoolLength: 300, fenced: () => undefined });
     }),
   );
-  await Promise.all([purge(), tails.finally(() => (done = true))]);
+  await Promise.all([purge(), tails.finally(() => done.abort())]);
   await expectWholeLog(runId, 300);
   expect(kills).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Run } from '../../../core/run.ts';
 import { createHostStore } from '../../../systems/postgres/host-store.ts';
 import { createReconcileStore } from '../../../systems/postgres/reconcile-store.ts';
@@ -9,11 +9,15 @@ import { createScene, type Scene } from '../../support/records.ts';
 
 let database: TestDatabase;
 let scene: Scene;
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
-  scene = await createScene(database.pool, testSealer);
-  return () => database.drop();
 });
+// The questions are about all runs there are, so each test begins with none.
+beforeEach(async () => {
+  await database.pool.query('truncate projects, hosts cascade');
+  scene = await createScene(database.pool, testSealer);
+});
+afterAll(() => database.drop());
 
 const reconcile = () => createReconcileStore(database.pool);
 const runs = () => createRunStore(database.pool, testSealer);
