@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+import { limits } from '../../core/limits.ts';
+import { ApiError, envelopeOf, invalid } from '../errors.ts';
+
+export interface ClientErrorDeps {
+  newId: () => string;
+  now: () => Date;
+}
+
+/**
+ * What Node's parser refuses never becomes a request: the answer is written to the socket by hand,
+ * in the same envelope and with the same headers as every other.
+ */
+export function clientErrorHandler({ newId, now }: ClientErrorDeps) {
+  return (error: Error & { code?: string }, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const refusal = refusalOf(error.code);
+    const body = JSON.stringify(envelopeOf(refusal));
+    const head = [
+      `HTTP/1.1 ${refusal.statusCode} ${reasons[refusal.statusCode] ?? 'Bad Request'}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      `X-Request-Id: ${newId()}`,
+      `X-RateLimit-Limit: ${limits.keyRatePerMinute}`,
+      `X-RateLimit-Remaining: ${limits.keyRatePerMinute}`,
+      `X-RateLimit-Reset: ${Math.ceil(now().getTime() / 1_000)}`,
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  };
+}
+
+const reasons: Record<number, string> = {
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  431: 'Request Header Fields Too Large',
+};
+
+function refusalOf(code: string | undefined): ApiError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return invalid('The request headers are too large.', { status: 431 });
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new ApiError('PAYLOAD_TOO_LARGE', 'The chunk extensions are too large.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return invalid('The request did not arrive in time.', { status: 408 });
+    default:
+      return invalid('The request is not well-formed HTTP.');
+  }
+}

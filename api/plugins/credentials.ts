@@ -1,0 +1,27 @@
+import type { FastifyRequest } from 'fastify';
+
+/**
+ * The key that a request presents, or null where there is none, or where header and query say
+ * different things: the weaker of two credentials is never taken.
+ */
+export function presentedKey(request: FastifyRequest): string | null {
+  const fromHeader = headerKey(request.headers.authorization);
+  if (request.routeOptions.config.takesKeyInQuery !== true) return fromHeader ?? null;
+  const fromQuery = queryKey(request.query);
+  if (fromHeader === undefined) return fromQuery ?? null;
+  return fromQuery === undefined || fromQuery === fromHeader ? fromHeader : null;
+}
+
+/** Undefined: not given. Null: given, and no key. */
+type Presented = string | null | undefined;
+
+function headerKey(header: string | undefined): Presented {
+  if (header === undefined) return undefined;
+  return /^bearer +(\S+)$/i.exec(header)?.[1] ?? null;
+}
+
+function queryKey(query: unknown): Presented {
+  const value = (query as { api_key?: unknown }).api_key; // a parsed query is always an object
+  if (value === undefined) return undefined;
+  return typeof value === 'string' && value !== '' ? value : null;
+}

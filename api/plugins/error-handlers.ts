@@ -1,0 +1,58 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, envelopeOf, invalid } from '../errors.ts';
+
+/** The one place where an error becomes an answer. What nobody foresaw is logged, never shown. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = asApiError(error);
+  if (known.statusCode >= 500) {
+    request.log.error({ err: error, requestId: request.id }, 'request_failed');
+  }
+  void reply
+    .code(known.statusCode)
+    .headers(known.details.headers ?? {})
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(envelopeOf(known)));
+}
+
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const { code, statusCode, message } = (error ?? {}) as Partial<FastifyError>; // each may be absent
+  if (isConnectionTrouble(code ?? message ?? '')) {
+    return new ApiError(
+      'UPSTREAM_UNAVAILABLE',
+      'A part of the service does not answer; try again.',
+    );
+  }
+  if (statusCode === 413)
+    return new ApiError('PAYLOAD_TOO_LARGE', 'The request body is too large.');
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return invalid(readableMessage(code), {
+      status: statusCode === 414 || statusCode === 415 ? statusCode : 400,
+    });
+  }
+  return new ApiError('INTERNAL_ERROR', 'The service failed to answer this request.');
+}
+
+/** Own words: those of the library repeat the address, and so whatever secret is in its query. */
+function readableMessage(code: string | undefined): string {
+  switch (code) {
+    case 'FST_ERR_BAD_URL':
+      return 'The address is not correctly encoded.';
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return 'A part of the address is too long.';
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return 'The body has to be JSON, with the content type application/json.';
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return 'The body is not as long as its Content-Length says.';
+    default:
+      return 'The request could not be read.';
+  }
+}
+
+/** Of Node's sockets; Postgres' classes 08, 53, 57P and lock time-out; the pool's own words. */
+function isConnectionTrouble(said: string): boolean {
+  return (
+    /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|08...|53...|57P..|55P03)$/.test(said) ||
+    /^(timeout exceeded when trying to connect|Connection terminated)/.test(said)
+  );
+}

@@ -1,0 +1,18 @@
+import type { App } from '../app-types.ts';
+import { notFound } from '../errors.ts';
+
+/** An id that is none names nothing: that is said before the body is looked at. */
+export function pathIds(app: App): void {
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.takesAnyId === true) return;
+    for (const [name, value] of Object.entries(request.params as Record<string, string>)) {
+      const what = kinds[name];
+      if (what !== undefined && !uuidPattern.test(value)) throw notFound(what);
+    }
+  });
+}
+
+/** The parameters that hold a UUID, and what each names. */
+const kinds: Record<string, string> = { runId: 'Run', flowId: 'Flow' };
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,0 +1,48 @@
+import type { FastifyReply } from 'fastify';
+import { limits } from '../../core/limits.ts';
+import type { TokenAnswer } from '../../core/token-bucket.ts';
+import type { App } from '../app-types.ts';
+import { ApiError } from '../errors.ts';
+
+export interface TokenTaker {
+  take: (keyId: string, perMinute: number) => Promise<TokenAnswer>;
+}
+
+/** The headers that stand on every answer, whoever asks and whatever comes of it. */
+export function answerHeaders(app: App, now: () => Date): void {
+  app.addHook('onRequest', async (request, reply) => {
+    setCommonHeaders(reply, request.id, now());
+  });
+}
+
+/** For answers that are given before any hook has run, too. */
+export function setCommonHeaders(reply: FastifyReply, requestId: string, now: Date): void {
+  reply.header('x-request-id', requestId);
+  setRateHeaders(reply, {
+    limit: limits.keyRatePerMinute,
+    remaining: limits.keyRatePerMinute,
+    resetAtSeconds: Math.ceil(now.getTime() / 1_000),
+  });
+}
+
+/** Every call with a live key takes a token, whatever is wrong with the rest of it. */
+export function rateLimit(app: App, rateLimiter: TokenTaker): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.caller === null) return;
+    const { keyId, rateLimitRpm } = request.caller.key;
+    const answer = await rateLimiter.take(keyId, rateLimitRpm);
+    setRateHeaders(reply, answer);
+    if (answer.allowed) return;
+    throw new ApiError('RATE_LIMITED', 'Too many calls with this API key.', {
+      headers: { 'retry-after': String(Math.max(1, answer.retryAfterSeconds)) },
+    });
+  });
+}
+
+type RateNumbers = Pick<TokenAnswer, 'limit' | 'remaining' | 'resetAtSeconds'>;
+
+function setRateHeaders(reply: FastifyReply, numbers: RateNumbers): void {
+  reply.header('x-ratelimit-limit', String(numbers.limit));
+  reply.header('x-ratelimit-remaining', String(numbers.remaining));
+  reply.header('x-ratelimit-reset', String(numbers.resetAtSeconds));
+}

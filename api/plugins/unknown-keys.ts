@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { limits } from '../../core/limits.ts';
+import { type TokenBucket, takeToken } from '../../core/token-bucket.ts';
+
+/**
+ * Keeps those who try keys away from the database: a key that was unknown a moment ago is not
+ * looked up again, and an address that presents too many unknown keys has to wait. A key that was
+ * good is never held up by what else comes from its address, and is looked up at every call, so
+ * that its revocation counts from the next one.
+ */
+export interface UnknownKeys {
+  /** 0: look the key up. Infinity: it is known to be unknown. Else the seconds to wait. */
+  secondsToWait: (key: string, address: string) => number;
+  note: (key: string, address: string, isKnown: boolean) => void;
+}
+
+export function createUnknownKeys(nowMs: () => number): UnknownKeys {
+  const unknownUntil = boundedMap<number>();
+  const good = boundedMap<true>();
+  const buckets = boundedMap<TokenBucket>();
+
+  return {
+    secondsToWait(key, address) {
+      const digest = digestOf(key);
+      if (nowMs() < (unknownUntil.get(digest) ?? 0)) return Number.POSITIVE_INFINITY;
+      if (good.get(digest)) return 0;
+      const bucket = buckets.get(address) ?? null;
+      return takeToken({ bucket, perMinute: limits.unknownKeysPerMinute, nowMs: nowMs() })
+        .retryAfterSeconds;
+    },
+    note(key, address, isKnown) {
+      const digest = digestOf(key);
+      if (isKnown) return good.set(digest, true);
+      good.delete(digest);
+      unknownUntil.set(digest, nowMs() + limits.unknownKeyMemoryMs);
+      const bucket = buckets.get(address) ?? null;
+      const taken = takeToken({ bucket, perMinute: limits.unknownKeysPerMinute, nowMs: nowMs() });
+      buckets.set(address, taken.bucket);
+    },
+  };
+}
+
+const digestOf = (key: string) => createHash('sha256').update(key).digest('base64');
+
+/** Forgets what was set longest ago. */
+function boundedMap<V>() {
+  const map = new Map<string, V>();
+  return {
+    get: (name: string) => map.get(name),
+    delete: (name: string) => void map.delete(name),
+    set(name: string, value: V): void {
+      map.delete(name);
+      map.set(name, value);
+      if (map.size <= limits.addressesRememberedMax) return;
+      const oldest = map.keys().next();
+      if (!oldest.done) map.delete(oldest.value);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { type App, projectOf } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { invalid } from '../errors.ts';
+import { loadRun } from '../load-run.ts';
+import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../pages.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
+import { fileEntry, filesQuery } from '../schemas/file.ts';
+import { runParams } from '../schemas/run.ts';
+import { fileView } from '../views/file-view.ts';
+import { runPath } from '../views/run-view.ts';
+
+const schema = {
+  operationId: 'listFiles',
+  summary: 'Files of a run as they were last stored, by path',
+  params: runParams,
+  querystring: filesQuery,
+  response: { 200: enveloped(z.array(fileEntry)), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
+
+export function listFiles(app: App, deps: ApiDeps): void {
+  app.get('/api/v1/runs/:runId/files', { schema }, async (request, reply) => {
+    const run = await loadRun(deps, request.params.runId, projectOf(request));
+    const { scope, prefix, cursor } = request.query;
+    const after = decodeCursor(cursor);
+    if (after?.includes('\0')) throw invalid('query.cursor: is no cursor of this list');
+    const limit = pageLimit(request.query);
+    const wanted = Object.entries({ scope, prefix, after }).filter(([, v]) => v !== undefined);
+    const found = await deps.files.list(run.runId, {
+      ...Object.fromEntries(wanted),
+      limit: limit + 1,
+    });
+
+    const files = found.slice(0, limit);
+    const last = files.at(-1);
+    if (found.length > limit && last !== undefined) {
+      const next = { limit, scope, prefix, cursor: encodeCursor(last.path) };
+      linkNext(reply, `${deps.publicUrl}${runPath(run.runId)}/files`, next);
+    }
+    return { data: files.map(fileView) };
+  });
+}

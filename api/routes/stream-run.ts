@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { type App, callerOf } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { invalid, notFound } from '../errors.ts';
+import { errors } from '../schemas/envelope.ts';
+import { runParams } from '../schemas/run.ts';
+import { queryNumber } from '../schemas/text.ts';
+import type { Streams } from '../stream/streams.ts';
+
+const eventId = queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+const schema = {
+  operationId: 'streamRun',
+  summary: 'Live event stream of a run',
+  params: runParams,
+  querystring: z.strictObject({
+    lastEventId: eventId.optional().meta({ description: 'As the Last-Event-ID header.' }),
+    api_key: z.string().optional().meta({ description: 'For clients that cannot set headers.' }),
+  }),
+  response: errors(400, 401, 404, 429, 500, 503),
+};
+
+/** A run of another project does not exist here. */
+export function streamRun(app: App, deps: ApiDeps, streams: Streams): void {
+  const url = '/api/v1/runs/:runId/stream';
+  const config = { takesKeyInQuery: true } as const;
+  app.get(url, { schema, config, exposeHeadRoute: false }, async (request, reply) => {
+    const resumeAfter = headerId(request.headers['last-event-id']) ?? request.query.lastEventId;
+    const caller = callerOf(request);
+    const run = await deps.runs.find(request.params.runId);
+    const isHere = run?.projectId === caller.key.projectId && run.deletedAt === null;
+    if (run === null || !isHere) throw notFound('Run');
+    await streams.open({ run, caller, resumeAfter: resumeAfter ?? null }, reply);
+  });
+}
+
+/** A browser sends it when it connects again by itself, so it is newer than the address. */
+function headerId(header: string | string[] | undefined): number | undefined {
+  if (header === undefined || header === '') return undefined;
+  const parsed = eventId.safeParse(header);
+  if (!parsed.success) throw invalid('header Last-Event-ID: is no id of this stream');
+  return parsed.data;
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+const timestamp = z.string().meta({ format: 'date-time' });
+
+export const flowRecord = z
+  .object({
+    flowId: z.uuid(),
+    projectId: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    prompt: z.string().nullable(),
+    instructions: z.string().nullable(),
+    model: z.string().nullable(),
+    mcpServerNames: z.array(z.string()),
+    envNames: z.array(z.string()),
+    disallowedTools: z.array(z.string()),
+    runner: z.string().nullable(),
+    image: z.string().nullable(),
+    resources: z.object({ memoryBytes: z.int(), cpus: z.number() }),
+    network: z.object({
+      policy: z.enum(['limited', 'open', 'none']),
+      allowedHosts: z.array(z.string()),
+    }),
+    timeoutSeconds: z.int().nullable(),
+    version: z.int(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: 'Flow' });
+
+export type FlowRecord = z.infer<typeof flowRecord>;

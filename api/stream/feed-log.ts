@@ -1,0 +1,80 @@
+import type { StoredFrame } from '../../core/frame.ts';
+import { limits } from '../../core/limits.ts';
+import type { Run } from '../../core/run.ts';
+import type { StreamEntry, StreamPosition } from '../../systems/redis/frame-stream.ts';
+import type { ApiDeps } from '../deps.ts';
+import { readLog } from './replay-source.ts';
+import { createRing, type Ring } from './ring.ts';
+import { sseDelta, sseFrame } from './sse.ts';
+
+/** The growing end of a run's log, as events in a ring. */
+export interface FeedLog {
+  ring: Ring;
+  /** How far it has been read. */
+  seq: () => number;
+  /** Somebody says that the log has got this far. */
+  hearOf: (seq: number) => void;
+  /** Reads on; true while there may be more. */
+  advance: () => Promise<boolean>;
+}
+
+/**
+ * Reads from Redis as long as the numbers are without a gap; across a gap, at a stub, and where
+ * Redis has less than was heard of, from Postgres.
+ */
+export function createFeedLog(deps: Pick<ApiDeps, 'frames' | 'frameStream'>, run: Run): FeedLog {
+  const ring = createRing(run.lastSeq);
+  const position: StreamPosition = { seq: run.lastSeq, n: 0 };
+  let heardOf = run.lastSeq;
+
+  const hearOf = (seq: number): void => {
+    heardOf = Math.max(heardOf, seq);
+  };
+
+  function pushFrame(frame: StoredFrame): void {
+    position.seq = frame.seq;
+    position.n = 0;
+    ring.push({ seq: frame.seq, n: 0 }, sseFrame(frame));
+  }
+
+  /** False: what comes next is not in Redis. */
+  function accept(entry: StreamEntry): boolean {
+    const seq = entry.kind === 'stub' ? entry.seq : seqOf(entry);
+    hearOf(seq);
+    if (seq < position.seq) return true;
+    if (entry.kind === 'delta' && seq === position.seq) {
+      position.n = entry.delta.n;
+      if (run.partialMessages) ring.push({ ...position }, sseDelta(entry.delta));
+      return true;
+    }
+    if (entry.kind !== 'frame' || seq !== position.seq + 1) return false;
+    pushFrame(entry.frame);
+    return true;
+  }
+
+  async function advanceByRedis(): Promise<boolean> {
+    const entries =
+      (await deps.frameStream.read(run.runId, position, limits.replayPageFrames)) ?? [];
+    return entries.every(accept) && entries.length === limits.replayPageFrames;
+  }
+
+  /** An empty page, though more was heard of: the log has been pruned, or the word was wrong. */
+  async function advanceByLog(): Promise<boolean> {
+    if (position.seq >= heardOf) return false;
+    const page = await readLog(deps, run.runId, position.seq);
+    page.forEach(pushFrame);
+    if (page.length === 0) heardOf = position.seq;
+    return page.length > 0;
+  }
+
+  return {
+    ring,
+    seq: () => position.seq,
+    hearOf,
+    advance: async () => (await advanceByRedis()) || (await advanceByLog()),
+  };
+}
+
+function seqOf(entry: Exclude<StreamEntry, { kind: 'stub' }>): number {
+  return entry.kind === 'frame' ? entry.frame.seq : entry.delta.seq;
+}

@@ -1,0 +1,37 @@
+import { fileTree } from '../../core/file-tree.ts';
+import { limits } from '../../core/limits.ts';
+import type { ApiDeps } from '../deps.ts';
+
+/** The working directory of a run as last seen, as JSON text; null where there is none yet. */
+export interface FeedTree {
+  json: () => string | null;
+  /** Says that it has changed. */
+  expect: () => void;
+  /** Reads it where a change was announced. */
+  refresh: (isOver: boolean) => Promise<void>;
+}
+
+type TreeDeps = Pick<ApiDeps, 'frameStream' | 'files'>;
+
+export function createFeedTree(deps: TreeDeps, runId: string): FeedTree {
+  let json: string | null = null;
+  let isDue = true;
+  return {
+    json: () => json,
+    expect() {
+      isDue = true;
+    },
+    async refresh(isOver) {
+      if (!isDue) return;
+      isDue = false;
+      const kept = await deps.frameStream.readFileTree(runId);
+      json = kept ?? (isOver ? await treeOfSnapshot(deps, runId) : null) ?? json;
+    },
+  };
+}
+
+/** What Redis has forgotten is in the snapshot, once there is one. */
+async function treeOfSnapshot(deps: TreeDeps, runId: string): Promise<string | null> {
+  const files = await deps.files.list(runId, { limit: limits.fileTreeMaxNodes });
+  return files.length === 0 ? null : JSON.stringify(fileTree(files));
+}

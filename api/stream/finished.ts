@@ -1,0 +1,26 @@
+import { type FinishedReason, finishedReasonOf } from '../../core/end-cause.ts';
+import type { Run } from '../../core/run.ts';
+import type { LogState } from '../../systems/postgres/log-state.ts';
+import { sseEvent } from './sse.ts';
+
+/**
+ * The last event of a stream, from what Postgres says of the end. Its id is one beyond the log, so
+ * that a browser that connects again by itself gets nothing but the end.
+ */
+export function finishedEvent(
+  whenConnected: Run,
+  { endCause, exitCode, lastSeq }: LogState,
+): Buffer {
+  const { sessionId, runId } = whenConnected;
+  const data = JSON.stringify({
+    sessionId: sessionId ?? runId,
+    reason: reasonOf(whenConnected, endCause),
+    ...(exitCode === null ? {} : { exitCode }),
+  });
+  return sseEvent({ event: 'finished', data, id: lastSeq + 1 });
+}
+
+function reasonOf(whenConnected: Run, endCause: LogState['endCause']): FinishedReason {
+  if (whenConnected.endedAt !== null) return 'already_ended';
+  return endCause === null ? 'error' : finishedReasonOf(endCause);
+}

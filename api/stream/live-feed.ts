@@ -1,0 +1,74 @@
+// One feed per watched run and process, shared by all its readers. It listens first, then reads on
+// from where the log stood. A wake-up says how far the log has got, and the tick says so once a
+// second whether anybody woke it or not; so a lost wake-up, a lost frame or a lost Redis costs time
+// and nothing else.
+
+import type { Run } from '../../core/run.ts';
+import type { LogState } from '../../systems/postgres/log-state.ts';
+import type { Wake } from '../../systems/redis/frame-stream.ts';
+import type { ApiDeps } from '../deps.ts';
+import { createFeedLog } from './feed-log.ts';
+import { createFeedState } from './feed-state.ts';
+import { createFeedTree, type FeedTree } from './feed-tree.ts';
+import { createRepeater } from './repeater.ts';
+import type { Ring } from './ring.ts';
+
+export interface LiveFeed {
+  ring: Pick<Ring, 'take' | 'floor'>;
+  tree: Pick<FeedTree, 'json'>;
+  state: () => LogState;
+  /** Resolves when the tree is known. */
+  ready: Promise<void>;
+  onChange: (listener: () => void) => () => void;
+  /** What somebody has just read in Postgres. */
+  observe: (state: LogState) => void;
+  close: () => void;
+}
+
+export type FeedDeps = Pick<ApiDeps, 'frames' | 'frameStream' | 'files' | 'logger'>;
+
+export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
+  const { runId } = run;
+  const listeners = new Set<() => void>();
+  const log = createFeedLog(deps, run);
+  const state = createFeedState(deps, run);
+  const tree = createFeedTree(deps, runId);
+  const isOver = () => state.now().endedAt !== null;
+  const tell = () => listeners.forEach((listener) => listener());
+
+  const reading = createRepeater({
+    onError: (err) => deps.logger.warn({ err, runId }, 'stream_read_failed'),
+    async step() {
+      await state.refresh();
+      log.hearOf(state.now().lastSeq);
+      await tree.refresh(isOver());
+      while (await log.advance()) tell();
+      tell();
+    },
+  });
+
+  const unsubscribe = deps.frameStream.subscribe(runId, (wake: Wake) => {
+    if (wake.kind === 'frames') log.hearOf(wake.lastSeq);
+    if (wake.kind === 'state' || wake.kind === 'unsure') state.expect();
+    if (wake.kind === 'filetree' || wake.kind === 'unsure') tree.expect();
+    reading.poke();
+  });
+
+  return {
+    ring: log.ring,
+    tree,
+    state: state.now,
+    ready: tree.refresh(isOver()),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    observe(found) {
+      if (state.set(found) || found.lastSeq > log.seq()) reading.poke();
+    },
+    close() {
+      unsubscribe();
+      reading.close();
+    },
+  };
+}

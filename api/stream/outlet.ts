@@ -1,0 +1,51 @@
+import type { ServerResponse } from 'node:http';
+import { limits } from '../../core/limits.ts';
+
+/** A reader's end of a stream: takes bytes as fast as the reader does, and no faster. */
+export interface Outlet {
+  /** Resolves when the next bytes may come; false once the reader is gone. */
+  write: (bytes: Buffer) => Promise<boolean>;
+  isOpen: () => boolean;
+  onClose: (listener: () => void) => void;
+  end: () => void;
+  destroy: () => void;
+}
+
+/**
+ * At most one slice waits in memory. A reader who takes nothing of it for a while is cut off: it
+ * comes back by its last id. Waiting for `drain` alone would hang for ever when the reader leaves.
+ */
+export function createOutlet(res: ServerResponse): Outlet {
+  res.on('error', () => undefined); // a write that crosses the reader's leaving; `close` follows
+  const isOpen = () => !res.destroyed && !res.writableEnded;
+
+  return {
+    async write(bytes) {
+      for (let at = 0; at < bytes.length; at += limits.streamBufferMaxBytes) {
+        if (!isOpen()) return false;
+        const slice = bytes.subarray(at, at + limits.streamBufferMaxBytes);
+        if (!res.write(slice) && res.writableNeedDrain) await drained(res);
+      }
+      return isOpen();
+    },
+    isOpen,
+    onClose: (listener) => void res.on('close', listener),
+    end: () => void res.end(),
+    destroy: () => void res.destroy(),
+  };
+}
+
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => res.destroy(), limits.streamStallMs);
+    const settle = () => {
+      clearTimeout(timer);
+      res.off('drain', settle);
+      res.off('close', settle);
+      resolve();
+    };
+    res.on('drain', settle);
+    res.on('close', settle);
+    if (res.destroyed) settle();
+  });
+}

@@ -1,0 +1,41 @@
+export interface Repeater {
+  poke: () => void;
+  close: () => void;
+}
+
+interface Repeated {
+  step: () => Promise<void>;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Runs a step when poked, never twice at a time; poked meanwhile, it runs it once more. After an
+ * error it rests until the next poke.
+ */
+export function createRepeater({ step, onError }: Repeated): Repeater {
+  const now = { isDue: false, isRunning: false, isClosed: false };
+
+  async function run(): Promise<void> {
+    now.isRunning = true;
+    try {
+      while (now.isDue && !now.isClosed) {
+        now.isDue = false;
+        await step();
+      }
+    } catch (error) {
+      onError(error);
+    } finally {
+      now.isRunning = false;
+    }
+  }
+
+  return {
+    poke() {
+      now.isDue = true;
+      if (!now.isRunning && !now.isClosed) void run();
+    },
+    close() {
+      now.isClosed = true;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { StoredFrame } from '../../core/frame.ts';
+import { limits } from '../../core/limits.ts';
+import type { StreamEntry } from '../../systems/redis/frame-stream.ts';
+import type { ApiDeps } from '../deps.ts';
+
+/**
+ * The frames of a run from a place on, page by page: from Redis where that reaches, else from
+ * Postgres. Redis reaches no further than to a gap, or to a frame that it holds as a stub only. An
+ * empty page says that there is nothing after the place.
+ */
+export interface ReplaySource {
+  readAfter: (runId: string, seq: number) => Promise<StoredFrame[]>;
+}
+
+export function createReplaySource(deps: Pick<ApiDeps, 'frames' | 'frameStream'>): ReplaySource {
+  return {
+    async readAfter(runId, seq) {
+      const place = { seq, n: Number.MAX_SAFE_INTEGER };
+      const entries = await deps.frameStream.read(runId, place, limits.replayPageFrames);
+      const page = unbroken(entries ?? [], seq);
+      return page.length > 0 ? page : readLog(deps, runId, seq);
+    },
+  };
+}
+
+export function readLog(
+  { frames }: Pick<ApiDeps, 'frames'>,
+  runId: string,
+  afterSeq: number,
+): Promise<StoredFrame[]> {
+  return frames.read(runId, {
+    afterSeq,
+    order: 'asc',
+    limit: limits.replayPageFrames,
+    maxBytes: limits.replayPageBytes,
+  });
+}
+
+function unbroken(entries: StreamEntry[], afterSeq: number): StoredFrame[] {
+  const page: StoredFrame[] = [];
+  for (const entry of entries) {
+    if (entry.kind === 'delta') continue;
+    const next = afterSeq + page.length + 1;
+    if (entry.kind === 'stub' || entry.frame.seq !== next) break;
+    page.push(entry.frame);
+  }
+  return page;
+}

@@ -1,0 +1,25 @@
+import type { Flow } from '../../core/flow.ts';
+import type { FlowRecord } from '../schemas/flow.ts';
+
+export function flowView(flow: Flow): FlowRecord {
+  return {
+    flowId: flow.flowId,
+    projectId: flow.projectId,
+    name: flow.name,
+    description: flow.description,
+    prompt: flow.prompt,
+    instructions: flow.instructions,
+    model: flow.model,
+    mcpServerNames: flow.mcpServerNames,
+    envNames: flow.envNames,
+    disallowedTools: flow.disallowedTools,
+    runner: flow.runner,
+    image: flow.image,
+    resources: flow.resources,
+    network: flow.network,
+    timeoutSeconds: flow.timeoutSeconds,
+    version: flow.version,
+    createdAt: flow.createdAt.toISOString(),
+    updatedAt: flow.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,58 @@
+// What the API asks of Temporal. The answer to a client never depends on it: what could not be
+// said now is said by the reconciler, from what Postgres holds. So a call is waited for as long as
+// a client may be kept waiting, and goes on without it after that.
+
+import { limits } from '../core/limits.ts';
+import type { Run } from '../core/run.ts';
+import type { ApiDeps } from './deps.ts';
+
+export interface WorkflowCalls {
+  start: (run: Run) => Promise<void>;
+  stop: (run: Run, graceMs: number) => Promise<void>;
+  /** Waits, as shortly, for the calls that went on without their clients. */
+  close: () => Promise<void>;
+}
+
+type CallDeps = Pick<ApiDeps, 'runs' | 'startRun' | 'signalStop' | 'logger'>;
+
+export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
+  const { runs, startRun, signalStop, logger } = deps;
+  const open = new Set<Promise<void>>();
+
+  function waitShortly(call: Promise<void>, waitMs: number): Promise<void> {
+    open.add(call);
+    void call.finally(() => open.delete(call));
+    return Promise.race([call, after(waitMs)]);
+  }
+
+  async function start(run: Run): Promise<void> {
+    try {
+      await startRun(run);
+      await runs.markWorkflowStarted(run.runId);
+    } catch (err) {
+      logger.warn({ err, runId: run.runId }, 'workflow_start_left_to_reconciler');
+    }
+  }
+
+  async function stop(run: Run, graceMs: number): Promise<void> {
+    try {
+      await signalStop(run.workflowId, { graceMs });
+    } catch (err) {
+      logger.warn({ err, runId: run.runId }, 'stop_left_to_reconciler');
+    }
+  }
+
+  return {
+    start: (run) => waitShortly(start(run), limits.workflowStartWaitMs),
+    stop: (run, graceMs) => waitShortly(stop(run, graceMs), limits.workflowSignalWaitMs),
+    close: () =>
+      waitShortly(
+        Promise.all(open).then(() => undefined),
+        limits.workflowStartWaitMs,
+      ),
+  };
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
