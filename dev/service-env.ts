@@ -18,7 +18,7 @@ export function serviceEnv(
   const keyFile = join(folders.data, 'encryption-key.secret');
   keptSecret(keyFile, 'base64');
   const dataDir = join(folders.data, 'worker');
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const { uiUrl } = outside.temporal;
   return {
     INSTANCE: instance,

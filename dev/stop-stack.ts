@@ -4,7 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning } from './background.ts';
-import { type Folders, rootFolder } from './folders.ts';
+import { foldersOf, rootFolder } from './folders.ts';
 import { isStackLocked } from './lock.ts';
 import { livingEngines, stopEngine } from './parts/engine.ts';
 import { stopModel } from './parts/model.ts';
@@ -21,18 +21,12 @@ const parts = {
   postgres: stopPostgres,
 };
 
-export interface StackEnd {
-  stack: string;
-  folders: Folders;
-  /** Which containers are this stack's, by their instance label. */
-  isOurs: (instance: string) => boolean;
-}
-
 /** What was ended, in order. */
-export async function stopStack({ stack, folders, isOurs }: StackEnd): Promise<string[]> {
+export async function stopStack(stack: string): Promise<string[]> {
+  const folders = foldersOf(stack);
   const ended = await stopService(folders);
   for (const socket of await livingEngines()) {
-    const removed = await removeSandboxes(socket, isOurs);
+    const removed = await removeSandboxes(socket, folders.data);
     if (removed > 0) ended.push(`${removed} sandboxes`);
   }
   for (const [name, stop] of Object.entries(parts)) {

@@ -27,8 +27,7 @@ async function testAll(): Promise<Tally[]> {
     const resultFile = join(folders.data, 'tests.json');
     return [checks, await runTests({ ...run, env, resultFile })];
   } finally {
-    const isOurs = (instance: string) => instance.startsWith(stack);
-    if (process.env.FLOWRUN_KEEP !== '1') await stopStack({ stack, folders, isOurs });
+    if (process.env.FLOWRUN_KEEP !== '1') await stopStack(stack);
   }
 }
 

@@ -48,6 +48,10 @@ export async function livingEngines(): Promise<string[]> {
   return [...known].filter((_, index) => answers[index]);
 }
 
+export function isOurEngine(socket: string): boolean {
+  return socket === engineFolder().socket;
+}
+
 function engineFolder() {
   const root = join(rootFolder(), name);
   const folders: Where = { logs: root, pids: root };

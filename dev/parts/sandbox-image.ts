@@ -5,10 +5,12 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { needRoomToBuild } from '../disk.ts';
 import { hasImage, workEngine } from '../engine-api.ts';
-import { repository } from '../folders.ts';
+import { repository, rootFolder } from '../folders.ts';
 import { filesIn, hashOfFolder } from '../hash.ts';
 import { step } from '../progress.ts';
+import { pruneImages } from './prune-images.ts';
 
 interface ImageWish {
   /** What the step and the image are called, and the folder it is built from. */
@@ -43,8 +45,10 @@ function ensureImage(socket: string, wish: ImageWish): Promise<string> {
       const args = wish.buildArgs ?? {};
       const tag = `${wish.name}:${hashOfFolder(context, JSON.stringify(args))}`;
       if (await hasImage(socket, tag)) return { value: tag, said: `${tag} is there` };
+      needRoomToBuild(rootFolder(), `building ${wish.name}`);
       now(`building ${tag}`);
       await build(socket, { tag, context, args }, now);
+      await pruneImages(socket, wish.name);
       return { value: tag, said: `${tag} built` };
     } finally {
       rmSync(context, { recursive: true, force: true });
