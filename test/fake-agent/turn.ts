@@ -17,6 +17,8 @@ export interface Turn {
   output: Output;
   /** Fires on an interrupt. */
   signal: AbortSignal;
+  /** Leaves work in the background; the steps it gives are a turn of their own. */
+  later: (work: Promise<readonly Fields[]>) => void;
   /** How many results the turn prints. */
   results: 0 | 1 | 2;
   /** Fields put over those of the result. */
@@ -51,7 +53,7 @@ const dollarsPerToken = 0.00001;
 const charsPerToken = 4;
 
 export function startTurn(
-  start: Pick<Turn, 'session' | 'output' | 'signal' | 'inputLength'>,
+  start: Pick<Turn, 'session' | 'output' | 'signal' | 'later' | 'inputLength'>,
 ): Turn {
   return {
     ...start,

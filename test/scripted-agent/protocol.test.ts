@@ -77,6 +77,20 @@ describe('messages', () => {
     expect(textsOf(agent.lines())).toEqual(['second', 'third']);
   });
 
+  it('begins a turn of its own when background work ends, and waits for it at the end of input', async () => {
+    const steps = [{ say: 'later' }, { background: { sleepMs: 50, steps: [{ say: 'now' }] } }];
+    const { lines, code } = await runAgent(script(steps));
+    expect(code).toBe(0);
+    expect(kindsOf(lines).slice(-5)).toEqual([
+      'command_lifecycle completed',
+      'system task_notification',
+      'system init',
+      'assistant',
+      'result success',
+    ]);
+    expect(lines.at(-1)).toMatchObject({ result: 'now', origin: { kind: 'task-notification' } });
+  });
+
   it('takes a message of a megabyte that comes in pieces, and splits lines on newlines alone', async () => {
     const text = `grün\u2028${'x'.repeat(1024 * 1024)}`;
     const { lines } = await runAgent(text);
