@@ -30,7 +30,7 @@ export async function listenForAgent(
 
 function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.on('error', reject); // one of later is a client that could not be taken in
     server.listen({ host: '127.0.0.1', port }, () => resolve());
   });
 }

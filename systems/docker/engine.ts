@@ -79,8 +79,8 @@ export function createEngine(options: EngineOptions): Engine {
   async function imageId(image: string): Promise<string> {
     const what = `inspect image ${image}`;
     const found = await call(what, (abortSignal) => {
-      const options: Docker.ImageInspectOptions & WithSignal = { abortSignal };
-      return docker.getImage(image).inspect(options);
+      const withSignal: Docker.ImageInspectOptions & WithSignal = { abortSignal };
+      return docker.getImage(image).inspect(withSignal);
     });
     return found.Id;
   }

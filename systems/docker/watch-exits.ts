@@ -45,7 +45,7 @@ async function readEvents(
   stream.setEncoding('utf8');
   let rest = '';
   for await (const text of stream) {
-    const lines = `${rest}${text}`.split('\n');
+    const lines = `${rest}${String(text)}`.split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
       const hint = readHint(line);

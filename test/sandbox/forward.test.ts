@@ -32,7 +32,7 @@ afterEach(async () => {
 function post(body: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request({ port: forward.port, path: '/echo', method: 'POST', agent: false });
-    sent.on('response', (answer) => text(answer).then(resolve, reject));
+    sent.on('response', (answer) => void text(answer).then(resolve, reject));
     sent.on('error', reject);
     sent.end(body);
   });
@@ -56,7 +56,7 @@ test('holds what comes while the host is away and delivers it when it is back', 
   const back = performance.now();
   await host.up();
   expect(await answers).toEqual(bodies);
-  expect(performance.now() - back).toBeLessThan(700);
+  expect(performance.now() - back).toBeLessThan(3_000);
 });
 
 test('does not disturb the host with a client that has left by then', async () => {

@@ -119,7 +119,7 @@ test('goes on watching for exits once the engine is back', async () => {
   await listen((client) => {
     client.once('data', () => {
       client.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
-      client.write(`${JSON.stringify(event).slice(0, 20)}`);
+      client.write(JSON.stringify(event).slice(0, 20));
       setTimeout(() => client.end(`${JSON.stringify(event).slice(20)}\n`), 50);
     });
   });
