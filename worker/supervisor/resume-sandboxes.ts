@@ -22,7 +22,9 @@ export async function resumeSandboxes(
   const taken = own.filter((one) => wanted.has(nameOf(one)) && hasRun(one));
   const unwanted = own.filter((one) => !wanted.has(nameOf(one)));
 
-  await forEach(deps, taken, 'sandbox_not_taken_up', take);
+  await forEach(deps, taken, 'sandbox_not_taken_up', ({ runId, generation }) =>
+    take({ runId, generation }),
+  );
   await forEach(deps, unwanted, 'sandbox_not_removed', ({ containerId }) =>
     deps.sandboxes.remove(containerId),
   );

@@ -1,0 +1,111 @@
+// What a host finds when its process begins anew.
+
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { follow, supervisorWorld } from './supervisor-world.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const end = { cause: 'max_reconnects_exceeded', detail: null, exitCode: null } as const;
+
+test('takes up what lives, removes what has ended, and leaves other hosts alone', async () => {
+  const world = await supervisorWorld(database.pool);
+  const first = world.process();
+  const living = await world.run([{ hang: true }]);
+  const ended = await world.run([{ hang: true }]);
+  for (const ref of [living, ended]) await first.start(ref);
+  const elsewhere = await world.run([{ hang: true }]);
+  const other = world.process({ hostId: `other-${world.hostId}` });
+  await other.start(elsewhere);
+  await Promise.all([first.close(), other.close()]);
+  await createRunStore(database.pool, testSealer).endRun({ runId: ended.runId, ...end });
+
+  const second = world.process();
+  await second.resume();
+  expect(second.live()).toEqual([living]);
+  const left = (await world.sandboxes.list()).map(({ runId }) => runId).sort();
+  expect(left).toEqual([living.runId, elsewhere.runId].sort());
+  const short = living.runId.replaceAll('-', '').slice(0, 12);
+  expect(await readdir(join(world.dataDir, 'r'))).toEqual(expect.arrayContaining([`${short}-1`]));
+  expect(await readdir(join(world.dataDir, 's'))).toEqual(expect.arrayContaining([short]));
+});
+
+test('a container that was made and never started is left to its start', async () => {
+  const world = await supervisorWorld(database.pool);
+  const ref = await world.run([{ say: 'hello' }]);
+  const broken = { ...world.sandboxes, start: () => Promise.reject(new Error('killed here')) };
+  const first = world.process({ sandboxes: broken });
+  await expect(first.start(ref)).rejects.toMatchObject({
+    name: 'SandboxStartError',
+    permanent: false,
+  });
+  await first.close();
+
+  const second = world.process();
+  await second.resume();
+  expect(second.live()).toEqual([]);
+  expect(await second.start(ref)).toBe('started');
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
+});
+
+test('a process that was killed between the start and its record starts nothing twice', async () => {
+  const world = await supervisorWorld(database.pool);
+  const ref = await world.run([{ say: 'hello' }, { waitForFile: '/workspace/go' }]);
+  const runs = { ...world.runs, markStarted: () => Promise.reject(new Error('killed here')) };
+  const first = world.process({ runs });
+  await expect(first.start(ref)).rejects.toMatchObject({ name: 'SandboxStartError' });
+  await first.close();
+
+  const second = world.process();
+  expect(await second.start(ref)).toBe('started');
+  await world.touch(ref, 'go');
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
+  expect(await world.sandboxes.list()).toHaveLength(1);
+  const log = await world.log(ref);
+  expect(log[0]).toMatchObject({ event: 'agent_status', data: '{"status":"idle"}' });
+});
+
+test('the agent is told once that its input is over, whoever has seen its result', async () => {
+  const world = await supervisorWorld(database.pool);
+  const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 60_000, leaseMs: 15_000 };
+  const first = world.process({ times });
+  const ref = await world.run([{ hangAfterResult: true }, { say: 'done' }]);
+  await first.start(ref);
+  await expect
+    .poll(async () => (await world.find(ref)).numTurns, { timeout: 30_000 })
+    .toBeGreaterThan(0);
+  await first.close();
+  const second = world.process({ times: { ...times, afterResultGraceMs: 1_000 } });
+  await second.resume();
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
+});
+
+test('removes a tree that was made to resist', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const deep =
+    'd=$(printf a%.0s $(seq 200)); for i in $(seq 300); do mkdir $d && cd $d; done; touch end';
+  const ref = await world.run([
+    { shell: deep },
+    {
+      shell:
+        'mkdir shut && touch shut/x && chmod 000 shut; mkfifo pipe; ln -s / root; ln -s /etc/passwd link',
+    },
+  ]);
+  await supervisor.start(ref);
+  await follow(supervisor, ref);
+  const outside = join(world.dataDir, 'outside');
+  await mkdir(outside);
+  await writeFile(join(outside, 'kept'), '');
+  await symlink(outside, join(world.workspace(ref), 'way-out'));
+  await supervisor.remove(ref);
+  expect(await readdir(join(world.dataDir, 'r'))).toEqual([]);
+  expect(await readdir(outside)).toEqual(['kept']);
+});
