@@ -25,7 +25,7 @@ export interface ProcessOptions {
 }
 
 const root = new URL('../../', import.meta.url).pathname;
-const startWithinMs = 60_000;
+const startWithinMs = 180_000;
 
 /** One of the service's own programs, as an operator would run it. */
 export function serviceProcess(options: ProcessOptions): ServiceProcess {

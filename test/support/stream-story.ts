@@ -1,0 +1,113 @@
+import { expect } from 'vitest';
+import type { SentEvent } from './sent-events.ts';
+import type { Service } from './service.ts';
+
+export const story = {
+  greeting: 'I will write it down.',
+  file: 'notes/hello.txt',
+  content: 'Grüße, 世界 🌍\n',
+  farewell: 'It is written.',
+} as const;
+
+/** One message that both agents understand: the scripted one reads its steps, the model its own. */
+export function storyPrompt(): string {
+  const { greeting, file, content, farewell } = story;
+  const path = `/workspace/${file}`;
+  const agent = [{ say: greeting }, { write: { path, content } }, { say: farewell }];
+  const model = [
+    { text: greeting },
+    { tool: 'Write', input: { file_path: path, content } },
+    { text: farewell },
+  ];
+  return `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
+}
+
+/** What a client can rely on, whichever agent runs: the promises of the stream, checked on one run. */
+export async function expectStreamStory(service: Service, runId: string): Promise<void> {
+  const events = await collect(service.stream(runId));
+  expectOrder(events);
+  expectIds(events);
+  expectContent(events);
+  await expectResumes(service, runId, events);
+  await expectLogs(service, runId, events);
+}
+
+export async function collect(stream: AsyncIterable<SentEvent>): Promise<SentEvent[]> {
+  const events: SentEvent[] = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}
+
+const numbered = (events: SentEvent[]): SentEvent[] => events.filter(({ id }) => id !== undefined);
+const parsed = (event: SentEvent | undefined): Record<string, unknown> =>
+  JSON.parse(event?.data ?? '{}') as Record<string, unknown>; // every payload is an object here
+
+function expectOrder(events: SentEvent[]): void {
+  expect(events[0]).toMatchObject({ event: 'status', id: undefined });
+  expect(events.at(-1)?.event).toBe('finished');
+  expect(events.filter(({ event }) => event === 'finished')).toHaveLength(1);
+  const told = events
+    .map(({ event }) => event)
+    .filter((event) => ['system', 'assistant', 'user', 'result'].includes(event));
+  const firstOf = (event: string): number => told.indexOf(event);
+  expect(firstOf('system')).toBe(0);
+  expect(firstOf('assistant')).toBeLessThan(told.lastIndexOf('user'));
+  expect(told.lastIndexOf('user')).toBeLessThan(told.lastIndexOf('assistant'));
+  expect(told.at(-1)).toBe('result');
+}
+
+/** Every frame of the agent's has the next number; what is not replayed has none. */
+function expectIds(events: SentEvent[]): void {
+  const ids = numbered(events).map(({ id }) => Number(id));
+  expect(ids).toEqual(ids.map((_, index) => (ids[0] ?? 0) + index));
+  const bare = events.filter(({ id }) => id === undefined).map(({ event }) => event);
+  const unnumbered = ['status', 'filetree', 'output', 'stream_event'];
+  expect(bare.filter((event) => !unnumbered.includes(event))).toEqual([]);
+}
+
+function expectContent(events: SentEvent[]): void {
+  const rendered = events
+    .filter(({ event }) => event === 'output')
+    .map((event) => parsed(event)['data'])
+    .join('');
+  expect(rendered).toContain(story.greeting);
+  expect(rendered).toContain(story.farewell);
+  const statuses = events.filter(({ event }) => event === 'agent_status').map(parsed);
+  expect(statuses.map(({ status }) => status).slice(-2)).toEqual(['working', 'idle']);
+  const result = parsed(events.find(({ event }) => event === 'result'));
+  expect(result).toMatchObject({ is_error: false, result: story.farewell });
+  expect(result['total_cost_usd']).toBeTypeOf('number');
+  const toolUse = events.find(
+    ({ event, data }) => event === 'assistant' && /"tool_use"/.test(data),
+  );
+  expect(toolUse?.data).toContain(story.file);
+  expect(parsed(events.at(-1))).toMatchObject({ reason: 'completed', exitCode: 0 });
+}
+
+/** A reader who comes back after any frame gets the rest: nothing lost, nothing twice. */
+async function expectResumes(service: Service, runId: string, events: SentEvent[]): Promise<void> {
+  const all = numbered(events).filter(({ event }) => event !== 'finished');
+  const middle = all[Math.floor(all.length / 2)];
+  const resumed = numbered(await collect(service.stream(runId, middle?.id)));
+  const rest = resumed.filter(({ event }) => event !== 'finished');
+  expect(rest).toEqual(all.slice(Math.floor(all.length / 2) + 1));
+}
+
+interface LogPage {
+  entries: { seq: number; event: string; data: unknown }[];
+}
+
+/** The log holds exactly what the stream said of the agent, under the same numbers. */
+async function expectLogs(service: Service, runId: string, events: SentEvent[]): Promise<void> {
+  const path = `/runs/${runId}/logs?format=structured&channel=all&limit=1000`;
+  const { data } = await service.call<LogPage>('GET', path);
+  const logged = data.entries.map(({ seq, event, data }) => ({ id: String(seq), event, data }));
+  const told = numbered(events).filter(({ event }) => event !== 'finished');
+  const heard = told.map(({ id, event, data }) => ({
+    id,
+    event,
+    data: JSON.parse(data) as unknown,
+  }));
+  const first = Number(heard[0]?.id ?? 0);
+  expect(logged.filter(({ id }) => Number(id) >= first)).toEqual(heard);
+}

@@ -1,0 +1,86 @@
+import { pino } from 'pino';
+import type { Run } from '../../../core/run.ts';
+import { createHostStore } from '../../../systems/postgres/host-store.ts';
+import { createReconcileStore } from '../../../systems/postgres/reconcile-store.ts';
+import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createWebhookStore, type WebhookStore } from '../../../systems/postgres/webhook-store.ts';
+import type { WorkflowState } from '../../../systems/temporal/client.ts';
+import type { ReconcilerDeps } from '../../../worker/reconciler/deps.ts';
+import { createReconciler } from '../../../worker/reconciler/reconciler.ts';
+import type { SandboxRef } from '../../../workflows/activities.ts';
+import { type TestDatabase, testSealer } from '../../support/database.ts';
+
+/** The real database; Temporal and the engine are literals that remember what they were asked. */
+export function reconcilerWorld(database: TestDatabase) {
+  const { pool } = database;
+  const runs = createRunStore(pool, testSealer);
+  const asked: string[] = [];
+  const workflows = new Map<string, WorkflowState>();
+  const sandboxes: (SandboxRef & { hostId: string })[] = [];
+  const temporal: ReconcilerDeps['temporal'] = {
+    check: async () => {},
+    startRun: async (run: Run) => {
+      asked.push(`start ${run.runId}`);
+      return 'started';
+    },
+    signalStop: async (workflowId) => {
+      asked.push(`signal ${workflowId}`);
+      return workflows.get(workflowId) === 'running' ? 'signalled' : 'gone';
+    },
+    describe: async (workflowId) => workflows.get(workflowId) ?? 'missing',
+    terminate: async (workflowId) => {
+      asked.push(`terminate ${workflowId}`);
+    },
+    startWebhook: async ({ runId, firstAttempt }) => {
+      asked.push(`webhook ${runId} from ${firstAttempt}`);
+      return 'started';
+    },
+  };
+  const clock = { now: Date.now() };
+  const deps: ReconcilerDeps & { webhooks: WebhookStore } = {
+    hostId: 'host-here',
+    reconcile: createReconcileStore(pool),
+    runs,
+    webhooks: createWebhookStore(pool, testSealer),
+    frameStream: { wake: async () => true, expire: async () => true },
+    temporal,
+    listSandboxes: async () => [...sandboxes],
+    removeSandbox: async ({ runId, generation }) => {
+      asked.push(`remove ${runId}-${generation}`);
+    },
+    logger: pino({ level: 'silent' }),
+    now: () => new Date(clock.now),
+    times: {
+      everyMs: 10,
+      unstartedMs: 0,
+      nudgeMs: 0,
+      nudgeAgainMs: 60_000,
+      stuckMs: 3_600_000,
+      hostLostMs: 60_000,
+      hostWatchMs: 30_000,
+      webhookMs: 60_000,
+      overdueMs: 0,
+    },
+  };
+  return {
+    deps,
+    runs,
+    hosts: createHostStore(pool),
+    asked,
+    workflows,
+    sandboxes,
+    clock,
+    reconciler: createReconciler(deps),
+    /** As if the API had started it. */
+    async started(run: Run): Promise<Run> {
+      workflows.set(run.workflowId, 'running');
+      await runs.markWorkflowStarted(run.runId);
+      return run;
+    },
+    async read(run: Run): Promise<Run> {
+      const found = await runs.find(run.runId);
+      if (!found) throw new Error('the run is gone');
+      return found;
+    },
+  };
+}
