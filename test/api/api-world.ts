@@ -103,12 +103,12 @@ export async function openApiWorld(): Promise<ApiWorld> {
       ...overrides,
     });
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
-    const close = async () => {
+    const stop = async () => {
       await app.close();
       own.close();
       connection.disconnect();
     };
-    const started = { app, url, redis: connection, log: () => output.join(''), close };
+    const started = { app, url, redis: connection, log: () => output.join(''), close: stop };
     processes.push(started);
     return started;
   }
@@ -128,7 +128,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
   }
 
   async function close(): Promise<void> {
-    await Promise.all(processes.map((process) => process.close()));
+    await Promise.all(processes.map((started) => started.close()));
     frameStream.close();
     await redis.close();
     await database.drop();

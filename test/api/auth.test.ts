@@ -64,7 +64,7 @@ test('refuses every endpoint to who has no good key, and does nothing', async ()
     { authorization: 'Bearer x' },
     { authorization: `Basic ${tenant.key}` },
     { authorization: tenant.key },
-    { authorization: `Bearer ${tenant.key} ` + 'x' },
+    { authorization: `Bearer ${tenant.key} x` },
     { authorization: `Bearer frs_${'A'.repeat(43)}` },
     { authorization: `Bearer xyz_${tenant.key.slice(4)}` },
     { authorization: `Bearer ${tenant.key.slice(0, -1)}` },

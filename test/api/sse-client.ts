@@ -1,0 +1,136 @@
+import { type ClientRequest, get, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { createParser } from 'eventsource-parser';
+import { expect } from 'vitest';
+
+export interface SeenEvent {
+  id: string | undefined;
+  event: string | undefined;
+  data: string;
+}
+
+export interface SseClient {
+  status: number;
+  headers: IncomingHttpHeaders;
+  events: SeenEvent[];
+  comments: string[];
+  retry: number | null;
+  bytes: () => number;
+  /** Names of the events, in order. */
+  names: () => (string | undefined)[];
+  /** The service has ended the stream, or cut it. */
+  closed: Promise<void>;
+  isClosed: () => boolean;
+  until: (predicate: (events: SeenEvent[]) => boolean, timeoutMs?: number) => Promise<void>;
+  pause: () => void;
+  resume: () => void;
+  leave: () => void;
+}
+
+export interface StreamOptions {
+  key: string | null;
+  lastEventId?: string;
+  /** Goes away after so many bytes of the body. */
+  leaveAfterBytes?: number;
+}
+
+export async function openStream(address: string, options: StreamOptions): Promise<SseClient> {
+  const [request, response] = await askFor(address, options);
+  const events: SeenEvent[] = [];
+  const comments: string[] = [];
+  const client = { retry: null as number | null };
+  const watchers = new Set<() => void>();
+  const tell = () => watchers.forEach((watcher) => watcher());
+  const parser = createParser({
+    onEvent: ({ id, event, data }) => void events.push({ id, event, data }),
+    onComment: (comment) => void comments.push(comment),
+    onRetry: (retry) => {
+      client.retry = retry;
+    },
+  });
+
+  let bytes = 0;
+  let isClosed = false;
+  const decoder = new TextDecoder();
+  response.on('data', (chunk: Buffer) => {
+    const left = (options.leaveAfterBytes ?? Number.POSITIVE_INFINITY) - bytes;
+    bytes += chunk.length;
+    parser.feed(
+      decoder.decode(left < chunk.length ? chunk.subarray(0, left) : chunk, { stream: true }),
+    );
+    if (bytes >= (options.leaveAfterBytes ?? Number.POSITIVE_INFINITY)) request.destroy();
+    tell();
+  });
+  const closed = new Promise<void>((resolve) => {
+    response.on('close', () => {
+      isClosed = true;
+      resolve();
+      tell();
+    });
+  });
+  response.on('error', () => undefined);
+
+  async function until(
+    predicate: (seen: SeenEvent[]) => boolean,
+    timeoutMs = 20_000,
+  ): Promise<void> {
+    if (predicate(events)) return;
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        watchers.delete(check);
+        reject(new Error(`not seen in time; events: ${JSON.stringify(events.slice(-5))}`));
+      }, timeoutMs);
+      const check = () => {
+        if (!predicate(events)) return;
+        clearTimeout(timer);
+        watchers.delete(check);
+        resolve();
+      };
+      watchers.add(check);
+    });
+  }
+
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    events,
+    comments,
+    get retry() {
+      return client.retry;
+    },
+    bytes: () => bytes,
+    names: () => events.map(({ event }) => event),
+    closed,
+    isClosed: () => isClosed,
+    until,
+    pause: () => void response.pause(),
+    resume: () => void response.resume(),
+    leave: () => void request.destroy(),
+  };
+}
+
+function askFor(
+  address: string,
+  { key, lastEventId }: StreamOptions,
+): Promise<[ClientRequest, IncomingMessage]> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+    };
+    const request = get(address, { headers, agent: false }, (response) =>
+      resolve([request, response]),
+    );
+    request.on('error', reject);
+  });
+}
+
+/** The log as frames of a stream: what a reader who misses nothing has seen. */
+export function asEvents(stored: { seq: number; event: string; data: string }[]): SeenEvent[] {
+  return stored.map(({ seq, event, data }) => ({ id: String(seq), event, data }));
+}
+
+export function expectFinished(client: SseClient, expected: object): void {
+  const finished = client.events.filter(({ event }) => event === 'finished');
+  expect(finished).toHaveLength(1);
+  expect(JSON.parse(finished[0]?.data ?? '')).toEqual(expected);
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../core/limits.ts';
+import { type ApiProcess, type ApiWorld, openApiWorld, type Tenant } from './api-world.ts';
+import { caller } from './call.ts';
+import { assistant, output, triggerRun } from './log-writer.ts';
+import { openStream } from './sse-client.ts';
+
+let world: ApiWorld;
+let api: ApiProcess;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  world = await openApiWorld();
+  api = await world.start();
+  tenant = await world.tenant();
+});
+afterAll(() => world.close());
+
+const newRun = () => triggerRun(world, { url: api.url, ...tenant });
+const pathOf = (runId: string) => `/api/v1/runs/${runId}/stream`;
+
+test('a stream of a key that is revoked is closed within 15 seconds; others stay', async () => {
+  const { runId } = await newRun();
+  const named = { projectId: tenant.projectId, name: 'second', createdBy: 'ana' };
+  const { key, record } = await world.stores.keys.create(named);
+  const doomed = await openStream(`${api.url}${pathOf(runId)}?api_key=${key}`, { key: null });
+  const kept = await openStream(`${api.url}${pathOf(runId)}`, { key: tenant.key });
+  await doomed.until((events) => events.length === 1);
+  const began = performance.now();
+  await world.stores.keys.revoke(record.keyId);
+  await doomed.closed;
+  expect(performance.now() - began).toBeLessThan(15_000);
+  expect(doomed.names()).toEqual(['status']);
+  expect(kept.isClosed()).toBe(false);
+  kept.leave();
+});
+
+test('pings every 15 seconds, with a comment', async () => {
+  const { runId } = await newRun();
+  const client = await openStream(`${api.url}${pathOf(runId)}`, { key: tenant.key });
+  const began = performance.now();
+  await expect.poll(() => client.comments, { timeout: 20_000 }).toEqual(['ping']);
+  expect(performance.now() - began).toBeGreaterThan(limits.streamPingMs - 1_000);
+  client.leave();
+});
+
+test('a key has 200 streams, not one more, over all processes; a seat that is left is free', async () => {
+  const own = await world.tenant();
+  const log = await triggerRun(world, { url: api.url, ...own });
+  const other = await world.start();
+  const address = (i: number) => `${(i % 2 === 0 ? api : other).url}${pathOf(log.runId)}`;
+  const clients = await Promise.all(
+    Array.from({ length: limits.streamsPerKey }, (_, i) =>
+      openStream(address(i), { key: own.key }),
+    ),
+  );
+  expect(clients.every(({ status }) => status === 200)).toBe(true);
+  for (const process of [api, other]) {
+    const refused = await caller(process, own.key)(pathOf(log.runId));
+    expect(refused.status).toBe(429);
+    expect(refused.json.error).toMatchObject({
+      code: 'STREAM_LIMIT',
+      limit: limits.streamsPerKey,
+      current: limits.streamsPerKey,
+    });
+  }
+  clients[0]?.leave();
+  await expect
+    .poll(async () => {
+      const again = await openStream(address(1), { key: own.key });
+      const { status } = again;
+      if (status === 200) clients[0] = again;
+      return status;
+    })
+    .toBe(200);
+  for (const client of clients) client.leave();
+});
+
+test('a process that stops tells its readers to come back soon, and they miss nothing', async () => {
+  const leaving = await world.start();
+  const log = await newRun();
+  const address = `${leaving.url}${pathOf(log.runId)}`;
+  const clients = await Promise.all(
+    Array.from({ length: 20 }, () => openStream(address, { key: tenant.key })),
+  );
+  await log.write([output('one\n'), assistant('one')]);
+  await Promise.all(clients.map((client) => client.until((events) => events.at(-1)?.id === '2')));
+  const began = performance.now();
+  await leaving.close();
+  expect(performance.now() - began).toBeLessThan(5_000);
+  for (const client of clients) {
+    await client.closed;
+    expect(client.retry).toBe(limits.streamRetryAtShutdownMs);
+    expect(client.names()).not.toContain('finished');
+  }
+  await log.write([assistant('two')]);
+  const back = await openStream(`${api.url}${pathOf(log.runId)}`, {
+    key: tenant.key,
+    lastEventId: '2',
+  });
+  await back.until((events) => events.at(-1)?.id === '3');
+  expect(back.names()).toEqual(['status', 'assistant']);
+  back.leave();
+});
+
+test('no key, prompt or query is found in any log', async () => {
+  const own = await world.start();
+  const secret = 'canary-in-a-prompt';
+  const call = caller(own, tenant.key);
+  const made = await call(`/api/v1/flows/${tenant.flowId}/runs`, {
+    body: { prompt: secret, callbackUrl: `https://example.com/${secret}`, labels: { a: secret } },
+  });
+  const { runId } = made.json.data;
+  const client = await openStream(`${own.url}${pathOf(runId)}?api_key=${tenant.key}`, {
+    key: null,
+  });
+  await client.until((events) => events.length === 1);
+  client.leave();
+  const anyone = caller(own, null);
+  await anyone(`${pathOf(runId)}?api_key=frs_${'B'.repeat(43)}`);
+  await anyone(`/api/v1/runs/${runId}?api_key=${tenant.key}`);
+  await anyone(`/api/v1/nothing?api_key=${tenant.key}`);
+  await anyone(`/%zz?api_key=${tenant.key}`);
+  await call(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: secret, [secret]: 1 } });
+  await call(`/api/v1/flows/${tenant.flowId}/runs`, { body: `{"prompt":"${secret}` });
+  await own.close();
+  const log = own.log();
+  expect(log.split('\n').length).toBeGreaterThan(5);
+  for (const word of [secret, tenant.key.slice(4), 'B'.repeat(43), 'api_key']) {
+    expect(log).not.toContain(word);
+  }
+  const kept = await Promise.all((await world.redis.keys()).map((key) => key));
+  expect(kept.join()).not.toContain(tenant.key);
+});
