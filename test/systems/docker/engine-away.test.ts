@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createEngine } from '../../../systems/docker/engine.ts';
 import { createSandboxes, type Sandboxes } from '../../../systems/docker/sandbox.ts';
 
-const deadlineMs = 300;
+const deadlineMs = 1_500;
 let root: string;
 let socket: string;
 let server: Server | null;
