@@ -36,6 +36,14 @@ async function webhookOf(runId: string) {
   return rows[0];
 }
 
+async function waitingForLocks(): Promise<number> {
+  const { rows } = await second.query<{ n: number }>(
+    `select count(*) as n from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.n ?? 0;
+}
+
 describe('a cause', () => {
   test('that was recorded first stands, and every later caller hears it', async () => {
     const { runId } = await scene.run();
@@ -157,7 +165,7 @@ describe('the end', () => {
       const { runId } = await scene.run({ callbackUrl });
       const frames = createFrameStore(second);
       const own = { event: 'session_ready', data: '{}', channel: 'chat' } as const;
-      const [, deleted, ended] = await Promise.all([
+      const [stands, deleted, ended] = await Promise.all([
         runs(second).recordCause({ runId, cause: 'stopped_by_api', detail: null }),
         runs(second).markDeleted(runId),
         runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 }),
@@ -165,10 +173,28 @@ describe('the end', () => {
       ]);
       const run = await runs().find(runId);
       expect(run).toEqual({ ...ended.run, deletedAt: expect.any(Date) });
-      expect(deleted).not.toBeNull();
+      expect(stands).toBe(run?.endCause);
+      expect(deleted).toMatchObject({ endCause: stands });
       const stored = await frames.read(runId, { order: 'asc', limit: 10 });
       expect(stored).toHaveLength(run?.lastSeq ?? -1);
     }
+  });
+
+  test('waits for a cause that is being recorded, and has that one', async () => {
+    const { runId } = await scene.run({ callbackUrl });
+    const recorder = await second.connect();
+    await recorder.query('begin');
+    await recorder.query(
+      `update runs set end_cause = 'stopped_by_api', end_cause_at = db_clock() where id = $1`,
+      [runId],
+    );
+    const ending = runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+    await expect.poll(waitingForLocks).toBe(1);
+    await recorder.query('commit');
+    recorder.release();
+    expect(await ending).toMatchObject({ cause: 'stopped_by_api' });
+    const { body } = await webhookOf(runId);
+    expect(JSON.parse(body)).toMatchObject({ error: 'stopped_by_api' });
   });
 
   test('of a run that is not there is an error', async () => {
