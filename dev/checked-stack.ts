@@ -1,0 +1,59 @@
+// A stack of its own for tests: brought up anew, ended afterwards unless FLOWRUN_KEEP=1. What was
+// tested is counted in one last line.
+
+import { rmSync } from 'node:fs';
+import { isRunning } from './background.ts';
+import { failWith } from './failure.ts';
+import { type Folders, foldersOf } from './folders.ts';
+import { withStackLock } from './lock.ts';
+import { say } from './progress.ts';
+import { stopStack } from './stop-stack.ts';
+import { ensureTestStack } from './test-stack.ts';
+import type { Tally } from './test-steps.ts';
+
+export interface CheckedStack {
+  folders: Folders;
+  /** What test/support/stack-env.ts reads. */
+  env: Record<string, string>;
+  /** Aborted by Ctrl-C: the stack is still ended in order. */
+  signal: AbortSignal;
+}
+
+export async function onTestStack(
+  stack: string,
+  work: (stack: CheckedStack) => Promise<Tally[]>,
+): Promise<void> {
+  await withStackLock(stack, () => bringUp(stack, work))
+    .then(report)
+    .catch(failWith);
+}
+
+async function bringUp(
+  stack: string,
+  work: (stack: CheckedStack) => Promise<Tally[]>,
+): Promise<Tally[]> {
+  const folders = freshFolders(stack);
+  const end = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end.abort());
+  try {
+    const env = await ensureTestStack(folders);
+    return await work({ folders, env, signal: end.signal });
+  } finally {
+    if (process.env.FLOWRUN_KEEP !== '1') await stopStack(stack);
+  }
+}
+
+/** Nothing of an earlier run is left, but where its servers were kept up on purpose. */
+function freshFolders(stack: string): Folders {
+  const folders = foldersOf(stack);
+  if (['postgres', 'redis', 'temporal'].some((part) => isRunning(folders, part))) return folders;
+  rmSync(folders.data, { recursive: true, force: true });
+  return foldersOf(stack);
+}
+
+function report(tallies: Tally[]): void {
+  const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
+  const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
+  say(`\n${passed} passed, ${failed} failed`);
+  if (failed > 0) process.exitCode = 1;
+}

@@ -1,0 +1,12 @@
+// The fault tests, on a stack of their own: parts of the service and of what stands under it are
+// killed, frozen and lost, and every promise is checked afterwards.
+
+import { join } from 'node:path';
+import { onTestStack } from './checked-stack.ts';
+import { runTests } from './test-steps.ts';
+
+await onTestStack('faults', async ({ folders, env, signal }) => {
+  const resultFile = join(folders.data, 'faults.json');
+  const args = ['--config', 'vitest.faults.config.ts', ...process.argv.slice(2)];
+  return [await runTests({ env, resultFile, args, signal })];
+});
