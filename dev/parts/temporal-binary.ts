@@ -25,8 +25,11 @@ const programs = [
 ];
 
 export async function findTemporal(now: (doing: string) => void): Promise<string> {
-  const onPath = findOnPath('temporal');
-  if (onPath !== undefined) return onPath;
+  return findOnPath('temporal') ?? (await temporalPrograms(now)).cli;
+}
+
+/** The paths of what was built; only `cli` is there for certain where it was downloaded instead. */
+export async function temporalPrograms(now: (doing: string) => void) {
   const folder = join(
     cacheFolder(),
     `temporal-${hashOf(readFileSync(join(moduleFolder, 'go.sum')))}`,
@@ -37,7 +40,11 @@ export async function findTemporal(now: (doing: string) => void): Promise<string
       if (!existsSync(folder)) await make(folder, now);
     });
   }
-  return join(folder, 'temporal');
+  return {
+    cli: join(folder, 'temporal'),
+    server: join(folder, 'temporal-server'),
+    sqlTool: join(folder, 'temporal-sql-tool'),
+  };
 }
 
 /** Made under another name and renamed, so that a folder that exists is whole. */

@@ -14,7 +14,14 @@ import { findTemporal } from './temporal-binary.ts';
 
 const name = 'temporal';
 const liftedLimits = ['transfer', 'timer', 'visibility'];
-const searchAttributes = ['ProjectId', 'FlowId', 'RunStatus', 'TriggerType', 'SessionId', 'HostId'];
+export const searchAttributes = [
+  'ProjectId',
+  'FlowId',
+  'RunStatus',
+  'TriggerType',
+  'SessionId',
+  'HostId',
+];
 
 export interface Temporal {
   address: string;

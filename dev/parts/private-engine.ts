@@ -1,0 +1,87 @@
+// A Docker Engine that may be killed and frozen: in a network namespace of its own, with files and a
+// socket of its own. Its images are kept in the cache, so that they are copied into it once.
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { startBackground, stopBackground, type Where } from '../background.ts';
+import { hasImage, pingEngine, workEngine } from '../engine-api.ts';
+import { CannotGoOn } from '../failure.ts';
+import { cacheFolder, isRoot } from '../folders.ts';
+import { step } from '../progress.ts';
+import { findOnPath } from '../run.ts';
+import { pruneImages } from './prune-images.ts';
+
+const name = 'docker';
+const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+
+export interface PrivateEngineWish {
+  liveRestore: boolean;
+}
+
+/** The path of its socket. It is started again in the same place, with the containers it had. */
+export function ensurePrivateEngine({ liveRestore }: PrivateEngineWish): Promise<string> {
+  return step('private engine', async () => {
+    if (!isRoot) throw new CannotGoOn('Only root may start a Docker Engine of its own.');
+    const home = engineHome();
+    mkdirSync(home.root, { recursive: true });
+    await stopBackground(home, name);
+    const settings = join(home.root, 'daemon.json');
+    const wanted = {
+      'data-root': join(home.root, 'data'),
+      'exec-root': join(home.root, 'exec'),
+      hosts: [`unix://${home.socket}`],
+      'live-restore': liveRestore,
+      iptables: false,
+      bridge: 'none',
+    };
+    writeFileSync(settings, `${JSON.stringify(wanted, null, 2)}\n`);
+    const pidFile = join(home.root, 'dockerd.pid');
+    rmSync(pidFile, { force: true });
+    const dockerd = findOnPath('dockerd', systemFolders) ?? 'dockerd';
+    await startBackground(home, {
+      name,
+      command: 'unshare',
+      args: ['--net', '--', dockerd, '--config-file', settings, '--pidfile', pidFile],
+      ready: () => pingEngine(home.socket),
+    });
+    return { value: home.socket, said: `live-restore ${liveRestore ? 'on' : 'off'}` };
+  });
+}
+
+/** SIGTERM ends the engine in order; SIGKILL is what a crash is. */
+export function stopPrivateEngine(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<boolean> {
+  return stopBackground(engineHome(), name, { signal });
+}
+
+/** Copies an image from another engine, unless it is there already. */
+export function copyImage(from: string, tag: string): Promise<void> {
+  return step('private image', async () => {
+    const { socket } = engineHome();
+    if (await hasImage(socket, tag)) return { value: undefined, said: `${tag} is there` };
+    const body = await readImage(from, tag);
+    const contentType = 'application/x-tar';
+    await workEngine(socket, { method: 'POST', path: '/images/load', contentType, body });
+    await pruneImages(socket, tag.slice(0, tag.lastIndexOf(':')));
+    return { value: undefined, said: `${tag} copied` };
+  });
+}
+
+function engineHome() {
+  const root = join(cacheFolder(), 'private-engine');
+  const folders: Where = { logs: root, pids: root };
+  return { ...folders, root, socket: join(root, 'docker.sock') };
+}
+
+function readImage(socketPath: string, tag: string): Promise<Readable> {
+  return new Promise((resolve, reject) => {
+    const path = `/images/${encodeURIComponent(tag)}/get`;
+    request({ socketPath, path }, (answer) => {
+      if (answer.statusCode === 200) resolve(answer);
+      else reject(new Error(`${tag} cannot be read: ${answer.statusCode}`));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
