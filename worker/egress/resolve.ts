@@ -1,4 +1,4 @@
-import { lookup, Resolver } from 'node:dns/promises';
+import { lookup as lookUp, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 
 /** All addresses of a name; rejects, or answers none, when there are none. */
@@ -37,4 +37,4 @@ export function createNameServerLookup(): Lookup {
 
 /** Names that the operator chose: the way the system resolves them, its hosts file included. */
 export const systemLookup: Lookup = async (host) =>
-  (await lookup(host, { all: true, verbatim: true })).map((answer) => answer.address);
+  (await lookUp(host, { all: true, verbatim: true })).map((answer) => answer.address);

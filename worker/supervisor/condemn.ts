@@ -1,17 +1,32 @@
 import type { EndCause } from '../../core/end-cause.ts';
+import type { Care } from './care.ts';
+import type { SupervisorDeps } from './deps.ts';
+import type { SandboxParts } from './sandbox-parts.ts';
 import type { SpoolTail, SpoolTrouble } from './spool-tail.ts';
+import type { StopLadder } from './stop-ladder.ts';
 import type { Turns } from './turns.ts';
-import { pause } from './wait.ts';
+import { insist, pause } from './wait.ts';
 
-/** Why this host ends a sandbox of its own accord. */
-export interface Condemnation {
-  cause: EndCause;
-  detail: string;
-}
-
+/** What this host ends a sandbox for. */
 export type Offence = SpoolTrouble | 'workspace' | 'silence';
 
-export function condemnationOf(offence: Offence): Condemnation {
+/** Records why, first, so that the exit which follows is not taken for the cause; then ends it. */
+export function createCondemn(
+  { runs }: Pick<SupervisorDeps, 'runs'>,
+  { ref, logger }: SandboxParts,
+  { ladder, care }: { ladder: StopLadder; care: Care },
+): (offence: Offence) => void {
+  const carryOut = async (offence: Offence): Promise<void> => {
+    const { cause, detail } = sentenceFor(offence);
+    logger.warn({ cause, detail }, 'sandbox_condemned');
+    await insist(() => runs.recordCause({ runId: ref.runId, cause, detail }), care.patience);
+    await insist(() => ladder.stop(0), care.patience);
+  };
+  // Let go of meanwhile, it is no longer this process's to end.
+  return (offence) => void carryOut(offence).catch(() => undefined);
+}
+
+function sentenceFor(offence: Offence): { cause: EndCause; detail: string } {
   switch (offence) {
     case 'shrunk':
       return { cause: 'output_tampered', detail: 'the output was cut short' };

@@ -6,16 +6,15 @@ import { pause } from './wait.ts';
 
 export interface ExitWatch {
   exited: Promise<Exit>;
-  /** Null while it runs, as far as is known. */
+  /** Undefined while it runs, as far as is known. */
   exit(): Exit | undefined;
-  /** Somebody says that it has ended: look at once, and closely for a while. */
+  /** Somebody says that it has ended: look at once, and again soon. */
   hint(): void;
   stop(): void;
 }
 
 const pollMs = 1_000;
 const closelyMs = 50;
-const closeLooks = 60;
 
 /**
  * Asks the engine, again and again, until the container runs no more. Events and the entry
@@ -28,16 +27,15 @@ export function watchExit(
   const stopping = new AbortController();
   const exited = createLatch<Exit>();
   let bell = new AbortController();
-  let looksLeft = 0;
+  let restMs = pollMs;
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       const exit = await look();
       if (exit !== null) return exited.set(exit);
-      looksLeft = Math.max(0, looksLeft - 1);
       bell = new AbortController();
-      const signal = AbortSignal.any([bell.signal, stopping.signal]);
-      await pause(looksLeft > 0 ? closelyMs : pollMs, signal);
+      await pause(restMs, AbortSignal.any([bell.signal, stopping.signal]));
+      restMs = Math.min(pollMs, restMs * 2);
     }
   }
 
@@ -57,8 +55,9 @@ export function watchExit(
     exited: exited.happened,
     exit: exited.value,
     hint() {
-      if (looksLeft > 0) return;
-      looksLeft = closeLooks;
+      // Anything inside the sandbox can say it, as often as it likes.
+      if (restMs < pollMs) return;
+      restMs = closelyMs;
       bell.abort();
     },
     stop: () => stopping.abort(),

@@ -22,12 +22,14 @@ export async function resumeSandboxes(
   const taken = own.filter((one) => wanted.has(nameOf(one)) && hasRun(one));
   const unwanted = own.filter((one) => !wanted.has(nameOf(one)));
 
-  await forEach(deps, taken, 'sandbox_not_taken_up', ({ runId, generation }) =>
-    take({ runId, generation }),
-  );
-  await forEach(deps, unwanted, 'sandbox_not_removed', ({ containerId }) =>
-    deps.sandboxes.remove(containerId),
-  );
+  await forEach(taken, {
+    work: ({ runId, generation }) => take({ runId, generation }),
+    onFailure: ({ runId }, err) => deps.logger.warn({ runId, err }, 'sandbox_not_taken_up'),
+  });
+  await forEach(unwanted, {
+    work: ({ containerId }) => deps.sandboxes.remove(containerId),
+    onFailure: ({ runId }, err) => deps.logger.warn({ runId, err }, 'sandbox_not_removed'),
+  });
   await sweepFolders(deps, living);
   deps.logger.info({ taken: taken.length, removed: unwanted.length }, 'sandboxes_resumed');
 }
@@ -36,19 +38,16 @@ function nameOf({ runId, generation }: SandboxRef): string {
   return `${runId}-${generation}`;
 }
 
-async function forEach(
-  { logger }: SupervisorDeps,
-  sandboxes: ListedSandbox[],
-  failure: string,
-  work: (sandbox: ListedSandbox) => Promise<unknown>,
-): Promise<void> {
-  await Promise.all(
-    sandboxes.map((sandbox) =>
-      work(sandbox).catch((error: unknown) =>
-        logger.warn({ runId: sandbox.runId, err: error }, failure),
-      ),
-    ),
+async function forEach(sandboxes: ListedSandbox[], { work, onFailure }: ForEach): Promise<void> {
+  const tried = sandboxes.map((sandbox) =>
+    work(sandbox).catch((error: unknown) => onFailure(sandbox, error)),
   );
+  await Promise.all(tried);
+}
+
+interface ForEach {
+  work(sandbox: ListedSandbox): Promise<unknown>;
+  onFailure(sandbox: ListedSandbox, error: unknown): void;
 }
 
 async function sweepFolders(

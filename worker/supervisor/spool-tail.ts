@@ -5,29 +5,17 @@
 // again until Postgres has taken it; only a lost lease ends the loop before the end of the file.
 // Publishing runs beside the next commit, one batch behind it, and may fail: readers find the gap.
 
-import type { RunFacts } from '../../core/agent-line.ts';
-import type { StoredFrame } from '../../core/frame.ts';
-import type { FrameStore } from '../../systems/postgres/frame-store.ts';
-import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import { createFileBell } from './file-bell.ts';
-import type { SpoolBatch } from './spool-batch.ts';
+import { createLogEnd, type LogEndDeps } from './log-end.ts';
 import type { SpoolFile } from './spool-file.ts';
 import { createSpoolReader, type ReaderBounds } from './spool-reader.ts';
 import { type Insistence, insist } from './wait.ts';
 
 export type SpoolTrouble = 'shrunk' | 'replaced' | 'too_long';
 
-export interface TailDeps {
-  runId: string;
-  generation: number;
-  token: number;
-  position: { byteOffset: number; lastSeq: number };
+export interface TailDeps extends LogEndDeps {
   spool: SpoolFile;
   bounds: ReaderBounds & { spoolBytes: number };
-  withDeltas: boolean;
-  frames: Pick<FrameStore, 'append'>;
-  frameStream: Pick<FrameStream, 'publish'>;
-  onStored(stored: { frames: number; facts: RunFacts }): void;
   onTrouble(trouble: SpoolTrouble): void;
   onFenced(): void;
   onFailure(error: unknown, attempt: number): void;
@@ -45,7 +33,7 @@ export interface SpoolTail {
 }
 
 const pollMs = 250;
-const checkEveryMs = 200;
+const lookEveryMs = 200;
 
 export function startTail(deps: TailDeps): SpoolTail {
   const { spool, position, bounds } = deps;
@@ -53,16 +41,16 @@ export function startTail(deps: TailDeps): SpoolTail {
   const stopping = new AbortController();
   const patience: Insistence = { signal: stopping.signal, onFailure: deps.onFailure };
   const bell = createFileBell(spool.path);
+  const guard = createGuard(deps);
   const log = createLogEnd(deps, patience);
   let finishing = false;
   let quietSince: number | null = null;
-  let checkedAt = 0;
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const isLast = finishing;
       const batch = await insist(() => reader.nextBatch(), patience);
-      if (await findTrouble(isLast)) return;
+      if (await guard.findsTrouble(reader.offset(), isLast)) return;
       if (batch !== null) {
         quietSince = null;
         if (!(await log.store(batch))) return deps.onFenced();
@@ -79,16 +67,6 @@ export function startTail(deps: TailDeps): SpoolTail {
     const last = reader.lastBatch();
     if (last !== null && !(await log.store(last))) return deps.onFenced();
     await log.published();
-  }
-
-  /** What is in a spool that was tampered with is no output: reading ends there. */
-  async function findTrouble(isLast: boolean): Promise<boolean> {
-    if (!isLast && performance.now() - checkedAt < checkEveryMs) return false;
-    checkedAt = performance.now();
-    const isTooLong = (await spool.size()) >= bounds.spoolBytes;
-    const trouble = (await spool.tampering(reader.offset())) ?? (isTooLong ? 'too_long' : null);
-    if (trouble !== null) deps.onTrouble(trouble);
-    return trouble !== null;
   }
 
   const done = run()
@@ -108,42 +86,17 @@ export function startTail(deps: TailDeps): SpoolTail {
   };
 }
 
-/** Where the log has got to, and the way there: commit, then publish. */
-function createLogEnd(deps: TailDeps, patience: Insistence) {
-  const { runId, token, generation, position } = deps;
-  let { byteOffset, lastSeq } = position;
-  let publishing: Promise<unknown> = Promise.resolve();
-
-  /** False: the lease is lost. */
-  async function store(batch: SpoolBatch): Promise<boolean> {
-    const lastSeqBefore = lastSeq;
-    const frames = batch.keptTo === null ? [] : await commit(batch, batch.keptTo);
-    if (frames === null) return false;
-    const firstSeq = frames[0]?.seq ?? lastSeqBefore + 1;
-    const deltas = deps.withDeltas ? batch.deltas({ lastSeqBefore, firstSeq }) : [];
-    await publishing;
-    publishing = deps.frameStream.publish(runId, { frames, deltas });
-    return true;
-  }
-
-  async function commit(batch: SpoolBatch, toOffset: number): Promise<StoredFrame[] | null> {
-    const { agentStatus, turn } = batch.facts;
-    const facts = { ...(agentStatus && { agentStatus }), ...(turn && { turn }) };
-    const place = { runId, token, generation, fromOffset: byteOffset, toOffset };
-    const stored = await insist(
-      () => deps.frames.append({ ...place, frames: batch.frames, facts }),
-      patience,
-    );
-    if (stored.outcome === 'fenced') return null;
-    byteOffset = toOffset;
-    lastSeq = stored.lastSeq;
-    deps.onStored({ frames: batch.frames.length, facts: batch.facts });
-    const { firstSeq, at } = stored;
-    return batch.frames.map((frame, index) => ({ ...frame, seq: firstSeq + index, at }));
-  }
-
+/** What is in a spool that was tampered with is no output: reading ends there. */
+function createGuard({ spool, bounds, onTrouble }: TailDeps) {
+  let lookedAt = 0;
   return {
-    store,
-    published: async () => void (await publishing),
+    async findsTrouble(readOffset: number, now: boolean): Promise<boolean> {
+      if (!now && performance.now() - lookedAt < lookEveryMs) return false;
+      lookedAt = performance.now();
+      const isTooLong = (await spool.size()) >= bounds.spoolBytes;
+      const trouble = (await spool.tampering(readOffset)) ?? (isTooLong ? 'too_long' : null);
+      if (trouble !== null) onTrouble(trouble);
+      return trouble !== null;
+    },
   };
 }

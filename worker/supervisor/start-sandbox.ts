@@ -23,7 +23,7 @@ export async function startSandbox(
   if (opened === null) return lookAgain(await deps.runs.find(ref.runId));
   try {
     const { containerId } = await deps.sandboxes.ensureCreated(specOf(deps, ref, plan));
-    return await run(deps, { ref, opened, containerId });
+    return await runContainer(deps, { ref, opened, containerId });
   } catch (error) {
     await opened.close();
     throw error;
@@ -53,7 +53,7 @@ function lookAgain(run: Run | null): 'over' {
 }
 
 /** The spool is opened before the agent's first word. */
-async function run(
+async function runContainer(
   deps: SupervisorDeps,
   { ref, opened, containerId }: { ref: SandboxRef; opened: OpenedSandbox; containerId: string },
 ): Promise<LiveSandbox | 'over'> {

@@ -6,12 +6,13 @@ import type { SandboxRef } from '../../workflows/activities.ts';
 import { adoptSandbox, findContainer } from './adopt-sandbox.ts';
 import type { SupervisorDeps } from './deps.ts';
 import { foldersOf } from './folders.ts';
+import { createHeldSandboxes, type HeldSandboxes } from './held-sandboxes.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import { removeSandbox } from './remove-sandbox.ts';
 import { resumeSandboxes } from './resume-sandboxes.ts';
 import { startErrorOf } from './start-error.ts';
 import { startSandbox } from './start-sandbox.ts';
-import { createTurnstile } from './turnstile.ts';
+import { createTurnstile, type Turnstile } from './turnstile.ts';
 import { collectWorkspace } from './workspace/collect.ts';
 
 export interface Supervisor {
@@ -32,94 +33,92 @@ export interface Supervisor {
 }
 
 export function createSupervisor(deps: SupervisorDeps): Supervisor {
-  const held = new Map<string, LiveSandbox>();
+  const held = createHeldSandboxes();
   const turnstile = createTurnstile();
-  const exits = deps.sandboxes.watchExits(({ runId }) => held.get(runId)?.hintExit());
-
-  /** The object of this very sandbox, unless it has been let go of. */
-  function find({ runId, generation }: SandboxRef): LiveSandbox | null {
-    const sandbox = held.get(runId);
-    if (sandbox === undefined || sandbox.isLetGo()) return null;
-    return sandbox.ref.generation === generation ? sandbox : null;
-  }
-
-  function hold(sandbox: LiveSandbox): LiveSandbox {
-    held.set(sandbox.ref.runId, sandbox);
-    return sandbox;
-  }
-
-  const start = (ref: SandboxRef): Promise<'started' | 'over'> =>
-    turnstile.pass(ref.runId, async () => {
-      if (find(ref) !== null) return 'started';
-      const started = await startSandbox(deps, ref);
-      if (started === 'over') return 'over';
-      hold(started);
-      return 'started';
-    });
-
-  /** An end instead of a sandbox where the run has ended already. */
-  const attach = (ref: SandboxRef): Promise<LiveSandbox | SandboxEnd> =>
-    turnstile.pass(ref.runId, async () => {
-      const known = find(ref);
-      if (known !== null) return known;
-      const adoption = await adoptSandbox(deps, ref);
-      return adoption.outcome === 'ended' ? adoption.end : hold(adoption.sandbox);
-    });
-
-  async function follow(ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd> {
-    signal.throwIfAborted();
-    const found = await attach(ref);
-    return 'ended' in found ? orAbort(found.ended, signal) : found;
-  }
-
-  /** What is being started is waited for: it sees the recorded cause, or is there to be stopped. */
-  async function stop(ref: SandboxRef, graceMs: number): Promise<void> {
-    const sandbox = find(ref) ?? (await turnstile.pass(ref.runId, () => adoptToStop(ref)));
-    await sandbox?.stop(graceMs);
-  }
-
-  async function adoptToStop(ref: SandboxRef): Promise<LiveSandbox | null> {
-    const known = find(ref);
-    if (known !== null) return known;
-    const container = await findContainer(deps, ref);
-    if (container?.state !== 'running' && container?.state !== 'paused') return null;
-    const adoption = await adoptSandbox(deps, ref);
-    return adoption.outcome === 'ended' ? null : hold(adoption.sandbox);
-  }
-
-  const remove = (ref: SandboxRef): Promise<void> =>
-    turnstile.pass(ref.runId, async () => {
-      const sandbox = held.get(ref.runId);
-      const isAnother = sandbox !== undefined && sandbox.ref.generation !== ref.generation;
-      if (!isAnother) {
-        await sandbox?.close();
-        held.delete(ref.runId);
-      }
-      await removeSandbox(deps, ref, { keepSocket: isAnother });
-      if (!isAnother) await deps.frameStream.expire(ref.runId);
-    });
-
+  const home: Home = { deps, held, turnstile };
+  const exits = deps.sandboxes.watchExits(({ runId }) => held.ofRun(runId)?.hintExit());
   return {
-    start: (ref) =>
-      start(ref).catch((error: unknown) => {
-        throw startErrorOf(error);
-      }),
-    follow,
-    stop,
+    start: (ref) => start(home, ref),
+    follow: (ref, signal) => follow(home, ref, signal),
+    stop: (ref, graceMs) => stop(home, ref, graceMs),
     collect: (ref) =>
       collectWorkspace(deps, {
         runId: ref.runId,
         root: foldersOf(deps.dataDir, ref).workspace,
       }),
-    remove,
-    resume: () => resumeSandboxes(deps, attach),
-    live: () => [...held.values()].filter((one) => one.isLive()).map((one) => one.ref),
+    remove: (ref) => remove(home, ref),
+    resume: () => resumeSandboxes(deps, (ref) => attach(home, ref)),
+    live: () =>
+      held
+        .all()
+        .filter((sandbox) => sandbox.isLive())
+        .map((sandbox) => sandbox.ref),
     async close() {
       exits.close();
       await turnstile.idle();
-      await Promise.all([...held.values()].map((sandbox) => sandbox.close()));
+      await Promise.all(held.all().map((sandbox) => sandbox.close()));
     },
   };
+}
+
+interface Home {
+  deps: SupervisorDeps;
+  held: HeldSandboxes;
+  turnstile: Turnstile;
+}
+
+function start({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<'started' | 'over'> {
+  return turnstile.pass(ref.runId, async () => {
+    if (held.find(ref) !== null) return 'started';
+    try {
+      const started = await startSandbox(deps, ref);
+      if (started === 'over') return 'over';
+      held.hold(started);
+      return 'started';
+    } catch (error) {
+      throw startErrorOf(error);
+    }
+  });
+}
+
+/** An end instead of a sandbox where the run has ended already. */
+function attach({ deps, held, turnstile }: Home, ref: SandboxRef) {
+  return turnstile.pass(ref.runId, async (): Promise<LiveSandbox | SandboxEnd> => {
+    const known = held.find(ref);
+    if (known !== null) return known;
+    const adoption = await adoptSandbox(deps, ref);
+    return adoption.outcome === 'ended' ? adoption.end : held.hold(adoption.sandbox);
+  });
+}
+
+async function follow(home: Home, ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd> {
+  signal.throwIfAborted();
+  const found = await attach(home, ref);
+  return 'ended' in found ? orAbort(found.ended, signal) : found;
+}
+
+/** What is being started is waited for: it sees the recorded cause, or is there to be stopped. */
+async function stop(home: Home, ref: SandboxRef, graceMs: number): Promise<void> {
+  const { held, turnstile } = home;
+  const known = held.find(ref) ?? (await turnstile.pass(ref.runId, async () => held.find(ref)));
+  if (known !== null) return known.stop(graceMs);
+  const container = await findContainer(home.deps, ref);
+  if (container?.state !== 'running' && container?.state !== 'paused') return;
+  const found = await attach(home, ref);
+  if ('ended' in found) await found.stop(graceMs);
+}
+
+function remove({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<void> {
+  return turnstile.pass(ref.runId, async () => {
+    const sandbox = held.ofRun(ref.runId);
+    const isAnother = sandbox !== null && sandbox.ref.generation !== ref.generation;
+    if (!isAnother) {
+      await sandbox?.close();
+      held.drop(ref.runId);
+    }
+    await removeSandbox(deps, ref, { keepSocket: isAnother });
+    if (!isAnother) await deps.frameStream.expire(ref.runId);
+  });
 }
 
 async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,26 +1,24 @@
+import type { Care } from './care.ts';
 import { boundsOf, type SupervisorDeps } from './deps.ts';
 import { limitCpus } from './limit-cpus.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
 import { type SpoolTail, type SpoolTrouble, startTail } from './spool-tail.ts';
 import { type FileTreeWatch, watchFileTree } from './workspace/file-tree.ts';
 
-export interface OutputHooks {
-  onTrouble(trouble: SpoolTrouble): void;
-  onFenced(): void;
-  onFailure(error: unknown, attempt: number): void;
-  /** Aborted when the sandbox is over or let go of. */
-  signal: AbortSignal;
+export interface WatchedOutput {
+  tail: SpoolTail;
+  tree: FileTreeWatch;
 }
 
 /** Tails the spool, and does what is due when the agent has said something. */
 export function watchOutput(
   deps: SupervisorDeps,
   parts: SandboxParts,
-  hooks: OutputHooks,
-): { tail: SpoolTail; tree: FileTreeWatch } {
+  { care, onTrouble }: { care: Care; onTrouble: (trouble: SpoolTrouble) => void },
+): WatchedOutput {
   const { ref, run, turns, folders } = parts;
   const { lineBytes, chunkBytes, spoolBytes, batchLines, batchBytes } = boundsOf(deps);
-  const atFirstWord = once(() => endBoot(deps, parts, hooks.signal));
+  const atFirstWord = once(() => endBoot(deps, parts, care.signal));
   const tree = watchFileTree(folders.workspace, (json) =>
     deps.frameStream.publishFileTree(ref.runId, json),
   );
@@ -38,9 +36,9 @@ export function watchOutput(
       tree.stir();
       atFirstWord();
     },
-    onTrouble: hooks.onTrouble,
-    onFenced: hooks.onFenced,
-    onFailure: hooks.onFailure,
+    onTrouble,
+    onFenced: () => care.letGo('the lease is lost'),
+    onFailure: care.patience.onFailure,
   });
   return { tail, tree };
 }

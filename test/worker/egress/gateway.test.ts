@@ -5,11 +5,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { serveRun } from './egress-fixture.ts';
 import { callSocket, openCall } from './socket-client.ts';
 
-type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+type Handle = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /** A model on loopback; the operator's own setting, so plain http and private are fine. */
 async function startModel(handle: Handle): Promise<string> {
-  const server = createServer(handle).listen(0, '127.0.0.1');
+  const server = createServer((request, response) => void handle(request, response)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   onTestFinished(() => {
     server.closeAllConnections();
@@ -124,7 +127,7 @@ test('an answer that breaks off breaks off for the agent too', async () => {
 });
 
 test('an agent that leaves ends its call to the model', async () => {
-  const baseUrl = await startModel((_request, response) => void response.flushHeaders());
+  const baseUrl = await startModel((_request, response) => response.flushHeaders());
   const { socketPath } = await serveModel(baseUrl);
   const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
   const answers = await Promise.all(Array.from({ length: 32 }, () => openCall(socketPath, call)));

@@ -174,7 +174,7 @@ test('a thread that swaps names for links all the time gets nothing from outside
   );
   onTestFinished(async () => void (await attacker.terminate()));
   const seen = { inside: 0, nothing: 0 };
-  for (let reads = 0; reads < 20_000; reads += 1) {
+  for (let reads = 0; reads < 2_000; reads += 1) {
     const file = await openFile(root, 'a/file');
     if (file === null) {
       seen.nothing += 1;
@@ -194,7 +194,7 @@ test('pipes do not stop the file operations of this process', async () => {
   const opened = await Promise.all(
     Array.from({ length: 16 }, (_, i) => openFile(root, `pipe${i}`)),
   );
-  await Promise.all(opened.map((file) => file?.close()));
+  for (const file of opened) await file?.close();
   put('after');
   expect((await collect()).entries.map(({ path }) => path)).toEqual(['after']);
 });
@@ -241,7 +241,7 @@ for i in range(4000):
   await watch.finish();
   expect(performance.now() - began).toBeLessThan(10_000);
   expect(JSON.parse(trees[0] ?? '')).toHaveLength(3_000);
-  expect(await diskUsage(root, 60_000)).toBeGreaterThan(4_000 * 4_096);
+  expect(await diskUsage([root], 60_000)).toBeGreaterThan(4_000 * 4_096);
   execFileSync('rm', ['-rf', root]);
 });
 
@@ -249,8 +249,10 @@ test('counts what a tree takes on its disk, not what it claims to', async () => 
   put('sparse', '');
   truncateSync(join(root, 'sparse'), 1024 ** 3);
   put('real', Buffer.alloc(3 * 1024 ** 2, 'x'));
-  const bytes = await diskUsage(root, 10_000);
+  const bytes = await diskUsage([root], 10_000);
   expect(bytes).toBeGreaterThan(3 * 1024 ** 2 - 1);
   expect(bytes).toBeLessThan(4 * 1024 ** 2);
-  expect(await diskUsage(join(base, 'gone'), 10_000)).toBeNull();
+  const twice = await diskUsage([root, base], 10_000);
+  expect(twice).toBeLessThan(4 * 1024 ** 2);
+  expect(await diskUsage([join(base, 'gone')], 10_000)).toBe(0);
 });

@@ -6,9 +6,9 @@ const lookTimeoutMs = 60_000;
 /** A tree that takes long to count is counted less often: looking takes a tenth of the time at most. */
 const restPerLook = 9;
 
-/** Calls once when the tree is larger than it may be. */
+/** Calls once when the trees together are larger than they may be. */
 export async function watchSize(
-  { path, maxBytes, signal }: { path: string; maxBytes: number; signal: AbortSignal },
+  { paths, maxBytes, signal }: { paths: string[]; maxBytes: number; signal: AbortSignal },
   onOver: () => void,
 ): Promise<void> {
   let restMs = everyMs;
@@ -16,7 +16,7 @@ export async function watchSize(
     await pause(restMs, signal);
     if (signal.aborted) return;
     const began = performance.now();
-    const bytes = await diskUsage(path, lookTimeoutMs);
+    const bytes = await diskUsage(paths, lookTimeoutMs);
     if (bytes !== null && bytes > maxBytes) return onOver();
     restMs = Math.max(everyMs, restPerLook * (performance.now() - began));
   }

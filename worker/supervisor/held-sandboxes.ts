@@ -1,0 +1,32 @@
+import type { SandboxRef } from '../../workflows/activities.ts';
+import type { LiveSandbox } from './live-sandbox.ts';
+
+/** The sandboxes that this process looks after, and those whose end it still knows; one for each run. */
+export interface HeldSandboxes {
+  /** The object of this very sandbox, unless it has been let go of. */
+  find(ref: SandboxRef): LiveSandbox | null;
+  /** Whatever the run has, of any generation. */
+  ofRun(runId: string): LiveSandbox | null;
+  hold(sandbox: LiveSandbox): LiveSandbox;
+  drop(runId: string): void;
+  all(): LiveSandbox[];
+}
+
+export function createHeldSandboxes(): HeldSandboxes {
+  const held = new Map<string, LiveSandbox>();
+  const ofRun = (runId: string): LiveSandbox | null => held.get(runId) ?? null;
+  return {
+    ofRun,
+    find({ runId, generation }) {
+      const sandbox = ofRun(runId);
+      if (sandbox === null || sandbox.isLetGo()) return null;
+      return sandbox.ref.generation === generation ? sandbox : null;
+    },
+    hold(sandbox) {
+      held.set(sandbox.ref.runId, sandbox);
+      return sandbox;
+    },
+    drop: (runId) => void held.delete(runId),
+    all: () => [...held.values()],
+  };
+}

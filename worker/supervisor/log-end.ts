@@ -1,0 +1,64 @@
+import type { RunFacts } from '../../core/agent-line.ts';
+import type { StoredFrame } from '../../core/frame.ts';
+import type { FrameStore } from '../../systems/postgres/frame-store.ts';
+import type { FrameStream } from '../../systems/redis/frame-stream.ts';
+import type { SpoolBatch } from './spool-batch.ts';
+import { type Insistence, insist } from './wait.ts';
+
+export interface LogEndDeps {
+  runId: string;
+  generation: number;
+  token: number;
+  position: { byteOffset: number; lastSeq: number };
+  withDeltas: boolean;
+  frames: Pick<FrameStore, 'append'>;
+  frameStream: Pick<FrameStream, 'publish'>;
+  onStored(stored: { frames: number; facts: RunFacts }): void;
+}
+
+export interface LogEnd {
+  /** False: the lease is lost. */
+  store(batch: SpoolBatch): Promise<boolean>;
+  /** Resolves when what was stored is published, as far as that succeeds. */
+  published(): Promise<void>;
+}
+
+/** Where the log has got to, and the way there: commit, then publish. */
+export function createLogEnd(deps: LogEndDeps, patience: Insistence): LogEnd {
+  const { runId, token, generation, position } = deps;
+  let { byteOffset, lastSeq } = position;
+  let publishing: Promise<unknown> = Promise.resolve();
+
+  async function store(batch: SpoolBatch): Promise<boolean> {
+    const lastSeqBefore = lastSeq;
+    const frames = batch.keptTo === null ? [] : await commit(batch, batch.keptTo);
+    if (frames === null) return false;
+    const firstSeq = frames[0]?.seq ?? lastSeqBefore + 1;
+    const deltas = deps.withDeltas ? batch.deltas({ lastSeqBefore, firstSeq }) : [];
+    await publishing;
+    publishing = deps.frameStream.publish(runId, { frames, deltas });
+    return true;
+  }
+
+  /** Null: the lease is lost. */
+  async function commit(batch: SpoolBatch, toOffset: number): Promise<StoredFrame[] | null> {
+    const { agentStatus, turn } = batch.facts;
+    const facts = { ...(agentStatus && { agentStatus }), ...(turn && { turn }) };
+    const place = { runId, token, generation, fromOffset: byteOffset, toOffset };
+    const stored = await insist(
+      () => deps.frames.append({ ...place, frames: batch.frames, facts }),
+      patience,
+    );
+    if (stored.outcome === 'fenced') return null;
+    byteOffset = toOffset;
+    lastSeq = stored.lastSeq;
+    deps.onStored({ frames: batch.frames.length, facts: batch.facts });
+    const { firstSeq, at } = stored;
+    return batch.frames.map((frame, index) => ({ ...frame, seq: firstSeq + index, at }));
+  }
+
+  return {
+    store,
+    published: async () => void (await publishing),
+  };
+}
