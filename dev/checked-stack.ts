@@ -23,15 +23,18 @@ export async function onTestStack(
   stack: string,
   work: (stack: CheckedStack) => Promise<Tally[]>,
 ): Promise<void> {
-  await withStackLock(stack, () => bringUp(stack, work))
-    .then(report)
-    .catch(failWith);
+  await onFreshStack(stack, work).then(report).catch(failWith);
 }
 
-async function bringUp(
+/** Nobody else uses a stack of that name meanwhile. */
+export function onFreshStack<T>(
   stack: string,
-  work: (stack: CheckedStack) => Promise<Tally[]>,
-): Promise<Tally[]> {
+  work: (stack: CheckedStack) => Promise<T>,
+): Promise<T> {
+  return withStackLock(stack, () => bringUp(stack, work));
+}
+
+async function bringUp<T>(stack: string, work: (stack: CheckedStack) => Promise<T>): Promise<T> {
   const folders = freshFolders(stack);
   const end = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end.abort());

@@ -1,12 +1,16 @@
+import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const soonMs = 1_000;
 
 /** The port a part had the last time where that is free, else a new one, kept for the next time. */
-export async function keptPort(data: string, part: string): Promise<number> {
+export async function keptPort(data: string, part: string, find = freePort): Promise<number> {
   const file = join(data, `${part}.port`);
   const last = readPort(file);
-  const port = last !== undefined && (await isFree(last)) ? last : await freePort();
+  const port = last !== undefined && (await isSoonFree(last)) ? last : await find();
   writeFileSync(file, `${port}\n`);
   return port;
 }
@@ -17,6 +21,16 @@ export function readPort(file: string): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A process that was killed lets go of its port a moment after it has stopped to exist. */
+async function isSoonFree(port: number): Promise<boolean> {
+  const deadline = Date.now() + soonMs;
+  while (!(await isFree(port))) {
+    if (Date.now() > deadline) return false;
+    await sleep(50);
+  }
+  return true;
 }
 
 export function isFree(port: number): Promise<boolean> {
@@ -40,6 +54,14 @@ export function answers(port: number, host = '127.0.0.1'): Promise<boolean> {
     socket.once('error', () => end(false));
     socket.once('timeout', () => end(false));
   });
+}
+
+/** For whoever keeps a port in sixteen bits with a sign, as Temporal does in Postgres. */
+export async function freeLowPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 2 ** 15);
+    if (await isFree(port)) return port;
+  }
 }
 
 function freePort(): Promise<number> {

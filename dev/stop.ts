@@ -1,12 +1,19 @@
+// `npm run stop` ends the demo's stack; `npm run stop -- test` one that FLOWRUN_KEEP=1 left behind.
+
 import { demoName } from './demo-stack.ts';
-import { failWith } from './failure.ts';
+import { CannotGoOn, failWith } from './failure.ts';
 import { withStackLock } from './lock.ts';
 import { say } from './progress.ts';
 import { stopStack } from './stop-stack.ts';
 
+const stacks = [demoName, 'test'];
+
 await stop().catch(failWith);
 
 async function stop(): Promise<void> {
-  const ended = await withStackLock(demoName, () => stopStack(demoName));
+  const [stack = demoName] = process.argv.slice(2);
+  if (!stacks.includes(stack))
+    throw new CannotGoOn(`There is no stack ${stack}, only ${stacks.join(' and ')}.`);
+  const ended = await withStackLock(stack, () => stopStack(stack));
   say(ended.length === 0 ? 'Nothing was running.' : `Ended: ${ended.join(', ')}.`);
 }

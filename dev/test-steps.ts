@@ -61,7 +61,7 @@ function readCount(resultFile: string): Tally {
 }
 
 /** Runs a program before the reader's eyes and returns its exit code; −1 where a signal ended it. */
-function show(
+export function show(
   command: string,
   args: string[],
   { env = {}, signal }: { env?: Record<string, string>; signal: AbortSignal },

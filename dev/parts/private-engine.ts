@@ -1,10 +1,11 @@
 // A Docker Engine that may be killed and frozen: in a network namespace of its own, with files and a
 // socket of its own. Its images are kept in the cache, so that they are copied into it once.
 
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startBackground, stopBackground, type Where } from '../background.ts';
 import { hasImage, pingEngine, workEngine } from '../engine-api.ts';
 import { CannotGoOn } from '../failure.ts';
@@ -51,8 +52,34 @@ export function ensurePrivateEngine({ liveRestore }: PrivateEngineWish): Promise
 }
 
 /** SIGTERM ends the engine in order; SIGKILL is what a crash is. */
-export function stopPrivateEngine(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<boolean> {
-  return stopBackground(engineHome(), name, { signal });
+export async function stopPrivateEngine(
+  signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM',
+): Promise<boolean> {
+  const home = engineHome();
+  const ended = await stopBackground(home, name, { signal });
+  await containerdGone(join(home.root, 'exec/containerd/containerd.pid'));
+  return ended;
+}
+
+/**
+ * containerd dies with its engine, a moment later, and its id may be somebody else's by then. An
+ * engine that is started meanwhile takes it for a living one and waits for it in vain.
+ */
+async function containerdGone(pidFile: string): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (Date.now() < deadline && existsSync(`/proc/${readText(pidFile).trim()}/exe`)) {
+    await sleep(100);
+  }
+  const commandLine = readText(`/proc/${readText(pidFile).trim()}/cmdline`);
+  if (!commandLine.startsWith('containerd')) rmSync(pidFile, { force: true });
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Copies an image from another engine, unless it is there already. */

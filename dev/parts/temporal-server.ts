@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { startBackground, stopBackground } from '../background.ts';
 import { CannotGoOn } from '../failure.ts';
 import type { Folders } from '../folders.ts';
-import { answers, keptPort } from '../ports.ts';
+import { answers, freeLowPort, keptPort } from '../ports.ts';
 import { step } from '../progress.ts';
 import { run } from '../run.ts';
 import { searchAttributes } from './temporal.ts';
@@ -29,7 +29,7 @@ export function ensureTemporalServer(folders: Folders, postgresUrl: string): Pro
     if (!existsSync(programs.server)) {
       throw new CannotGoOn('The production server of Temporal has to be built: install Go 1.26.4.');
     }
-    const port = await keptPort(folders.data, name);
+    const port = await keptPort(folders.data, name, freeLowPort);
     const address = `127.0.0.1:${port}`;
     const isNew = !existsSync(join(folders.data, `${name}.made`));
     now('making its databases');
@@ -99,7 +99,8 @@ const dynamicConfig = ['transfer', 'timer', 'visibility']
 async function ownPorts(folders: Folders): Promise<Record<string, string>> {
   const ports: Record<string, string> = {};
   const kept = async (variable: string): Promise<void> => {
-    ports[variable] = `${await keptPort(folders.data, `${name}-${variable.toLowerCase()}`)}`;
+    const part = `${name}-${variable.toLowerCase()}`;
+    ports[variable] = `${await keptPort(folders.data, part, freeLowPort)}`;
   };
   for (const service of services) {
     await kept(`${service}_GRPC_PORT`);
