@@ -1,0 +1,33 @@
+import { parseArgs } from 'node:util';
+
+export interface Wish {
+  /** What to measure, by id; empty: all. */
+  ids: string[];
+  iterations: number;
+  iterationsMax: number;
+  /** Where the figures are written; null: beside the bench's other results. */
+  out: string | null;
+}
+
+const iterationsUsual = 15;
+const iterationsMost = 45;
+
+export function readArguments(args: string[], known: string[]): Wish {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { n: { type: 'string' }, max: { type: 'string' }, out: { type: 'string' } },
+  });
+  const unknown = positionals.find((id) => !known.includes(id));
+  if (unknown !== undefined) throw new Error(`no ${unknown} among ${known.join(', ')}`);
+  const iterations = count('n', values.n) ?? iterationsUsual;
+  const usualMax = iterations < iterationsUsual ? iterations : iterationsMost;
+  const iterationsMax = Math.max(iterations, count('max', values.max) ?? usualMax);
+  return { ids: positionals, iterations, iterationsMax, out: values.out ?? null };
+}
+
+function count(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new Error(`--${name} takes a number of iterations, not ${text}`);
+}

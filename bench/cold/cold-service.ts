@@ -1,0 +1,57 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OfflineModel } from '../../dev/offline-model/server.ts';
+import { type Service, startService } from '../../test/support/service.ts';
+import type { Sample } from '../measure/scenario.ts';
+import { coldPrompt, isInit, saysText } from './first-text.ts';
+
+export interface ColdService {
+  service: Service;
+  model: OfflineModel;
+  /** A folder beside the service's own, for what is measured against it. */
+  bareDir: string;
+  /** One run to its end; the sample is the time to its first text. */
+  run(): Promise<Sample>;
+  close(): Promise<void>;
+}
+
+const settleMs = 300;
+
+export async function openColdService(env: Record<string, string> = {}): Promise<ColdService> {
+  const service = await startService({ agent: 'real', env: { LOG_LEVEL: 'info', ...env } });
+  const bareDir = join(service.dataDir, 'b');
+  mkdirSync(bareDir, { recursive: true });
+  return {
+    service,
+    model: service.model,
+    bareDir,
+    async run() {
+      const sample = await timeRun(service);
+      await untilGone(service);
+      return sample;
+    },
+    close: () => service.stop(),
+  };
+}
+
+async function timeRun(service: Service): Promise<Sample> {
+  const begun = performance.now();
+  const { runId } = await service.trigger({ prompt: coldPrompt });
+  const also = { answered: performance.now() - begun };
+  const seen: { init?: number; text?: number } = {};
+  for await (const { event, data } of service.stream(runId)) {
+    if (event === 'system' && isInit(data)) seen.init ??= performance.now() - begun;
+    if (event === 'assistant' && saysText(data)) seen.text ??= performance.now() - begun;
+  }
+  if (seen.init === undefined || seen.text === undefined) {
+    throw new Error(`run ${runId} ended without a text: ${service.worker.log().slice(-2_000)}`);
+  }
+  return { value: seen.text, also: { ...also, init: seen.init } };
+}
+
+/** The next measurement begins when nothing of this one goes on. */
+export async function untilGone({ sandboxes }: Service): Promise<void> {
+  while ((await sandboxes.list()).length > 0) await sleep(50);
+  await sleep(settleMs);
+}

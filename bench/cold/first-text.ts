@@ -1,0 +1,21 @@
+/** The model answers with one text; the agent's boot and its first request are all there is. */
+export const coldPrompt = `Say hello.\n@model ${JSON.stringify([{ text: 'Hello.' }])}`;
+
+/** Whether a line of the agent's is one in which it says something. */
+export function saysText(line: string): boolean {
+  if (!line.includes('"assistant"')) return false;
+  const { type, message } = JSON.parse(line) as AgentLine; // the agent's own shape
+  return type === 'assistant' && (message?.content ?? []).some((block) => block.type === 'text');
+}
+
+export function isInit(line: string): boolean {
+  if (!line.includes('"init"')) return false;
+  const { type, subtype } = JSON.parse(line) as AgentLine;
+  return type === 'system' && subtype === 'init';
+}
+
+interface AgentLine {
+  type?: string;
+  subtype?: string;
+  message?: { content?: { type: string }[] };
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../../test/support/free-port.ts';
+import { type Service, startService } from '../../test/support/service.ts';
+import { stackEnv } from '../../test/support/stack-env.ts';
+import { createDockerCounter } from './docker-counter.ts';
+import { createPostgresCounter, type StatementCount } from './postgres-counter.ts';
+import { openTap } from './tap.ts';
+
+export interface TappedService {
+  service: Service;
+  now(): Counts;
+  close(): Promise<void>;
+}
+
+export interface Counts {
+  api: StatementCount;
+  worker: StatementCount;
+  docker: Record<string, number>;
+}
+
+/** The service, with a tap before Postgres and one before the engine. */
+export async function startTappedService(): Promise<TappedService> {
+  const folder = mkdtempSync(join(stackEnv.dataDir, 'tap-'));
+  const docker = createDockerCounter();
+  const socket = join(folder, 'docker.sock');
+  const dockerTap = await openTap({
+    listen: { path: socket },
+    to: { path: stackEnv.dockerHost.replace(/^unix:\/\//, '') },
+    onConnection: docker.onConnection,
+  });
+
+  const postgres = createPostgresCounter();
+  const direct = new URL(stackEnv.postgresUrl);
+  const tapped = new URL(direct);
+  tapped.hostname = '127.0.0.1';
+  tapped.port = String(await freePort());
+  const postgresTap = await openTap({
+    listen: { host: tapped.hostname, port: Number(tapped.port) },
+    to: { host: direct.hostname, port: Number(direct.port || 5432) },
+    onConnection: postgres.onConnection,
+  });
+
+  // The service makes its database on the server that this names, and is told of no other.
+  process.env.TEST_POSTGRES_URL = tapped.href;
+  const service = await startService({
+    env: { LOG_LEVEL: 'info', DOCKER_HOST: `unix://${socket}` },
+  });
+  return {
+    service,
+    now: () => ({
+      api: { ...postgres.of(`${service.instance}-api`) },
+      worker: { ...postgres.of(`${service.instance} worker`) },
+      docker: docker.counts(),
+    }),
+    async close() {
+      await service.stop();
+      process.env.TEST_POSTGRES_URL = direct.href;
+      await Promise.all([dockerTap.close(), postgresTap.close()]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,24 @@
+// The limit of a fan-out: a plain server that writes the same bytes to everybody who is connected.
+
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tellParent } from '../support/child.ts';
+
+export type BroadcastOrder = { bytes: Buffer };
+
+const listeners = new Set<ServerResponse>();
+const server = createServer((_request, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.flushHeaders();
+  listeners.add(response);
+  response.on('close', () => listeners.delete(response));
+});
+
+process.on('message', ({ bytes }: BroadcastOrder) => {
+  for (const listener of listeners) listener.write(bytes);
+});
+
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo; // a TCP server that listens has one
+  tellParent({ url: `http://127.0.0.1:${port}/` });
+});

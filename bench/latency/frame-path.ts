@@ -1,0 +1,142 @@
+// The worker's own tail, in this process, so that every moment of a frame is on one clock: its line is in
+// the spool, it is being stored, it is being published, a reader has it.
+
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { limits } from '../../core/limits.ts';
+import { createFrameStore, type FrameStore } from '../../systems/postgres/frame-store.ts';
+import { connectRedis } from '../../systems/redis/connect.ts';
+import { createFrameStream, type FrameStream } from '../../systems/redis/frame-stream.ts';
+import type { Service } from '../../test/support/service.ts';
+import { stackEnv } from '../../test/support/stack-env.ts';
+import { openSpool } from '../../worker/supervisor/spool-file.ts';
+import { type SpoolTail, startTail } from '../../worker/supervisor/spool-tail.ts';
+
+export type Moment = 'printed' | 'committing' | 'published' | 'received';
+export type FrameStamps = Record<Moment, number>;
+
+export interface FramePath {
+  /** Prints one line and resolves with its moments when a reader has its frame. */
+  pass(): Promise<FrameStamps>;
+  close(): Promise<void>;
+}
+
+export async function openFramePath(service: Service): Promise<FramePath> {
+  const { runId } = await service.trigger({ prompt: 'Nobody reads this.' });
+  const file = join(service.dataDir, 'spool');
+  writeFileSync(file, '');
+  const spool = await openSpool(file);
+  const moments: FrameStamps = { printed: 0, committing: 0, published: 0, received: 0 };
+  const redis = connectRedis({ url: stackEnv.redisUrl, name: 'bench', onError: () => undefined });
+  await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
+  const stream = createFrameStream(redis, { instance: service.instance });
+  const frames = createFrameStore(service.database.pool);
+  const tail = await tailOf({ frames, stream, spool, runId, moments });
+  const reader = await openReader(service, runId);
+  let printed = 0;
+
+  return {
+    async pass() {
+      const marker = `line ${(printed += 1)}.`;
+      const arrival = reader.untilSeen(marker);
+      moments.printed = performance.now();
+      appendFileSync(file, lineOf(marker));
+      moments.received = await arrival;
+      return { ...moments };
+    },
+    async close() {
+      reader.leave();
+      tail.stop();
+      await tail.done;
+      await spool.close();
+      stream.close();
+      redis.disconnect();
+      rmSync(file);
+    },
+  };
+}
+
+interface TailParts {
+  frames: FrameStore;
+  stream: FrameStream;
+  spool: Awaited<ReturnType<typeof openSpool>>;
+  runId: string;
+  moments: FrameStamps;
+}
+
+const leaseMs = 3_600_000;
+
+async function tailOf({ frames, stream, spool, runId, moments }: TailParts): Promise<SpoolTail> {
+  const lease = await frames.takeLease(runId, 'bench', leaseMs);
+  if (lease === null) throw new Error('the log of a new run is taken');
+  const complain = (what: unknown): never => {
+    throw new Error(`the tail has ended: ${String(what)}`);
+  };
+  return startTail({
+    runId,
+    ...lease,
+    position: lease,
+    spool,
+    bounds: {
+      lineBytes: limits.agentLineMaxBytes,
+      chunkBytes: limits.spoolReadChunkBytes,
+      spoolBytes: limits.spoolMaxBytes,
+      lines: 1_000,
+      bytes: 4 * 1024 ** 2,
+    },
+    withDeltas: false,
+    frames: {
+      append(batch) {
+        moments.committing = performance.now();
+        return frames.append(batch);
+      },
+    },
+    frameStream: {
+      publish(id, batch) {
+        moments.published = performance.now();
+        return stream.publish(id, batch);
+      },
+    },
+    onStored: () => undefined,
+    onTrouble: complain,
+    onFenced: () => complain('fenced'),
+    onFailure: complain,
+  });
+}
+
+interface StreamReader {
+  /** When this text had come, on the clock of `performance.now()`. */
+  untilSeen(text: string): Promise<number>;
+  leave(): void;
+}
+
+async function openReader({ url, key }: Service, runId: string): Promise<StreamReader> {
+  let look: (text: string) => void = () => undefined;
+  const headers = { authorization: `Bearer ${key}` };
+  const address = `${url}/api/v1/runs/${runId}/stream`;
+  const request = get(address, { headers, agent: false });
+  await new Promise<void>((resolve, reject) => {
+    request.on('error', reject);
+    request.on('response', (response) => {
+      response.setEncoding('utf8');
+      response.on('data', (text: string) => look(text));
+      response.on('error', () => undefined); // we have left
+      resolve();
+    });
+  });
+  return {
+    untilSeen: (wanted) =>
+      new Promise((resolve) => {
+        look = (text) => {
+          if (text.includes(wanted)) resolve(performance.now());
+        };
+      }),
+    leave: () => void request.destroy(),
+  };
+}
+
+function lineOf(text: string): string {
+  const message = { role: 'assistant', content: [{ type: 'text', text: text.padEnd(200, '.') }] };
+  return `${JSON.stringify({ type: 'assistant', message })}\n`;
+}

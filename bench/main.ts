@@ -1,0 +1,78 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { failWith } from '../dev/failure.ts';
+import { repository } from '../dev/folders.ts';
+import { readArguments, type Wish } from './arguments.ts';
+import { coldStart } from './cold/cold-start.ts';
+import { coldSteps } from './cold/cold-steps.ts';
+import { counters } from './counters/counters.ts';
+import { fanOut } from './fan-out/fan-out.ts';
+import { firehose } from './firehose/firehose.ts';
+import { latency } from './latency/latency.ts';
+import { type Comparison, compare, type Iteration } from './measure/compare.ts';
+import type { Target } from './measure/scenario.ts';
+import type { Survey, SurveyResult } from './measure/survey.ts';
+import { describeMachine } from './report/machine.ts';
+import { comparisonText, summaryText, three } from './report/table.ts';
+import { trigger } from './trigger/trigger.ts';
+
+const targets: Target[] = [coldStart, trigger, firehose, fanOut, latency];
+const surveys: Survey[] = [coldSteps, counters];
+
+await main().catch(failWith);
+
+async function main(): Promise<void> {
+  const known = [...targets, ...surveys].map(({ id }) => id);
+  const wish = readArguments(process.argv.slice(2), known);
+  const isWished = ({ id }: { id: string }): boolean =>
+    wish.ids.length === 0 || wish.ids.includes(id);
+  const machine = await describeMachine();
+  say(
+    Object.entries(machine)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(' · '),
+  );
+
+  const comparisons: Comparison[] = [];
+  for (const target of targets.filter(isWished)) comparisons.push(await measure(target, wish));
+  const surveyed: Record<string, SurveyResult['data']> = {};
+  for (const survey of surveys.filter(isWished)) {
+    const { text, data } = await survey.run(wish);
+    surveyed[survey.id] = data;
+    say(`\n${survey.id}  ${survey.title}\n${text}`);
+  }
+  if (comparisons.length > 0) say(`\n${summaryText(comparisons)}`);
+
+  const file = wish.out ?? usualFile();
+  mkdirSync(dirname(file), { recursive: true });
+  const measured = { at: new Date().toISOString(), machine, comparisons, surveys: surveyed };
+  writeFileSync(file, `${JSON.stringify(measured, null, 2)}\n`);
+  say(`\nAll figures: ${file}`);
+  if (comparisons.some(({ verdict }) => failing.has(verdict))) process.exitCode = 1;
+}
+
+const failing = new Set<Comparison['verdict']>(['above gate', 'below gate']);
+
+async function measure(target: Target, wish: Wish): Promise<Comparison> {
+  say(`\n${target.id} …`);
+  const comparison = await compare(target, {
+    ...wish,
+    onIteration: (iteration, number) => say(`    ${number}: ${told(iteration)}`),
+  });
+  say(comparisonText(comparison));
+  return comparison;
+}
+
+function told({ ours, limit, ratio, noise }: Iteration): string {
+  const [first, second] = [ours, limit].map((side) => side.map(({ value }) => three(value)));
+  return `${ratio.toFixed(2)}  (${first?.join(', ')} / ${second?.join(', ')}; spin ${noise.spinMs.toFixed(0)} ms)`;
+}
+
+function usualFile(): string {
+  const name = new Date().toISOString().replaceAll(/[:.]/g, '-');
+  return join(repository, '.cache/bench', `${name}.json`);
+}
+
+function say(text: string): void {
+  console.log(text);
+}

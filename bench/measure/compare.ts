@@ -1,0 +1,99 @@
+// Both sides are measured in turns, ours, limit, limit, ours, so that what slows the machine down slows
+// both; an iteration is one such turn, and what is compared is the ratio within each. The first
+// iterations are kept apart: caches are cold, code is not compiled yet.
+
+import type { Sample, Scenario, Target } from './scenario.ts';
+import { createSentinel, type Noise, quietOnes } from './sentinel.ts';
+import { type Interval, median, medianInterval } from './statistics.ts';
+import { isNarrow, type Verdict, verdictOf } from './verdict.ts';
+
+export interface Iteration {
+  ours: [Sample, Sample];
+  limit: [Sample, Sample];
+  ratio: number;
+  noise: Noise;
+}
+
+type Bounds = Omit<Target, 'open'>;
+
+export interface Comparison {
+  target: Bounds;
+  warmUp: Iteration[];
+  counted: Iteration[];
+  discarded: Iteration[];
+  ratio: number;
+  interval: Interval;
+  verdict: Verdict;
+}
+
+export interface ComparePlan {
+  /** Iterations that count, at least; more are made until the interval is narrow. */
+  iterations: number;
+  iterationsMax: number;
+  onIteration(iteration: Iteration, number: number): void;
+}
+
+const warmUps = 2;
+
+export async function compare(target: Target, plan: ComparePlan): Promise<Comparison> {
+  const scenario = await target.open();
+  const sentinel = createSentinel();
+  const warmUp: Iteration[] = [];
+  const made: Iteration[] = [];
+  try {
+    while (warmUp.length < warmUps) warmUp.push(await iterate(scenario, sentinel.look()));
+    while (!isEnough(made, plan)) {
+      made.push(await iterate(scenario, sentinel.look()));
+      plan.onIteration(last(made), made.length);
+    }
+  } finally {
+    await scenario.close();
+  }
+  return conclude(target, { warmUp, made });
+}
+
+async function iterate(scenario: Scenario, noise: Noise): Promise<Iteration> {
+  const first = await scenario.ours();
+  const second = await scenario.limit();
+  const third = await scenario.limit();
+  const fourth = await scenario.ours();
+  const ratio = (first.value + fourth.value) / (second.value + third.value);
+  return { ours: [first, fourth], limit: [second, third], ratio, noise };
+}
+
+function isEnough(made: Iteration[], plan: ComparePlan): boolean {
+  if (made.length >= plan.iterationsMax) return true;
+  const ratios = quiet(made).map(({ ratio }) => ratio);
+  return ratios.length >= plan.iterations && isNarrow(median(ratios), medianInterval(ratios));
+}
+
+function conclude(
+  { id, title, unit, better, goal, gate }: Target,
+  { warmUp, made }: { warmUp: Iteration[]; made: Iteration[] },
+): Comparison {
+  const target: Bounds = { id, title, unit, better, goal, gate };
+  const counted = quiet(made);
+  const ratios = counted.map((iteration) => iteration.ratio);
+  const ratio = median(ratios);
+  const interval = medianInterval(ratios);
+  return {
+    target,
+    warmUp,
+    counted,
+    discarded: made.filter((iteration) => !counted.includes(iteration)),
+    ratio,
+    interval,
+    verdict: verdictOf(target, { ratio, interval }),
+  };
+}
+
+function quiet(made: Iteration[]): Iteration[] {
+  const isQuiet = quietOnes(made.map(({ noise }) => noise));
+  return made.filter((_, index) => isQuiet[index]);
+}
+
+function last(made: Iteration[]): Iteration {
+  const iteration = made.at(-1);
+  if (iteration === undefined) throw new Error('nothing was measured');
+  return iteration;
+}

@@ -1,0 +1,49 @@
+import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { createTemporal } from '../../systems/temporal/client.ts';
+import { type Service, startService } from '../../test/support/service.ts';
+import { stackEnv } from '../../test/support/stack-env.ts';
+
+/** The API without a worker: runs are admitted and placed, and nobody starts them. */
+export interface ApiAlone {
+  service: Service;
+  /** Ends the workflows and takes the runs away, so that the next measurement finds the same. */
+  forgetRuns(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const renewMs = 5_000;
+
+export async function startApiAlone(): Promise<ApiAlone> {
+  const service = await startService({ env: { LOG_LEVEL: 'info' } });
+  await service.worker.kill('SIGTERM');
+  const { pool } = service.database;
+  const hosts = createHostStore(pool);
+  const host = { hostId: 'bench', name: 'bench', capacity: 100_000 };
+  const renew = () => hosts.renew(host);
+  await pool.query('delete from hosts');
+  await renew();
+  await pool.query('update projects set max_concurrent_runs = 100000');
+  const renewal = setInterval(() => void renew(), renewMs);
+  const temporal = createTemporal({
+    namespace: 'default',
+    connection: { address: stackEnv.temporalAddress },
+    instance: service.instance,
+  });
+
+  async function forgetRuns(): Promise<void> {
+    const { rows } = await pool.query<{ workflow_id: string }>('select workflow_id from runs');
+    for (const { workflow_id: id } of rows) await temporal.terminate(id, 'measured');
+    await pool.query('truncate runs, frames cascade');
+  }
+
+  return {
+    service,
+    forgetRuns,
+    async stop() {
+      clearInterval(renewal);
+      await forgetRuns();
+      await temporal.close();
+      await service.stop();
+    },
+  };
+}

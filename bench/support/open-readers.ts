@@ -1,0 +1,29 @@
+import { startChild } from './child.ts';
+import type { ReadersAnswer, ReadersOrder, ReadersSetting } from './readers.ts';
+
+/** Readers of a stream, all in one process apart. */
+export interface Readers {
+  open(url: string, keys: string[]): Promise<void>;
+  /** Resolves when each has got so many frames with a number since it was opened. */
+  haveFrames(count: number): Promise<ReadersAnswer>;
+  leave(): void;
+  stop(): Promise<void>;
+}
+
+export function openReaders(connections: number): Readers {
+  const setting: ReadersSetting = { connections };
+  const program = new URL('./readers.ts', import.meta.url);
+  const child = startChild<ReadersOrder, ReadersAnswer>(program, setting);
+  return {
+    async open(url, keys) {
+      child.send({ kind: 'open', url, keys });
+      await child.answer();
+    },
+    async haveFrames(frames) {
+      child.send({ kind: 'expect', frames });
+      return child.answer();
+    },
+    leave: () => child.send({ kind: 'leave' }),
+    stop: () => child.stop(),
+  };
+}
