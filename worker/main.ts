@@ -86,84 +86,44 @@ async function main(signal: AbortSignal): Promise<void> {
 }
 
 function build(hostId: string) {
-  const { instance, temporal: temporalConfig, times } = config;
-  const told = (what: string) => (error: Error) => logger.warn({ err: error }, what);
-  const pool = createPool(config.databaseUrl, {
-    applicationName: `${instance} worker`,
-    max: poolSize,
-    onError: told('postgres_connection_lost'),
-  });
-  const onRedisError = told('redis_error');
-  const redis = connectRedis({
-    url: config.redisUrl,
-    name: `${instance}-worker`,
-    onError: onRedisError,
-  });
-  const frameStream = createFrameStream(redis, { instance, onError: onRedisError });
-  const temporal = createTemporal({
-    ...temporalConfig,
-    instance,
-    times: { noCapacityMs: times.noCapacityTimeoutMs },
-  });
-  const sandboxes = createSandboxes(createEngine({ dockerHost: config.dockerHost, instance }));
-  const egress = createEgress({
-    model: config.model,
-    allowPrivate: config.egress.allowPrivate,
-    logger,
-  });
-
+  const { instance, times } = config;
+  const { pool, redis, frameStream, temporal, sandboxes, egress } = connect();
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer);
   const webhooks = createWebhookStore(pool, sealer);
   const now = (): Date => new Date();
+  const common = { hostId, runs, webhooks, frameStream, temporal, sandboxes, egress, logger, now };
   const supervisor = createSupervisor({
-    hostId,
+    ...common,
     dataDir: config.dataDir,
     image: config.sandboxImage,
-    sandboxes,
-    runs,
     configs: createConfigStore(pool, sealer),
     frames: createFrameStore(pool),
     files: createFileStore(pool),
     flows: createFlowStore(pool, sealer),
     blobs: createBlobStore(pool),
-    frameStream,
-    egress,
     times,
-    logger,
-    now,
     newId: randomUUID,
   });
   const activities = createActivities({
+    ...common,
     supervisor,
-    runs,
-    webhooks,
-    frameStream,
     admission: createAdmission(pool, sealer),
     sendWebhook: createWebhookSender(config.webhook),
-    logger,
-    now,
   });
   const reconciler = createReconciler({
-    hostId,
-    runs,
-    webhooks,
-    frameStream,
-    temporal,
+    ...common,
     reconcile: createReconcileStore(pool),
     listSandboxes: sandboxes.list,
     removeSandbox: supervisor.remove,
-    logger,
-    now,
     times: reconcilerTimes(times.reconcileEveryMs),
   });
-  const host = { hostId, name: config.hostName, capacity: config.capacity };
-
+  const { capacity, hostName: name } = config;
   return {
     supervisor,
     reconciler,
-    hostRow: { hosts: createHostStore(pool), host, logger },
-    workerOptions: { instance, hostId, capacity: config.capacity, ...temporalConfig, activities },
+    hostRow: { hosts: createHostStore(pool), host: { hostId, name, capacity }, logger },
+    workerOptions: { instance, hostId, capacity, ...config.temporal, activities },
     close: async () => {
       await supervisor.close();
       await egress.close();
@@ -172,5 +132,29 @@ function build(hostId: string) {
       redis.disconnect();
       await pool.end();
     },
+  };
+}
+
+/** What is outside: none of it has to be there yet. */
+function connect() {
+  const { instance } = config;
+  const name = `${instance}-worker`;
+  const onError = (error: Error): void => logger.warn({ err: error }, 'connection_lost');
+  const redis = connectRedis({ url: config.redisUrl, name, onError });
+  return {
+    redis,
+    frameStream: createFrameStream(redis, { instance, onError }),
+    pool: createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError }),
+    temporal: createTemporal({
+      ...config.temporal,
+      instance,
+      times: { noCapacityMs: config.times.noCapacityTimeoutMs },
+    }),
+    sandboxes: createSandboxes(createEngine({ dockerHost: config.dockerHost, instance })),
+    egress: createEgress({
+      model: config.model,
+      allowPrivate: config.egress.allowPrivate,
+      logger,
+    }),
   };
 }

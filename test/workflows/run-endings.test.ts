@@ -135,7 +135,9 @@ describe('a run that is told to end', () => {
     const run = fakeRun();
     const handle = await world.startRun(run.activities);
     await run.called('followRun');
-    await Promise.all([handle.signal('stop', { graceMs: 0 }), run.end({})]);
+    const signalled = handle.signal('stop', { graceMs: 0 });
+    run.end({});
+    await signalled;
     await handle.result();
     expect(run.calls.filter((name) => name === 'endRun')).toHaveLength(1);
     expect(run.calls.filter((name) => name === 'removeSandbox')).toHaveLength(1);

@@ -9,7 +9,7 @@ import {
 
 const open: WebhookReceiver[] = [];
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((receiver) => receiver.close()));
+  await Promise.all(open.splice(0).map((each) => each.close()));
 });
 
 const body = JSON.stringify({ labels: { who: 'Zoë €' } });

@@ -1,0 +1,128 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { randomText } from '../fake-agent/random-text.ts';
+import { script } from '../scripted-agent/lines.ts';
+import type { SentEvent } from '../support/sent-events.ts';
+import { type Service, startService } from '../support/service.ts';
+import { collect } from '../support/stream-story.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+}, 240_000);
+afterAll(() => service?.stop());
+
+const lines = 2_000;
+const shape = { seed: 11, longEvery: 50 };
+const half = { lines, seed: shape.seed, longEvery: shape.longEvery };
+/** Writes a lot, waits until the test lets it go on, writes as much again. */
+const twoHalves = script([half, { waitForFile: 'go-on' }, half, { say: 'the last word' }]);
+
+function letGoOn(runId: string): void {
+  const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
+  writeFileSync(join(workspace, 'go-on'), '');
+}
+
+describe('a run whose worker is killed', { timeout: 300_000 }, () => {
+  it.each(['while it writes', 'while it waits'])('goes on, %s, and ends well', async (when) => {
+    const { runId } = await service.trigger({ prompt: twoHalves });
+    const reading = collect(service.stream(runId));
+    const wanted = when === 'while it writes' ? 1 : lines;
+    await expect.poll(() => framesOf(runId), { timeout: 120_000 }).toBeGreaterThan(wanted);
+    await service.worker.kill('SIGKILL');
+    letGoOn(runId);
+    await service.worker.start();
+    const ended = await service.untilEnded(runId, 120_000);
+    expect(ended).toMatchObject({ exitCode: 0, result: 'the last word' });
+    expect(ended).not.toHaveProperty('error');
+    expectWhole(await reading);
+    await expectLogs(runId);
+  });
+
+  it('goes on when the worker is told to stop and started again', async () => {
+    const { runId } = await service.trigger({ prompt: twoHalves });
+    await expect.poll(() => framesOf(runId), { timeout: 120_000 }).toBeGreaterThan(10);
+    await service.worker.kill('SIGTERM');
+    expect((await service.sandboxes.list()).map((each) => each.state)).toEqual(['running']);
+    letGoOn(runId);
+    await service.worker.start();
+    expect(await service.untilEnded(runId, 120_000)).toMatchObject({ exitCode: 0 });
+    await expectLogs(runId);
+  });
+
+  it('is stopped as asked, though nobody was there to hear it', async () => {
+    const prompt = script([{ say: 'working' }, { hang: true }]);
+    const { runId } = await service.trigger({ prompt });
+    await expect.poll(() => framesOf(runId), { timeout: 120_000 }).toBeGreaterThan(3);
+    await service.worker.kill('SIGKILL');
+    const body = { graceSeconds: 1 };
+    expect((await service.call('POST', `/runs/${runId}/stop`, { body })).status).toBe(200);
+    await service.worker.start();
+    const ended = await service.untilEnded(runId, 120_000);
+    expect(ended).toMatchObject({ error: 'stopped_by_api' });
+    await expect.poll(() => service.sandboxes.list(), { timeout: 60_000 }).toEqual([]);
+  });
+});
+
+describe('a reader whose API is killed', { timeout: 300_000 }, () => {
+  it('comes back and misses nothing', async () => {
+    const { runId } = await service.trigger({ prompt: twoHalves });
+    const before: SentEvent[] = [];
+    const reading = readInto(before, runId);
+    await expect.poll(() => before.length, { timeout: 120_000 }).toBeGreaterThan(100);
+    await service.api.kill('SIGKILL');
+    await reading;
+    letGoOn(runId);
+    await service.api.start();
+    const lastId = before.findLast(({ id }) => id !== undefined)?.id ?? '0';
+    const after = await collect(service.stream(runId, lastId));
+    expectWhole([...before, ...after]);
+  });
+});
+
+async function readInto(events: SentEvent[], runId: string): Promise<void> {
+  try {
+    for await (const event of service.stream(runId)) events.push(event);
+  } catch {
+    // Cut off, as the test wants it.
+  }
+}
+
+async function framesOf(runId: string): Promise<number> {
+  const { rows } = await service.database.pool.query<{ count: number }>(
+    'select last_seq as count from cursors where run_id = $1',
+    [runId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+const expected = Array.from({ length: lines }, (_, index) => randomText(index, shape));
+const twice = [...expected, ...expected];
+
+/** Every line once, in order, under ids without a gap; then the end. */
+function expectWhole(events: SentEvent[]): void {
+  const ids = events.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
+  expect(ids.every((id, index) => index === 0 || id === (ids[index - 1] ?? 0) + 1)).toBe(true);
+  expect(textsOf(events).filter((text) => text !== 'the last word')).toEqual(twice);
+  expect(events.at(-1)?.event).toBe('finished');
+}
+
+function textsOf(events: { event: string; data: string }[]): string[] {
+  return events
+    .filter(({ event }) => event === 'assistant')
+    .map(({ data }) => (JSON.parse(data) as AssistantLine).message.content[0]?.text ?? '');
+}
+
+interface AssistantLine {
+  message: { content: { text?: string }[] };
+}
+
+async function expectLogs(runId: string): Promise<void> {
+  const { rows } = await service.database.pool.query<{ event: string; data: string }>(
+    'select event, data from frames where run_id = $1 order by seq',
+    [runId],
+  );
+  expect(textsOf(rows).filter((text) => text !== 'the last word')).toEqual(twice);
+}

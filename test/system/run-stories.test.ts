@@ -1,0 +1,197 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFlowStore } from '../../systems/postgres/flow-store.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
+import { ensureWebhookSecret } from '../../systems/postgres/webhook-secret.ts';
+import { script } from '../scripted-agent/lines.ts';
+import type { RunRecord } from '../support/api-client.ts';
+import { type Service, startService } from '../support/service.ts';
+import { collect } from '../support/stream-story.ts';
+import { answerWith, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+let service: Service;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  [service, receiver] = await Promise.all([startService(), startReceiver()]);
+});
+afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
+
+const patiently = { timeout: 180_000 };
+const working = script([{ say: 'working' }, { hang: true }]);
+
+describe('a run over HTTP', patiently, () => {
+  it('ends with the exit code of its agent', async () => {
+    const { runId } = await service.trigger({ prompt: script([{ say: 'no' }, { exit: 7 }]) });
+    const events = await collect(service.stream(runId));
+    expect(lastOf(events)).toMatchObject({ event: 'finished', reason: 'error', exitCode: 7 });
+    expect(await service.untilEnded(runId)).toMatchObject({
+      status: 'sleep',
+      exitCode: 7,
+      error: 'Process exited with code 7',
+    });
+  });
+
+  it('is stopped when asked, once, and says so', async () => {
+    const { runId } = await service.trigger({ prompt: working });
+    await untilWorking(runId);
+    const body = { graceSeconds: 1 };
+    const first = await service.call<RunRecord>('POST', `/runs/${runId}/stop`, { body });
+    expect(first.status).toBe(200);
+    const again = await service.call('POST', `/runs/${runId}/stop`, { body });
+    expect(again.status).toBe(200);
+    const ended = await service.untilEnded(runId);
+    expect(ended).toMatchObject({ status: 'sleep', error: 'stopped_by_api' });
+    await untilRemoved(runId);
+  });
+
+  it('is deleted when asked, and is gone, container and all', async () => {
+    const { runId } = await service.trigger({ prompt: working });
+    await untilWorking(runId);
+    const stream = collect(service.stream(runId));
+    const deleted = await service.call('DELETE', `/runs/${runId}`);
+    expect(deleted).toMatchObject({ status: 200, data: { runId, deleted: true } });
+    expect((await service.call('DELETE', `/runs/${runId}`)).status).toBe(404);
+    expect((await service.call('GET', `/runs/${runId}`)).status).toBe(404);
+    expect(lastOf(await stream)).toMatchObject({ event: 'finished', reason: 'deleted' });
+    await untilRemoved(runId);
+  });
+
+  it('is ended before its sandbox has come up, and leaves none behind', async () => {
+    const { runId } = await service.trigger({ prompt: working });
+    expect((await service.call('POST', `/runs/${runId}/stop`)).status).toBe(200);
+    expect(await service.untilEnded(runId)).toMatchObject({ error: 'stopped_by_api' });
+    await untilRemoved(runId);
+  });
+
+  it('is started once, however often the same key comes', async () => {
+    const headers = { 'idempotency-key': `order-${service.instance}` };
+    const path = `/flows/${service.flowId}/runs`;
+    const body = { prompt: script([{ say: 'once' }]), labels: { order: '7' } };
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => service.call<RunRecord>('POST', path, { body, headers })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201]);
+    expect(new Set(answers.map(({ data }) => data.runId)).size).toBe(1);
+    const runId = answers[0]?.data.runId ?? '';
+    await service.untilEnded(runId);
+    const replay = await service.call<RunRecord>('POST', path, {
+      body: { prompt: 'other' },
+      headers,
+    });
+    expect(replay).toMatchObject({ status: 200, data: { runId, labels: { order: '7' } } });
+    expect(replay.headers.get('idempotency-replayed')).toBe('true');
+  });
+
+  it('ends at its time limit', async () => {
+    const flows = createFlowStore(service.database.pool, createSealer(service.encryptionKey));
+    const { projectId } = service;
+    const { flowId } = await flows.create({ projectId, name: 'Brief', timeoutSeconds: 5 });
+    const body = { prompt: working };
+    const { data } = await service.call<RunRecord>('POST', `/flows/${flowId}/runs`, { body });
+    expect(await service.untilEnded(data.runId)).toMatchObject({ error: 'timed_out' });
+  });
+});
+
+describe('the webhook of a run', patiently, () => {
+  it('is sent once, with what the interface promises and a signature that verifies', async () => {
+    const { runId } = await triggerWithCallback(receiver, [{ say: 'done' }], { who: 'Zoë €' });
+    await service.untilEnded(runId);
+    const settled = await untilWebhook(runId, 'delivered');
+    expect(settled.webhook).toEqual({ state: 'delivered', attempts: 1, lastStatus: 204 });
+    const posts = receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
+    expect(posts).toHaveLength(1);
+    const [post] = posts;
+    expect(post?.headers).toMatchObject({
+      'x-service-event': 'run.finished',
+      'x-service-attempt': '1',
+      'user-agent': 'Service-Webhook/1.0',
+      'content-type': 'application/json',
+    });
+    expect(JSON.parse(post?.body ?? '')).toMatchObject({
+      runId,
+      flowId: service.flowId,
+      projectId: service.projectId,
+      status: 'sleep',
+      agentStatus: 'idle',
+      triggerType: 'api',
+      exitCode: 0,
+      labels: { who: 'Zoë €' },
+    });
+    expect(post?.body).not.toContain('"error"');
+    await expectSigned(post?.headers['x-service-signature'], post?.body ?? '');
+  });
+
+  it('tells the cause of a deleted run', async () => {
+    const { runId } = await triggerWithCallback(receiver, [{ say: 'working' }, { hang: true }]);
+    await untilWorking(runId);
+    await service.call('DELETE', `/runs/${runId}`);
+    await untilPosted(receiver, runId, 1);
+    const [post] = receiver.posts.filter(({ body }) => body.includes(runId));
+    expect(JSON.parse(post?.body ?? '')).toMatchObject({ runId, error: 'deleted_by_api' });
+  });
+
+  it('is tried again with the same bytes and a fresh signature', async () => {
+    const answers = [500, 204];
+    const moody = await startReceiver((response, post) =>
+      answerWith(answers.shift() ?? 204)(response, post),
+    );
+    const { runId } = await triggerWithCallback(moody, [{ say: 'done' }]);
+    await service.untilEnded(runId);
+    await untilPosted(moody, runId, 2);
+    await moody.close();
+    const [first, second] = moody.posts;
+    expect(second?.body).toBe(first?.body);
+    expect(second?.headers['x-service-delivery-id']).toBe(first?.headers['x-service-delivery-id']);
+    expect(second?.headers['x-service-attempt']).toBe('2');
+    expect(second?.headers['x-service-signature']).not.toBe(first?.headers['x-service-signature']);
+    await expectSigned(second?.headers['x-service-signature'], second?.body ?? '');
+  });
+});
+
+function lastOf(events: { event: string; data: string }[]): Record<string, unknown> {
+  const { event, data } = events.at(-1) ?? { event: '', data: '{}' };
+  return { event, ...(JSON.parse(data) as Record<string, unknown>) }; // `finished` is an object
+}
+
+function triggerWithCallback(
+  to: WebhookReceiver,
+  steps: readonly unknown[],
+  labels: Record<string, string> = {},
+): Promise<RunRecord> {
+  return service.trigger({ prompt: script(steps), callbackUrl: `${to.url}/hook`, labels });
+}
+
+async function untilWorking(runId: string): Promise<void> {
+  await expect
+    .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: 60_000 })
+    .toBe('working');
+}
+
+async function untilRemoved(runId: string): Promise<void> {
+  const names = async () => (await service.sandboxes.list()).map((sandbox) => sandbox.runId);
+  await expect.poll(names, { timeout: 60_000 }).not.toContain(runId);
+}
+
+async function untilWebhook(runId: string, state: string): Promise<RunRecord> {
+  await expect
+    .poll(async () => (await service.readRun(runId)).webhook.state, { timeout: 60_000 })
+    .toBe(state);
+  return service.readRun(runId);
+}
+
+async function untilPosted(to: WebhookReceiver, runId: string, count: number): Promise<void> {
+  const posted = () => to.posts.filter(({ body }) => body.includes(runId)).length;
+  await expect.poll(posted, { timeout: 90_000 }).toBe(count);
+}
+
+/** As a receiver would: over the raw bytes, with the project's secret. */
+async function expectSigned(header: unknown, body: string): Promise<void> {
+  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
+  const secret = await ensureWebhookSecret(
+    service.database.pool,
+    createSealer(service.encryptionKey),
+    service.projectId,
+  );
+  expect(createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')).toBe(v1);
+  expect(Math.abs(Date.now() / 1_000 - Number(t))).toBeLessThan(300);
+}
