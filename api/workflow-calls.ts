@@ -28,6 +28,7 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
   async function start(run: Run): Promise<void> {
     try {
       await startRun(run);
+      logger.debug({ runId: run.runId }, 'workflow_started');
       await runs.markWorkflowStarted(run.runId);
     } catch (err) {
       logger.warn({ err, runId: run.runId }, 'workflow_start_left_to_reconciler');

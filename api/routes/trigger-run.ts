@@ -1,6 +1,7 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Flow } from '../../core/flow.ts';
 import { limits } from '../../core/limits.ts';
+import type { Run } from '../../core/run.ts';
 import { emptyRunConfig } from '../../core/run-config.ts';
 import type { Admission, AdmitRun, Refusal } from '../../systems/postgres/admission.ts';
 import { type App, type Caller, callerOf } from '../app-types.ts';
@@ -39,9 +40,22 @@ export function triggerRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): v
 
     const wanted = wantedRun(deps, { caller, flow, body, idempotencyKey });
     const admission = await deps.admission.admitRun(wanted);
-    if (admission.outcome === 'admitted') await workflows.start(admission.run);
+    if (admission.outcome === 'admitted') {
+      noteAdmitted(request, reply, admission.run);
+      await workflows.start(admission.run);
+    }
     return answer(reply, admission, deps.publicUrl);
   });
+}
+
+/** The run exists from here on, whatever becomes of the answer. */
+function noteAdmitted(request: FastifyRequest, reply: FastifyReply, run: Run): void {
+  const { runId, flowId, projectId, hostId } = run;
+  const afterMs = Math.round(reply.elapsedTime);
+  request.log.info(
+    { requestId: request.id, runId, flowId, projectId, hostId, afterMs },
+    'run_admitted',
+  );
 }
 
 /** Header and field are two ways to say one thing. */

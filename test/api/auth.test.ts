@@ -162,11 +162,14 @@ test('does not ask the database for a key that was unknown a moment ago, nor for
   expect((await caller(counting, tenant.key)('/api/v1/flows')).status).toBe(200);
 
   const statuses: number[] = [];
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < 13; round += 1) {
     const batch = Array.from({ length: atOnce }, () =>
-      caller(counting, unknown())('/api/v1/flows'),
+      counting.app.inject({
+        url: '/api/v1/flows',
+        headers: { authorization: `Bearer ${unknown()}` },
+      }),
     );
-    statuses.push(...(await Promise.all(batch)).map(({ status }) => status));
+    statuses.push(...(await Promise.all(batch)).map(({ statusCode }) => statusCode));
   }
   expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
   expect(asked).toBeLessThanOrEqual(limits.unknownKeysPerMinute + atOnce);
@@ -185,9 +188,13 @@ test('writes down when a key was used, later and in one go', async () => {
     },
   });
   const fresh = await world.tenant();
+  const began = performance.now();
   for (let i = 0; i < 10; i += 1) await caller(own, fresh.key)('/api/v1/flows');
   await own.close();
-  expect(writes.flat().filter((keyId) => keyId === fresh.keyId).length).toBeLessThanOrEqual(2);
+  const rounds = Math.floor((performance.now() - began) / limits.keyTouchEveryMs) + 1;
+  expect(writes.length).toBeGreaterThanOrEqual(1);
+  expect(writes.length).toBeLessThanOrEqual(rounds);
+  expect(writes.every((keyIds) => keyIds.length === 1)).toBe(true);
   const [record] = await world.stores.keys.list(fresh.projectId);
   expect(record?.lastUsedAt).toBeInstanceOf(Date);
 });

@@ -129,6 +129,5 @@ test('no key, prompt or query is found in any log', async () => {
   for (const word of [secret, tenant.key.slice(4), 'B'.repeat(43), 'api_key']) {
     expect(log).not.toContain(word);
   }
-  const kept = await Promise.all((await world.redis.keys()).map((key) => key));
-  expect(kept.join()).not.toContain(tenant.key);
+  expect((await world.redis.keys()).join()).not.toContain(tenant.key);
 });

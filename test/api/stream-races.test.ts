@@ -62,7 +62,7 @@ test('whoever is cut off at any byte, and comes back, has seen the log to the by
     const frames = seen.filter(({ event }) => event !== 'finished');
     expect(digestOf(frames), `seed ${seed}`).toBe(expected);
   }
-});
+}, 120_000);
 
 test('many readers who come while frames are written see each of them once, in order', async () => {
   const log = await newRun();
@@ -85,7 +85,7 @@ test('many readers who come while frames are written see each of them once, in o
     expect(client.names().filter((name) => name === 'finished')).toHaveLength(1);
     expect(client.names()[0]).toBe('status');
   }
-});
+}, 120_000);
 
 test('a reader who takes nothing is cut off, and the others get everything at once', async () => {
   const log = await newRun();
@@ -147,7 +147,7 @@ test('a thousand who come and go leave nothing behind', async () => {
   for (const key of seats) expect(await world.redis.redis.zcard(key)).toBe(0);
   const channels = (await world.redis.redis.call('PUBSUB', 'CHANNELS', '*')) as string[];
   expect(channels.filter((channel) => channel.includes(log.runId))).toEqual([]);
-});
+}, 240_000);
 
 /** Connections, without those that are kept open between calls. */
 async function openSockets(process: ApiProcess): Promise<number> {

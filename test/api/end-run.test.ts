@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ApiProcess, type ApiWorld, openApiWorld, type Tenant } from './api-world.ts';
+import { caller } from './call.ts';
+
+let world: ApiWorld;
+let api: ApiProcess;
+let tenant: Tenant;
+let call: ReturnType<typeof caller>;
+
+beforeAll(async () => {
+  world = await openApiWorld();
+  api = await world.start();
+  tenant = await world.tenant();
+  call = caller(api, tenant.key);
+});
+afterAll(() => world.close());
+
+async function newRun(): Promise<{ runId: string; workflowId: string; path: string }> {
+  const made = await call(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
+  const { runId } = made.json.data;
+  return { runId, workflowId: `run/${runId}`, path: `/api/v1/runs/${runId}` };
+}
+
+test('stop records the cause, says that the run is stopping, and may be repeated', async () => {
+  const { runId, workflowId, path } = await newRun();
+  const first = await call(`${path}/stop`, { body: { graceSeconds: 3 } });
+  expect(first.status).toBe(200);
+  expect(first.json.data).toMatchObject({
+    runId,
+    status: 'running',
+    stopping: true,
+    finishedAt: null,
+  });
+  expect(first.json.data).not.toHaveProperty('error');
+  expect(first.json.data).not.toHaveProperty('prompt');
+  const again = await call(`${path}/stop`, { method: 'POST' });
+  expect([again.status, again.json.data.stopping]).toEqual([200, true]);
+  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([
+    { workflowId, graceMs: 3_000 },
+    { workflowId, graceMs: 10_000 },
+  ]);
+  await world.stores.runs.endRun({ runId, cause: 'exited', detail: null, exitCode: 143 });
+  const ended = await call(`${path}/stop`, { body: {} });
+  expect(ended.json.data).toMatchObject({
+    status: 'sleep',
+    exitCode: 143,
+    error: 'stopped_by_api',
+    finishedAt: expect.stringMatching(/Z$/),
+  });
+  expect(ended.json.data).not.toHaveProperty('stopping');
+  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toHaveLength(2);
+});
+
+test('the first cause stands, whatever is asked after it', async () => {
+  const { runId, path } = await newRun();
+  await world.stores.runs.recordCause({ runId, cause: 'timed_out', detail: null });
+  await call(`${path}/stop`, { body: {} });
+  await call(path, { method: 'DELETE' });
+  const { run } = await world.stores.runs.endRun({
+    runId,
+    cause: 'exited',
+    detail: null,
+    exitCode: 1,
+  });
+  expect(run.endCause).toBe('timed_out');
+});
+
+test.each([
+  [0, 200],
+  [60, 200],
+  [61, 400],
+  [-1, 400],
+  ['5', 400],
+  [null, 400],
+])('a grace of %j seconds is answered with %i', async (graceSeconds, status) => {
+  const { path } = await newRun();
+  expect((await call(`${path}/stop`, { body: { graceSeconds } })).status).toBe(status);
+});
+
+test('stop answers 200 although Temporal is away, or has forgotten the workflow', async () => {
+  const { runId, path } = await newRun();
+  const away = await world.start({ signalStop: () => Promise.reject(new Error('away')) });
+  const hanging = await world.start({ signalStop: () => new Promise(() => {}) });
+  for (const process of [away, hanging]) {
+    const answer = await caller(process, tenant.key)(`${path}/stop`, { body: {} });
+    expect([answer.status, answer.json.data.stopping]).toEqual([200, true]);
+  }
+  expect((await world.stores.runs.find(runId))?.endCause).toBe('stopped_by_api');
+});
+
+test('of ten deletions at once one deletes, and there is no such run any more', async () => {
+  const { runId, workflowId, path } = await newRun();
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => call(path, { method: 'DELETE' })),
+  );
+  const done = answers.filter(({ status }) => status === 200);
+  expect(done).toHaveLength(1);
+  expect(done[0]?.json).toEqual({ data: { runId, deleted: true } });
+  expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
+  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([
+    { workflowId, graceMs: 0 },
+  ]);
+  for (const [method, rest] of [
+    ['GET', ''],
+    ['GET', '/stream'],
+    ['GET', '/logs'],
+    ['GET', '/files'],
+    ['GET', '/files/a'],
+    ['POST', '/stop'],
+    ['DELETE', ''],
+  ] as const) {
+    expect((await call(`${path}${rest}`, { method })).status, `${method} ${rest}`).toBe(404);
+  }
+  expect((await world.stores.runs.find(runId))?.endCause).toBe('deleted_by_api');
+});
+
+test('deleting a run that is over asks nothing of its workflow', async () => {
+  const { runId, workflowId, path } = await newRun();
+  await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  const read = await call(path);
+  expect(read.json.data).toMatchObject({ status: 'sleep', exitCode: 0 });
+  expect(read.json.data).not.toHaveProperty('error');
+  expect((await call(path, { method: 'DELETE' })).status).toBe(200);
+  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([]);
+});
+
+test('what the agent left behind is in the record', async () => {
+  const { runId, path } = await newRun();
+  const lease = await world.stores.frames.takeLease(runId, 'test', 60_000);
+  await world.stores.frames.append({
+    runId,
+    token: lease?.token ?? 0,
+    generation: 1,
+    fromOffset: 0,
+    toOffset: 1,
+    frames: [],
+    facts: {
+      agentStatus: 'idle',
+      turn: {
+        result: 'Done',
+        structuredOutput: '{"n":[1,null]}',
+        usage: {
+          inputTokens: 1,
+          outputTokens: 2,
+          cacheReadInputTokens: 3,
+          cacheCreationInputTokens: 4,
+        },
+        costUsd: 0.25,
+        numTurns: 2,
+      },
+    },
+  });
+  expect((await call(path)).json.data).toMatchObject({
+    agentStatus: 'idle',
+    result: 'Done',
+    structuredOutput: { n: [1, null] },
+    usage: {
+      inputTokens: 1,
+      outputTokens: 2,
+      cacheReadInputTokens: 3,
+      cacheCreationInputTokens: 4,
+    },
+    costUsd: 0.25,
+    numTurns: 2,
+  });
+});
