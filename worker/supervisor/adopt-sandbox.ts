@@ -2,10 +2,10 @@ import type { Run } from '../../core/run.ts';
 import type { SandboxEnd } from '../../core/sandbox.ts';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
+import { announceStart } from './announce-start.ts';
 import type { SupervisorDeps } from './deps.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import { openSandbox } from './open-sandbox.ts';
-import { announceStart } from './start-sandbox.ts';
 
 export type Adoption =
   | { outcome: 'adopted'; sandbox: LiveSandbox }

@@ -8,7 +8,8 @@ export interface HeldSandboxes {
   /** Whatever the run has, of any generation. */
   ofRun(runId: string): LiveSandbox | null;
   hold(sandbox: LiveSandbox): LiveSandbox;
-  drop(runId: string): void;
+  /** Forgets what the run has, and waits until it holds nothing more: two cannot share a socket. */
+  release(runId: string): Promise<void>;
   all(): LiveSandbox[];
 }
 
@@ -26,7 +27,10 @@ export function createHeldSandboxes(): HeldSandboxes {
       held.set(sandbox.ref.runId, sandbox);
       return sandbox;
     },
-    drop: (runId) => void held.delete(runId),
+    async release(runId) {
+      await ofRun(runId)?.close();
+      held.delete(runId);
+    },
     all: () => [...held.values()],
   };
 }

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { agentCommand } from '../../core/agent-command.ts';
 import type { SandboxConfig } from '../../core/sandbox.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
@@ -24,24 +25,43 @@ export async function serveSandbox(
   onExitHint: () => void,
 ): Promise<ServedSandbox> {
   const { ref, plan, folders } = sandbox;
+  const logger = deps.logger.child({ runId: ref.runId });
   const input = createInput(promptLine({ ...ref, prompt: plan.run.prompt }));
   const refusals = new Map<string, Refusal & { count: number }>();
   const egress = await deps.egress.listen(ref.runId, folders.socketFile, {
     policy: await ensureNetworkNote(folders.root, plan),
-    ...configHandlers(deps, plan),
-    nextMessage: (after, signal) => input.next(after, signal),
+    ...configHandlers(deps, plan, logger),
+    nextMessage: handingOut(input, (index) => logger.debug({ index }, 'message_handed_out')),
     exited: onExitHint,
     refused: (refusal) => void refusals.set(`${refusal.host}:${refusal.port}`, refusal),
   });
   return { input, egress, refusals: () => [...refusals.values()] };
 }
 
+/** Told once of each message, however often something in there asks for it. */
+function handingOut(input: Input, onFirst: (index: number) => void): Input['next'] {
+  let known = 0;
+  return async (after, signal) => {
+    const next = await input.next(after, signal);
+    if (next.kind === 'message' && next.index > known) {
+      known = next.index;
+      onFirst(known);
+    }
+    return next;
+  };
+}
+
 /** Read anew for every question: this process keeps no secret for longer than an answer takes. */
-function configHandlers({ configs, flows }: SupervisorDeps, { run, flow }: SandboxPlan) {
+function configHandlers(
+  { configs, flows }: SupervisorDeps,
+  { run, flow }: SandboxPlan,
+  logger: Logger,
+) {
   return {
     async config(): Promise<SandboxConfig | null> {
       const config = await configs.read(run.runId);
       if (config === null) return null;
+      logger.debug('config_fetched');
       const { env, mcpServers } = await flows.readSecrets(flow.flowId);
       const { instructions, model, disallowedTools } = flow;
       return agentCommand({
@@ -51,6 +71,9 @@ function configHandlers({ configs, flows }: SupervisorDeps, { run, flow }: Sandb
         conversation: { id: run.runId, resume: false },
       });
     },
-    acknowledge: () => configs.acknowledge(run.runId),
+    async acknowledge() {
+      await configs.acknowledge(run.runId);
+      logger.debug('config_acknowledged');
+    },
   };
 }

@@ -1,10 +1,11 @@
-import type { AgentStatus, Run } from '../../core/run.ts';
+import type { Run } from '../../core/run.ts';
 import type { SandboxSpec } from '../../systems/docker/sandbox-spec.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
+import { adoptSandbox } from './adopt-sandbox.ts';
+import { announceStart } from './announce-start.ts';
 import type { SupervisorDeps } from './deps.ts';
 import { foldersOf } from './folders.ts';
-import type { HeldLease } from './lease.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import { isOver, type OpenedSandbox, openSandbox } from './open-sandbox.ts';
 
@@ -18,7 +19,9 @@ export async function startSandbox(
   ref: SandboxRef,
 ): Promise<LiveSandbox | 'over'> {
   const plan = await deps.runs.sandboxPlan(ref.runId);
-  if (plan === null || isOver(plan.run)) return 'over';
+  if (plan === null || plan.run.endedAt !== null) return 'over';
+  if (plan.run.startedAt !== null) return adoptStarted(deps, ref);
+  if (isOver(plan.run)) return 'over';
   const opened = await openSandbox(deps, ref, plan);
   if (opened === null) return lookAgain(await deps.runs.find(ref.runId));
   try {
@@ -30,21 +33,10 @@ export async function startSandbox(
   }
 }
 
-/** The first start of a run is told to whoever watches it. */
-export async function announceStart(
-  { runs, frames, frameStream }: SupervisorDeps,
-  { runId, generation }: SandboxRef,
-  { token }: HeldLease,
-): Promise<void> {
-  const status: AgentStatus = 'idle';
-  if (!(await runs.markStarted(runId, generation, status))) return;
-  const data = JSON.stringify({ status });
-  const frame = { event: 'agent_status', data, channel: 'other' } as const;
-  const stored = await frames.appendOwn({ runId, token, frames: [frame] });
-  if (stored.outcome === 'fenced') return;
-  const published = { ...frame, seq: stored.lastSeq, at: stored.at };
-  await frameStream.publish(runId, { frames: [published], deltas: [] });
-  await frameStream.wake(runId);
+/** What has run once is never made again, whatever has become of it: its configuration is gone. */
+async function adoptStarted(deps: SupervisorDeps, ref: SandboxRef): Promise<LiveSandbox | 'over'> {
+  const adoption = await adoptSandbox(deps, ref);
+  return adoption.outcome === 'ended' ? 'over' : adoption.sandbox;
 }
 
 function lookAgain(run: Run | null): 'over' {

@@ -71,6 +71,7 @@ function start({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<'start
   return turnstile.pass(ref.runId, async () => {
     if (held.find(ref) !== null) return 'started';
     try {
+      await held.release(ref.runId);
       const started = await startSandbox(deps, ref);
       if (started === 'over') return 'over';
       held.hold(started);
@@ -86,6 +87,7 @@ function attach({ deps, held, turnstile }: Home, ref: SandboxRef) {
   return turnstile.pass(ref.runId, async (): Promise<LiveSandbox | SandboxEnd> => {
     const known = held.find(ref);
     if (known !== null) return known;
+    await held.release(ref.runId);
     const adoption = await adoptSandbox(deps, ref);
     return adoption.outcome === 'ended' ? adoption.end : held.hold(adoption.sandbox);
   });
@@ -112,10 +114,7 @@ function remove({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<void>
   return turnstile.pass(ref.runId, async () => {
     const sandbox = held.ofRun(ref.runId);
     const isAnother = sandbox !== null && sandbox.ref.generation !== ref.generation;
-    if (!isAnother) {
-      await sandbox?.close();
-      held.drop(ref.runId);
-    }
+    if (!isAnother) await held.release(ref.runId);
     await removeSandbox(deps, ref, { keepSocket: isAnother });
     if (!isAnother) await deps.frameStream.expire(ref.runId);
   });

@@ -72,6 +72,36 @@ test('a process that was killed between the start and its record starts nothing 
   expect(log[0]).toMatchObject({ event: 'agent_status', data: '{"status":"idle"}' });
 });
 
+test('a start that is tried again after the end finds the end, and makes no second container', async () => {
+  const world = await supervisorWorld(database.pool);
+  const first = world.process();
+  const ref = await world.run([{ say: 'hello' }]);
+  await first.start(ref);
+  await follow(first, ref);
+  await first.close();
+
+  const second = world.process();
+  expect(await second.start(ref)).toBe('started');
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
+  for (const { containerId } of await world.sandboxes.list()) {
+    await world.sandboxes.remove(containerId);
+  }
+  const third = world.process();
+  await second.close();
+  expect(await third.start(ref)).toBe('started');
+  expect(await follow(third, ref)).toMatchObject({ cause: 'completed' });
+  expect(await world.sandboxes.list()).toEqual([]);
+});
+
+test('an image that is not there fails for good, in words for the run’s owner', async () => {
+  const world = await supervisorWorld(database.pool);
+  const ref = await world.run([], {}, { image: 'flowrun-no-such-image:1' });
+  const failure = { name: 'SandboxStartError', permanent: true, detail: 'no such image' };
+  await expect(world.process().start(ref)).rejects.toMatchObject(failure);
+  await world.process().remove(ref);
+  expect(await readdir(join(world.dataDir, 'r'))).toEqual([]);
+});
+
 test('the agent is told once that its input is over, whoever has seen its result', async () => {
   const world = await supervisorWorld(database.pool);
   const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 60_000, leaseMs: 15_000 };

@@ -1,0 +1,51 @@
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ContainerState } from '../../../systems/docker/container-state.ts';
+import { watchExit } from '../../../worker/supervisor/exit-watch.ts';
+
+const running: ContainerState = {
+  status: 'running',
+  exitCode: null,
+  oomKilled: false,
+  startError: null,
+  startedAt: null,
+  finishedAt: null,
+};
+const logger = pino({ enabled: false });
+
+/** An engine that gives these answers, one a question, the last one again and again. */
+function engineSaying(...answers: (ContainerState | Error)[]) {
+  let asked = 0;
+  const inspect = (): Promise<ContainerState> => {
+    const answer = answers[Math.min(asked, answers.length - 1)] ?? running;
+    asked += 1;
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  const watch = watchExit({ sandboxes: { inspect }, logger }, 'container-1');
+  onTestFinished(watch.stop);
+  return { watch, asked: () => asked };
+}
+
+test('an engine that is away, or does not answer, ends nothing', async () => {
+  const away = new Error('connect ENOENT');
+  const exited: ContainerState = { ...running, status: 'exited', exitCode: 3 };
+  const { watch } = engineSaying(away, away, running, exited);
+  expect(watch.exit()).toBeUndefined();
+  expect(await watch.exited).toEqual({ kind: 'exited', exitCode: 3, oomKilled: false });
+});
+
+test('a container that the engine does not know is missing', async () => {
+  const { watch } = engineSaying({ ...running, status: 'missing' });
+  expect(await watch.exited).toEqual({ kind: 'missing' });
+});
+
+test('a hint makes it look sooner, and any number of hints not much more often', async () => {
+  const { watch, asked } = engineSaying(running);
+  const until = performance.now() + 900;
+  while (performance.now() < until) {
+    watch.hint();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(asked()).toBeGreaterThan(2);
+  expect(asked()).toBeLessThan(10);
+});
