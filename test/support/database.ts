@@ -12,16 +12,16 @@ export interface TestDatabase {
 }
 
 /** A migrated database of its own for each test file. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const database = await createEmptyDatabase();
+export async function createTestDatabase(serverUrl?: string): Promise<TestDatabase> {
+  const database = await createEmptyDatabase(serverUrl);
   await migrate(database.url);
   return database;
 }
 
-export async function createEmptyDatabase(): Promise<TestDatabase> {
+export async function createEmptyDatabase(serverUrl = stackEnv.postgresUrl): Promise<TestDatabase> {
   const name = `frs_test_${randomBytes(6).toString('hex')}`;
-  await onServer(`create database ${name}`);
-  const url = new URL(stackEnv.postgresUrl);
+  await onServer(serverUrl, `create database ${name}`);
+  const url = new URL(serverUrl);
   url.pathname = name;
   const pool = createPool(url.href, { applicationName: 'test', max: 20 });
   return {
@@ -29,15 +29,15 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
     pool,
     async drop() {
       await pool.end();
-      await onServer(`drop database ${name} with (force)`);
+      await onServer(serverUrl, `drop database ${name} with (force)`);
     },
   };
 }
 
 export const testSealer = createSealer(randomBytes(32));
 
-async function onServer(statement: string): Promise<void> {
-  const server = createPool(stackEnv.postgresUrl, { applicationName: 'test', max: 1 });
+async function onServer(url: string, statement: string): Promise<void> {
+  const server = createPool(url, { applicationName: 'test', max: 1 });
   try {
     await server.query(statement);
   } finally {

@@ -7,12 +7,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface ServiceProcess {
   /** Of the process that runs now. */
   pid(): number;
-  start(): Promise<void>;
+  /** `env` is added to the environment of this life alone. */
+  start(env?: Record<string, string>): Promise<void>;
   /** Returns when it is gone. */
   kill(signal: NodeJS.Signals): Promise<void>;
   restart(signal?: NodeJS.Signals): Promise<void>;
+  /** Without waiting for what comes of it. */
+  signal(name: NodeJS.Signals): void;
+  /** Resolves with how the process that runs now, or ran last, has ended. */
+  exited(): Promise<ProcessEnd>;
   /** Everything it has written, in all its lives. */
   log(): string;
+}
+
+export interface ProcessEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
 }
 
 export interface ProcessOptions {
@@ -33,21 +43,20 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
   let child: ChildProcess | null = null;
   const log = (): string => readFileSync(logFile, 'utf8');
 
-  async function start(): Promise<void> {
+  async function start(env: Record<string, string> = {}): Promise<void> {
     const output = createWriteStream(logFile, { flags: 'a' });
     await once(output, 'open');
     const seen = log().length;
     const started = spawn(process.execPath, ['--import', 'tsx', options.program], {
       cwd: root,
-      env: options.env,
+      env: { ...options.env, ...env },
       stdio: ['ignore', output, output],
     });
     child = started;
     const logSince = (): string => log().slice(seen);
     const end = performance.now() + startWithinMs;
     while (!(await options.ready({ logSince }))) {
-      const gone = started.exitCode !== null || started.signalCode !== null;
-      if (gone || performance.now() > end) {
+      if (hasEnded(started) || performance.now() > end) {
         throw new Error(`${options.name} did not start:\n${logSince().slice(-4_000)}`);
       }
       await sleep(50);
@@ -56,10 +65,17 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
 
   async function kill(signal: NodeJS.Signals): Promise<void> {
     const running = child;
-    if (!running || running.exitCode !== null || running.signalCode !== null) return;
-    const exited = once(running, 'exit');
+    if (!running || hasEnded(running)) return;
+    const gone = once(running, 'exit');
     running.kill(signal);
-    await exited;
+    running.kill('SIGCONT'); // one that is frozen hears nothing else but SIGKILL
+    await gone;
+  }
+
+  async function exited(): Promise<ProcessEnd> {
+    if (!child) throw new Error(`${options.name} was never started`);
+    if (!hasEnded(child)) await once(child, 'exit');
+    return { code: child.exitCode, signal: child.signalCode };
   }
 
   return {
@@ -70,6 +86,11 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
       await kill(signal);
       await start();
     },
+    signal: (name) => void child?.kill(name),
+    exited,
     log,
   };
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;

@@ -11,11 +11,20 @@ import { createSealer } from '../../systems/postgres/seal.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
-import { type ServiceProcess, serviceProcess } from './service-process.ts';
+import { type ProcessOptions, type ServiceProcess, serviceProcess } from './service-process.ts';
 import { stackEnv } from './stack-env.ts';
 import { testBundle } from './test-bundle.ts';
 
+/** What the service stands on, where that is not the stack's own. */
+export interface OtherParts {
+  postgresUrl?: string;
+  redisUrl?: string;
+  temporalAddress?: string;
+  dockerHost?: string;
+}
+
 export interface ServiceOptions {
+  on?: OtherParts;
   /** Whose agent runs in the sandboxes; the scripted one if not given. */
   agent?: 'scripted' | 'real';
   env?: Record<string, string>;
@@ -31,12 +40,17 @@ export interface Service extends ApiClient {
   key: string;
   /** What only the service may know: the model's key. */
   modelKey: string;
+  encryptionKey: Buffer;
   dataDir: string;
   database: TestDatabase;
   sandboxes: Sandboxes;
   model: OfflineModel;
   api: ServiceProcess;
   worker: ServiceProcess;
+  /** Another API of this service, not started yet; it is stopped with the others. */
+  anotherApi(): Promise<{ url: string; api: ServiceProcess }>;
+  /** Another worker on the same data folder, not started yet; it is stopped with the others. */
+  anotherWorker(): ServiceProcess;
   stop(): Promise<void>;
 }
 
@@ -46,7 +60,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const dataDir = join(stackEnv.dataDir, name);
   await prepareDataDir(dataDir);
   const [database, model, port] = await Promise.all([
-    createTestDatabase(),
+    createTestDatabase(options.on?.postgresUrl),
     startOfflineModel(),
     freePort(),
   ]);
@@ -56,7 +70,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     modelKey: `sk-${randomBytes(12).toString('hex')}`,
   };
   const env = {
-    ...surroundings(options.agent),
+    ...surroundings(options),
     INSTANCE: instance,
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
@@ -65,31 +79,21 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ENCRYPTION_KEY: secrets.encryptionKey.toString('base64'),
     ...options.env,
   };
-  const api = serviceProcess({
-    name: 'api',
-    program: 'api/main.ts',
-    env,
-    logDir: dataDir,
-    ready: () => answers(`${url}/readyz`),
-  });
-  const worker = serviceProcess({
-    name: 'worker',
-    program: 'worker/main.ts',
-    env: {
-      ...env,
-      ANTHROPIC_API_KEY: secrets.modelKey,
-      ANTHROPIC_BASE_URL: model.url,
-      ...options.env,
-    },
-    logDir: dataDir,
-    ready: ({ logSince }) => logSince().includes('"worker_ready"'),
-  });
-  const engine = createEngine({ dockerHost: stackEnv.dockerHost, instance });
+  const workerEnv = {
+    ...env,
+    ANTHROPIC_API_KEY: secrets.modelKey,
+    ANTHROPIC_BASE_URL: model.url,
+    ...options.env,
+  };
+  const others: ServiceProcess[] = [];
+  const api = apiProcess({ name: 'api', env, logDir: dataDir }, url);
+  const worker = workerProcess({ name: 'worker', env: workerEnv, logDir: dataDir });
+  const engine = createEngine({ dockerHost: env.DOCKER_HOST, instance });
   const sandboxes = createSandboxes(engine);
   const tenant = await createTenant(database, secrets.encryptionKey, options.flow);
 
   async function stop(): Promise<void> {
-    await Promise.all([api.kill('SIGTERM'), worker.kill('SIGTERM')]);
+    await Promise.all([api, worker, ...others].map((each) => each.kill('SIGTERM')));
     for (const { containerId } of await sandboxes.list()) await sandboxes.remove(containerId);
     await Promise.all([database.drop(), model.close()]);
     rmSync(dataDir, { recursive: true, force: true });
@@ -100,13 +104,28 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...tenant,
     url,
     instance,
-    modelKey: secrets.modelKey,
+    ...secrets,
     dataDir,
     database,
     sandboxes,
     model,
     api,
     worker,
+    async anotherApi() {
+      const name = `api-${others.length + 2}`;
+      const otherPort = await freePort();
+      const otherUrl = `http://127.0.0.1:${otherPort}`;
+      const otherEnv = { ...env, API_PORT: String(otherPort) };
+      const other = apiProcess({ name, env: otherEnv, logDir: dataDir }, otherUrl);
+      others.push(other);
+      return { url: otherUrl, api: other };
+    },
+    anotherWorker() {
+      const name = `worker-${others.length + 2}`;
+      const other = workerProcess({ name, env: workerEnv, logDir: dataDir });
+      others.push(other);
+      return other;
+    },
     stop,
   };
   try {
@@ -125,13 +144,25 @@ async function prepareDataDir(dataDir: string): Promise<void> {
   copyFileSync(codePath, join(dataDir, 'cache', basename(codePath)));
 }
 
-function surroundings(agent: 'scripted' | 'real' = 'scripted'): Record<string, string> {
+type Program = Pick<ProcessOptions, 'name' | 'env' | 'logDir'>;
+
+const apiProcess = (program: Program, url: string): ServiceProcess =>
+  serviceProcess({ ...program, program: 'api/main.ts', ready: () => answers(`${url}/readyz`) });
+
+const workerProcess = (program: Program): ServiceProcess =>
+  serviceProcess({
+    ...program,
+    program: 'worker/main.ts',
+    ready: ({ logSince }) => logSince().includes('"worker_ready"'),
+  });
+
+function surroundings({ agent = 'scripted', on = {} }: ServiceOptions) {
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '',
-    REDIS_URL: stackEnv.redisUrl,
-    TEMPORAL_ADDRESS: stackEnv.temporalAddress,
-    DOCKER_HOST: stackEnv.dockerHost,
+    REDIS_URL: on.redisUrl ?? stackEnv.redisUrl,
+    TEMPORAL_ADDRESS: on.temporalAddress ?? stackEnv.temporalAddress,
+    DOCKER_HOST: on.dockerHost ?? stackEnv.dockerHost,
     SANDBOX_IMAGE: agent === 'real' ? stackEnv.sandboxImage : stackEnv.scriptedImage,
     HOST_CAPACITY: '20',
     WEBHOOK_CA_FILE: join(stackEnv.caDir, 'ca.crt'),
