@@ -11,7 +11,7 @@ describe.each(['scripted', 'real'] as const)(
     let service: Service;
     beforeAll(async () => {
       service = await startService({ agent });
-    });
+    }, 240_000);
     afterAll(() => service?.stop());
 
     it('is told on the stream as it happens, from the first word to the end', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { createRunStore } from '../../systems/postgres/run-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
@@ -50,17 +50,18 @@ beforeAll(async () => {
   });
   runId = run.runId;
   workflowId = (await createRunStore(database.pool, sealer).find(runId))?.workflowId ?? '';
-  await expect
-    .poll(() => database.pool.query(`select 1 from frames where event = 'user'`), pollOptions)
-    .toMatchObject({ rowCount: 2 });
+  await vi.waitFor(async () => {
+    const told = await database.pool.query(`select 1 from frames where event = 'user'`);
+    expect(told.rowCount).toBe(2);
+  }, patiently);
   whileRunning = await lookAtSandbox();
   await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } });
   await service.untilEnded(runId);
-  await expect.poll(() => receiver.posts.length, pollOptions).toBeGreaterThan(1);
+  await vi.waitFor(() => expect(receiver.posts.length).toBeGreaterThan(1), patiently);
 }, 240_000);
 afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
 
-const pollOptions = { timeout: 90_000 };
+const patiently = { timeout: 90_000, interval: 100 };
 
 async function lookAtSandbox(): Promise<Record<string, string>> {
   const [sandbox] = await service.sandboxes.list();

@@ -13,7 +13,7 @@ let service: Service;
 let receiver: WebhookReceiver;
 beforeAll(async () => {
   [service, receiver] = await Promise.all([startService(), startReceiver()]);
-});
+}, 240_000);
 afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
 
 const patiently = { timeout: 180_000 };
