@@ -18,6 +18,7 @@ import { trigger } from './trigger/trigger.ts';
 
 const targets: Target[] = [coldStart, trigger, firehose, fanOut, latency];
 const surveys: Survey[] = [coldSteps, counters];
+const failing = new Set<Comparison['verdict']>(['above gate', 'below gate']);
 
 await main().catch(failWith);
 
@@ -50,8 +51,6 @@ async function main(): Promise<void> {
   say(`\nAll figures: ${file}`);
   if (comparisons.some(({ verdict }) => failing.has(verdict))) process.exitCode = 1;
 }
-
-const failing = new Set<Comparison['verdict']>(['above gate', 'below gate']);
 
 async function measure(target: Target, wish: Wish): Promise<Comparison> {
   say(`\n${target.id} …`);

@@ -83,7 +83,7 @@ function conclude(
     discarded: made.filter((iteration) => !counted.includes(iteration)),
     ratio,
     interval,
-    verdict: verdictOf(target, { ratio, interval }),
+    verdict: verdictOf(target, { ratio, interval, count: counted.length }),
   };
 }
 

@@ -4,6 +4,8 @@ import type { Interval } from './statistics.ts';
 export type Verdict = 'goal met' | 'gate met' | 'above gate' | 'below gate' | 'inconclusive';
 
 const narrowShare = 0.07;
+/** Fewer say nothing, whatever they say. */
+const iterationsNeeded = 15;
 
 /** Within ±7 % of the median. */
 export function isNarrow(ratio: number, { low, high }: Interval): boolean {
@@ -16,8 +18,9 @@ export function isNarrow(ratio: number, { low, high }: Interval): boolean {
  */
 export function verdictOf(
   { better, goal, gate }: Pick<Target, 'better' | 'goal' | 'gate'>,
-  { ratio, interval }: { ratio: number; interval: Interval },
+  { ratio, interval, count }: { ratio: number; interval: Interval; count: number },
 ): Verdict {
+  if (count < iterationsNeeded) return 'inconclusive';
   const [best, worst] =
     better === 'less' ? [interval.low, interval.high] : [interval.high, interval.low];
   const meets = (value: number, bound: number): boolean =>

@@ -9,12 +9,16 @@ export interface Child<Order, Answer> {
   stop(): Promise<void>;
 }
 
+const settingName = 'BENCH_SETTING';
+
 /** `program` is a file's URL; `setting` is what it is told at its start. */
 export function startChild<Order extends object, Answer>(
   program: URL,
   setting: object,
 ): Child<Order, Answer> {
-  const child = fork(program, [JSON.stringify(setting)], {
+  const child = fork(program, {
+    // Not as an argument: it may hold a password, and arguments are everybody's to read.
+    env: { ...process.env, [settingName]: JSON.stringify(setting) },
     execArgv: ['--import', 'tsx'],
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -53,7 +57,7 @@ async function stop(child: ChildProcess): Promise<void> {
 
 /** The other end: what this process was told at its start, as startChild's caller gave it. */
 export function readSetting(): unknown {
-  return JSON.parse(process.argv[2] ?? '{}');
+  return JSON.parse(process.env[settingName] ?? '{}');
 }
 
 export function tellParent(answer: object): void {

@@ -18,14 +18,18 @@ export async function startSandbox(
   deps: SupervisorDeps,
   ref: SandboxRef,
 ): Promise<LiveSandbox | 'over'> {
+  const logger = deps.logger.child({ runId: ref.runId });
+  logger.debug('sandbox_starting');
   const plan = await deps.runs.sandboxPlan(ref.runId);
   if (plan === null || plan.run.endedAt !== null) return 'over';
   if (plan.run.startedAt !== null) return adoptStarted(deps, ref);
   if (isOver(plan.run)) return 'over';
   const opened = await openSandbox(deps, ref, plan);
   if (opened === null) return lookAgain(await deps.runs.find(ref.runId));
+  logger.debug('sandbox_opened');
   try {
-    const { containerId } = await deps.sandboxes.ensureCreated(specOf(deps, ref, plan));
+    const { containerId, adopted } = await deps.sandboxes.ensureCreated(specOf(deps, ref, plan));
+    logger.info({ containerId, adopted }, 'sandbox_created');
     return await runContainer(deps, { ref, opened, containerId });
   } catch (error) {
     await opened.close();
@@ -51,6 +55,7 @@ async function runContainer(
 ): Promise<LiveSandbox | 'over'> {
   const hold = await opened.prepare(containerId);
   await deps.sandboxes.start(containerId);
+  deps.logger.info({ runId: ref.runId, containerId }, 'sandbox_started');
   await announceStart(deps, ref, opened.lease);
   if (!isOver(await deps.runs.find(ref.runId))) return hold();
   await deps.sandboxes.signal(containerId, 'SIGKILL');
