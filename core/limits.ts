@@ -92,7 +92,7 @@ export const limits = {
 
   redisCommandTimeoutMs: 1 * secondMs,
   redisReconnectMaxMs: 1 * secondMs,
-  /** After a failure the token buckets are kept in memory alone for so long. */
+  /** After a failure Redis is left alone for so long. */
   redisPauseMs: 1 * secondMs,
   /** A run that nothing was published for is gone from Redis after so long. */
   redisLiveMs: 1 * dayMs,

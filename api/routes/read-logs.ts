@@ -25,35 +25,39 @@ export function readLogs(app: App, deps: ApiDeps): void {
     const { query } = request;
     // Whether it has ended is asked before the page is read: what is written in between is in it.
     const run = await loadRun(deps, request.params.runId, projectOf(request));
-    const frames = await deps.frames.read(run.runId, frameQuery(query));
-    const slice = { runId: run.runId, query, frames, complete: false };
-    slice.complete =
-      (await isLast(deps, slice)) && (query.order === 'desc' || run.endedAt !== null);
+    const { frames, isLast } = await readPage(deps, run.runId, query);
+    const complete = isLast && (query.order === 'desc' || run.endedAt !== null);
+    const slice = { runId: run.runId, query, frames, complete };
     if (query.format === 'text') return { data: logTextView(slice) };
     reply.type('application/json; charset=utf-8');
     return reply.send(logEntriesJson(slice) as never); // the text of what the schema describes
   });
 }
 
-/** A page ends by its count or by its size, so only the next one tells whether there is one. */
-async function isLast(
-  deps: Pick<ApiDeps, 'frames'>,
-  { runId, query, frames }: { runId: string; query: LogsQuery; frames: StoredFrame[] },
-): Promise<boolean> {
-  const last = frames.at(-1);
-  if (last === undefined) return true;
-  const from = query.order === 'asc' ? { afterSeq: last.seq } : { beforeSeq: last.seq };
-  const next = await deps.frames.read(runId, { ...frameQuery(query), ...from, limit: 1 });
-  return next.length === 0;
+interface LogPage {
+  frames: StoredFrame[];
+  /** Nothing follows. A page that was ended by its size may be the last one without saying so. */
+  isLast: boolean;
 }
 
-function frameQuery(query: LogsQuery): FrameQuery {
+async function readPage(
+  deps: Pick<ApiDeps, 'frames'>,
+  runId: string,
+  query: LogsQuery,
+): Promise<LogPage> {
+  const limit = query.limit ?? limits.logPageDefault;
+  const found = await deps.frames.read(runId, { ...frameQuery(query), limit: limit + 1 });
+  const bytes = found.reduce((sum, { data }) => sum + Buffer.byteLength(data), 0);
+  const isLast = found.length <= limit && bytes < limits.logPageMaxBytes;
+  return { frames: found.slice(0, limit), isLast };
+}
+
+function frameQuery(query: LogsQuery): Omit<FrameQuery, 'limit'> {
   const channel = query.format === 'text' ? 'output' : query.channel;
   return {
     ...(query.afterSeq === undefined ? {} : { afterSeq: query.afterSeq }),
     ...(query.beforeSeq === undefined ? {} : { beforeSeq: query.beforeSeq }),
     ...(channel === 'all' ? {} : { channel }),
-    limit: query.limit ?? limits.logPageDefault,
     order: query.order,
     maxBytes: limits.logPageMaxBytes,
   };

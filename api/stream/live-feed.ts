@@ -47,12 +47,15 @@ export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
     },
   });
 
-  const unsubscribe = deps.frameStream.subscribe(runId, (wake: Wake) => {
+  function hear(wake: Wake): void {
     if (wake.kind === 'frames') log.hearOf(wake.lastSeq);
     if (wake.kind === 'state' || wake.kind === 'unsure') state.expect();
     if (wake.kind === 'filetree' || wake.kind === 'unsure') tree.expect();
     reading.poke();
-  });
+  }
+
+  // Of a run that is over there is nothing more to hear.
+  const unsubscribe = isOver() ? () => undefined : deps.frameStream.subscribe(runId, hear);
 
   return {
     ring: log.ring,

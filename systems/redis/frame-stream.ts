@@ -7,6 +7,7 @@ import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { readEntry, type StreamEntry, type StreamPosition } from './frame-entry.ts';
 import { createFramePublisher, type FrameBatch } from './frame-publisher.ts';
+import { createGate } from './gate.ts';
 import { redisKeys } from './keys.ts';
 import { createWakeListener, type Wake } from './wake-listener.ts';
 
@@ -39,12 +40,14 @@ export interface FrameStreamOptions {
 export function createFrameStream(redis: Redis, options: FrameStreamOptions): FrameStream {
   const keys = redisKeys(options.instance);
   const publisher = createFramePublisher(redis, keys);
+  const gate = createGate();
   const listener = createWakeListener(redis, { onError: options.onError ?? (() => undefined) });
 
   return {
-    publish: publisher.publish,
+    publish: (runId, batch) => gate.pass(false, () => publisher.publish(runId, batch)),
     wake: (runId) => reached(redis.publish(keys.wake(runId), 's')),
-    read: (runId, after, count) => readEntries(redis, keys.frames(runId), { after, count }),
+    read: (runId, after, count) =>
+      gate.pass(null, () => readEntries(redis, keys.frames(runId), { after, count })),
     subscribe: (runId, onWake) => listener.subscribe(keys.wake(runId), onWake),
     expire(runId) {
       publisher.forget(runId);

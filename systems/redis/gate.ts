@@ -1,0 +1,22 @@
+import { limits } from '../../core/limits.ts';
+
+export interface Gate {
+  /** Answers `failed` at once while Redis is left alone. */
+  pass: <T>(failed: T, call: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * A Redis that does not answer costs each call its whole time-out. After one that failed Redis is
+ * left alone for a moment, so that a long queue of calls does not wait for it one by one.
+ */
+export function createGate(): Gate {
+  let closedUntilMs = 0;
+  return {
+    async pass(failed, call) {
+      if (performance.now() < closedUntilMs) return failed;
+      const answer = await call();
+      if (answer === failed) closedUntilMs = performance.now() + limits.redisPauseMs;
+      return answer;
+    },
+  };
+}
