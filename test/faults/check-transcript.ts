@@ -1,0 +1,84 @@
+import type { FinishedReason } from '../../core/end-cause.ts';
+import { limits } from '../../core/limits.ts';
+import type { LoggedFrame } from './evidence.ts';
+import type { SeenEvent, Transcript } from './support/transcript.ts';
+import { unless } from './unless.ts';
+
+export interface Expected {
+  log: LoggedFrame[];
+  reason: FinishedReason;
+}
+
+/**
+ * What one client has seen, over all its connections, is the log: every frame once, in order, to the
+ * byte; and one end, which comes last. Rendered text that was there when it first came is in the one
+ * event without a number, not in frames of its own.
+ */
+export function checkTranscript(transcript: Transcript, { log, reason }: Expected): string[] {
+  const seen = transcript.connections.flatMap(({ events }) => events);
+  const frames = seen.filter(({ id, event }) => id !== undefined && event !== 'finished');
+  const wanted = withoutRendered(log, frames);
+  return [
+    ...checkFrames(frames, wanted.frames),
+    ...unless(
+      wanted.rendered === '' || renderedAtFirst(transcript).endsWith(wanted.rendered),
+      'text is missing that was there before the client came',
+    ),
+    ...checkFinish(seen, { lastSeq: log.length, reason }),
+    ...unless(
+      seen.every(({ event }) => event !== 'replay_truncated'),
+      'the client was told of a gap',
+    ),
+  ].map((words) => `${transcript.name}: ${words}`);
+}
+
+/** The frames that a client who came in the middle gets as such, and the text that it gets at once. */
+function withoutRendered(log: LoggedFrame[], frames: SeenEvent[]) {
+  const firstOutput = frames.find(({ event }) => event === 'output');
+  const renderedBefore = Number(firstOutput?.id ?? log.length + 1);
+  const rendered = log.filter(({ event, seq }) => event === 'output' && seq < renderedBefore);
+  const text = rendered.map(({ data }) => (JSON.parse(data) as { data: string }).data).join('');
+  return {
+    frames: log.filter((frame) => !rendered.includes(frame)),
+    rendered: text.slice(-limits.firstOutputMaxBytes / 8),
+  };
+}
+
+function renderedAtFirst({ connections }: Transcript): string {
+  const first = connections[0]?.events.find(
+    ({ id, event }) => id === undefined && event === 'output',
+  );
+  return first === undefined ? '' : (JSON.parse(first.data) as { data: string }).data;
+}
+
+/** The first difference says enough. */
+function checkFrames(frames: SeenEvent[], wanted: LoggedFrame[]): string[] {
+  const at = wanted.findIndex(({ seq }, index) => Number(frames[index]?.id) !== seq);
+  if (at !== -1) {
+    return [`frame ${frames[at]?.id ?? 'none'} came where ${wanted[at]?.seq} was due`];
+  }
+  const extra = frames[wanted.length];
+  if (extra !== undefined) return [`frame ${extra.id} came after the last of the log`];
+  const changed = wanted.find(({ event, data }, index) => {
+    const frame = frames[index];
+    return frame?.event !== event || frame.data !== asOneLine(data);
+  });
+  return unless(changed === undefined, `frame ${changed?.seq} is not what the log has`);
+}
+
+const asOneLine = (data: string): string => data.replaceAll(/[\r\n]/g, ' ');
+
+function checkFinish(
+  seen: SeenEvent[],
+  { lastSeq, reason }: { lastSeq: number; reason: FinishedReason },
+): string[] {
+  const ends = seen.filter(({ event }) => event === 'finished');
+  const [end] = ends;
+  if (end === undefined || ends.length > 1) return [`the end was told ${ends.length} times`];
+  const told = (JSON.parse(end.data) as { reason: string }).reason;
+  return [
+    ...unless(seen.at(-1) === end, 'something came after the end'),
+    ...unless(Number(end.id) === lastSeq + 1, `the end has the number ${end.id}`),
+    ...unless(told === reason || told === 'already_ended', `the reason was ${told}, not ${reason}`),
+  ];
+}

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Run } from '../../core/run.ts';
+import { noUsage } from '../../core/run.ts';
+import { checkRun } from './check.ts';
+import type { Evidence, LoggedFrame } from './evidence.ts';
+import type { SeenEvent, Transcript } from './support/transcript.ts';
+
+const deliveryId = randomUUID();
+const body = '{"error":null,"text":"Grüße"}';
+
+const log: LoggedFrame[] = Array.from({ length: 20 }, (_, index) => ({
+  seq: index + 1,
+  event: index % 2 === 0 ? 'output' : 'assistant',
+  data: JSON.stringify({ data: `#${index} 世界 \u0000` }),
+}));
+
+const asSeen = ({ seq, event, data }: LoggedFrame): SeenEvent => ({
+  id: String(seq),
+  event,
+  data,
+  at: seq,
+});
+const finished: SeenEvent = { id: '21', event: 'finished', data: '{"reason":"completed"}', at: 21 };
+const status: SeenEvent = { id: undefined, event: 'status', data: '{}', at: 0 };
+
+function stayed(events: SeenEvent[]): Transcript {
+  return { name: 'who stays', connections: [{ lastEventId: undefined, events }] };
+}
+
+function cameBack(): Transcript {
+  const seen = log.map(asSeen);
+  return {
+    name: 'who comes back',
+    connections: [
+      { lastEventId: undefined, events: [status, ...seen.slice(0, 7)] },
+      { lastEventId: '7', events: [] },
+      { lastEventId: '7', events: [status, ...seen.slice(7), finished] },
+    ],
+  };
+}
+
+const wholeTranscript = (): Transcript => stayed([status, ...log.map(asSeen), finished]);
+
+function post(attempt: number) {
+  const headers = { 'x-service-attempt': String(attempt), 'x-service-delivery-id': deliveryId };
+  return { path: '/hook', headers, body, at: 0 };
+}
+
+const run: Run = {
+  runId: randomUUID(),
+  flowId: randomUUID(),
+  projectId: 'p',
+  name: null,
+  labels: {},
+  status: 'sleep',
+  agentStatus: 'idle',
+  triggerType: 'api',
+  prompt: 'x',
+  partialMessages: false,
+  timeoutSeconds: 60,
+  sessionId: null,
+  createdAt: new Date(),
+  startedAt: new Date(),
+  endedAt: new Date(),
+  deletedAt: null,
+  endCause: 'completed',
+  endDetail: null,
+  exitCode: 0,
+  result: null,
+  structuredOutput: null,
+  usage: noUsage,
+  costUsd: null,
+  numTurns: 1,
+  createdBy: { keyName: 'ci', createdBy: 'ana' },
+  webhook: { state: 'delivered', attempts: 2, lastStatus: 204 },
+  mcpServerNames: [],
+  hostId: 'h',
+  generation: 1,
+  workflowId: 'run/x',
+  workflowStartedAt: new Date(),
+  lastSeq: log.length,
+};
+
+/** Of a run of which nothing is to be said; what is given replaces. */
+function evidence(given: Partial<Evidence> = {}): Evidence {
+  return {
+    run,
+    takesPlace: false,
+    webhookBody: body,
+    deliveryId,
+    cursor: { lastSeq: log.length, closed: true, leaseOwner: null },
+    log,
+    transcripts: [wholeTranscript(), cameBack()],
+    posts: [post(1), post(2)],
+    attempts: [
+      { delivery: 0, attempt: 1, status: 500 },
+      { delivery: 0, attempt: 2, status: 204 },
+    ],
+    containersLeft: [],
+    containerHistory: { created: 1, started: 1, removed: 1 },
+    foldersLeft: [],
+    configLeft: false,
+    workflow: 'closed',
+    ...given,
+  };
+}
+
+function withFrames(change: (frames: SeenEvent[]) => SeenEvent[]): Evidence {
+  return evidence({ transcripts: [stayed([status, ...change(log.map(asSeen)), finished])] });
+}
+
+describe('the checker', () => {
+  it('finds nothing where everything holds', () => {
+    expect(checkRun(evidence())).toEqual([]);
+  });
+
+  it('lets a client that came late have the text before it in one piece', () => {
+    const [first, ...others] = log.map(asSeen);
+    const data = JSON.stringify({ data: '#0 世界 \u0000' });
+    const rendered: SeenEvent = { id: undefined, event: 'output', data, at: 0 };
+    expect(first?.event).toBe('output');
+    const late = stayed([status, rendered, ...others, finished]);
+    expect(checkRun(evidence({ transcripts: [late] }))).toEqual([]);
+  });
+
+  it.each<[string, (frames: SeenEvent[]) => SeenEvent[]]>([
+    ['a hole', (frames) => frames.filter(({ id }) => id !== '9')],
+    ['a hole at the beginning', (frames) => frames.slice(1)],
+    ['a hole at the end', (frames) => frames.slice(0, -1)],
+    ['a double', (frames) => [...frames.slice(0, 9), ...frames.slice(8)]],
+    ['a double at the end', (frames) => [...frames, ...frames.slice(-1)]],
+    ['a swap', ([a, b, c, d, ...rest]) => [a, b, d, c, ...rest].filter((one) => one !== undefined)],
+    [
+      'a changed byte',
+      (frames) =>
+        frames.map((one) =>
+          one.id === '12' ? { ...one, data: one.data.replace('世', '丗') } : one,
+        ),
+    ],
+    [
+      'another name',
+      (frames) => frames.map((one) => (one.id === '12' ? { ...one, event: 'user' } : one)),
+    ],
+    ['a frame that the log has not', (frames) => [...frames, { ...finished, event: 'assistant' }]],
+  ])('sees %s in a transcript', (_what, change) => {
+    expect(checkRun(withFrames(change))).toHaveLength(1);
+  });
+
+  it('sees what a client lost or got twice between two connections', () => {
+    const lost = cameBack();
+    lost.connections[2]?.events.splice(1, 1);
+    const twice = cameBack();
+    twice.connections[2]?.events.splice(1, 0, asSeen(log[6] ?? { seq: 0, event: '', data: '' }));
+    expect(checkRun(evidence({ transcripts: [lost] }))).toHaveLength(1);
+    expect(checkRun(evidence({ transcripts: [twice] }))).toHaveLength(1);
+  });
+
+  it.each<[string, SeenEvent[]]>([
+    ['no end', []],
+    ['two ends', [finished, finished]],
+    ['an end with another reason', [{ ...finished, data: '{"reason":"stopped"}' }]],
+    ['an end with another number', [{ ...finished, id: '20' }]],
+    ['something after the end', [finished, status]],
+    ['a gap that was told', [{ ...status, event: 'replay_truncated' }, finished]],
+  ])('sees %s', (_what, ends) => {
+    const transcripts = [stayed([status, ...log.map(asSeen), ...ends])];
+    expect(checkRun(evidence({ transcripts }))).not.toEqual([]);
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ['a run that goes on', { run: { ...run, endedAt: null } }],
+    ['a place that is taken', { takesPlace: true }],
+    ['a log that is open', { cursor: { lastSeq: 20, closed: false, leaseOwner: null } }],
+    ['a lease that is held', { cursor: { lastSeq: 20, closed: true, leaseOwner: 'h' } }],
+    ['a cursor elsewhere', { cursor: { lastSeq: 21, closed: true, leaseOwner: null } }],
+    ['a hole in the log', { log: log.filter(({ seq }) => seq !== 4), transcripts: [] }],
+    ['a configuration that is kept', { configLeft: true }],
+    ['a workflow that goes on', { workflow: 'running' }],
+    ['a container that is left', { containersLeft: ['abc'] }],
+    ['a folder that is left', { foldersLeft: ['/x'] }],
+    ['a second container', { containerHistory: { created: 2, started: 2, removed: 2 } }],
+    ['a second start', { containerHistory: { created: 1, started: 2, removed: 1 } }],
+    ['a removal that never came', { containerHistory: { created: 1, started: 1, removed: 0 } }],
+    ['a webhook that is owed', { run: { ...run, webhook: { ...run.webhook, state: 'pending' } } }],
+    ['a post that nobody claimed', { posts: [post(1), post(2), post(3)] }],
+    ['an attempt made twice', { posts: [post(1), post(1)] }],
+    ['another body', { posts: [{ ...post(1), body: `${body} ` }] }],
+    ['another delivery', { deliveryId: randomUUID() }],
+    [
+      'an attempt after a success',
+      {
+        attempts: [
+          { delivery: 0, attempt: 1, status: 204 },
+          { delivery: 0, attempt: 2, status: 204 },
+        ],
+      },
+    ],
+  ])('sees %s', (_what, given) => {
+    expect(checkRun(evidence(given))).not.toEqual([]);
+  });
+
+  it('sees a fifth post', () => {
+    const numbers = [1, 2, 3, 4, 5];
+    const attempts = numbers.map((attempt) => ({ delivery: 0, attempt, status: 500 }));
+    const webhook = { state: 'dropped', attempts: 5, lastStatus: 500 } as const;
+    const five = { posts: numbers.map(post), attempts, run: { ...run, webhook } };
+    expect(checkRun(evidence(five))).toEqual(['5 posts were made']);
+  });
+});

@@ -1,0 +1,123 @@
+// What a run has left behind in every place, for the checker to judge.
+
+import { existsSync } from 'node:fs';
+import type { FinishedReason } from '../../core/end-cause.ts';
+import type { Run } from '../../core/run.ts';
+import { createRunStore } from '../../systems/postgres/run-store.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
+import { createTemporal, type WorkflowState } from '../../systems/temporal/client.ts';
+import { foldersOf } from '../../worker/supervisor/folders.ts';
+import type { Service } from '../support/service.ts';
+import type { ReceivedPost } from '../support/webhook-receiver.ts';
+import type { ContainerHistory } from './support/container-watch.ts';
+import type { Transcript } from './support/transcript.ts';
+
+export interface LoggedFrame {
+  seq: number;
+  event: string;
+  data: string;
+}
+
+export interface CursorRow {
+  lastSeq: number;
+  closed: boolean;
+  leaseOwner: string | null;
+}
+
+export interface AttemptRow {
+  delivery: number;
+  attempt: number;
+  status: number | null;
+}
+
+/** Of one run, after its end. */
+export interface Evidence {
+  run: Run;
+  takesPlace: boolean;
+  webhookBody: string | null;
+  deliveryId: string | null;
+  cursor: CursorRow;
+  log: LoggedFrame[];
+  transcripts: Transcript[];
+  /** What a reader who saw the end happen was to be told. */
+  reason?: FinishedReason;
+  posts: ReceivedPost[];
+  attempts: AttemptRow[];
+  /** Ids of containers that the engine still has. */
+  containersLeft: string[];
+  /** What the engine said meanwhile; null where it was not asked, or was away. */
+  containerHistory: ContainerHistory | null;
+  foldersLeft: string[];
+  configLeft: boolean;
+  workflow: WorkflowState;
+}
+
+/** What only the test can know. */
+export interface Witnesses {
+  transcripts?: Transcript[];
+  posts?: ReceivedPost[];
+  containers?: ContainerHistory;
+  temporalAddress: string;
+}
+
+export async function gatherEvidence(
+  service: Service,
+  runId: string,
+  witnesses: Witnesses,
+): Promise<Evidence> {
+  const { pool } = service.database;
+  const run = await createRunStore(pool, createSealer(service.encryptionKey)).find(runId);
+  if (run === null) throw new Error(`there is no run ${runId}`);
+  const { rows: kept } = await pool.query<KeptRow>(keptColumns, [runId]);
+  const [row] = kept;
+  if (row === undefined) throw new Error(`the run ${runId} has no cursor`);
+  const frames = 'select seq, event, data from frames where run_id = $1 order by seq';
+  const attempts = `
+    select delivery, attempt, status from webhook_attempts where run_id = $1
+    order by delivery, attempt`;
+  const { root, socket } = foldersOf(service.dataDir, run);
+  const sandboxes = await service.sandboxes.list();
+  return {
+    run,
+    ...row,
+    log: (await pool.query<LoggedFrame>(frames, [runId])).rows,
+    attempts: (await pool.query<AttemptRow>(attempts, [runId])).rows,
+    transcripts: witnesses.transcripts ?? [],
+    posts: (witnesses.posts ?? []).filter(({ headers }) => headers['x-service-run-id'] === runId),
+    containersLeft: sandboxes.filter((one) => one.runId === runId).map((one) => one.containerId),
+    containerHistory: witnesses.containers ?? null,
+    foldersLeft: [root, socket].filter((path) => existsSync(path)),
+    workflow: await workflowState(service.instance, run.workflowId, witnesses.temporalAddress),
+  };
+}
+
+interface KeptRow {
+  takesPlace: boolean;
+  webhookBody: string | null;
+  deliveryId: string | null;
+  cursor: CursorRow;
+  configLeft: boolean;
+}
+
+const keptColumns = `
+  select takes_place(r) as "takesPlace", r.webhook_body as "webhookBody",
+         r.webhook_delivery_id as "deliveryId",
+         json_build_object(
+           'lastSeq', c.last_seq, 'closed', c.closed, 'leaseOwner', c.lease_owner
+         ) as cursor,
+         exists (select from run_configs k where k.run_id = r.id) as "configLeft"
+  from runs r join cursors c on c.run_id = r.id
+  where r.id = $1`;
+
+export async function workflowState(
+  instance: string,
+  workflowId: string,
+  address: string,
+): Promise<WorkflowState> {
+  const temporal = createTemporal({ namespace: 'default', connection: { address }, instance });
+  try {
+    return await temporal.describe(workflowId);
+  } finally {
+    await temporal.close();
+  }
+}

@@ -1,0 +1,66 @@
+import { type IncomingMessage, request } from 'node:http';
+import { createInterface } from 'node:readline';
+import { labelNames } from '../../../systems/docker/labels.ts';
+import type { Service } from '../../support/service.ts';
+
+/** How often each happened to the containers of a run. */
+export interface ContainerHistory {
+  created: number;
+  started: number;
+  removed: number;
+}
+
+export interface ContainerWatch {
+  of(runId: string): ContainerHistory;
+  /** Most that ran at the same time, of all runs. */
+  mostAlive(): number;
+  close(): void;
+}
+
+const counted = { create: 'created', start: 'started', destroy: 'removed' } as const;
+
+interface EngineEvent {
+  Action: string;
+  Actor: { ID: string; Attributes: Record<string, string> };
+}
+
+/** Hears what the engine says of a service's containers, from now on. */
+export async function watchContainers(
+  service: Service,
+  dockerHost: string,
+): Promise<ContainerWatch> {
+  const stream = await openEvents(dockerHost, service.instance);
+  const histories = new Map<string, ContainerHistory>();
+  const alive = new Set<string>();
+  let most = 0;
+
+  function hear({ Action, Actor }: EngineEvent): void {
+    if (Action === 'start') alive.add(Actor.ID);
+    if (Action === 'die') alive.delete(Actor.ID);
+    most = Math.max(most, alive.size);
+    const runId = Actor.Attributes[labelNames.run] ?? '';
+    const history = histories.get(runId) ?? { created: 0, started: 0, removed: 0 };
+    histories.set(runId, history);
+    if (Action in counted) history[counted[Action as keyof typeof counted]] += 1;
+  }
+
+  stream.on('error', () => undefined);
+  createInterface({ input: stream }).on('line', (line) => hear(JSON.parse(line) as EngineEvent));
+  return {
+    of: (runId) => histories.get(runId) ?? { created: 0, started: 0, removed: 0 },
+    mostAlive: () => most,
+    close: () => void stream.destroy(),
+  };
+}
+
+/** Resolves when the engine has begun to listen. */
+function openEvents(dockerHost: string, instance: string): Promise<IncomingMessage> {
+  const label = [`${labelNames.instance}=${instance}`];
+  const filters = { type: ['container'], label, event: [...Object.keys(counted), 'die'] };
+  const path = `/events?filters=${encodeURIComponent(JSON.stringify(filters))}`;
+  return new Promise((resolve, reject) => {
+    request({ socketPath: dockerHost.replace(/^unix:\/\//, ''), path }, resolve)
+      .on('error', reject)
+      .end();
+  });
+}
