@@ -39,17 +39,23 @@ const hostileTypes = fc.oneof(
   fc.string(),
   fc.jsonValue(),
 );
+const ownTypes = fc.constantFrom('system', 'assistant', 'user', 'result', 'command_lifecycle');
+const hostileTexts = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('a\0b', '\ud800', 'a\r\ndata: x\n\nevent: finished', '\x1b[2J', '\u2028'),
+);
 const agentObjects = fc.record(
   {
-    type: hostileTypes,
+    type: fc.oneof(ownTypes, hostileTypes),
     subtype: fc.oneof(
       fc.constantFrom('init', 'success', 'error_max_turns', 'api_retry'),
       fc.jsonValue(),
     ),
     state: fc.oneof(fc.constantFrom('started', 'completed'), fc.jsonValue()),
-    command_uuid: fc.oneof(fc.uuid(), fc.jsonValue()),
+    command_uuid: fc.oneof(fc.uuid(), hostileTexts, fc.jsonValue()),
+    session_id: fc.oneof(hostileTexts, fc.jsonValue()),
     is_error: fc.jsonValue(),
-    result: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+    result: fc.oneof(hostileTexts, fc.jsonValue()),
     usage: fc.jsonValue(),
     message: fc.oneof(
       fc.record({ content: fc.array(fc.oneof(fc.jsonValue(), contentBlock())) }),
@@ -68,10 +74,10 @@ const lines = fc.oneof(
 function contentBlock() {
   return fc.record({
     type: fc.constantFrom('text', 'tool_use', 'tool_result', 'thinking'),
-    text: fc.string({ unit: 'binary' }),
+    text: hostileTexts,
     name: fc.oneof(fc.constantFrom('Bash', 'Write', 'constructor'), fc.jsonValue()),
     input: fc.jsonValue(),
-    content: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+    content: fc.oneof(hostileTexts, fc.jsonValue()),
     is_error: fc.boolean(),
   });
 }
@@ -110,12 +116,30 @@ describe('any line of an agent', () => {
     fc.assert(
       fc.property(lines, (line) => {
         const { frames, facts } = readAgentLine(line);
-        const texts = [...frames.map((frame) => frame.data), facts.accepted, facts.turn?.result];
+        const texts = [
+          ...frames.map((frame) => frame.data),
+          ...[facts.accepted, facts.completed, facts.session],
+          ...[facts.turn?.result, facts.turn?.subtype, facts.turn?.structuredOutput],
+        ];
         for (const text of texts) expect(text ?? '').not.toMatch(/[\0\ud800-\udfff]/u);
       }),
       { numRuns: 2_000 },
     );
   });
+});
+
+test('an id that no store takes is mended, and one that is no id is not taken', () => {
+  const factsOf = (id: string) => [
+    readAgentLine(
+      JSON.stringify({ type: 'command_lifecycle', state: 'completed', command_uuid: id }),
+    ),
+    readAgentLine(JSON.stringify({ type: 'system', subtype: 'init', session_id: id })),
+  ];
+  expect(factsOf('a\0b\ud800').map(({ facts }) => facts)).toEqual([
+    { completed: 'a\ufffdb\ufffd' },
+    { session: 'a\ufffdb\ufffd' },
+  ]);
+  expect(factsOf('x'.repeat(129)).map(({ facts }) => facts)).toEqual([{}, {}]);
 });
 
 describe('forgery', () => {

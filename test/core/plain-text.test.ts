@@ -16,6 +16,7 @@ test('a readable text holds nothing that a terminal obeys, and stays what it is 
     fc.property(anyText, (text) => {
       const readable = readableText(text);
       expect(readable).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+      expect(readable).not.toMatch(/[\ud800-\udfff]/u);
       expect(readableText(readable)).toBe(readable);
     }),
   );
