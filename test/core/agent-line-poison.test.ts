@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readAgentLine } from '../../core/agent-line.ts';
 import { cutLine } from '../../core/cut-line.ts';
 import { limits } from '../../core/limits.ts';
+import { cpuTimeMs } from '../support/cpu-time.ts';
 
 const deep = 100_000;
 const long = 'x'.repeat(limits.agentLineMaxBytes);
@@ -46,9 +47,8 @@ const poison: [string, string][] = [
 
 describe('a poisoned line', () => {
   test.each(poison)('%s does not stop the log', (_name, line) => {
-    const started = performance.now();
+    expect(cpuTimeMs(() => readAgentLine(line))).toBeLessThan(3_000);
     const { frames } = readAgentLine(line);
-    expect(performance.now() - started).toBeLessThan(2_000);
     for (const { data } of frames) {
       expect(/[\r\n\0]/.test(data)).toBe(false);
       expect(() => void JSON.parse(data)).not.toThrow();

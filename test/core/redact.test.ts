@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isSecretName, redact, redactText } from '../../core/redact.ts';
+import { cpuTimeMs } from '../support/cpu-time.ts';
 
 const secrets = [
   'authorization',
@@ -102,9 +103,8 @@ describe('a text', () => {
   });
 
   test('takes linear time, whatever is in it', () => {
-    const started = performance.now();
-    for (const part of ['a://', 'bearer ', '?key=', 'sk-', 'frs_', 'a'])
-      redactText(part.repeat(500_000));
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const parts = ['a://', 'bearer ', '?key=', 'sk-', 'frs_', 'a'];
+    const work = () => parts.forEach((part) => void redactText(part.repeat(500_000)));
+    expect(cpuTimeMs(work)).toBeLessThan(5_000);
   });
 });
