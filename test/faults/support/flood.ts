@@ -1,0 +1,57 @@
+// The run that faults are tried on: the agent prints 20 000 lines, long and non-ASCII ones among them,
+// in three parts, and waits before each until the test lets it go on. So a test can be sure that the
+// run is in its middle when something dies.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { foldersOf } from '../../../worker/supervisor/folders.ts';
+import { randomText } from '../../fake-agent/random-text.ts';
+import { script } from '../../scripted-agent/lines.ts';
+import type { Service } from '../../support/service.ts';
+import type { LoggedFrame } from '../evidence.ts';
+
+const longEvery = 100;
+const parts = [
+  { lines: 7_000, seed: 1 },
+  { lines: 7_000, seed: 2 },
+  { lines: 6_000, seed: 3 },
+] as const;
+const lastWord = 'the last word';
+
+/** Which part begins when this file is there. */
+const gate = (part: number): string => `part-${part}`;
+
+export function floodPrompt(): string {
+  const steps = parts.flatMap((part, index) => [
+    { waitForFile: gate(index) },
+    { ...part, longEvery },
+  ]);
+  return script([...steps, { say: lastWord }]);
+}
+
+/** Opens the gates before these parts, once the sandbox is there. */
+export function letGoOn(service: Service, runId: string, ...which: (0 | 1 | 2)[]): void {
+  const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
+  for (const part of which) writeFileSync(join(workspace, gate(part)), '');
+}
+
+/** A line makes two frames: as it is, and rendered. */
+export const framesOfPart = 2 * parts[0].lines;
+
+/** What differs between what the agent has said and what the log has of it, in words. */
+export function checkFlood(log: LoggedFrame[]): string[] {
+  const said = log.filter(({ event }) => event === 'assistant').map(textOf);
+  const wanted = [...parts.flatMap(textsOfPart), lastWord];
+  const at = wanted.findIndex((text, index) => said[index] !== text);
+  if (at !== -1) return [`line ${at} is ${JSON.stringify(said[at]?.slice(0, 60))}`];
+  return said.length === wanted.length ? [] : [`${said.length} lines instead of ${wanted.length}`];
+}
+
+function textsOfPart({ lines, seed }: { lines: number; seed: number }): string[] {
+  return Array.from({ length: lines }, (_, index) => randomText(index, { seed, longEvery }));
+}
+
+function textOf({ data }: LoggedFrame): string {
+  const line = JSON.parse(data) as { message: { content: { text?: string }[] } };
+  return line.message.content[0]?.text ?? '';
+}

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createSealer } from '../../../systems/postgres/seal.ts';
+import { type Service, type ServiceOptions, startService } from '../../support/service.ts';
+import { stackEnv } from '../../support/stack-env.ts';
+import {
+  type Behaviour,
+  startReceiver,
+  type WebhookReceiver,
+} from '../../support/webhook-receiver.ts';
+import { checkRun } from '../check.ts';
+import { type Evidence, gatherEvidence } from '../evidence.ts';
+import { type ContainerWatch, watchContainers } from './container-watch.ts';
+import { checkFlood, floodPrompt } from './flood.ts';
+import { type Client, type ClientOptions, followRun } from './transcript.ts';
+
+/** A service with everybody who watches it. */
+export interface World {
+  service: Service;
+  receiver: WebhookReceiver;
+  containers: ContainerWatch;
+  /** A run with a webhook. */
+  trigger(prompt: string): Promise<string>;
+  follow(runId: string, options: ClientOptions): Client;
+  /** The run of support/flood.ts, with a client that stays and one that comes and goes. */
+  startFlood(): Promise<Flood>;
+  /** Waits until nothing more is to come of a run, then checks all that must hold of it. */
+  expectInvariants(runId: string, about?: About): Promise<Evidence>;
+  stop(): Promise<void>;
+}
+
+export interface Flood {
+  runId: string;
+  stays: Client;
+  comesAndGoes: Client;
+  /** What both of them have seen is the log, and the log is what the agent has said. */
+  expectWhole(): Promise<Evidence>;
+}
+
+export interface About {
+  clients?: Client[];
+  withinMs?: number;
+  /** The engine was away: what it says of containers is not the whole. */
+  engineWasAway?: boolean;
+}
+
+export interface WorldOptions extends ServiceOptions {
+  behave?: Behaviour;
+}
+
+const settledWithinMs = 60_000;
+const hangUpEvery = 997;
+
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const [service, receiver] = await Promise.all([
+    startService(options),
+    startReceiver(options.behave),
+  ]);
+  const dockerHost = options.on?.dockerHost ?? stackEnv.dockerHost;
+  const temporalAddress = options.on?.temporalAddress ?? stackEnv.temporalAddress;
+  const containers = await watchContainers(service, dockerHost);
+
+  const follow = (runId: string, how: ClientOptions): Client => followRun(service, runId, how);
+
+  async function trigger(prompt: string): Promise<string> {
+    const { runId } = await service.trigger({ prompt, callbackUrl: `${receiver.url}/hook` });
+    return runId;
+  }
+
+  function gather(runId: string, { clients = [], engineWasAway = false }: About) {
+    const transcripts = clients.map(({ transcript }) => transcript);
+    const history = engineWasAway ? {} : { containers: containers.of(runId) };
+    const witnesses = { transcripts, posts: receiver.posts, temporalAddress, ...history };
+    return gatherEvidence(service, runId, witnesses);
+  }
+
+  /** Everything is asked again until it holds: the last answer is the one that counts. */
+  async function expectInvariants(runId: string, about: About = {}): Promise<Evidence> {
+    await untilSettled(service, runId, about.withinMs ?? settledWithinMs);
+    const end = performance.now() + settledWithinMs;
+    for (;;) {
+      const evidence = await gather(runId, about);
+      const wrong = checkRun(evidence);
+      if (wrong.length === 0) return evidence;
+      if (performance.now() > end) expect(wrong).toEqual([]);
+      await sleep(500);
+    }
+  }
+
+  async function startFlood(): Promise<Flood> {
+    const runId = await trigger(floodPrompt());
+    const stays = follow(runId, { name: 'who stays' });
+    const comesAndGoes = follow(runId, { name: 'who comes and goes', hangUpEvery });
+    return {
+      runId,
+      stays,
+      comesAndGoes,
+      async expectWhole() {
+        const clients = [stays, comesAndGoes];
+        await untilSettled(service, runId, 240_000);
+        await Promise.all(clients.map((client) => client.seenEnd(60_000)));
+        const evidence = await expectInvariants(runId, { clients });
+        expect(checkFlood(evidence.log)).toEqual([]);
+        expect(evidence.run).toMatchObject({ endCause: 'completed', exitCode: 0 });
+        return evidence;
+      },
+    };
+  }
+
+  return {
+    service,
+    receiver,
+    containers,
+    trigger,
+    follow,
+    startFlood,
+    expectInvariants,
+    async stop() {
+      containers.close();
+      await Promise.all([service.stop(), receiver.close()]);
+    },
+  };
+}
+
+async function untilSettled(service: Service, runId: string, withinMs: number): Promise<void> {
+  const runs = createRunStore(service.database.pool, createSealer(service.encryptionKey));
+  const end = performance.now() + withinMs;
+  for (;;) {
+    const run = await runs.find(runId);
+    const isOwed = ['waiting', 'pending'].includes(run?.webhook.state ?? '');
+    if (run !== null && run.endedAt !== null && !isOwed) return;
+    if (performance.now() > end) {
+      throw new Error(`not settled in time: ${JSON.stringify(run)}`);
+    }
+    await sleep(200);
+  }
+}
