@@ -31,17 +31,18 @@ export function createRing(start: number): Ring {
   // Readers who are at the same place, as most are, are given the same bytes.
   let latest: { after: StreamPosition; piece: Piece } | null = null;
 
+  /** A quarter at a time: to move what stays for every frame that goes would cost more than all else. */
   function evict(): void {
+    if (fits(items.length, size, 1)) return;
     let dropped = 0;
     for (const item of items) {
       const isLast = dropped === items.length - 1;
-      const fits = size <= limits.liveFeedBytes && items.length - dropped <= limits.liveFeedFrames;
-      if (fits || isLast) break;
+      if (isLast || fits(items.length - dropped, size, keptShare)) break;
       size -= item.bytes.length;
       floor = item.at.seq;
       dropped += 1;
     }
-    if (dropped > 0) items = items.slice(dropped);
+    items = items.slice(dropped);
   }
 
   return {
@@ -60,6 +61,12 @@ export function createRing(start: number): Ring {
     },
     floor: () => floor,
   };
+}
+
+const keptShare = 0.75;
+
+function fits(frames: number, bytes: number, share: number): boolean {
+  return frames <= limits.liveFeedFrames * share && bytes <= limits.liveFeedBytes * share;
 }
 
 function gather(items: Item[], first: number): Piece | null {

@@ -13,8 +13,8 @@ export interface ApiAlone {
 
 const renewMs = 5_000;
 
-export async function startApiAlone(): Promise<ApiAlone> {
-  const service = await startService({ env: { LOG_LEVEL: 'info' } });
+export async function startApiAlone(env: Record<string, string> = {}): Promise<ApiAlone> {
+  const service = await startService({ env: { LOG_LEVEL: 'info', ...env } });
   await service.worker.kill('SIGTERM');
   const { pool } = service.database;
   const hosts = createHostStore(pool);
