@@ -1,7 +1,7 @@
 // What the service is told about its surroundings: the whole of it, also kept in stack.json for the
 // command line.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Folders } from './folders.ts';
 import type { Outside } from './outside.ts';
@@ -44,4 +44,10 @@ export function serviceEnv(
 export function writeStackFile(folders: Folders, env: ServiceEnv): void {
   const file = join(folders.data, 'stack.json');
   writeFileSync(file, `${JSON.stringify(env, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** Empty where the stack has never been up. */
+export function readStackFile(folders: Folders): ServiceEnv {
+  const file = join(folders.data, 'stack.json');
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ServiceEnv) : {}; // our own
 }

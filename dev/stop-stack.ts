@@ -13,6 +13,7 @@ import { stopRedis } from './parts/redis.ts';
 import { stopTemporal } from './parts/temporal.ts';
 import { removeSandboxes } from './sandboxes.ts';
 import { stopService } from './service.ts';
+import { readStackFile } from './service-env.ts';
 
 const parts = {
   model: stopModel,
@@ -25,9 +26,9 @@ const parts = {
 export async function stopStack(stack: string): Promise<string[]> {
   const folders = foldersOf(stack);
   const ended = await stopService(folders);
-  for (const socket of await livingEngines()) {
+  for (const socket of await livingEngines(readStackFile(folders).DOCKER_HOST)) {
     const removed = await removeSandboxes(socket, folders.data);
-    if (removed > 0) ended.push(`${removed} sandboxes`);
+    if (removed > 0) ended.push(removed === 1 ? '1 sandbox' : `${removed} sandboxes`);
   }
   for (const [name, stop] of Object.entries(parts)) {
     if (await stop(folders)) ended.push(name);

@@ -15,6 +15,7 @@ import { step } from '../progress.ts';
 import { findOnPath } from '../run.ts';
 
 const name = 'docker';
+const scheme = 'unix://';
 const usualSocket = '/var/run/docker.sock';
 const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
@@ -41,11 +42,11 @@ export async function stopEngine(inUse: () => Promise<boolean>): Promise<boolean
 }
 
 /** The sockets of all engines that a stack may have used and that answer now. */
-export async function livingEngines(): Promise<string[]> {
-  const given = process.env.DOCKER_HOST?.replace(/^unix:\/\//, '');
-  const known = new Set([given ?? usualSocket, usualSocket, engineFolder().socket]);
-  const answers = await Promise.all([...known].map(pingEngine));
-  return [...known].filter((_, index) => answers[index]);
+export async function livingEngines(used: string | undefined): Promise<string[]> {
+  const hosts = [used, process.env.DOCKER_HOST].flatMap((host) => host?.slice(scheme.length) ?? []);
+  const known = [...new Set([...hosts, usualSocket, engineFolder().socket])];
+  const answers = await Promise.all(known.map(pingEngine));
+  return known.filter((_, index) => answers[index]);
 }
 
 export function isOurEngine(socket: string): boolean {
@@ -59,8 +60,8 @@ function engineFolder() {
 }
 
 async function givenSocket(host: string): Promise<string> {
-  const socket = host.replace(/^unix:\/\//, '');
-  if (socket === host) {
+  const socket = host.slice(scheme.length);
+  if (!host.startsWith(scheme)) {
     throw new CannotGoOn(
       `DOCKER_HOST is ${host}. Sandboxes share folders with this machine, so it must be unix://…`,
     );
@@ -85,7 +86,7 @@ async function start(home: ReturnType<typeof engineFolder>, now: (doing: string)
   const wanted = {
     'data-root': join(home.root, 'data'),
     'exec-root': join(home.root, 'exec'),
-    hosts: [`unix://${home.socket}`],
+    hosts: [`${scheme}${home.socket}`],
     'live-restore': true,
     iptables: false,
     ...bridge,
