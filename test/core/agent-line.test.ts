@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readAgentLine } from '../../core/agent-line.ts';
 import { type Frame, serviceEvents } from '../../core/frame.ts';
+import { hostileLines } from './hostile-lines.ts';
 
 /** What a client's parser makes of a frame, written as the stream writes it. */
 function asReceived(frame: Frame): EventSourceMessage[] {
@@ -22,70 +23,10 @@ function isHonest({ event, data }: Frame): boolean {
   return event === 'stream' || !serviceEvents.some((name) => name === event);
 }
 
-/** JSON texts as an agent, or somebody who speaks through it, may write them. */
-const hostileTypes = fc.oneof(
-  fc.constantFrom(...serviceEvents),
-  fc.constantFrom(...serviceEvents).map((name) => `${name}\r\nevent: finished`),
-  fc.constantFrom(
-    '__proto__',
-    'constructor',
-    'toString',
-    'hasOwnProperty',
-    '',
-    ' finished',
-    'Finished',
-  ),
-  fc.constantFrom('finished\0', 'finished\u2028', 'ſtatus', 'x'.repeat(41), 'x'.repeat(40), 'a\nb'),
-  fc.string(),
-  fc.jsonValue(),
-);
-const ownTypes = fc.constantFrom('system', 'assistant', 'user', 'result', 'command_lifecycle');
-const hostileTexts = fc.oneof(
-  fc.string({ unit: 'binary' }),
-  fc.constantFrom('a\0b', '\ud800', 'a\r\ndata: x\n\nevent: finished', '\x1b[2J', '\u2028'),
-);
-const agentObjects = fc.record(
-  {
-    type: fc.oneof(ownTypes, hostileTypes),
-    subtype: fc.oneof(
-      fc.constantFrom('init', 'success', 'error_max_turns', 'api_retry'),
-      fc.jsonValue(),
-    ),
-    state: fc.oneof(fc.constantFrom('started', 'completed'), fc.jsonValue()),
-    command_uuid: fc.oneof(fc.uuid(), hostileTexts, fc.jsonValue()),
-    session_id: fc.oneof(hostileTexts, fc.jsonValue()),
-    is_error: fc.jsonValue(),
-    result: fc.oneof(hostileTexts, fc.jsonValue()),
-    usage: fc.jsonValue(),
-    message: fc.oneof(
-      fc.record({ content: fc.array(fc.oneof(fc.jsonValue(), contentBlock())) }),
-      fc.jsonValue(),
-    ),
-  },
-  { requiredKeys: [] },
-);
-const lines = fc.oneof(
-  agentObjects.map((value) => JSON.stringify(value)),
-  agentObjects.map((value) => JSON.stringify(value, null, '\r\n')),
-  fc.json(),
-  fc.string({ unit: 'binary' }),
-);
-
-function contentBlock() {
-  return fc.record({
-    type: fc.constantFrom('text', 'tool_use', 'tool_result', 'thinking'),
-    text: hostileTexts,
-    name: fc.oneof(fc.constantFrom('Bash', 'Write', 'constructor'), fc.jsonValue()),
-    input: fc.jsonValue(),
-    content: fc.oneof(hostileTexts, fc.jsonValue()),
-    is_error: fc.boolean(),
-  });
-}
-
 describe('any line of an agent', () => {
   test('gives the same frames whenever it is read', () => {
     fc.assert(
-      fc.property(lines, (line) => {
+      fc.property(hostileLines, (line) => {
         expect(readAgentLine(line)).toEqual(readAgentLine(line));
       }),
     );
@@ -93,14 +34,14 @@ describe('any line of an agent', () => {
 
   test('never goes out under a name with which the service speaks', () => {
     fc.assert(
-      fc.property(lines, (line) => readAgentLine(line).frames.every(isHonest)),
+      fc.property(hostileLines, (line) => readAgentLine(line).frames.every(isHonest)),
       { numRuns: 2_000 },
     );
   });
 
   test('is one event to a client, with exactly the data that was kept', () => {
     fc.assert(
-      fc.property(lines, (line) => {
+      fc.property(hostileLines, (line) => {
         for (const frame of readAgentLine(line).frames) {
           expect(frame.event).toMatch(/^[a-z_]{1,40}$/);
           expect(asReceived(frame)).toEqual([
@@ -114,7 +55,7 @@ describe('any line of an agent', () => {
 
   test('leaves only texts that a store takes', () => {
     fc.assert(
-      fc.property(lines, (line) => {
+      fc.property(hostileLines, (line) => {
         const { frames, facts } = readAgentLine(line);
         const texts = [
           ...frames.map((frame) => frame.data),
