@@ -37,6 +37,7 @@ export const limits = {
   noCapacityTimeoutMs: 10 * minuteMs,
 
   hostRenewMs: 5 * secondMs,
+  dataFolderCheckMs: secondMs / 4,
   hostUnseenMs: 30 * secondMs,
   hostFenceMs: 60 * secondMs,
   hostLostMs: 120 * secondMs,

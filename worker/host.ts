@@ -1,11 +1,22 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** A data folder and the identity that lives in it; while it is held, no other worker has it. */
 export interface DataFolder {
   hostId: string;
+  /** False once the lock that this process holds is no longer the folder's: another may have that. */
+  isHeld(): boolean;
   release(): void;
 }
 
@@ -25,10 +36,16 @@ export class DataFolderTaken extends Error {
  */
 export function takeDataFolder(dataDir: string): DataFolder {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const descriptor = openSync(join(dataDir, 'lock'), 'a', 0o600);
+  const path = join(dataDir, 'lock');
+  const descriptor = openSync(path, 'a', 0o600);
   try {
     lock(descriptor, dataDir);
-    return { hostId: ensureHostId(dataDir), release: () => closeSync(descriptor) };
+    const { ino: inode } = fstatSync(descriptor);
+    return {
+      hostId: ensureHostId(dataDir),
+      isHeld: () => statSync(path, { throwIfNoEntry: false })?.ino === inode,
+      release: () => closeSync(descriptor),
+    };
   } catch (error) {
     closeSync(descriptor);
     throw error;

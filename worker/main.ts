@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createActivities } from '../activities/index.ts';
 import { readWorkerConfig } from '../config/config.ts';
 import { createLogger } from '../config/logger.ts';
+import { limits } from '../core/limits.ts';
 import { createEngine } from '../systems/docker/engine.ts';
 import { createSandboxes } from '../systems/docker/sandbox.ts';
 import { createAdmission } from '../systems/postgres/admission.ts';
@@ -21,7 +22,7 @@ import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
 import { createTemporal } from '../systems/temporal/client.ts';
 import { createEgress } from './egress/egress.ts';
-import { takeDataFolder } from './host.ts';
+import { type DataFolder, takeDataFolder } from './host.ts';
 import { keepHostRow } from './host-row.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { reconcilerTimes } from './reconciler/times.ts';
@@ -60,6 +61,7 @@ function unlessStopping(signal: AbortSignal) {
 async function main(signal: AbortSignal): Promise<void> {
   const folder = takeDataFolder(config.dataDir);
   logger.info({ hostId: folder.hostId, instance: config.instance }, 'worker_starting');
+  watchFolder(folder);
   installTemporalRuntime(logger);
   const bundle = ensureWorkflowBundle({ cacheDir: join(config.dataDir, 'cache') });
   const parts = build(folder.hostId);
@@ -83,6 +85,19 @@ async function main(signal: AbortSignal): Promise<void> {
   await parts.close();
   folder.release();
   logger.info('worker_stopped');
+}
+
+/**
+ * A process that was frozen while its folder was given to another has nothing more to say: it goes
+ * before it can take from the other what both call theirs.
+ */
+function watchFolder(folder: DataFolder): void {
+  const watch = setInterval(() => {
+    if (folder.isHeld()) return;
+    logger.fatal({ hostId: folder.hostId }, 'data_folder_lost');
+    process.exit(1);
+  }, limits.dataFolderCheckMs);
+  watch.unref();
 }
 
 function build(hostId: string) {

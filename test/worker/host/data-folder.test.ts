@@ -38,6 +38,18 @@ describe('the data folder of a worker', () => {
     takeDataFolder(dataDir).release();
   });
 
+  it('knows when its lock was taken away and given to another', () => {
+    const folder = takeDataFolder(dataDir);
+    expect(folder.isHeld()).toBe(true);
+    rmSync(join(dataDir, 'lock'));
+    expect(folder.isHeld()).toBe(false);
+    const second = takeDataFolder(dataDir);
+    expect(folder.isHeld()).toBe(false);
+    expect(second.isHeld()).toBe(true);
+    second.release();
+    folder.release();
+  });
+
   it('says what is missing where the tool for locking is not installed', () => {
     const { PATH } = process.env;
     process.env['PATH'] = '/nowhere';
