@@ -17,7 +17,7 @@ const askTimeoutMs = 5_000;
 
 /** Connects with the first question, and again whenever Temporal was away: a start never waits. */
 export function connectTemporal({ namespace, connection: options }: TemporalAddress): TemporalLink {
-  const connection = Connection.lazy(options);
+  const connection = Connection.lazy({ connectTimeout: askTimeoutMs, ...options });
   return {
     client: new Client({ connection, namespace }),
     ask: (call) => connection.withDeadline(Date.now() + askTimeoutMs, call),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { heartbeat } from '@temporalio/activity';
+import { Context, heartbeat } from '@temporalio/activity';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/task-queues.ts';
@@ -17,6 +17,8 @@ export interface WorkflowWorld {
   client: Client;
   instance: string;
   hostId: string;
+  /** The activities of a run that is started by other means. */
+  serve(runId: string, activities: Activities): void;
   startRun(activities: Activities, input?: Partial<RunInput>): Promise<RunHandle>;
   startWebhook(activities: Activities): Promise<WorkflowHandle<typeof webhookWorkflow>>;
   close(): Promise<void>;
@@ -41,6 +43,7 @@ export async function createWorkflowWorld(
     client,
     instance,
     hostId,
+    serve: (runId, activities) => void fakes.set(runId, activities),
     startRun: (activities, input = {}) => {
       const runId = begin(activities);
       return client.workflow.start<typeof runWorkflow>('runWorkflow', {
@@ -126,7 +129,7 @@ function dispatchByRun(fakes: Map<string, Activities>) {
         if (!fake) throw new Error(`no activities for run ${runId}`);
         const beat = setInterval(heartbeat, 1_000);
         try {
-          return await fake[name](input);
+          return await Promise.race([fake[name](input), Context.current().cancelled]);
         } finally {
           clearInterval(beat);
         }

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Run } from '../../../core/run.ts';
+import { noUsage } from '../../../core/run.ts';
+import { createTemporal, type Temporal } from '../../../systems/temporal/client.ts';
+import { type FakeRun, fakeRun } from '../../support/fake-run.ts';
+import { stackEnv } from '../../support/stack-env.ts';
+import { createWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
+
+let world: WorkflowWorld;
+let temporal: Temporal;
+beforeAll(async () => {
+  world = await createWorkflowWorld();
+  temporal = createTemporal({
+    namespace: 'default',
+    connection: { address: stackEnv.temporalAddress },
+    instance: world.instance,
+    times: { noCapacityMs: 60_000 },
+  });
+});
+afterAll(async () => {
+  await temporal?.close();
+  await world?.close();
+});
+
+const canary = 'prompt-canary';
+
+function newRun(fake: FakeRun): Run {
+  const runId = randomUUID();
+  world.serve(runId, fake.activities);
+  return {
+    runId,
+    flowId: randomUUID(),
+    projectId: 'project-1',
+    name: null,
+    labels: {},
+    status: 'running',
+    agentStatus: null,
+    triggerType: 'api',
+    prompt: canary,
+    partialMessages: false,
+    timeoutSeconds: 60,
+    sessionId: null,
+    createdAt: new Date(),
+    startedAt: null,
+    endedAt: null,
+    deletedAt: null,
+    endCause: null,
+    endDetail: null,
+    exitCode: null,
+    result: null,
+    structuredOutput: null,
+    usage: noUsage,
+    costUsd: null,
+    numTurns: 0,
+    createdBy: { keyName: 'ci', createdBy: 'ana' },
+    webhook: { state: 'none', attempts: 0, lastStatus: null },
+    mcpServerNames: [],
+    hostId: world.hostId,
+    generation: 1,
+    workflowId: `run/${runId}`,
+    workflowStartedAt: null,
+    lastSeq: 0,
+  };
+}
+
+const describeRaw = async ({ workflowId }: Run) =>
+  JSON.stringify((await world.client.workflow.getHandle(workflowId).describe()).raw);
+
+describe('the workflow of a run', () => {
+  it('is started once, however often and by whomever it is started', async () => {
+    const fake = fakeRun();
+    const run = newRun(fake);
+    await Promise.all(Array.from({ length: 10 }, () => temporal.startRun(run)));
+    expect(await temporal.describe(run.workflowId)).toBe('running');
+    fake.end({});
+    await world.client.workflow.getHandle(run.workflowId).result();
+    expect(fake.calls.filter((name) => name === 'startSandbox')).toHaveLength(1);
+  });
+
+  it('is not started again once it has ended', async () => {
+    const fake = fakeRun();
+    const run = newRun(fake);
+    await temporal.startRun(run);
+    fake.end({});
+    await world.client.workflow.getHandle(run.workflowId).result();
+    expect(await temporal.startRun(run)).toBe('already');
+    expect(await temporal.describe(run.workflowId)).toBe('closed');
+  });
+
+  it('hears a stop, and says so; one that is gone does not', async () => {
+    const fake = fakeRun();
+    const run = newRun(fake);
+    await temporal.startRun(run);
+    expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('signalled');
+    await world.client.workflow.getHandle(run.workflowId).result();
+    expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('gone');
+    expect(await temporal.signalStop(`run/${randomUUID()}`, { graceMs: 0 })).toBe('gone');
+    expect(await temporal.describe(`run/${randomUUID()}`)).toBe('missing');
+  });
+
+  it('ends by force when it cannot end itself, and a second time changes nothing', async () => {
+    const run = newRun(fakeRun());
+    await temporal.startRun(run);
+    await temporal.terminate(run.workflowId, 'test');
+    await temporal.terminate(run.workflowId, 'test');
+    expect(await temporal.describe(run.workflowId)).toBe('closed');
+  });
+
+  it('can be found and understood by an operator, and tells nothing in confidence', async () => {
+    const fake = fakeRun();
+    const run = newRun(fake);
+    await temporal.startRun(run);
+    await fake.called('followRun');
+    const handle = world.client.workflow.getHandle(run.workflowId);
+    const { typedSearchAttributes } = await handle.describe();
+    const found = typedSearchAttributes
+      .getAll()
+      .filter(({ key }) => !key.name.startsWith('BuildIds'))
+      .map(({ key, value }) => [key.name, value]);
+    expect(Object.fromEntries(found)).toMatchObject({
+      ProjectId: 'project-1',
+      FlowId: run.flowId,
+      TriggerType: 'api',
+      RunStatus: 'running',
+      HostId: world.hostId,
+    });
+    const details = JSON.stringify(await handle.query('__temporal_workflow_metadata'));
+    expect(details).toContain('following the agent');
+    expect(details).toContain(`frs-${world.instance}-${run.runId}-1`);
+    const raw = Buffer.from(await describeRaw(run)).toString();
+    const plain = (raw.match(/"[A-Za-z0-9+/=]{8,}"/g) ?? []).map((text) =>
+      Buffer.from(text.slice(1, -1), 'base64').toString(),
+    );
+    expect(plain.join()).toContain(`api run of flow ${run.flowId}`);
+    expect([raw, ...plain].join()).not.toContain(canary);
+    fake.end({});
+    await handle.result();
+  });
+});
+
+describe('the workflow of a webhook', () => {
+  it('goes on alone: a second start finds the first', async () => {
+    let attempts = 0;
+    const fake = fakeRun({
+      deliverWebhook: async ({ firstAttempt }) => {
+        attempts += 1;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return { status: 200 + firstAttempt };
+      },
+    });
+    const { runId } = newRun(fake);
+    const start = () => temporal.startWebhook({ runId, n: 1, firstAttempt: 3 });
+    await Promise.all([start(), start()]);
+    const handle = world.client.workflow.getHandle(`webhook/${runId}/1`);
+    expect(await handle.result()).toEqual({ delivered: true });
+    expect(attempts).toBe(1);
+    expect(await start()).toBe('already');
+  });
+
+  it('may be started again where it was cut off', async () => {
+    const answers: Promise<{ status: number }>[] = [new Promise(() => {})];
+    const fake = fakeRun({ deliverWebhook: async () => answers.shift() ?? { status: 204 } });
+    const { runId } = newRun(fake);
+    const start = () => temporal.startWebhook({ runId, n: 1, firstAttempt: 1 });
+    await start();
+    await fake.called('deliverWebhook');
+    await temporal.terminate(`webhook/${runId}/1`, 'test');
+    expect(await start()).toBe('started');
+    const handle = world.client.workflow.getHandle(`webhook/${runId}/1`);
+    expect(await handle.result()).toEqual({ delivered: true });
+  });
+});
+
+describe('a Temporal that is away', () => {
+  it('costs a call its deadline and nothing more', async () => {
+    const away = createTemporal({
+      namespace: 'default',
+      connection: { address: '127.0.0.1:9' },
+      instance: world.instance,
+    });
+    const start = performance.now();
+    await expect(away.check()).rejects.toThrow();
+    await expect(away.startRun(newRun(fakeRun()))).rejects.toThrow();
+    expect(performance.now() - start).toBeLessThan(20_000);
+    await away.close();
+  });
+});
