@@ -14,48 +14,35 @@ export interface StreamPosition {
   n: number;
 }
 
+/** Two fields: what it is, and its data. One word more or less is felt with every frame. */
 export interface WrittenEntry {
   id: string;
-  fields: string[];
+  head: string;
+  data: string;
   bytes: number;
 }
 
-export function frameEntry(frame: StoredFrame): WrittenEntry {
-  const bytes = Buffer.byteLength(frame.data);
-  const id = `${frame.seq}-0`;
-  if (bytes > limits.redisFrameMaxBytes) return { id, fields: ['s', '1'], bytes: entryBytes };
-  const fields = [
-    ...['e', frame.event],
-    ...['c', frame.channel],
-    ...['t', String(frame.at.getTime())],
-    ...['d', frame.data],
-  ];
-  return { id, fields, bytes: bytes + entryBytes };
+const stubHead = 'stub';
+const deltaHead = 'delta';
+
+export function frameEntry({ seq, at, channel, event, data }: StoredFrame): WrittenEntry {
+  const id = `${seq}-0`;
+  const bytes = Buffer.byteLength(data);
+  if (bytes > limits.redisFrameMaxBytes) return { id, head: stubHead, data: '', bytes: entryBytes };
+  return { id, head: `${at.getTime()} ${channel} ${event}`, data, bytes: bytes + entryBytes };
 }
 
-export function deltaEntry(delta: Delta): WrittenEntry {
-  const bytes = Buffer.byteLength(delta.data) + entryBytes;
-  return { id: `${delta.seq}-${delta.n}`, fields: ['d', delta.data], bytes };
+export function deltaEntry({ seq, n, data }: Delta): WrittenEntry {
+  return { id: `${seq}-${n}`, head: deltaHead, data, bytes: Buffer.byteLength(data) + entryBytes };
 }
 
 export function readEntry(id: string, fields: string[]): StreamEntry {
   const [seq, n] = id.split('-').map(Number) as [number, number]; // Redis ids are two numbers
-  const named = new Map(pairs(fields));
-  const data = named.get('d') ?? '';
+  const [, head = '', , data = ''] = fields;
   if (n > 0) return { kind: 'delta', delta: { seq, n, data } };
-  if (named.has('s')) return { kind: 'stub', seq };
-  const event = named.get('e') ?? '';
-  const channel = named.get('c') as Channel; // written by frameEntry alone
-  return {
-    kind: 'frame',
-    frame: { seq, event, channel, data, at: new Date(Number(named.get('t'))) },
-  };
-}
-
-function pairs(fields: string[]): [string, string][] {
-  const found: [string, string][] = [];
-  for (let i = 0; i + 1 < fields.length; i += 2) found.push([fields[i] ?? '', fields[i + 1] ?? '']);
-  return found;
+  if (head === stubHead) return { kind: 'stub', seq };
+  const [at, channel, event] = head.split(' ') as [string, Channel, string]; // frameEntry's
+  return { kind: 'frame', frame: { seq, event, channel, data, at: new Date(Number(at)) } };
 }
 
 /** Roughly what an entry costs beside its data. */
