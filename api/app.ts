@@ -72,7 +72,10 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
 function createServer({ logger, now, newId }: ApiDeps): App {
   const app: App = Fastify({
     loggerInstance: logger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'requestId',
+    }),
     genReqId: newId,
     requestIdHeader: false,
     bodyLimit: limits.bodyMaxBytes,

@@ -5,7 +5,7 @@ import { ApiError, envelopeOf, invalid } from '../errors.ts';
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = asApiError(error);
   if (known.statusCode >= 500) {
-    request.log.error({ err: error, requestId: request.id }, 'request_failed');
+    request.log.error({ err: error }, 'request_failed');
   }
   void reply
     .code(known.statusCode)

@@ -9,7 +9,6 @@ export function requestLog(app: App): void {
     const { runId, flowId } = request.params as Record<string, string | undefined>; // strings, if any
     request.log.info(
       {
-        requestId: request.id,
         method: request.method,
         route: request.is404 ? null : request.routeOptions.url,
         status: reply.statusCode,
