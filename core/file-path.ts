@@ -21,7 +21,6 @@ export function checkFilePath(path: string): PathCheck {
 function checkSegment(segment: string): PathCheck {
   if (segment === '') return refused('has an empty segment');
   if (segment === '.' || segment === '..') return refused(`has the segment ${segment}`);
-  if (segment.toLowerCase() === '.git') return refused('leads into .git');
   if (utf8Bytes(segment) > segmentMaxBytes) {
     return refused(`has a segment longer than ${segmentMaxBytes} bytes`);
   }

@@ -11,7 +11,7 @@ const friendly = [
   '.env',
   '.gitignore',
   '.github/workflows/ci.yml',
-  'git/config',
+  '.git/config',
   'a b/ü/日本語/😀.md',
   '-rf',
   '~/x',
@@ -27,20 +27,7 @@ const friendly = [
 ];
 
 /** Each of these, put anywhere into a path, spoils it. */
-const badSegments = [
-  '',
-  '.',
-  '..',
-  '.git',
-  '.GIT',
-  '.Git',
-  'a\0',
-  '\0',
-  '\\',
-  '..\\',
-  'a\\b',
-  'x'.repeat(256),
-];
+const badSegments = ['', '.', '..', 'a\0', '\0', '\\', '..\\', 'a\\b', 'x'.repeat(256)];
 const badSegmentsTooLong = ['ü'.repeat(128), '日'.repeat(86), '😀'.repeat(64), '\ud800', 'a\udfff'];
 const frames: ((segment: string) => string)[] = [
   (segment) => segment,
@@ -60,8 +47,6 @@ const frames: ((segment: string) => string)[] = [
   (segment) => `${segment}/..`,
   (segment) => `${segment}/.`,
   (segment) => `${segment}//`,
-  (segment) => `.git/${segment}`,
-  (segment) => `a/.git/hooks/${segment}`,
   (segment) => `\\${segment}`,
   (segment) => `a\\..\\${segment}`,
   (segment) => `..\\${segment}`,
@@ -82,12 +67,12 @@ describe('a path', () => {
     expect(checkFilePath(path)).toEqual({ ok: true });
   });
 
-  test('of 800 hostile ones names none, and the reason says why', () => {
-    expect(new Set(hostile).size).toBeGreaterThan(700);
+  test('of 600 hostile ones names none, and the reason says why', () => {
+    expect(new Set(hostile).size).toBeGreaterThan(600);
     for (const path of hostile) {
       const check = checkFilePath(path);
       expect(check.ok, JSON.stringify(path)).toBe(false);
-      expect(check.ok ? '' : check.reason).toMatch(/^(is|holds|has|leads) /);
+      expect(check.ok ? '' : check.reason).toMatch(/^(is|holds|has) /);
     }
   });
 

@@ -73,8 +73,7 @@ async function readEntries(root: string) {
 function refusalOf(found: Found, filesSoFar: number): string | null {
   if (found.kind === 'other') return found.reason;
   if (filesSoFar >= limits.snapshotMaxFiles) return 'over the number of files';
-  // A client may not name a path in there, but what the agent's own repository holds is kept.
-  const check = checkFilePath(found.path.replaceAll(/(^|\/)\.git(?=\/|$)/gi, '$1git'));
+  const check = checkFilePath(found.path);
   return check.ok ? null : `its path ${check.reason}`;
 }
 
