@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRunStore } from '../../systems/postgres/run-store.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { type Service, startService } from '../support/service.ts';
+import { serviceProcess } from '../support/service-process.ts';
+import { stackEnv } from '../support/stack-env.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+let service: Service;
+let receiver: WebhookReceiver;
+let connection: Connection;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: stackEnv.temporalAddress });
+  receiver = await startReceiver();
+  service = await startService({ env: { RECONCILE_EVERY_MS: '500' } });
+}, 240_000);
+afterAll(async () => {
+  await service?.stop();
+  await Promise.all([connection?.close(), receiver?.close()]);
+});
+
+const patiently = { timeout: 60_000 };
+const working = script([{ say: 'working' }, { hang: true }]);
+
+/** A run that is at work, and its workflow as an operator holds it in Temporal's own tools. */
+async function runAtWork() {
+  const { runId } = await service.trigger({ prompt: working, callbackUrl: `${receiver.url}/` });
+  await expect
+    .poll(async () => (await service.readRun(runId)).agentStatus, patiently)
+    .toBe('working');
+  const sealer = createSealer(service.encryptionKey);
+  const run = await createRunStore(service.database.pool, sealer).find(runId);
+  const handle = new Client({ connection }).workflow.getHandle(run?.workflowId ?? '');
+  return { runId, handle };
+}
+
+async function expectEndedByOperator(runId: string): Promise<void> {
+  expect(await service.untilEnded(runId)).toMatchObject({
+    status: 'sleep',
+    error: 'terminated_by_operator',
+  });
+  await expect.poll(() => service.sandboxes.list(), patiently).toEqual([]);
+  await expect.poll(() => postsOf(runId), patiently).toHaveLength(1);
+  expect(JSON.parse(postsOf(runId)[0]?.body ?? '')).toMatchObject({
+    error: 'terminated_by_operator',
+  });
+}
+
+const postsOf = (runId: string) =>
+  receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
+
+describe('an operator, in Temporal’s own tools', { timeout: 180_000 }, () => {
+  it('ends a run by terminating its workflow: sandbox, slot and webhook included', async () => {
+    const { runId, handle } = await runAtWork();
+    await handle.terminate('test');
+    await expectEndedByOperator(runId);
+  });
+
+  it('ends a run by cancelling its workflow', async () => {
+    const { runId, handle } = await runAtWork();
+    await handle.cancel();
+    await expectEndedByOperator(runId);
+    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+  });
+
+  it('starts nothing again by resetting the workflow of a run that is over', async () => {
+    const { runId, handle } = await runAtWork();
+    await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
+    await handle.result();
+    const ended = await service.readRun(runId);
+    const { runId: execution } = await handle.describe();
+    await connection.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: handle.workflowId, runId: execution },
+      reason: 'test',
+      workflowTaskFinishEventId: 4,
+      requestId: randomUUID(),
+    });
+    const again = new Client({ connection }).workflow.getHandle(handle.workflowId);
+    expect(await again.result()).toEqual({ cause: 'stopped_by_api' });
+    expect(await service.sandboxes.list()).toEqual([]);
+    expect(await service.readRun(runId)).toEqual(ended);
+    expect(postsOf(runId)).toHaveLength(1);
+  });
+});
+
+describe('a second worker on the same data folder', { timeout: 180_000 }, () => {
+  it('refuses, says why, and leaves the first alone', async () => {
+    const second = service.anotherWorker();
+    await expect(second.start()).rejects.toThrow('another worker is using the data folder');
+    expect(await second.exited()).toMatchObject({ code: 1 });
+    const { runId } = await service.trigger({ prompt: script([{ say: 'well' }]) });
+    expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('a program that is given too little', { timeout: 180_000 }, () => {
+  it.each(['api', 'worker'])('says what is missing: %s', async (name) => {
+    const poor = serviceProcess({
+      name: `poor-${name}`,
+      program: `${name}/main.ts`,
+      env: { PATH: process.env['PATH'] ?? '' },
+      logDir: service.dataDir,
+      ready: () => false,
+    });
+    await expect(poor.start()).rejects.toThrow('DATABASE_URL');
+    expect(await poor.exited()).toMatchObject({ code: 1 });
+  });
+});
