@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
+import { failpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import { signatureBase, webhookHeaders } from '../core/webhook.ts';
 import type { WebhookStore } from '../systems/postgres/webhook-store.ts';
@@ -26,8 +27,11 @@ export async function deliverOnce(
   const owed = await deps.webhooks.claimAttempt(runId, attempt);
   if ('done' in owed) return { status: owed.done };
   if ('refused' in owed) return alreadyMade(owed.refused);
+  failpoint('webhook.claimed');
   const outcome = await deps.sendWebhook(signed(runId, owed, deps.now()));
+  failpoint('webhook.sent');
   await deps.webhooks.recordAttempt(runId, attempt, resultOf(outcome));
+  failpoint('webhook.recorded');
   return judge(outcome);
 }
 

@@ -1,4 +1,5 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { failpoint } from '../core/failpoint.ts';
 import type { AdmissionStore } from '../systems/postgres/admission.ts';
 import type { RunStore } from '../systems/postgres/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/webhook-store.ts';
@@ -35,8 +36,10 @@ export function createRunActivities(deps: RunDeps): RunActivities {
     /** A second call changes nothing and returns what the first did. */
     async endRun(end) {
       const { webhook, cause } = await deps.runs.endRun(end);
+      failpoint('end.committed');
       await deps.frameStream.wake(end.runId);
       await deps.frameStream.expire(end.runId);
+      failpoint('end.told');
       return { webhook, cause };
     },
 
@@ -45,6 +48,9 @@ export function createRunActivities(deps: RunDeps): RunActivities {
       deliverOnce(deps, runId, firstAttempt + activityInfo().attempt - 1),
 
     /** A second call finds it dropped, or delivered in the meantime, and leaves it so. */
-    dropWebhook: ({ runId }) => deps.webhooks.drop(runId),
+    async dropWebhook({ runId }) {
+      await deps.webhooks.drop(runId);
+      failpoint('webhook.dropped');
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readApiConfig } from '../config/config.ts';
 import { createLogger } from '../config/logger.ts';
+import { armFailpoint } from '../core/failpoint.ts';
 import { createAdmission } from '../systems/postgres/admission.ts';
 import { createBlobStore } from '../systems/postgres/blob-store.ts';
 import { createFileStore } from '../systems/postgres/file-store.ts';
@@ -24,6 +25,7 @@ process.on('uncaughtException', (error) => {
   logger.fatal({ err: error }, 'uncaught');
   process.exit(1);
 });
+if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
 const poolSize = 20;
 /** What is still going on this long after the order to stop is cut off. */
 const stopWithinMs = 10_000;

@@ -2,6 +2,7 @@
 // said now is said by the reconciler, from what Postgres holds. So a call is waited for as long as
 // a client may be kept waiting, and goes on without it after that.
 
+import { failpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import type { Run } from '../core/run.ts';
 import type { ApiDeps } from './deps.ts';
@@ -28,8 +29,10 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
   async function start(run: Run): Promise<void> {
     try {
       await startRun(run);
+      failpoint('trigger.started');
       logger.debug({ runId: run.runId }, 'workflow_started');
       await runs.markWorkflowStarted(run.runId);
+      failpoint('trigger.marked');
     } catch (err) {
       logger.warn({ err, runId: run.runId }, 'workflow_start_left_to_reconciler');
     }

@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { z } from 'zod';
+import type { Failpoint } from '../core/failpoint.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.ts';
 import { type LogLevel, serviceVariables, workerVariables } from './variables.ts';
@@ -26,6 +27,8 @@ interface ServiceConfig {
   encryptionKey: Buffer;
   logLevel: LogLevel;
   times: Times;
+  /** Where this process is to die, for a test; null everywhere else. */
+  failpoint: Failpoint | null;
 }
 
 export interface ApiConfig extends ServiceConfig {
@@ -85,6 +88,7 @@ function serviceConfig(read: ServiceVariables, env: Environment): ServiceConfig 
     publicUrl: read.PUBLIC_URL ?? `http://${read.API_HOST}:${read.API_PORT}`,
     encryptionKey: read.ENCRYPTION_KEY,
     logLevel: read.LOG_LEVEL,
+    failpoint: read.FAILPOINT ?? null,
     times: {
       runTimeoutMs: read.RUN_TIMEOUT_MS,
       stallTimeoutMs: read.STALL_TIMEOUT_MS,

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
+import { failpoints } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import { variable } from './environment.ts';
 import { defaultCapacity } from './host-capacity.ts';
@@ -33,6 +34,10 @@ export const serviceVariables = {
   NO_CAPACITY_TIMEOUT_MS: milliseconds(limits.noCapacityTimeoutMs),
   RECONCILE_EVERY_MS: milliseconds(limits.reconcileEveryMs),
   LEASE_MS: milliseconds(limits.leaseMs),
+  FAILPOINT: variable(
+    'the name of a failpoint; for tests alone',
+    (text) => failpoints.find((name) => name === text) ?? null,
+  ).optional(),
 };
 
 /** What the worker reads besides. */

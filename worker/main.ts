@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createActivities } from '../activities/index.ts';
 import { readWorkerConfig } from '../config/config.ts';
 import { createLogger } from '../config/logger.ts';
+import { armFailpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import { createEngine } from '../systems/docker/engine.ts';
 import { createSandboxes } from '../systems/docker/sandbox.ts';
@@ -39,6 +40,7 @@ process.on('uncaughtException', (error) => {
   logger.fatal({ err: error }, 'uncaught');
   process.exit(1);
 });
+if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
 /** A tailer for each sandbox, an activity or two, the reconciler. */
 const poolSize = 20;
 const stopping = new AbortController();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { failpoint } from '../../core/failpoint.ts';
 import { type App, projectOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
@@ -24,7 +25,9 @@ export function deleteRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): vo
     const { runId } = await loadRun(deps, request.params.runId, projectOf(request));
     const run = await deps.runs.markDeleted(runId);
     if (run === null) throw notFound('Run');
+    failpoint('delete.marked');
     if (run.endedAt === null) await workflows.stop(run, 0);
+    failpoint('delete.signalled');
     return { data: { runId, deleted: true as const } };
   });
 }

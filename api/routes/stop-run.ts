@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { failpoint } from '../../core/failpoint.ts';
 import { limits } from '../../core/limits.ts';
 import { type App, projectOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -32,8 +33,10 @@ export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): void
 
     const { runId } = found;
     await deps.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
+    failpoint('stop.recorded');
     const graceSeconds = request.body.graceSeconds ?? limits.stopGraceDefaultSeconds;
     await workflows.stop(found, graceSeconds * 1_000);
+    failpoint('stop.signalled');
     const run = (await deps.runs.find(runId)) ?? found;
     return { data: runView(run, deps.publicUrl) };
   });

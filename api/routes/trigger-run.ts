@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { failpoint } from '../../core/failpoint.ts';
 import type { Flow } from '../../core/flow.ts';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/run.ts';
@@ -39,7 +40,9 @@ export function triggerRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): v
     const flow = await loadFlow(deps, request.params.flowId, caller.key.projectId);
 
     const wanted = wantedRun(deps, { caller, flow, body, idempotencyKey });
+    failpoint('trigger.asked');
     const admission = await deps.admission.admitRun(wanted);
+    if (admission.outcome === 'admitted') failpoint('trigger.admitted');
     if (admission.outcome === 'admitted') {
       noteAdmitted(request, reply, admission.run);
       await workflows.start(admission.run);

@@ -4,6 +4,7 @@
 // for each other.
 
 import { type EndCause, type RunEnd } from '../../core/end-cause.ts';
+import { failpoint } from '../../core/failpoint.ts';
 import { storableText } from '../../core/plain-text.ts';
 import type { Run } from '../../core/run.ts';
 import { webhookBody } from '../../core/webhook.ts';
@@ -84,5 +85,6 @@ async function writeEnd(
     [run.runId, now, end.cause, end.detail, end.exitCode, body, run.lastSeq],
   );
   if (!rows[0]) throw new Error(`run ${run.runId} vanished while it was ended`);
+  failpoint('end.written');
   return toRun(rows[0]);
 }

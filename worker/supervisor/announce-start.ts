@@ -1,3 +1,4 @@
+import { failpoint } from '../../core/failpoint.ts';
 import type { AgentStatus } from '../../core/run.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import type { SupervisorDeps } from './deps.ts';
@@ -11,6 +12,7 @@ export async function announceStart(
 ): Promise<void> {
   const status: AgentStatus = 'idle';
   if (!(await runs.markStarted(runId, generation, status))) return;
+  failpoint('start.marked');
   const data = JSON.stringify({ status });
   const frame = { event: 'agent_status', data, channel: 'other' } as const;
   const stored = await frames.appendOwn({ runId, token, frames: [frame] });

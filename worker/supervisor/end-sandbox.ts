@@ -1,3 +1,4 @@
+import { failpoint } from '../../core/failpoint.ts';
 import type { SandboxEnd } from '../../core/sandbox.ts';
 import type { Care } from './care.ts';
 import { decideEnd } from './decide-end.ts';
@@ -38,14 +39,17 @@ export async function seeToTheEnd(
   { output, parting, care }: { output: WatchedOutput; parting: Parting; care: Care },
 ): Promise<SandboxEnd> {
   const how = await exit.exited;
+  failpoint('end.exited');
   output.tail.finish();
   await output.tail.done;
+  failpoint('end.read');
   care.signal.throwIfAborted();
   await output.tree.finish();
   const ending = { exit: how, turn: turns.last(), endedByForce: parting.wasForced() };
   const { cause, detail, exitCode } = decideEnd(ending);
   const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
   const stands = (await insist(record, care.patience)) ?? cause;
+  failpoint('end.recorded');
   logger.info({ cause: stands, exitCode, refused: served.refusals() }, 'sandbox_ended');
   return { cause: stands, detail: stands === cause ? detail : null, exitCode };
 }

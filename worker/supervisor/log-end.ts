@@ -1,4 +1,5 @@
 import type { RunFacts } from '../../core/agent-line.ts';
+import { failpoint } from '../../core/failpoint.ts';
 import type { StoredFrame } from '../../core/frame.ts';
 import type { FrameStore } from '../../systems/postgres/frame-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
@@ -36,7 +37,9 @@ export function createLogEnd(deps: LogEndDeps, patience: Insistence): LogEnd {
     const firstSeq = frames[0]?.seq ?? lastSeqBefore + 1;
     const deltas = deps.withDeltas ? batch.deltas({ lastSeqBefore, firstSeq }) : [];
     await publishing;
+    failpoint('log.committed');
     publishing = deps.frameStream.publish(runId, { frames, deltas });
+    void publishing.then(() => failpoint('log.published'));
     return true;
   }
 
@@ -44,6 +47,7 @@ export function createLogEnd(deps: LogEndDeps, patience: Insistence): LogEnd {
   async function commit(batch: SpoolBatch, toOffset: number): Promise<StoredFrame[] | null> {
     const { agentStatus, turn } = batch.facts;
     const facts = { ...(agentStatus && { agentStatus }), ...(turn && { turn }) };
+    failpoint('log.committing');
     const place = { runId, token, generation, fromOffset: byteOffset, toOffset };
     const stored = await insist(
       () => deps.frames.append({ ...place, frames: batch.frames, facts }),
@@ -54,7 +58,9 @@ export function createLogEnd(deps: LogEndDeps, patience: Insistence): LogEnd {
     lastSeq = stored.lastSeq;
     deps.onStored({ frames: batch.frames.length, facts: batch.facts });
     const { firstSeq, at } = stored;
-    return batch.frames.map((frame, index) => ({ ...frame, seq: firstSeq + index, at }));
+    return batch.frames.map(({ event, channel, data }, index) => {
+      return { seq: firstSeq + index, at, event, channel, data };
+    });
   }
 
   return {

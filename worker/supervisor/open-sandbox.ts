@@ -3,6 +3,7 @@
 // through one descriptor. What was opened is closed again when a later step fails.
 
 import type { Logger } from 'pino';
+import { failpoint } from '../../core/failpoint.ts';
 import type { Run } from '../../core/run.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
@@ -39,11 +40,14 @@ export async function openSandbox(
 
   await makeFolders(folders);
   const served = await serveSandbox(deps, { ref, plan, folders }, () => live?.hintExit());
+  failpoint('start.listening');
   const lease = await takeRunLease(deps, ref, () => lost.abort()).catch(closingFor(served));
   if (lease === null) {
     await served.egress.close();
     return null;
   }
+
+  failpoint('start.leased');
 
   async function prepare(containerId: string | null): Promise<() => LiveSandbox> {
     const opened = await openSpool(folders.spoolFile);

@@ -1,3 +1,4 @@
+import { failpoint } from '../../core/failpoint.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import { findContainer } from './adopt-sandbox.ts';
 import type { SupervisorDeps } from './deps.ts';
@@ -14,7 +15,9 @@ export async function removeSandbox(
 ): Promise<void> {
   const container = await findContainer(deps, ref);
   if (container !== null) await deps.sandboxes.remove(container.containerId);
+  failpoint('remove.container');
   const { root, socket } = foldersOf(deps.dataDir, ref);
   await removeTree(root);
+  failpoint('remove.folders');
   if (!keepSocket) await removeTree(socket);
 }

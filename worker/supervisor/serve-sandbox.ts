@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { agentCommand } from '../../core/agent-command.ts';
+import { failpoint } from '../../core/failpoint.ts';
 import type { SandboxConfig } from '../../core/sandbox.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
@@ -45,6 +46,7 @@ function handingOut(input: Input, onFirst: (index: number) => void): Input['next
     const next = await input.next(after, signal);
     if (next.kind === 'message' && next.index > known) {
       known = next.index;
+      failpoint('prompt.handed_out');
       onFirst(known);
     }
     return next;
@@ -62,6 +64,7 @@ function configHandlers(
       const config = await configs.read(run.runId);
       if (config === null) return null;
       logger.debug('config_fetched');
+      failpoint('config.read');
       const { env, mcpServers } = await flows.readSecrets(flow.flowId);
       const { instructions, model, disallowedTools } = flow;
       return agentCommand({
@@ -73,6 +76,7 @@ function configHandlers(
     },
     async acknowledge() {
       await configs.acknowledge(run.runId);
+      failpoint('config.acknowledged');
       logger.debug('config_acknowledged');
     },
   };

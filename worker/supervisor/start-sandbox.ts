@@ -1,3 +1,4 @@
+import { failpoint } from '../../core/failpoint.ts';
 import type { Run } from '../../core/run.ts';
 import type { SandboxSpec } from '../../systems/docker/sandbox-spec.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
@@ -24,12 +25,14 @@ export async function startSandbox(
   if (plan === null || plan.run.endedAt !== null) return 'over';
   if (plan.run.startedAt !== null) return adoptStarted(deps, ref);
   if (isOver(plan.run)) return 'over';
+  failpoint('start.planned');
   const opened = await openSandbox(deps, ref, plan);
   if (opened === null) return lookAgain(await deps.runs.find(ref.runId));
   logger.debug('sandbox_opened');
   try {
     const { containerId, adopted } = await deps.sandboxes.ensureCreated(specOf(deps, ref, plan));
     logger.info({ containerId, adopted }, 'sandbox_created');
+    failpoint('start.created');
     return await runContainer(deps, { ref, opened, containerId });
   } catch (error) {
     await opened.close();
@@ -54,9 +57,12 @@ async function runContainer(
   { ref, opened, containerId }: { ref: SandboxRef; opened: OpenedSandbox; containerId: string },
 ): Promise<LiveSandbox | 'over'> {
   const hold = await opened.prepare(containerId);
+  failpoint('start.opened');
   await deps.sandboxes.start(containerId);
+  failpoint('start.running');
   deps.logger.info({ runId: ref.runId, containerId }, 'sandbox_started');
   await announceStart(deps, ref, opened.lease);
+  failpoint('start.announced');
   if (!isOver(await deps.runs.find(ref.runId))) return hold();
   await deps.sandboxes.signal(containerId, 'SIGKILL');
   await opened.close();

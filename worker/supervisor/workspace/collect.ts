@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises';
+import { failpoint } from '../../../core/failpoint.ts';
 import type { FileEntry } from '../../../core/file-entry.ts';
 import { checkFilePath } from '../../../core/file-path.ts';
 import { limits } from '../../../core/limits.ts';
@@ -33,7 +34,9 @@ export async function collectWorkspace(
   if (!(await isFolder(root))) return { files: 0, skipped: 0 };
   const { entries, skips } = await readEntries(root);
   await storeBlobs(deps.blobs, root, entries);
+  failpoint('workspace.stored');
   await deps.files.replaceSnapshot(runId, entries);
+  failpoint('workspace.listed');
   await deps.runs.recordSnapshot(runId, {
     at: deps.now().toISOString(),
     files: entries.length,

@@ -1,0 +1,57 @@
+// Places between two steps where a process can be made to die, for the tests which show that nothing
+// depends on where it does. None is armed unless a main arms it, by a variable that no operator sets.
+
+export const failpoints = [
+  'trigger.asked',
+  'trigger.admitted',
+  'trigger.started',
+  'trigger.marked',
+  'stop.recorded',
+  'stop.signalled',
+  'delete.marked',
+  'delete.signalled',
+
+  'start.planned',
+  'start.listening',
+  'start.leased',
+  'start.created',
+  'start.opened',
+  'start.running',
+  'start.marked',
+  'start.announced',
+  'config.read',
+  'config.acknowledged',
+  'prompt.handed_out',
+
+  'log.committing',
+  'log.committed',
+  'log.published',
+
+  'end.exited',
+  'end.read',
+  'end.recorded',
+  'workspace.stored',
+  'workspace.listed',
+  'end.written',
+  'end.committed',
+  'end.told',
+  'remove.container',
+  'remove.folders',
+
+  'webhook.claimed',
+  'webhook.sent',
+  'webhook.recorded',
+  'webhook.dropped',
+] as const;
+
+export type Failpoint = (typeof failpoints)[number];
+
+let armed: { name: Failpoint; reached: () => void } | null = null;
+
+export function armFailpoint(name: Failpoint, reached: () => void): void {
+  armed = { name, reached };
+}
+
+export function failpoint(name: Failpoint): void {
+  if (armed?.name === name) armed.reached();
+}
