@@ -3,10 +3,15 @@
 
 import { join } from 'node:path';
 import { onTestStack } from './checked-stack.ts';
+import { stopOwnParts } from './own-parts.ts';
 import { runTests } from './test-steps.ts';
 
 await onTestStack('faults', async ({ folders, env, signal }) => {
   const resultFile = join(folders.data, 'faults.json');
   const args = ['--config', 'vitest.faults.config.ts', ...process.argv.slice(2)];
-  return [await runTests({ env, resultFile, args, signal })];
+  try {
+    return [await runTests({ env, resultFile, args, signal })];
+  } finally {
+    await stopOwnParts();
+  }
 });

@@ -41,9 +41,7 @@ const lookEveryMs = 20;
 /** A client that comes back by itself, as a browser does, until it has seen the end. */
 export function followRun(service: Service, runId: string, options: ClientOptions): Client {
   const transcript: Transcript = { name: options.name, connections: [] };
-  let left = false;
-  let frames = 0;
-  let ended = false;
+  const state = { left: false, ended: false, frames: 0 };
 
   async function connect(): Promise<void> {
     const lastEventId = lastIdOf(transcript);
@@ -52,26 +50,27 @@ export function followRun(service: Service, runId: string, options: ClientOption
     let count = 0;
     for await (const event of service.stream(runId, lastEventId)) {
       connection.events.push({ ...event, at: performance.now() });
-      if (event.event === 'finished') ended = true;
+      if (event.event === 'finished') state.ended = true;
       else if (event.id !== undefined) {
-        frames += 1;
+        state.frames += 1;
         count += 1;
       }
-      if (left || count === options.hangUpEvery) return;
+      if (state.left || count === options.hangUpEvery) return;
     }
   }
 
   async function follow(): Promise<void> {
-    while (!left && !ended) {
+    while (!state.left && !state.ended) {
       await connect().catch(() => undefined); // cut off, or nobody there: it comes back
-      if (!ended) await sleep(comeBackAfterMs);
+      if (!state.ended) await sleep(comeBackAfterMs);
     }
   }
 
   async function until(what: string, happens: () => boolean, withinMs: number): Promise<void> {
     const end = performance.now() + withinMs;
     while (!happens()) {
-      if (performance.now() > end) throw new Error(`${options.name} ${what} in time: ${frames}`);
+      if (performance.now() > end)
+        throw new Error(`${options.name} ${what} in time: ${state.frames}`);
       await sleep(lookEveryMs);
     }
   }
@@ -79,12 +78,12 @@ export function followRun(service: Service, runId: string, options: ClientOption
   void follow();
   return {
     transcript,
-    frames: () => frames,
-    seenEnd: (withinMs) => until('did not see the end', () => ended, withinMs),
+    frames: () => state.frames,
+    seenEnd: (withinMs) => until('did not see the end', () => state.ended, withinMs),
     seenFrames: (count, withinMs) =>
-      until(`did not see ${count} frames`, () => frames >= count, withinMs),
+      until(`did not see ${count} frames`, () => state.frames >= count, withinMs),
     leave: () => {
-      left = true;
+      state.left = true;
     },
   };
 }

@@ -35,7 +35,7 @@ export interface Flood {
   stays: Client;
   comesAndGoes: Client;
   /** What both of them have seen is the log, and the log is what the agent has said. */
-  expectWhole(): Promise<Evidence>;
+  expectWhole(about?: About): Promise<Evidence>;
 }
 
 export interface About {
@@ -96,11 +96,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       runId,
       stays,
       comesAndGoes,
-      async expectWhole() {
+      async expectWhole(about = {}) {
         const clients = [stays, comesAndGoes];
         await untilSettled(service, runId, 240_000);
         await Promise.all(clients.map((client) => client.seenEnd(60_000)));
-        const evidence = await expectInvariants(runId, { clients });
+        const evidence = await expectInvariants(runId, { ...about, clients });
         expect(checkFlood(evidence.log)).toEqual([]);
         expect(evidence.run).toMatchObject({ endCause: 'completed', exitCode: 0 });
         return evidence;

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTemporal } from '../../systems/temporal/client.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { type ApiClient, createApiClient, type RunRecord } from '../support/api-client.ts';
+import { stackEnv } from '../support/stack-env.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+let apis: ApiClient[];
+beforeAll(async () => {
+  world = await startWorld({ env: { RECONCILE_EVERY_MS: '1000' } });
+  const { service } = world;
+  const second = await service.anotherApi();
+  await second.api.start();
+  apis = [service, createApiClient({ ...service, url: second.url })];
+});
+afterAll(() => world?.stop());
+
+const patienceMs = 120_000;
+const working = script([{ say: 'working' }, { hang: true }]);
+
+/** A hundred at once, every other over the second API. */
+function askHundred(headers: Record<string, string>, prompt: string) {
+  const path = `/flows/${world.service.flowId}/runs`;
+  return Promise.all(
+    Array.from({ length: 100 }, (_, n) =>
+      (apis[n % 2] ?? world.service).call<RunRecord>('POST', path, { body: { prompt }, headers }),
+    ),
+  );
+}
+
+async function takenPlaces(): Promise<number> {
+  const text = 'select count(*)::int as taken from runs r where takes_place(r)';
+  const { rows } = await world.service.database.pool.query<{ taken: number }>(text);
+  return rows[0]?.taken ?? 0;
+}
+
+it('starts one run for a hundred triggers with one key, over two APIs', async () => {
+  const answers = await askHundred({ 'idempotency-key': 'one' }, script([{ say: 'once' }]));
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([...Array.from({ length: 99 }, () => 200), 201]);
+  const ids = new Set(answers.map(({ data }) => data.runId));
+  expect(ids.size).toBe(1);
+  const [runId = ''] = ids;
+  await world.expectInvariants(runId, { withinMs: patienceMs });
+  expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
+  const { rows } = await world.service.database.pool.query('select id from runs');
+  expect(rows).toEqual([{ id: runId }]);
+});
+
+it('admits ten of a hundred at a cap of ten, never has more alive, and heals what leaks', async () => {
+  const { service, containers } = world;
+  const admitted = await askTenOfHundred();
+  await expect
+    .poll(() => service.sandboxes.list(), { timeout: patienceMs })
+    .toHaveLength(admitted.length);
+
+  // Everything that could give the places back dies at the same moment.
+  await service.worker.kill('SIGKILL');
+  for (const { containerId } of await service.sandboxes.list()) {
+    await service.sandboxes.remove(containerId);
+  }
+  const temporal = createTemporal({
+    namespace: 'default',
+    connection: { address: stackEnv.temporalAddress },
+    instance: service.instance,
+  });
+  for (const runId of admitted) await temporal.terminate(`run/${runId}`, 'by hand');
+  await temporal.close();
+  expect(await takenPlaces()).toBe(10);
+
+  await service.worker.start();
+  await expect.poll(takenPlaces, { timeout: 60_000 }).toBe(0);
+  const again = await askTenOfHundred();
+  for (const runId of again) await service.call('DELETE', `/runs/${runId}`);
+  for (const runId of [...admitted, ...again]) await world.expectInvariants(runId);
+  expect(containers.mostAlive()).toBeLessThanOrEqual(10);
+});
+
+/** Ids of those that were admitted; meanwhile nobody ever sees more than ten. */
+async function askTenOfHundred(): Promise<string[]> {
+  let most = 0;
+  const asking = { on: true };
+  const sampling = (async () => {
+    while (asking.on) {
+      most = Math.max(most, await takenPlaces());
+      await sleep(5);
+    }
+  })();
+  const answers = await askHundred({}, working);
+  asking.on = false;
+  await sampling;
+  expect(most).toBeLessThanOrEqual(10);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(90);
+  for (const { body } of refused) {
+    expect(body).toMatchObject({ error: { code: 'CONCURRENT_LIMIT', limit: 10, current: 10 } });
+  }
+  const admitted = answers.filter(({ status }) => status === 201);
+  expect(admitted).toHaveLength(10);
+  return admitted.map(({ data }) => data.runId);
+}

@@ -1,0 +1,132 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EndCause } from '../../core/end-cause.ts';
+import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
+import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { stackEnv } from '../support/stack-env.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+let temporal: Temporal;
+beforeAll(async () => {
+  world = await startWorld({ env: { RECONCILE_EVERY_MS: '1000' } });
+  await world.service.database.pool.query('update projects set max_concurrent_runs = 1000');
+  temporal = createTemporal({
+    namespace: 'default',
+    connection: { address: stackEnv.temporalAddress },
+    instance: world.service.instance,
+  });
+});
+afterAll(async () => {
+  await temporal?.close();
+  await world?.stop();
+});
+
+const patienceMs = 120_000;
+const delaysMs = [0, 30, 700];
+
+const endings = ['success', 'failure', 'stop', 'delete', 'removal', 'termination'] as const;
+type Ending = (typeof endings)[number];
+
+/** What each may be recorded as. A container that was removed may have been seen to exit before. */
+const causes: Record<Ending, readonly EndCause[]> = {
+  success: ['completed'],
+  failure: ['exited'],
+  stop: ['stopped_by_api'],
+  delete: ['deleted_by_api'],
+  removal: ['max_reconnects_exceeded', 'exited'],
+  termination: ['terminated_by_operator'],
+};
+
+async function bringAbout(ending: Ending, runId: string): Promise<void> {
+  const { service } = world;
+  switch (ending) {
+    case 'success':
+    case 'failure': {
+      const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
+      return writeFileSync(join(workspace, 'end'), '');
+    }
+    case 'stop': {
+      const body = { graceSeconds: 1 };
+      const { status } = await service.call('POST', `/runs/${runId}/stop`, { body });
+      return expect([200, 404]).toContain(status);
+    }
+    case 'delete':
+      return expect((await service.call('DELETE', `/runs/${runId}`)).status).toBe(200);
+    case 'removal': {
+      const ours = (await service.sandboxes.list()).find((one) => one.runId === runId);
+      return ours && service.sandboxes.remove(ours.containerId);
+    }
+    case 'termination':
+      return temporal.terminate(`run/${runId}`, 'by hand');
+  }
+}
+
+function promptFor(pair: readonly Ending[]): string {
+  const last = { say: 'done' };
+  const end = pair.includes('success') ? [{ exitAfterResult: 7 }, last] : [{ exit: 7 }];
+  const steps = pair.includes('failure') ? end : [last];
+  return script([{ say: 'working' }, { waitForFile: 'end' }, ...steps]);
+}
+
+/** Of the later one there may be nothing left to do, folders and all. */
+async function race(first: Ending, second: Ending, delayMs: number): Promise<void> {
+  const runId = await world.trigger(promptFor([first, second]));
+  const client = world.follow(runId, { name: `${first}, ${delayMs} ms later ${second}` });
+  await client.seenFrames(3, patienceMs);
+  let wasAnswered = false;
+  const begun = bringAbout(first, runId).then(() => {
+    wasAnswered = true;
+  });
+  await sleep(delayMs);
+  const isSettled = wasAnswered && (first === 'stop' || first === 'delete');
+  await Promise.all([begun, bringAbout(second, runId).catch(() => undefined)]);
+  await client.seenEnd(patienceMs);
+  const { run, posts } = await world.expectInvariants(runId, { clients: [client] });
+  const allowed = [...causes[first], ...(isSettled ? [] : causes[second])];
+  expect(allowed, `${first}, ${delayMs} ms later ${second}`).toContain(run.endCause);
+  expect(posts).toHaveLength(1);
+}
+
+const pairs = endings.flatMap((first) =>
+  endings.filter((second) => second !== first).map((second) => [first, second] as const),
+);
+
+describe('of two endings that race', () => {
+  it.each(pairs)('the first counts, once: %s and %s', async (first, second) => {
+    await Promise.all(delaysMs.map((delayMs) => race(first, second, delayMs)));
+  });
+});
+
+describe('stop and delete', () => {
+  it('answer the same again and again', async () => {
+    const { service } = world;
+    const headers = { 'idempotency-key': 'again' };
+    const prompt = script([{ say: 'working' }, { deaf: true }, { hang: true }]);
+    const { runId } = await service.trigger({ prompt }, headers);
+    const client = world.follow(runId, { name: 'who watches' });
+    await client.seenFrames(3, patienceMs);
+    const stop = () => service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 3 } });
+
+    const first = await Promise.all(Array.from({ length: 20 }, stop));
+    expect(first.map(({ status }) => status)).toEqual(first.map(() => 200));
+    expect(first[0]?.data).toMatchObject({ runId, stopping: true });
+    await service.untilEnded(runId);
+    expect(await stop()).toMatchObject({ status: 200, data: { error: 'stopped_by_api' } });
+
+    const deletes = await Promise.all(
+      Array.from({ length: 20 }, () => service.call('DELETE', `/runs/${runId}`)),
+    );
+    const answers = deletes.map(({ status }) => status).sort();
+    expect(answers).toEqual([200, ...Array.from({ length: 19 }, () => 404)]);
+    expect((await stop()).status).toBe(404);
+    const path = `/flows/${service.flowId}/runs`;
+    const replay = await service.call('POST', path, { body: { prompt }, headers });
+    expect(replay).toMatchObject({ status: 200, data: { runId, deleted: true } });
+    const { run } = await world.expectInvariants(runId, { clients: [client] });
+    expect(run.endCause).toBe('stopped_by_api');
+  });
+});

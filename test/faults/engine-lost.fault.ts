@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { stopOwnParts } from '../../dev/own-parts.ts';
+import { framesOfPart, letGoOn } from './support/flood.ts';
+import { freshOwnParts, type OwnPart, ownEngine } from './support/own-parts.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let engine: OwnPart;
+let world: World;
+afterEach(async () => {
+  await world?.stop();
+  await stopOwnParts();
+});
+
+const patienceMs = 120_000;
+
+async function startOn(liveRestore: boolean): Promise<void> {
+  await freshOwnParts();
+  engine = await ownEngine(liveRestore);
+  world = await startWorld({ on: { dockerHost: engine.address } });
+}
+
+it('loses nothing when the engine is killed and leaves its containers alone', async () => {
+  await startOn(true);
+  const { service } = world;
+  const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
+  await stays.seenFrames(1, patienceMs);
+  letGoOn(service, runId, 0);
+  for (const part of [0, 1] as const) {
+    await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
+    await engine.kill();
+    letGoOn(service, runId, part === 0 ? 1 : 2);
+    await sleep(3_000);
+    await engine.start();
+  }
+  await expectWhole({ engineWasAway: true });
+  expect(stays.transcript.connections).toHaveLength(1);
+  expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
+});
+
+it('ends a run whose container dies with the engine, once, with what it had said', async () => {
+  await startOn(false);
+  const { service } = world;
+  const { runId, stays, comesAndGoes } = await world.startFlood();
+  await stays.seenFrames(1, patienceMs);
+  letGoOn(service, runId, 0);
+  await stays.seenFrames(framesOfPart, patienceMs);
+  await engine.kill();
+  await engine.start();
+  const clients = [stays, comesAndGoes];
+  const { run, log } = await world.expectInvariants(runId, { clients, engineWasAway: true });
+  expect(['exited', 'max_reconnects_exceeded']).toContain(run.endCause);
+  if (run.endCause === 'exited') expect([137, 143, 255]).toContain(run.exitCode);
+  expect(log.length).toBeGreaterThanOrEqual(framesOfPart);
+});
+
+it('starts nothing twice on an engine that was away when the run was to start', async () => {
+  await startOn(true);
+  await engine.kill();
+  const runId = await world.trigger('nothing but an echo');
+  await sleep(5_000);
+  await engine.start();
+  const { run } = await world.expectInvariants(runId, {
+    withinMs: patienceMs,
+    engineWasAway: true,
+  });
+  expect(run.endCause).toBe('completed');
+});

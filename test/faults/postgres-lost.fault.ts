@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { stopOwnParts } from '../../dev/own-parts.ts';
+import { framesOfPart, letGoOn } from './support/flood.ts';
+import { freshOwnParts, type OwnPart, ownPostgres } from './support/own-parts.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let postgres: OwnPart;
+let world: World;
+beforeAll(async () => {
+  await freshOwnParts();
+  postgres = await ownPostgres();
+  world = await startWorld({ on: { postgresUrl: postgres.address } });
+});
+afterAll(async () => {
+  await world?.stop();
+  await stopOwnParts();
+});
+
+const patienceMs = 120_000;
+
+it('loses nothing when Postgres crashes and comes back', async () => {
+  const { service } = world;
+  const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
+  await stays.seenFrames(1, patienceMs);
+  letGoOn(service, runId, 0);
+  for (const part of [0, 1] as const) {
+    await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
+    await postgres.kill();
+    letGoOn(service, runId, part === 0 ? 1 : 2);
+    await sleep(3_000);
+    await postgres.start();
+  }
+  await expectWhole();
+  expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
+});
+
+it('loses nothing when every connection is cut again and again', async () => {
+  const { service } = world;
+  const { pool } = service.database;
+  const { runId, stays, expectWhole } = await world.startFlood();
+  await stays.seenFrames(1, patienceMs);
+  letGoOn(service, runId, 0, 1, 2);
+  const cut = `
+    select count(pg_terminate_backend(pid))::int as cut from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and application_name <> 'test'`;
+  let cuts = 0;
+  while (stays.frames() < 2.5 * framesOfPart) {
+    const { rows } = await pool.query<{ cut: number }>(cut);
+    cuts += rows[0]?.cut ?? 0;
+    await sleep(500);
+  }
+  expect(cuts).toBeGreaterThan(10);
+  await expectWhole();
+});

@@ -1,0 +1,73 @@
+// Servers of this suite's own, which may be killed: the stack's are never touched. They have a folder
+// of their own among the stacks', so that whatever a killed test leaves behind is found and ended.
+
+import { rmSync } from 'node:fs';
+import { stopBackground } from '../../../dev/background.ts';
+import { ownPartsFolders, stopOwnParts } from '../../../dev/own-parts.ts';
+import { ensurePostgres } from '../../../dev/parts/postgres.ts';
+import {
+  copyImage,
+  ensurePrivateEngine,
+  stopPrivateEngine,
+} from '../../../dev/parts/private-engine.ts';
+import { ensureRedis } from '../../../dev/parts/redis.ts';
+import { ensureTemporalServer, stopTemporalServer } from '../../../dev/parts/temporal-server.ts';
+import { stackEnv } from '../../support/stack-env.ts';
+
+/** One of them. Its address stays the same over all its lives. */
+export interface OwnPart {
+  address: string;
+  /** Ends it at once, in the middle of whatever it does. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** Nothing of an earlier test is left. */
+export async function freshOwnParts(): Promise<void> {
+  await stopOwnParts();
+  rmSync(ownPartsFolders().data, { recursive: true, force: true });
+}
+
+export async function ownPostgres(): Promise<OwnPart> {
+  const folders = ownPartsFolders();
+  const start = () => ensurePostgres(folders);
+  return ownPart(start, () => stopBackground(folders, 'postgres', { signal: 'SIGQUIT' }));
+}
+
+export async function ownRedis(): Promise<OwnPart> {
+  const folders = ownPartsFolders();
+  const start = () => ensureRedis(folders);
+  return ownPart(start, () => stopBackground(folders, 'redis', { signal: 'SIGKILL' }));
+}
+
+/** The production server, with its databases on a Postgres of this suite's own. */
+export async function ownTemporal(postgresUrl: string): Promise<OwnPart> {
+  const folders = ownPartsFolders();
+  const start = () => ensureTemporalServer(folders, postgresUrl);
+  return ownPart(start, () => stopTemporalServer(folders, 'SIGKILL'));
+}
+
+/** With the scripted agent's image in it. */
+export async function ownEngine(liveRestore: boolean): Promise<OwnPart> {
+  const start = async () => `unix://${await ensurePrivateEngine({ liveRestore })}`;
+  const engine = await ownPart(start, () => stopPrivateEngine('SIGKILL'));
+  await copyImage(stackEnv.dockerHost.replace(/^unix:\/\//, ''), stackEnv.scriptedImage);
+  return engine;
+}
+
+async function ownPart(
+  start: () => Promise<string>,
+  kill: () => Promise<boolean>,
+): Promise<OwnPart> {
+  const address = await start();
+  return {
+    address,
+    async kill() {
+      if (!(await kill())) throw new Error(`nothing ran at ${address}`);
+    },
+    async start() {
+      const again = await start();
+      if (again !== address) throw new Error(`${address} has become ${again}`);
+    },
+  };
+}
