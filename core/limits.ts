@@ -72,6 +72,8 @@ export const limits = {
   /** What a process keeps of a watched run's latest frames, encoded. */
   liveFeedFrames: 4_000,
   liveFeedBytes: 8 * miB,
+  /** What it reads of a growing log at a time; one reads for all readers. */
+  liveFeedPageFrames: 500,
   /** A page of a replay: small, since every reader may hold one. */
   replayPageFrames: 100,
   replayPageBytes: 256 * kiB,

@@ -54,8 +54,8 @@ export function createFeedLog(deps: Pick<ApiDeps, 'frames' | 'frameStream'>, run
 
   async function advanceByRedis(): Promise<boolean> {
     const entries =
-      (await deps.frameStream.read(run.runId, position, limits.replayPageFrames)) ?? [];
-    return entries.every(accept) && entries.length === limits.replayPageFrames;
+      (await deps.frameStream.read(run.runId, position, limits.liveFeedPageFrames)) ?? [];
+    return entries.every(accept) && entries.length === limits.liveFeedPageFrames;
   }
 
   /** An empty page, though more was heard of: the log has been pruned, or the word was wrong. */
