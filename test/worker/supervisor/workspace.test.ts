@@ -19,6 +19,7 @@ import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
+import { within } from '../../../worker/supervisor/wait.ts';
 import { collectWorkspace } from '../../../worker/supervisor/workspace/collect.ts';
 import { watchFileTree } from '../../../worker/supervisor/workspace/file-tree.ts';
 import { diskUsage } from '../../../worker/supervisor/workspace/size.ts';
@@ -191,10 +192,9 @@ test('a thread that swaps names for links all the time gets nothing from outside
 
 test('pipes do not stop the file operations of this process', async () => {
   for (let i = 0; i < 16; i += 1) execFileSync('mkfifo', [join(root, `pipe${i}`)]);
-  const opened = await Promise.all(
-    Array.from({ length: 16 }, (_, i) => openFile(root, `pipe${i}`)),
-  );
-  for (const file of opened) await file?.close();
+  const opening = Array.from({ length: 16 }, (_, i) => openFile(root, `pipe${i}`));
+  expect(await within(10_000, Promise.all(opening))).toBe(true);
+  for (const file of await Promise.all(opening)) await file?.close();
   put('after');
   expect((await collect()).entries.map(({ path }) => path)).toEqual(['after']);
 });
