@@ -1,3 +1,4 @@
+import { sandboxName } from '../../core/sandbox-name.ts';
 import type { SandboxSpec } from './sandbox-spec.ts';
 
 /** Everything of ours in the engine is found, and told from everything else, by these alone. */
@@ -11,7 +12,7 @@ export const labelNames = {
 } as const;
 
 export function containerName(instance: string, spec: SandboxSpec): string {
-  return `frs-${instance}-${spec.runId}-${spec.generation}`;
+  return sandboxName({ instance, ...spec });
 }
 
 /** Whose container it is: what must be equal before an existing one is taken over. */

@@ -112,17 +112,17 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     api,
     worker,
     async anotherApi() {
-      const name = `api-${others.length + 2}`;
+      const nth = `api-${others.length + 2}`;
       const otherPort = await freePort();
       const otherUrl = `http://127.0.0.1:${otherPort}`;
       const otherEnv = { ...env, API_PORT: String(otherPort) };
-      const other = apiProcess({ name, env: otherEnv, logDir: dataDir }, otherUrl);
+      const other = apiProcess({ name: nth, env: otherEnv, logDir: dataDir }, otherUrl);
       others.push(other);
       return { url: otherUrl, api: other };
     },
     anotherWorker() {
-      const name = `worker-${others.length + 2}`;
-      const other = workerProcess({ name, env: workerEnv, logDir: dataDir });
+      const nth = `worker-${others.length + 2}`;
+      const other = workerProcess({ name: nth, env: workerEnv, logDir: dataDir });
       others.push(other);
       return other;
     },

@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { type Service, startService } from '../support/service.ts';
+import { collect } from '../support/stream-story.ts';
+
+const waitingMs = 30_000;
+
+let service: Service;
+beforeAll(async () => {
+  const env = { HOST_CAPACITY: '1', NO_CAPACITY_TIMEOUT_MS: String(waitingMs) };
+  service = await startService({ env });
+}, 240_000);
+afterAll(() => service?.stop());
+
+const untilTold = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
+
+async function runThatTakesThePlace(): Promise<string> {
+  const { runId } = await service.trigger({ prompt: untilTold });
+  await expect
+    .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: 60_000 })
+    .toBe('working');
+  return runId;
+}
+
+function letGoOn(runId: string): void {
+  const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
+  writeFileSync(join(workspace, 'go-on'), '');
+}
+
+describe('a run that finds every place taken', { timeout: 180_000 }, () => {
+  it('is admitted, and starts when a place is free', async () => {
+    const first = await runThatTakesThePlace();
+    const { runId } = await service.trigger({ prompt: script([{ say: 'my turn' }]) });
+    letGoOn(first);
+    expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, result: 'my turn' });
+  });
+
+  it('ends with its name for it when none becomes free in time', async () => {
+    const first = await runThatTakesThePlace();
+    const { runId } = await service.trigger({ prompt: script([{ say: 'never' }]) });
+    const events = await collect(service.stream(runId));
+    expect(JSON.parse(events.at(-1)?.data ?? '')).toMatchObject({ reason: 'no_upstream' });
+    expect(await service.untilEnded(runId)).toMatchObject({
+      status: 'sleep',
+      startedAt: null,
+      error: 'container_start_failed: no capacity',
+    });
+    letGoOn(first);
+    expect(await service.untilEnded(first)).toMatchObject({ exitCode: 0 });
+  });
+});
