@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Agent, type Dispatcher } from 'undici';
 
@@ -15,6 +16,8 @@ export interface Gateway {
 
 const allowedPaths = new Set(['/v1/messages', '/v1/messages/count_tokens']);
 const callsAtOnceMax = 32;
+/** Twice what the API takes. */
+const bodyMaxBytes = 64 * 1024 ** 2;
 /** A model may think for minutes before its first byte, and between two. */
 const silenceTimeoutMs = 15 * 60_000;
 
@@ -50,8 +53,8 @@ export function createGateway(model: ModelUpstream): Gateway {
       calls += 1;
       try {
         await forward({ dispatcher, base, apiKey: model.apiKey }, { request, response, path });
-      } catch {
-        answerError(response, { status: 502, type: 'api_error', message: 'the model API is away' });
+      } catch (error) {
+        answerError(response, error instanceof BodyTooLong ? tooLong : away);
       } finally {
         calls -= 1;
       }
@@ -65,6 +68,15 @@ interface Refusal {
   type: string;
   message: string;
 }
+
+const away: Refusal = { status: 502, type: 'api_error', message: 'the model API is away' };
+const tooLong: Refusal = {
+  status: 413,
+  type: 'request_too_large',
+  message: 'the request is too long',
+};
+
+class BodyTooLong extends Error {}
 
 function refusalOf(request: IncomingMessage, path: string, calls: number): Refusal | null {
   const [pathname = ''] = path.split('?', 1);
@@ -91,12 +103,21 @@ async function forward(
     path: to.base.pathname.replace(/\/+$/, '') + path,
     method: 'POST',
     headers: { ...keep(request.headers, droppedRequestHeaders), 'x-api-key': to.apiKey },
-    body: request,
+    body: Readable.from(bounded(request), { objectMode: false }),
     signal: abort.signal,
   });
   response.writeHead(answer.statusCode, keep(answer.headers, droppedResponseHeaders));
   response.flushHeaders();
   await pipeline(answer.body, response);
+}
+
+async function* bounded(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > bodyMaxBytes) throw new BodyTooLong();
+    yield chunk;
+  }
 }
 
 function keep(

@@ -141,3 +141,16 @@ test('an agent that leaves ends its call to the model', async () => {
     })
     .toBe(200);
 });
+
+test('a request that is too long is refused as such, and the model is not left waiting', async () => {
+  let ended: string | undefined;
+  const baseUrl = await startModel((request) => {
+    request.resume().on('close', () => {
+      ended = request.complete ? 'whole' : 'cut';
+    });
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  const call = { method: 'POST', path: '/model/v1/messages', body: 'x'.repeat(65 * 1024 ** 2) };
+  expect((await callSocket(socketPath, call)).status).toBe(413);
+  await expect.poll(() => ended).toBe('cut');
+});
