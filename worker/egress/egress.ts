@@ -10,7 +10,7 @@ import {
   type Refusal,
 } from './connect-proxy.ts';
 import { type ControlHandlers, handleControl } from './control.ts';
-import { createGateway, type Gateway, type ModelUpstream } from './gateway.ts';
+import { createGateway, type ModelUpstream, type ModelWay } from './gateway.ts';
 import type { EgressPolicy } from './policy.ts';
 import { createNameServerLookup, type Lookup, systemLookup } from './resolve.ts';
 
@@ -55,6 +55,7 @@ export function createEgress(deps: EgressDeps): Egress {
     async listen(runId, socketPath, handlers) {
       const logger = deps.logger.child({ runId });
       const onRefused = createRefusals(handlers, logger);
+      const model = gateway.forRun();
       const proxy = createConnectProxy({
         policy: handlers.policy,
         exceptions: deps.allowPrivate,
@@ -65,7 +66,7 @@ export function createEgress(deps: EgressDeps): Egress {
         onClosed: (tunnel) => logger.debug({ tunnel }, 'egress_closed'),
       });
       const server = createServer((request, response) => {
-        serve({ gateway, handlers, onRefused }, request, response).catch((error: unknown) => {
+        serve({ model, handlers, onRefused }, request, response).catch((error: unknown) => {
           logger.warn({ err: error }, 'egress_request_failed');
           fail(response);
         });
@@ -77,13 +78,13 @@ export function createEgress(deps: EgressDeps): Egress {
 }
 
 interface Serving {
-  gateway: Gateway;
+  model: ModelWay;
   handlers: EgressHandlers;
   onRefused: (refusal: Refusal) => void;
 }
 
 async function serve(
-  { gateway, handlers, onRefused }: Serving,
+  { model, handlers, onRefused }: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -93,7 +94,7 @@ async function serve(
     return endWith(response, 403);
   }
   if (target.startsWith('/model/')) {
-    return gateway.handle(request, response, target.slice('/model'.length));
+    return model(request, response, target.slice('/model'.length));
   }
   if (!(await handleControl(handlers, request, response))) endWith(response, 404);
 }

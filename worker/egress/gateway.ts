@@ -9,10 +9,17 @@ export interface ModelUpstream {
 }
 
 export interface Gateway {
-  /** Forwards one call; `path` is what follows `/model`, query included. */
-  handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
+  /** One run's way: what a run has under way at once is counted apart, so that none starves another. */
+  forRun(): ModelWay;
   close(): Promise<void>;
 }
+
+/** Forwards one call; `path` is what follows `/model`, query included. */
+export type ModelWay = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+) => Promise<void>;
 
 const allowedPaths = new Set(['/v1/messages', '/v1/messages/count_tokens']);
 const callsAtOnceMax = 32;
@@ -44,22 +51,29 @@ export function createGateway(model: ModelUpstream): Gateway {
     bodyTimeout: silenceTimeoutMs,
     connect: { timeout: 10_000 },
   });
-  let calls = 0;
+  const to = { dispatcher, base, apiKey: model.apiKey };
+  return { forRun: () => wayTo(to), close: () => dispatcher.destroy() };
+}
 
-  return {
-    async handle(request, response, path) {
-      const refusal = refusalOf(request, path, calls);
-      if (refusal !== null) return refuse(request, response, refusal);
-      calls += 1;
-      try {
-        await forward({ dispatcher, base, apiKey: model.apiKey }, { request, response, path });
-      } catch (error) {
-        answerError(response, error instanceof BodyTooLong ? tooLong : away);
-      } finally {
-        calls -= 1;
-      }
-    },
-    close: () => dispatcher.destroy(),
+interface Upstream {
+  dispatcher: Dispatcher;
+  base: URL;
+  apiKey: string;
+}
+
+function wayTo(upstream: Upstream): ModelWay {
+  let calls = 0;
+  return async (request, response, path) => {
+    const refusal = refusalOf(request, path, calls);
+    if (refusal !== null) return refuse(request, response, refusal);
+    calls += 1;
+    try {
+      await forward(upstream, { request, response, path });
+    } catch (error) {
+      answerError(response, error instanceof BodyTooLong ? tooLong : away);
+    } finally {
+      calls -= 1;
+    }
   };
 }
 
@@ -93,7 +107,7 @@ function refusalOf(request: IncomingMessage, path: string, calls: number): Refus
 }
 
 async function forward(
-  to: { dispatcher: Dispatcher; base: URL; apiKey: string },
+  to: Upstream,
   { request, response, path }: { request: IncomingMessage; response: ServerResponse; path: string },
 ): Promise<void> {
   const abort = new AbortController();

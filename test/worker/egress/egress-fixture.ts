@@ -6,12 +6,14 @@ import { onTestFinished } from 'vitest';
 import type { Refusal } from '../../../worker/egress/connect-proxy.ts';
 import {
   createEgress,
+  type Egress,
   type EgressDeps,
   type EgressHandlers,
 } from '../../../worker/egress/egress.ts';
 
 export interface ServedRun {
   socketPath: string;
+  egress: Egress;
   refusals: (Refusal & { count: number })[];
   close(): Promise<void>;
 }
@@ -20,19 +22,15 @@ export interface ServedRun {
 export async function serveRun({
   deps = {},
   handlers = {},
+  beside,
 }: {
   deps?: Partial<EgressDeps>;
   handlers?: Partial<EgressHandlers>;
+  /** Another run of the same host, whose `deps` count. */
+  beside?: ServedRun;
 }): Promise<ServedRun> {
   const folder = await mkdtemp(join(tmpdir(), 'egress-'));
-  const egress = createEgress({
-    model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
-    allowPrivate: [],
-    logger: pino({ enabled: false }),
-    lookup: () => Promise.reject(new Error('no resolver in this test')),
-    connect: () => Promise.reject(new Error('no connections in this test')),
-    ...deps,
-  });
+  const egress = beside?.egress ?? createEgress({ ...noWayOut, ...deps });
   const refusals: ServedRun['refusals'] = [];
   const socketPath = join(folder, 'x');
   const run = await egress.listen('run-1', socketPath, {
@@ -46,8 +44,16 @@ export async function serveRun({
   });
   onTestFinished(async () => {
     await run.close();
-    await egress.close();
+    if (!beside) await egress.close();
     await rm(folder, { recursive: true });
   });
-  return { socketPath, refusals, close: () => run.close() };
+  return { socketPath, egress, refusals, close: () => run.close() };
 }
+
+const noWayOut: EgressDeps = {
+  model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
+  allowPrivate: [],
+  logger: pino({ enabled: false }),
+  lookup: () => Promise.reject(new Error('no resolver in this test')),
+  connect: () => Promise.reject(new Error('no connections in this test')),
+};

@@ -142,6 +142,19 @@ test('an agent that leaves ends its call to the model', async () => {
     .toBe(200);
 });
 
+test('a run that has as many calls under way as it may have takes none from another', async () => {
+  const baseUrl = await startModel((_request, response) => response.flushHeaders());
+  const greedy = await serveModel(baseUrl);
+  const modest = await serveRun({ beside: greedy });
+  const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
+  const openGreedy = () => openCall(greedy.socketPath, call);
+  const answers = await Promise.all(Array.from({ length: 32 }, openGreedy));
+  expect((await callSocket(greedy.socketPath, call)).status).toBe(529);
+  const answer = await openCall(modest.socketPath, call);
+  expect(answer.statusCode).toBe(200);
+  for (const open of [...answers, answer]) open.destroy();
+});
+
 test('a request that is too long is refused as such, and the model is not left waiting', async () => {
   let ended: string | undefined;
   const baseUrl = await startModel((request) => {
