@@ -129,7 +129,7 @@ export function hostPlan(instance: string, hostId: string, times: RunTimes): Pla
       ...onHost,
       summary: `start the sandbox on ${hostId}`,
       startToCloseTimeout: 2 * minute,
-      scheduleToCloseTimeout: 5 * minute,
+      scheduleToCloseTimeout: times.startMs,
     },
     followRun: {
       ...onHost,

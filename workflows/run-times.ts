@@ -9,6 +9,8 @@ export interface RunTimes {
   /** A host that takes no task for so long is lost. */
   hostDispatchMs: number;
   heartbeatMs: number;
+  /** For all attempts at starting a sandbox together. */
+  startMs: number;
   /** From the end of a stop to the last byte of output. */
   lastOutputMs: number;
   collectMs: number;
@@ -21,6 +23,7 @@ export const runTimes: RunTimes = {
   askAgainMs: 2_000,
   hostDispatchMs: limits.hostLostMs,
   heartbeatMs: 10_000,
+  startMs: 300_000,
   lastOutputMs: 600_000,
   collectMs: limits.collectTimeoutMs,
   timeLimitGraceMs: limits.stopGraceDefaultSeconds * 1_000,

@@ -31,7 +31,7 @@ export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }>
       : await takePlace(work, ref.runId, orders);
     if ('kind' in place) return finish(place, null);
 
-    upsertSearchAttributes([{ key: hostIdAttribute, value: place.hostId }]);
+    if (!input.hostId) upsertSearchAttributes([{ key: hostIdAttribute, value: place.hostId }]);
     tell({ phase: 'starting the sandbox', host: place.hostId, container: sandboxName(input) });
     const host = hostActivities(input.instance, place.hostId, times);
     const onPhase = (phase: string): void => tell({ phase });

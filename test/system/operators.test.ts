@@ -72,11 +72,13 @@ describe('an operator, in Temporal’s own tools', { timeout: 180_000 }, () => {
     await handle.result();
     const ended = await service.readRun(runId);
     const { runId: execution } = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
     await connection.workflowService.resetWorkflowExecution({
       namespace: 'default',
       workflowExecution: { workflowId: handle.workflowId, runId: execution },
       reason: 'test',
-      workflowTaskFinishEventId: 4,
+      workflowTaskFinishEventId: firstTask?.eventId ?? null,
       requestId: randomUUID(),
     });
     const again = new Client({ connection }).workflow.getHandle(handle.workflowId);

@@ -160,6 +160,23 @@ describe('a run that cannot start', () => {
     expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
   });
 
+  it('gives up in time when every attempt fails, and says what the last one said', async () => {
+    const details: unknown[] = [];
+    const run = fakeRun({
+      startSandbox: async () => {
+        throw ApplicationFailure.retryable('the engine is away', failureTypes.startFailed);
+      },
+      endRun: async ({ cause, detail }) => {
+        details.push(detail);
+        return { webhook: false, cause };
+      },
+    });
+    const handle = await world.startRun(run.activities, { times: { startMs: 4_000 } });
+    expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
+    expect(details).toEqual(['the engine is away']);
+    expect(run.calls.filter((name) => name === 'startSandbox').length).toBeGreaterThan(1);
+  });
+
   it('is not followed when it was ended before its sandbox came up', async () => {
     const run = fakeRun({
       startSandbox: async () => ({ outcome: 'over' }),
