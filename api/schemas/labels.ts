@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import { maxCharacters } from './text.ts';
 
-const labelKey = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/;
+const labelKey = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const labelValue = z.string().check(maxCharacters(limits.labelValueMaxChars));
 
 /** The count is looked at first, so that a million labels cost no more than twenty-one. */
@@ -32,7 +32,7 @@ function checkLabel(key: string, value: unknown, context: z.core.$RefinementCtx)
       input: key,
       path: [key],
       message:
-        'a label begins with a letter, then letters, digits, dots, dashes and underscores, 64 at most',
+        'a label begins with a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most',
     });
   }
   const checked = labelValue.safeParse(value);

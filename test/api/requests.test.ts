@@ -45,7 +45,8 @@ test.each([
   ['an empty name', { prompt: 'a', name: '' }, 'body.name'],
   ['a name of 201 characters', { prompt: 'a', name: '😀'.repeat(201) }, 'body.name'],
   ['21 labels', { prompt: 'a', labels: numbered(21) }, 'body.labels'],
-  ['a label that begins with a digit', { prompt: 'a', labels: { '1a': '' } }, 'body.labels.1a'],
+  ['a label that begins with a dash', { prompt: 'a', labels: { '-a': '' } }, 'body.labels.-a'],
+  ['a label without a name', { prompt: 'a', labels: { '': 'x' } }, 'body.labels.'],
   ['a label key of 65', { prompt: 'a', labels: { ['k'.repeat(65)]: '' } }, 'body.labels.k'],
   ['a label value of 257', { prompt: 'a', labels: { k: 'v'.repeat(257) } }, 'body.labels.k'],
   ['a label that is no text', { prompt: 'a', labels: { k: 1 } }, 'body.labels.k'],
@@ -82,6 +83,7 @@ test.each([
   ['a name of 200 characters', { prompt: 'a', name: '😀'.repeat(200) }],
   ['20 labels', { prompt: 'a', labels: numbered(20) }],
   ['a label key of 64', { prompt: 'a', labels: { ['k'.repeat(64)]: 'v'.repeat(256) } }],
+  ['labels that begin with a digit', { prompt: 'a', labels: { '4711': 'x', '1st.a-b_c': '' } }],
   ['labels that are named like members of objects', { prompt: 'a', labels: { constructor: 'x' } }],
   ['a callback on port 8443', { prompt: 'a', callbackUrl: 'https://example.com:8443/x?y=z' }],
   [
