@@ -1,31 +1,26 @@
-import { Runtime } from '@temporalio/worker';
+import { type LogLevel, type LogMetadata, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
 /** One log for all of the process, and its signals are ours: shutdown has an order of its own. */
 export function installTemporalRuntime(logger: Logger): void {
   const log = logger.child({ part: 'temporal' });
-  const write =
-    (level: 'trace' | 'debug' | 'info' | 'warn' | 'error') =>
-    (message: string, meta?: Record<string, unknown>): void =>
-      log[level]({ ...meta }, message);
+  const say = (level: LogLevel, message: string, meta: LogMetadata = {}): void =>
+    log[isExpected(message) ? 'debug' : levels[level]](meta, message);
   Runtime.install({
     shutdownSignals: [],
     telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
     logger: {
-      trace: write('trace'),
-      debug: write('debug'),
-      // Its life-cycle is told by our own lines.
-      info: write('debug'),
-      warn: (message, meta) => write(isExpected(message) ? 'debug' : 'warn')(message, meta),
-      error: write('error'),
-      log: (level, message, meta) => write(levels[level])(message, meta),
+      log: say,
+      trace: (message, meta) => say('TRACE', message, meta),
+      debug: (message, meta) => say('DEBUG', message, meta),
+      info: (message, meta) => say('INFO', message, meta),
+      warn: (message, meta) => say('WARN', message, meta),
+      error: (message, meta) => say('ERROR', message, meta),
     },
   });
 }
 
-/** Only one of our queues has workflows. */
-const isExpected = (message: string): boolean => message.startsWith('No workflows registered');
-
+/** Its life-cycle is told by our own lines. */
 const levels = {
   TRACE: 'trace',
   DEBUG: 'debug',
@@ -33,3 +28,6 @@ const levels = {
   WARN: 'warn',
   ERROR: 'error',
 } as const;
+
+/** Only one of our queues has workflows. */
+const isExpected = (message: string): boolean => message.startsWith('No workflows registered');
