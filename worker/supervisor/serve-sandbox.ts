@@ -1,12 +1,10 @@
-import type { Logger } from 'pino';
-import { agentCommand } from '../../core/agent-command.ts';
 import { failpoint } from '../../core/failpoint.ts';
-import type { SandboxConfig } from '../../core/sandbox.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import type { Refusal } from '../egress/connect-proxy.ts';
 import type { RunEgress } from '../egress/egress.ts';
 import { promptLine } from './agent-input.ts';
+import { configHandlers } from './config-handlers.ts';
 import type { SupervisorDeps } from './deps.ts';
 import type { SandboxFolders } from './folders.ts';
 import { createInput, type Input } from './input.ts';
@@ -50,34 +48,5 @@ function handingOut(input: Input, onFirst: (index: number) => void): Input['next
       onFirst(known);
     }
     return next;
-  };
-}
-
-/** Read anew for every question: this process keeps no secret for longer than an answer takes. */
-function configHandlers(
-  { configs, flows }: SupervisorDeps,
-  { run, flow }: SandboxPlan,
-  logger: Logger,
-) {
-  return {
-    async config(): Promise<SandboxConfig | null> {
-      const config = await configs.read(run.runId);
-      if (config === null) return null;
-      logger.debug('config_fetched');
-      failpoint('config.read');
-      const { env, mcpServers } = await flows.readSecrets(flow.flowId);
-      const { instructions, model, disallowedTools } = flow;
-      return agentCommand({
-        flow: { instructions, model, disallowedTools, env, mcpServers },
-        config,
-        partialMessages: run.partialMessages,
-        conversation: { id: run.runId, resume: false },
-      });
-    },
-    async acknowledge() {
-      await configs.acknowledge(run.runId);
-      failpoint('config.acknowledged');
-      logger.debug('config_acknowledged');
-    },
   };
 }
