@@ -1,6 +1,6 @@
 // How a sandbox is made to end: an interrupt, so that the agent still says its result; the end of its
 // input; SIGTERM; SIGKILL. Callers share one climb; a later one can shorten the patience of it, never
-// lengthen it. It takes the grace and two seconds at most.
+// lengthen it. SIGKILL comes a second after the grace at the latest.
 
 import { interruptLine } from './agent-input.ts';
 import type { Input } from './input.ts';
@@ -23,7 +23,9 @@ export interface StopLadder {
   stop(graceMs: number): Promise<void>;
 }
 
-const afterSignalMs = 750;
+const afterTermMs = 750;
+/** No process survives it; an engine that is busy, or away, may take its time to say so. */
+const afterKillMs = 10_000;
 const confirmMs = 250;
 const afterResultMs = 2_000;
 const lookEveryMs = 100;
@@ -51,16 +53,16 @@ export function createStopLadder(rungs: Rungs): StopLadder {
     }
     input.close();
     if (turns.last() !== null && (await inGrace(exited, afterResultMs))) return;
-    if (await endBy('SIGTERM')) return;
-    if (await endBy('SIGKILL')) return;
+    if (await endBy('SIGTERM', afterTermMs)) return;
+    if (await endBy('SIGKILL', afterKillMs)) return;
     throw new Error('the sandbox has not ended in time');
   }
 
-  async function endBy(name: 'SIGTERM' | 'SIGKILL'): Promise<boolean> {
+  async function endBy(name: 'SIGTERM' | 'SIGKILL', waitMs: number): Promise<boolean> {
     if (rungs.hasExited() || !(await maySignal())) return true;
     // What the engine answers does not matter, only whether the container ends.
     const signalled = rungs.signal(name).catch(() => undefined);
-    return within(afterSignalMs, Promise.all([signalled, rungs.exited]));
+    return within(waitMs, Promise.all([signalled, rungs.exited]));
   }
 
   /** A database that does not answer keeps nobody from being stopped. */

@@ -20,7 +20,7 @@ export interface Supervisor {
   start(ref: SandboxRef): Promise<'started' | 'over'>;
   /** Resolves once the output is read to its end and the cause recorded; aborting only detaches. */
   follow(ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd>;
-  /** Resolves when the sandbox runs no more; takes the grace and two seconds at most. */
+  /** Resolves when the sandbox runs no more: within the grace and two seconds on a sound engine. */
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
   collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
   /** The container, its socket, its folders. Harmless when they are gone. */
