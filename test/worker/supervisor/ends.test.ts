@@ -98,11 +98,9 @@ test('the cause that was recorded first stands, and the exit code is the contain
   await supervisor.start(ref);
   await world.runs.recordCause({ runId: ref.runId, cause: 'timed_out', detail: null });
   await supervisor.stop(ref, 0);
-  expect(await follow(supervisor, ref)).toEqual({
-    cause: 'timed_out',
-    detail: null,
-    exitCode: 143,
-  });
+  const end = await follow(supervisor, ref);
+  expect(end).toMatchObject({ cause: 'timed_out', detail: null });
+  expect([143, 137]).toContain(end.exitCode); // by SIGTERM, or on a slow machine by SIGKILL
 });
 
 test('a container that vanishes is read to its last line and counts as lost', async () => {
