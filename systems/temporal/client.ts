@@ -20,7 +20,7 @@ export interface Temporal {
   /** Ends a workflow that can no longer end itself. A second call changes nothing. */
   terminate(workflowId: string, reason: string): Promise<void>;
   startWebhook(start: WebhookStart): Promise<'started' | 'already'>;
-  /** Does the server answer? */
+  /** Does the server answer, now? */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -46,7 +46,8 @@ export function createTemporal(options: TemporalOptions): Temporal {
       unlessMissing(undefined, async () => {
         await ask(() => handle(workflowId).terminate(reason));
       }),
-    check: () => ask(() => client.connection.ensureConnected()),
+    // Not the SDK's own word on its connection: that one never changes after the first time.
+    check: async () => void (await ask(() => client.workflowService.getSystemInfo({}))),
     close,
   };
 }
