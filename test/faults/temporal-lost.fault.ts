@@ -42,7 +42,7 @@ it('ends a run whose agent ended while Temporal was away', async () => {
   await stays.seenFrames(1, patienceMs);
   await temporal.kill();
   letGoOn(service, runId, 0, 1, 2);
-  await Promise.all([sleep(awayMs), stays.seenFrames(2.9 * framesOfPart, patienceMs)]);
+  await Promise.all([sleep(awayMs), stays.seenFrames(2.8 * framesOfPart, patienceMs)]);
   await temporal.start();
   await expectWhole();
 });

@@ -44,8 +44,9 @@ export async function watchContainers(
     if (Action in counted) history[counted[Action as keyof typeof counted]] += 1;
   }
 
-  stream.on('error', () => undefined);
-  createInterface({ input: stream }).on('line', (line) => hear(JSON.parse(line) as EngineEvent));
+  const lines = createInterface({ input: stream });
+  lines.on('line', (line) => hear(JSON.parse(line) as EngineEvent));
+  for (const source of [stream, lines]) source.on('error', () => undefined); // the engine was killed
   return {
     of: (runId) => histories.get(runId) ?? { created: 0, started: 0, removed: 0 },
     mostAlive: () => most,

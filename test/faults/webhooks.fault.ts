@@ -1,0 +1,194 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFlowStore } from '../../systems/postgres/flow-store.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+let elsewhere: WebhookReceiver;
+let untrusted: { url: string; server: Server; connections(): number; requests(): number };
+/** Its runs end without a container: there is no such image. */
+let flowWithoutImage: string;
+
+beforeAll(async () => {
+  world = await startWorld({
+    env: { HOST_CAPACITY: '300' },
+    behave: (response, { path }) => behaviours[path]?.(response),
+  });
+  [elsewhere, untrusted] = await Promise.all([startReceiver(), startUntrusted()]);
+  const { database, encryptionKey, projectId } = world.service;
+  await database.pool.query('update projects set max_concurrent_runs = 1000');
+  const flows = createFlowStore(database.pool, createSealer(encryptionKey));
+  const flow = await flows.create({ projectId, name: 'Without image', image: 'nowhere:none' });
+  flowWithoutImage = flow.flowId;
+});
+afterAll(async () => {
+  untrusted?.server.close();
+  await elsewhere?.close();
+  await world?.stop();
+});
+
+const slowMs = 8_000;
+const delaysMs = [2_000, 10_000, 30_000];
+const earlyMs = 100;
+const patienceMs = 240_000;
+
+/** What the receiver does with what comes under a path. */
+const behaviours: Record<string, (response: ServerResponse) => void> = {
+  '/good': (response) => response.writeHead(204).end(),
+  '/slow': (response) => void setTimeout(() => response.writeHead(200).end(), slowMs),
+  '/500': (response) => response.writeHead(500).end('no'),
+  '/redirect': (response) => response.writeHead(307, { location: `${elsewhere.url}/stolen` }).end(),
+  '/cut': (response) => void response.socket?.destroy(),
+  '/cut-in-the-middle': (response) => {
+    response.writeHead(500, { 'content-length': '1000' }).write('the beginning of');
+    setTimeout(() => response.socket?.destroy(), 500);
+  },
+  '/hang': () => undefined,
+  '/second-time': failingOnce(),
+};
+
+function failingOnce(): (response: ServerResponse) => void {
+  let count = 0;
+  return (response) => {
+    count += 1;
+    response.writeHead(count === 1 ? 503 : 201).end();
+  };
+}
+
+interface Attempt {
+  status: number | null;
+  error: string | null;
+  started: Date;
+  finished: Date;
+}
+
+async function attemptsOf(runId: string): Promise<Attempt[]> {
+  const { rows } = await world.service.database.pool.query<Attempt>(
+    `select status, error, started_at as started, finished_at as finished
+     from webhook_attempts where run_id = $1 order by attempt`,
+    [runId],
+  );
+  return rows;
+}
+
+/** A run that ends at once, and what came of telling its end. */
+async function tell(callbackUrl: string) {
+  const runId = await triggerFailing(callbackUrl);
+  const { run, posts } = await world.expectInvariants(runId, { withinMs: patienceMs });
+  return { runId, posts, webhook: run.webhook, attempts: await attemptsOf(runId) };
+}
+
+async function triggerFailing(callbackUrl: string): Promise<string> {
+  const path = `/flows/${flowWithoutImage}/runs`;
+  const body = { prompt: 'x', callbackUrl };
+  const { data } = await world.service.call<{ runId: string }>('POST', path, { body });
+  return data.runId;
+}
+
+/** From the end of one attempt to the next: not early, and on a machine that is free not late. */
+function expectDelays(attempts: Attempt[]): void {
+  const isFree = (loadavg()[0] ?? 0) < 4;
+  for (const [index, delayMs] of delaysMs.entries()) {
+    const [before, after] = [attempts[index], attempts[index + 1]];
+    const waitedMs = (after?.started.getTime() ?? 0) - (before?.finished.getTime() ?? 0);
+    expect(waitedMs).toBeGreaterThanOrEqual(delayMs - earlyMs);
+    if (isFree) expect(waitedMs).toBeLessThan(delayMs * 1.1 + 1_000);
+  }
+}
+
+describe('the webhook of a receiver', () => {
+  it('that is slow is sent once', async () => {
+    const { posts, webhook } = await tell(`${world.receiver.url}/slow`);
+    expect(posts).toHaveLength(1);
+    expect(webhook).toMatchObject({ state: 'delivered', attempts: 1, lastStatus: 200 });
+  });
+
+  it('that fails once is sent twice, the same to the bit', async () => {
+    const { posts, webhook } = await tell(`${world.receiver.url}/second-time`);
+    expect(posts).toHaveLength(2);
+    expect(posts[0]?.body).toBe(posts[1]?.body);
+    expect(webhook).toMatchObject({ state: 'delivered', attempts: 2, lastStatus: 201 });
+  });
+
+  const hopeless = [
+    { path: '/500', status: 500, error: null },
+    { path: '/redirect', status: 307, error: null },
+    { path: '/cut', status: null, error: 'not_connected' },
+    { path: '/cut-in-the-middle', status: 500, error: null },
+    { path: '/hang', status: null, error: 'timed_out' },
+  ];
+  it.concurrent.each(hopeless)(
+    'that never takes it ($path) is sent four times, after 2, 10 and 30 seconds',
+    async ({ path, status, error }) => {
+      const { posts, webhook, attempts } = await tell(`${world.receiver.url}${path}`);
+      expect(posts).toHaveLength(4);
+      expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: status });
+      expect(attempts.map((attempt) => attempt.error)).toEqual([error, error, error, error]);
+      expectDelays(attempts);
+      expect(elsewhere.posts).toEqual([]);
+    },
+  );
+
+  it('whose certificate nobody vouches for gets not a byte of it', async () => {
+    const { webhook, attempts } = await tell(untrusted.url);
+    expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: null });
+    expect(untrusted.connections()).toBe(4);
+    expect(untrusted.requests()).toBe(0);
+    expectDelays(attempts);
+  });
+});
+
+it('holds up no run, and no other webhook for long, where a receiver hangs', async () => {
+  const hanging = await Promise.all(
+    Array.from({ length: 120 }, () => triggerFailing(`${world.receiver.url}/hang`)),
+  );
+  const isHanging = () => world.receiver.posts.filter(({ path }) => path === '/hang').length;
+  await expect.poll(isHanging, { timeout: patienceMs }).toBeGreaterThan(100);
+
+  const { runId } = await world.service.trigger({
+    prompt: 'nothing but an echo',
+    callbackUrl: `${world.receiver.url}/good`,
+  });
+  const ended = await world.service.untilEnded(runId, patienceMs);
+  const { posts } = await world.expectInvariants(runId);
+  expect(posts).toHaveLength(1);
+  const [attempt] = await attemptsOf(runId);
+  const lateMs = (attempt?.started.getTime() ?? 0) - Date.parse(ended.finishedAt ?? '');
+  expect(lateMs).toBeLessThan(15_000);
+
+  for (const one of hanging) await world.expectInvariants(one, { withinMs: patienceMs });
+});
+
+/** Speaks TLS with a certificate of its own making. */
+async function startUntrusted() {
+  const folder = mkdtempSync(join(tmpdir(), 'untrusted-'));
+  const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];
+  const wish = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const output = ['-keyout', key, '-out', cert];
+  execFileSync('openssl', ['req', '-x509', ...wish, ...names, ...output], { stdio: 'ignore' });
+  const server = createServer(
+    { key: readFileSync(key), cert: readFileSync(cert) },
+    (_request, response) => response.writeHead(204).end(),
+  );
+  rmSync(folder, { recursive: true });
+  let connections = 0;
+  let requests = 0;
+  server.on('connection', () => (connections += 1)).on('request', () => (requests += 1));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `https://localhost:${port}/hook`,
+    server,
+    connections: () => connections,
+    requests: () => requests,
+  };
+}
