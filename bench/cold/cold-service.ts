@@ -51,7 +51,7 @@ async function timeRun(service: Service): Promise<Sample> {
 }
 
 /** The next measurement begins when nothing of this one goes on. */
-export async function untilGone({ sandboxes }: Service): Promise<void> {
+export async function untilGone({ sandboxes }: Pick<Service, 'sandboxes'>): Promise<void> {
   while ((await sandboxes.list()).length > 0) await sleep(50);
   await sleep(settleMs);
 }

@@ -51,12 +51,12 @@ async function countIdle({ now }: TappedService) {
   };
 }
 
-async function countRun({ service, now }: TappedService): Promise<RunCounts> {
+async function countRun({ service, sandboxes, now }: TappedService): Promise<RunCounts> {
   const before = now();
   const { runId } = await service.trigger({ prompt: '@agent [{"say":"Hello."}]' });
   const post = now().api.statements - before.api.statements;
   await service.untilEnded(runId);
-  await untilGone(service);
+  await untilGone({ sandboxes });
   const after = now();
   return {
     post,
@@ -67,12 +67,12 @@ async function countRun({ service, now }: TappedService): Promise<RunCounts> {
 }
 
 /** Statements that a thousand frames take to be stored, when they come as fast as an agent prints. */
-async function countAppends({ service, now }: TappedService): Promise<number> {
+async function countAppends({ service, sandboxes, now }: TappedService): Promise<number> {
   const before = now();
   const prompt = `@agent [{"lines":${floodLines},"seed":3}]`;
   const { runId } = await service.trigger({ prompt });
   await service.untilEnded(runId);
-  await untilGone(service);
+  await untilGone({ sandboxes });
   const appends = now().worker.appends - before.worker.appends;
   return (appends * 1_000) / (floodLines * framesPerLine);
 }

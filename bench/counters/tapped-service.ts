@@ -1,5 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createEngine } from '../../systems/docker/engine.ts';
+import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { type Service, startService } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
@@ -9,6 +11,8 @@ import { openTap } from './tap.ts';
 
 export interface TappedService {
   service: Service;
+  /** Past the tap: who looks is not counted. */
+  sandboxes: Sandboxes;
   now(): Counts;
   close(): Promise<void>;
 }
@@ -41,21 +45,22 @@ export async function startTappedService(): Promise<TappedService> {
     onConnection: postgres.onConnection,
   });
 
-  // The service makes its database on the server that this names, and is told of no other.
-  process.env.TEST_POSTGRES_URL = tapped.href;
   const service = await startService({
-    env: { LOG_LEVEL: 'info', DOCKER_HOST: `unix://${socket}` },
+    env: { LOG_LEVEL: 'info' },
+    on: { postgresUrl: tapped.href, dockerHost: `unix://${socket}` },
   });
+  const { instance } = service;
+  const engine = createEngine({ dockerHost: stackEnv.dockerHost, instance });
   return {
     service,
+    sandboxes: createSandboxes(engine),
     now: () => ({
-      api: { ...postgres.of(`${service.instance}-api`) },
-      worker: { ...postgres.of(`${service.instance} worker`) },
+      api: { ...postgres.of(`${instance}-api`) },
+      worker: { ...postgres.of(`${instance}-worker`) },
       docker: docker.counts(),
     }),
     async close() {
       await service.stop();
-      process.env.TEST_POSTGRES_URL = direct.href;
       await Promise.all([dockerTap.close(), postgresTap.close()]);
       rmSync(folder, { recursive: true, force: true });
     },
