@@ -39,7 +39,6 @@ export const limits = {
   hostRenewMs: 5 * secondMs,
   dataFolderCheckMs: secondMs / 4,
   hostUnseenMs: 30 * secondMs,
-  hostFenceMs: 60 * secondMs,
   hostLostMs: 120 * secondMs,
   leaseMs: 15 * secondMs,
   reconcileEveryMs: 5 * secondMs,
@@ -119,10 +118,6 @@ export const limits = {
   socketPathMaxBytes: 100,
 
   webhookAttempts: 4,
-  webhookRetryDelaysMs: [2 * secondMs, 10 * secondMs, 30 * secondMs],
   webhookAttemptTimeoutMs: 10 * secondMs,
   webhookResponseMaxBytes: 64 * kiB,
-
-  frameRetentionMs: 30 * dayMs,
-  tombstoneMs: 1 * dayMs,
 } as const;

@@ -9,9 +9,10 @@ export function redact(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === maxDepth) return redacted;
   if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  const quotesRow = isDatabaseError(value);
   const members = Object.entries(value).map(([name, member]) => [
     name,
-    redactMember(name, member, depth + 1),
+    quotesRow && rowQuoting.has(name) ? redacted : redactMember(name, member, depth + 1),
   ]);
   return Object.fromEntries(members);
 }
@@ -33,6 +34,8 @@ export function isSecretName(name: string): boolean {
 }
 
 const redacted = '[redacted]';
+/** Where Postgres quotes the row or the statement that it refused, the prompt among it. */
+const rowQuoting = new Set(['detail', 'where', 'internalQuery']);
 const maxDepth = 8;
 
 const ownKey = /frs_[0-9A-Za-z]{20,}/g;
@@ -41,6 +44,10 @@ const headerCredentials = /\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi;
 const passwordInAddress = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"']{1,500}@/gi;
 const secretInQuery = /([?&](?:api_?key|key|token|secret|sig|signature|password|auth)=)[^&\s"']+/gi;
 const origin = /^[a-z]{1,10}:\/\/[^/?#@]{1,300}(?=[/?#]|$)/i;
+
+function isDatabaseError(value: object): boolean {
+  return 'severity' in value && 'routine' in value;
+}
 
 /** That there was a value is worth knowing; what it was is not. Numbers are no secrets. */
 function redactMember(name: string, member: unknown, depth: number): unknown {

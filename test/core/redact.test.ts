@@ -47,6 +47,13 @@ describe('a name', () => {
 });
 
 describe('a value', () => {
+  test('that Postgres quotes from the row it refused is gone; our own details stay', () => {
+    const detail = 'Failing row contains (1, canary)';
+    const error = { severity: 'ERROR', routine: 'ExecConstraints', code: '23514', detail };
+    expect(redact({ err: error })).toEqual({ err: { ...error, detail: '[redacted]' } });
+    expect(redact({ cause: 'stalled', detail })).toEqual({ cause: 'stalled', detail });
+  });
+
   test('under a secret name is gone, however deep it lies', () => {
     const name = fc.constantFrom(...secrets);
     const wrap = (value: unknown, keys: string[]) =>

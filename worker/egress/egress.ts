@@ -71,6 +71,8 @@ export function createEgress(deps: EgressDeps): Egress {
           fail(response);
         });
       });
+      // An accept that fails (no descriptor left, say) is this run's trouble, not the worker's end.
+      server.on('error', (error) => logger.warn({ err: error }, 'egress_accept_failed'));
       return await open({ server, socketPath, proxy });
     },
     close: () => gateway.close(),

@@ -35,8 +35,12 @@ const droppedRequestHeaders = new Set(
     'transfer-encoding expect x-api-key authorization cookie'
   ).split(' '),
 );
+/** Nor is it told whose key it works with. */
 const droppedResponseHeaders = new Set(
-  'connection keep-alive proxy-connection transfer-encoding trailer upgrade set-cookie'.split(' '),
+  (
+    'connection keep-alive proxy-connection transfer-encoding trailer upgrade set-cookie ' +
+    'anthropic-organization-id'
+  ).split(' '),
 );
 
 /**
