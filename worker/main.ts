@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { createActivities } from '../activities/index.ts';
 import { readWorkerConfig } from '../config/config.ts';
 import { createLogger } from '../config/logger.ts';
 import { armFailpoint } from '../core/failpoint.ts';
@@ -21,7 +20,6 @@ import { createSealer } from '../systems/postgres/seal.ts';
 import { createWebhookStore } from '../systems/postgres/webhook-store.ts';
 import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
-import { createTemporal } from '../systems/temporal/client.ts';
 import { createEgress } from './egress/egress.ts';
 import { type DataFolder, takeDataFolder } from './host.ts';
 import { keepHostRow } from './host-row.ts';
@@ -29,10 +27,7 @@ import { createReconciler } from './reconciler/reconciler.ts';
 import { reconcilerTimes } from './reconciler/times.ts';
 import { createSupervisor } from './supervisor/supervisor.ts';
 import { insist } from './supervisor/wait.ts';
-import { installTemporalRuntime } from './temporal-runtime.ts';
 import { createWebhookSender } from './webhook/send-webhook.ts';
-import { createWorker } from './worker.ts';
-import { ensureWorkflowBundle } from './workflow-bundle.ts';
 
 const config = readWorkerConfig();
 const logger = createLogger({ level: config.logLevel, name: 'worker' });
@@ -59,23 +54,23 @@ function unlessStopping(signal: AbortSignal) {
   };
 }
 
-/** The order matters: the folder is ours, then the sandboxes are heard again, then work is taken. */
+/**
+ * The order matters: the folder is ours, then the sandboxes are heard again, then work is taken. What
+ * takes work is only loaded then, which takes as long as all before it: no agent waits for that.
+ */
 async function main(signal: AbortSignal): Promise<void> {
   const folder = takeDataFolder(config.dataDir);
   logger.info({ hostId: folder.hostId, instance: config.instance }, 'worker_starting');
   watchFolder(folder);
-  installTemporalRuntime(logger);
-  const bundle = ensureWorkflowBundle({ cacheDir: join(config.dataDir, 'cache') });
-  const parts = build(folder.hostId);
+  const home = buildHome(folder.hostId);
   const until = { signal, onFailure: logNotYet };
 
   // The agents inside give up on a silent socket after three minutes.
-  await insist(() => parts.supervisor.resume(), until).catch(unlessStopping(signal));
-  const loops = [keepHostRow(parts.hostRow, signal), parts.reconciler.run(signal)];
-  const workflowBundle = await bundle;
+  await insist(() => home.supervisor.resume(), until).catch(unlessStopping(signal));
+  const work = await loadWork(home);
+  const loops = [keepHostRow(home.hostRow, signal), work.reconciler.run(signal)];
   while (!signal.aborted) {
-    const poll = () => createWorker({ ...parts.workerOptions, workflowBundle });
-    const worker = await insist(poll, until).catch(unlessStopping(signal));
+    const worker = await insist(work.poll, until).catch(unlessStopping(signal));
     if (!worker) break;
     logger.info('worker_ready');
     signal.addEventListener('abort', worker.stop, { once: true });
@@ -84,7 +79,9 @@ async function main(signal: AbortSignal): Promise<void> {
 
   // Whatever runs in a sandbox goes on without us.
   await Promise.all(loops);
-  await parts.close();
+  await home.supervisor.close();
+  await work.close();
+  await home.close();
   folder.release();
   logger.info('worker_stopped');
 }
@@ -102,16 +99,17 @@ function watchFolder(folder: DataFolder): void {
   watch.unref();
 }
 
-function build(hostId: string) {
-  const { instance, times } = config;
-  const { pool, redis, frameStream, temporal, sandboxes, egress } = connect();
+/** What looks after this host's sandboxes, apart from any task. */
+function buildHome(hostId: string) {
+  const { pool, redis, frameStream, sandboxes, egress } = connect();
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer);
-  const webhooks = createWebhookStore(pool, sealer);
   const now = (): Date => new Date();
-  const common = { hostId, runs, webhooks, frameStream, temporal, sandboxes, egress, logger, now };
+  const common = { hostId, runs, frameStream, logger, now };
   const supervisor = createSupervisor({
     ...common,
+    sandboxes,
+    egress,
     dataDir: config.dataDir,
     image: config.sandboxImage,
     configs: createConfigStore(pool, sealer),
@@ -119,36 +117,64 @@ function build(hostId: string) {
     files: createFileStore(pool),
     flows: createFlowStore(pool, sealer),
     blobs: createBlobStore(pool),
-    times,
+    times: config.times,
     newId: randomUUID,
-  });
-  const activities = createActivities({
-    ...common,
-    supervisor,
-    admission: createAdmission(pool, sealer),
-    sendWebhook: createWebhookSender(config.webhook),
-  });
-  const reconciler = createReconciler({
-    ...common,
-    reconcile: createReconcileStore(pool),
-    listSandboxes: sandboxes.list,
-    removeSandbox: supervisor.remove,
-    times: reconcilerTimes(times.reconcileEveryMs),
   });
   const { capacity, hostName: name } = config;
   return {
+    common: { ...common, pool, sealer, sandboxes, supervisor },
     supervisor,
-    reconciler,
     hostRow: { hosts: createHostStore(pool), host: { hostId, name, capacity }, logger },
-    workerOptions: { instance, hostId, capacity, ...config.temporal, activities },
     close: async () => {
-      await supervisor.close();
       await egress.close();
-      await temporal.close();
       frameStream.close();
       redis.disconnect();
       await pool.end();
     },
+  };
+}
+
+/** What takes tasks, and what compares. */
+async function loadWork({ common }: ReturnType<typeof buildHome>) {
+  const [{ createActivities }, { createTemporal }, runtime, { createWorker }, bundles] =
+    await Promise.all([
+      import('../activities/index.ts'),
+      import('../systems/temporal/client.ts'),
+      import('./temporal-runtime.ts'),
+      import('./worker.ts'),
+      import('./workflow-bundle.ts'),
+    ]);
+  const { hostId, pool, sealer, sandboxes, supervisor } = common;
+  const { instance, capacity, times } = config;
+  runtime.installTemporalRuntime(logger);
+  const workflowBundle = await bundles.ensureWorkflowBundle({
+    cacheDir: join(config.dataDir, 'cache'),
+  });
+  const temporal = createTemporal({
+    ...config.temporal,
+    instance,
+    times: { noCapacityMs: times.noCapacityTimeoutMs },
+  });
+  const webhooks = createWebhookStore(pool, sealer);
+  const activities = createActivities({
+    ...common,
+    webhooks,
+    admission: createAdmission(pool, sealer),
+    sendWebhook: createWebhookSender(config.webhook),
+  });
+  const options = { instance, hostId, capacity, ...config.temporal, activities, workflowBundle };
+  return {
+    reconciler: createReconciler({
+      ...common,
+      webhooks,
+      temporal,
+      reconcile: createReconcileStore(pool),
+      listSandboxes: sandboxes.list,
+      removeSandbox: supervisor.remove,
+      times: reconcilerTimes(times.reconcileEveryMs),
+    }),
+    poll: () => createWorker(options),
+    close: temporal.close,
   };
 }
 
@@ -162,11 +188,6 @@ function connect() {
     redis,
     frameStream: createFrameStream(redis, { instance, onError }),
     pool: createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError }),
-    temporal: createTemporal({
-      ...config.temporal,
-      instance,
-      times: { noCapacityMs: config.times.noCapacityTimeoutMs },
-    }),
     sandboxes: createSandboxes(createEngine({ dockerHost: config.dockerHost, instance })),
     egress: createEgress({
       model: config.model,

@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore } from '../../systems/postgres/flow-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { isFree } from './support/machine.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -95,12 +96,11 @@ async function triggerFailing(callbackUrl: string): Promise<string> {
 
 /** From the end of one attempt to the next: not early, and on a machine that is free not late. */
 function expectDelays(attempts: Attempt[]): void {
-  const isFree = (loadavg()[0] ?? 0) < 4;
   for (const [index, delayMs] of delaysMs.entries()) {
     const [before, after] = [attempts[index], attempts[index + 1]];
     const waitedMs = (after?.started.getTime() ?? 0) - (before?.finished.getTime() ?? 0);
     expect(waitedMs).toBeGreaterThanOrEqual(delayMs - earlyMs);
-    if (isFree) expect(waitedMs).toBeLessThan(delayMs * 1.1 + 1_000);
+    if (isFree()) expect(waitedMs).toBeLessThan(delayMs * 1.1 + 1_000);
   }
 }
 

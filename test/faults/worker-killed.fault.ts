@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { framesOfPart, letGoOn } from './support/flood.ts';
 import { untilGatewayAnswers } from './support/gateway.ts';
+import { isFree } from './support/machine.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -27,6 +28,11 @@ it('loses nothing of a run whose worker is killed twice in its middle', async ()
   expect(stays.transcript.connections).toHaveLength(1);
   expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
   console.log('after the start of the worker, ms:', took);
+  if (!isFree()) return;
+  for (const { gatewayMs, frameMs } of took) {
+    expect(gatewayMs).toBeLessThan(2_000);
+    expect(frameMs).toBeLessThan(15_000);
+  }
 });
 
 /** How long it took until the gateway answered, and until a frame came. */
