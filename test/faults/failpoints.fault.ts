@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Failpoint, failpoints } from '../../core/failpoint.ts';
 import { randomText } from '../fake-agent/random-text.ts';
 import { script } from '../scripted-agent/lines.ts';
@@ -14,6 +14,11 @@ beforeAll(async () => {
   world = await startWorld({
     behave: (response, { path }) => response.writeHead(path === '/refused' ? 500 : 204).end(),
   });
+});
+/** Whatever became of the test before. */
+beforeEach(async () => {
+  const { api, worker } = world.service;
+  for (const process of [api, worker]) if (!process.isRunning()) await process.start();
 });
 afterAll(() => world?.stop());
 

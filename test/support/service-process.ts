@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface ServiceProcess {
   /** Of the process that runs now. */
   pid(): number;
+  isRunning(): boolean;
   /** `env` is added to the environment of this life alone. */
   start(env?: Record<string, string>): Promise<void>;
   /** Returns when it is gone. */
@@ -80,6 +81,7 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
 
   return {
     pid: () => child?.pid ?? 0,
+    isRunning: () => child !== null && !hasEnded(child),
     start,
     kill,
     restart: async (signal = 'SIGTERM') => {
