@@ -16,17 +16,17 @@ export async function openTap({ listen, to, onConnection }: TapOptions): Promise
   const open = new Set<Socket>();
   const server = createServer({ noDelay: true }, (client) => {
     const see = onConnection();
-    const server = connect({ ...to, noDelay: true });
-    for (const socket of [client, server]) {
+    const tapped = connect({ ...to, noDelay: true });
+    for (const socket of [client, tapped]) {
       open.add(socket);
       socket.on('close', () => open.delete(socket));
       socket.on('error', () => undefined); // its close comes next, and takes the other with it
     }
     client.on('data', see);
-    client.pipe(server);
-    server.pipe(client);
-    client.on('close', () => server.destroy());
-    server.on('close', () => client.destroy());
+    client.pipe(tapped);
+    tapped.pipe(client);
+    client.on('close', () => tapped.destroy());
+    tapped.on('close', () => client.destroy());
   });
   await new Promise<void>((resolve) => void server.listen(listen, resolve));
   return {
