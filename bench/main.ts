@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { failWith } from '../dev/failure.ts';
+import { CannotGoOn, failWith } from '../dev/failure.ts';
 import { repository } from '../dev/folders.ts';
 import { readArguments, type Wish } from './arguments.ts';
 import { coldStart } from './cold/cold-start.ts';
@@ -20,6 +20,10 @@ const targets: Target[] = [coldStart, trigger, firehose, fanOut, latency];
 const surveys: Survey[] = [coldSteps, counters];
 const failing = new Set<Comparison['verdict']>(['above gate', 'below gate']);
 
+const end = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => end.abort(new CannotGoOn(`Ended by ${name}: nothing was concluded.`)));
+}
 await main().catch(failWith);
 
 async function main(): Promise<void> {
@@ -38,6 +42,7 @@ async function main(): Promise<void> {
   for (const target of targets.filter(isWished)) comparisons.push(await measure(target, wish));
   const surveyed: Record<string, SurveyResult['data']> = {};
   for (const survey of surveys.filter(isWished)) {
+    end.signal.throwIfAborted();
     const { text, data } = await survey.run(wish);
     surveyed[survey.id] = data;
     say(`\n${survey.id}  ${survey.title}\n${text}`);
@@ -56,6 +61,7 @@ async function measure(target: Target, wish: Wish): Promise<Comparison> {
   say(`\n${target.id} …`);
   const comparison = await compare(target, {
     ...wish,
+    signal: end.signal,
     onIteration: (iteration, number) => say(`    ${number}: ${told(iteration)}`),
   });
   say(comparisonText(comparison));

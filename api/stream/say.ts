@@ -16,9 +16,20 @@ export async function sayStatus(reader: Reader): Promise<void> {
 /** The working directory, where there is one; again whenever it has changed. */
 export async function sayTree(reader: Reader): Promise<void> {
   const json = reader.feed.tree.json();
-  if (json === null || json === reader.said.tree) return;
+  if (json === null || !isTreeNew(reader)) return;
   reader.said.tree = json;
   await reader.outlet.write(sseEvent({ event: 'filetree', data: json }));
+}
+
+export function isTreeNew({ feed, said }: Reader): boolean {
+  const json = feed.tree.json();
+  return json !== null && json !== said.tree;
+}
+
+/** The reader was told otherwise, or is to be told that it is over. */
+export function isStateNew({ feed, said }: Reader): boolean {
+  const { status, endedAt } = feed.state();
+  return status !== said.status || endedAt !== null;
 }
 
 /** The end of the rendered log so far. Without an id: it cannot be resumed in its middle. */
@@ -42,9 +53,9 @@ export async function sayPage(reader: Reader, page: StoredFrame[]): Promise<void
   reader.position = { seq: last.seq, n: 0 };
 }
 
-export async function sayPiece(reader: Reader, piece: Piece): Promise<void> {
-  await reader.outlet.write(piece.bytes);
+export function sayPiece(reader: Reader, piece: Piece): Promise<boolean> {
   reader.position = piece.to;
+  return reader.outlet.write(piece.bytes);
 }
 
 /** Frames that not even the log has any more: the reader is told where it goes on. */

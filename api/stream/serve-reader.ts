@@ -1,7 +1,16 @@
 import { limits } from '../../core/limits.ts';
 import { finishedEvent } from './finished.ts';
 import type { Reader } from './reader.ts';
-import { sayPage, sayPiece, sayRendered, sayStatus, sayTree, sayTruncated } from './say.ts';
+import {
+  isStateNew,
+  isTreeNew,
+  sayPage,
+  sayPiece,
+  sayRendered,
+  sayStatus,
+  sayTree,
+  sayTruncated,
+} from './say.ts';
 import { ssePing, sseRetry } from './sse.ts';
 
 /** Ends when the run is over, when the reader has gone, or when the service dismisses it. */
@@ -47,14 +56,15 @@ async function replay(reader: Reader): Promise<void> {
   }
 }
 
+/** Whether there is something to say is asked first: a thousand readers wait here at every frame. */
 async function live(reader: Reader): Promise<void> {
   while (isServed(reader)) {
-    await sayPing(reader);
-    await sayTree(reader);
+    if (reader.isPingDue) await sayPing(reader);
+    if (isTreeNew(reader)) await sayTree(reader);
     const piece = reader.feed.ring.take(reader.position);
     if (piece === 'behind') await readOn(reader, reader.feed.ring.floor());
     else if (piece !== null) await sayPiece(reader, piece);
-    else if (await sayEnd(reader)) return;
+    else if (isStateNew(reader) && (await sayEnd(reader))) return;
     else await reader.signal.wait();
   }
 }
@@ -71,7 +81,6 @@ async function readOn(reader: Reader, upTo: number): Promise<void> {
 }
 
 async function sayPing(reader: Reader): Promise<void> {
-  if (!reader.isPingDue) return;
   reader.isPingDue = false;
   await reader.outlet.write(ssePing);
 }

@@ -2,10 +2,11 @@
 
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tellParent } from '../support/child.ts';
+import { endWithParent, tellParent } from '../support/child.ts';
 
 export type BroadcastOrder = { bytes: Buffer };
 
+endWithParent();
 const listeners = new Set<ServerResponse>();
 const server = createServer((_request, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -31,6 +31,8 @@ export interface ComparePlan {
   iterations: number;
   iterationsMax: number;
   onIteration(iteration: Iteration, number: number): void;
+  /** Aborted: what was opened is closed, and nothing comes of it. */
+  signal: AbortSignal;
 }
 
 const warmUps = 2;
@@ -43,6 +45,7 @@ export async function compare(target: Target, plan: ComparePlan): Promise<Compar
   try {
     while (warmUp.length < warmUps) warmUp.push(await iterate(scenario, sentinel.look()));
     while (!isEnough(made, plan)) {
+      plan.signal.throwIfAborted();
       made.push(await iterate(scenario, sentinel.look()));
       plan.onIteration(last(made), made.length);
     }

@@ -63,3 +63,8 @@ export function readSetting(): unknown {
 export function tellParent(answer: object): void {
   process.send?.(answer);
 }
+
+/** A child whose bench has died has nothing left to do. */
+export function endWithParent(): void {
+  process.on('disconnect', () => process.exit());
+}

@@ -2,7 +2,7 @@
 // them have it. A frame that is missing, doubled or out of order ends the process.
 
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
-import { readSetting, tellParent } from './child.ts';
+import { endWithParent, readSetting, tellParent } from './child.ts';
 import { createSseCounter, type SseCounter } from './sse-counter.ts';
 
 export interface ReadersSetting {
@@ -23,6 +23,7 @@ export interface ReadersAnswer {
   cpuMs: number;
 }
 
+endWithParent();
 const { connections } = readSetting() as ReadersSetting; // openReaders starts this program
 let requests: ClientRequest[] = [];
 let counters: SseCounter[] = [];

@@ -6,7 +6,7 @@ import Fastify from 'fastify';
 import { createPool } from '../../systems/postgres/pool.ts';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { connectTemporal } from '../../systems/temporal/connect.ts';
-import { readSetting, tellParent } from '../support/child.ts';
+import { endWithParent, readSetting, tellParent } from '../support/child.ts';
 
 export interface MinimalSetting {
   databaseUrl: string;
@@ -15,6 +15,7 @@ export interface MinimalSetting {
   taskQueue: string;
 }
 
+endWithParent();
 const setting = readSetting() as MinimalSetting; // trigger.ts starts this program
 const pool = createPool(setting.databaseUrl, { applicationName: 'minimal', max: 20 });
 const redis = connectRedis({ url: setting.redisUrl, name: 'minimal', onError: () => undefined });
