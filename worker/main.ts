@@ -171,6 +171,7 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
       reconcile: createReconcileStore(pool),
       listSandboxes: sandboxes.list,
       removeSandbox: supervisor.remove,
+      sweepSandboxes: supervisor.sweep,
       times: reconcilerTimes(times.reconcileEveryMs),
     }),
     poll: () => createWorker(options),

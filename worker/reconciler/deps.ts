@@ -19,6 +19,8 @@ export interface ReconcilerDeps {
   /** This instance's sandboxes on this host's engine. */
   listSandboxes(): Promise<(SandboxRef & { hostId: string })[]>;
   removeSandbox(ref: SandboxRef): Promise<void>;
+  /** What is left of sandboxes beside their containers. */
+  sweepSandboxes(): Promise<void>;
   logger: Logger;
   now(): Date;
   times: ReconcilerTimes;

@@ -18,5 +18,5 @@ export async function takeOverWebhook(deps: ReconcilerDeps, run: Run): Promise<v
   const firstAttempt = run.webhook.attempts + 1;
   if (firstAttempt > limits.webhookAttempts) return deps.webhooks.drop(runId);
   const outcome = await deps.temporal.startWebhook({ runId, n: 1, firstAttempt });
-  deps.logger.info({ runId, firstAttempt, outcome }, 'webhook_taken_over');
+  if (outcome === 'started') deps.logger.info({ runId, firstAttempt }, 'webhook_taken_over');
 }

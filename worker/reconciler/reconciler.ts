@@ -38,6 +38,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
         async () => void (await deps.reconcile.withGlobalLock(() => take(everywhere))),
       ],
       ['remove_leftovers', () => removeLeftovers(deps)],
+      ['sweep_sandboxes', deps.sweepSandboxes],
     ]);
 
   /** A step that fails, something being away, keeps none of the others from its work. */

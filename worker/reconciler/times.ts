@@ -12,7 +12,7 @@ export const reconcilerTimes = (everyMs: number): ReconcilerTimes => ({
   stuckMs: 30 * minuteMs,
   hostLostMs: limits.hostLostMs,
   hostWatchMs: limits.hostUnseenMs,
-  // Beyond the last of the four attempts of a workflow that is at work.
-  webhookMs: 2 * minuteMs,
+  // A workflow that is at work is left to it, however long its attempts take.
+  webhookMs: 10_000,
   overdueMs: 15 * minuteMs,
 });

@@ -1,10 +1,8 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import { hasRun } from './adopt-sandbox.ts';
 import type { SupervisorDeps } from './deps.ts';
-import { foldersOf, removeTree } from './folders.ts';
+import { findLeavings, nameOf, removeFolders } from './sweep.ts';
 
 /**
  * What a host does with its sandboxes before it takes any task. Those of living runs are taken up;
@@ -30,12 +28,8 @@ export async function resumeSandboxes(
     work: ({ containerId }) => deps.sandboxes.remove(containerId),
     onFailure: ({ runId }, err) => deps.logger.warn({ runId, err }, 'sandbox_not_removed'),
   });
-  await sweepFolders(deps, living);
+  await removeFolders(deps, (await findLeavings(deps)).folders);
   deps.logger.info({ taken: taken.length, removed: unwanted.length }, 'sandboxes_resumed');
-}
-
-function nameOf({ runId, generation }: SandboxRef): string {
-  return `${runId}-${generation}`;
 }
 
 async function forEach(sandboxes: ListedSandbox[], { work, onFailure }: ForEach): Promise<void> {
@@ -48,23 +42,4 @@ async function forEach(sandboxes: ListedSandbox[], { work, onFailure }: ForEach)
 interface ForEach {
   work(sandbox: ListedSandbox): Promise<unknown>;
   onFailure(sandbox: ListedSandbox, error: unknown): void;
-}
-
-async function sweepFolders(
-  { dataDir, logger }: SupervisorDeps,
-  living: SandboxRef[],
-): Promise<void> {
-  const kept = new Set(living.flatMap((ref) => keptFolders(dataDir, ref)));
-  for (const parent of [join(dataDir, 'r'), join(dataDir, 's')]) {
-    const names = await readdir(parent).catch(() => []);
-    for (const path of names.map((name) => join(parent, name))) {
-      if (kept.has(path)) continue;
-      await removeTree(path).catch((error: unknown) => logger.warn({ err: error }, 'folder_kept'));
-    }
-  }
-}
-
-function keptFolders(dataDir: string, ref: SandboxRef): string[] {
-  const { root, socket } = foldersOf(dataDir, ref);
-  return [root, socket];
 }

@@ -12,6 +12,7 @@ import { removeSandbox } from './remove-sandbox.ts';
 import { resumeSandboxes } from './resume-sandboxes.ts';
 import { startErrorOf } from './start-error.ts';
 import { startSandbox } from './start-sandbox.ts';
+import { findLeavings, removeFolders } from './sweep.ts';
 import { createTurnstile, type Turnstile } from './turnstile.ts';
 import { collectWorkspace } from './workspace/collect.ts';
 
@@ -27,6 +28,8 @@ export interface Supervisor {
   remove(ref: SandboxRef): Promise<void>;
   /** Takes up what an earlier life of this host has left, and removes what nobody wants. */
   resume(): Promise<void>;
+  /** Removes what is left of sandboxes whose runs have ended and whose containers are gone. */
+  sweep(): Promise<void>;
   live(): SandboxRef[];
   /** Detaches from everything; containers go on running. */
   close(): Promise<void>;
@@ -48,6 +51,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       }),
     remove: (ref) => remove(home, ref),
     resume: () => resumeSandboxes(deps, (ref) => attach(home, ref)),
+    sweep: () => sweep(home),
     live: () =>
       held
         .all()
@@ -118,6 +122,12 @@ function remove({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<void>
     await removeSandbox(deps, ref, { keepSocket: isAnother });
     if (!isAnother) await deps.frameStream.expire(ref.runId);
   });
+}
+
+async function sweep(home: Home): Promise<void> {
+  const { folders, isLeft } = await findLeavings(home.deps);
+  for (const { ref } of home.held.all()) if (isLeft(ref)) await remove(home, ref);
+  await removeFolders(home.deps, folders);
 }
 
 async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -48,6 +48,7 @@ export function reconcilerWorld(database: TestDatabase) {
     removeSandbox: async ({ runId, generation }) => {
       asked.push(`remove ${runId}-${generation}`);
     },
+    sweepSandboxes: async () => {},
     logger: pino({ level: 'silent' }),
     now: () => new Date(clock.now),
     times: {

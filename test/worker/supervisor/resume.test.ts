@@ -93,6 +93,25 @@ test('a start that is tried again after the end finds the end, and makes no seco
   expect(await world.sandboxes.list()).toEqual([]);
 });
 
+test('what is left of a run whose container somebody took away goes when the run has ended', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const [taken, living] = [await world.run([{ hang: true }]), await world.run([{ hang: true }])];
+  for (const ref of [taken, living]) await supervisor.start(ref);
+  const theirs = (await world.sandboxes.list()).find(({ runId }) => runId === taken.runId);
+  await world.sandboxes.remove(theirs?.containerId ?? '');
+  await follow(supervisor, taken);
+  await supervisor.sweep();
+  expect(await readdir(join(world.dataDir, 'r'))).toHaveLength(2);
+
+  await createRunStore(database.pool, testSealer).endRun({ runId: taken.runId, ...end });
+  await supervisor.sweep();
+  const short = living.runId.replaceAll('-', '').slice(0, 12);
+  expect(await readdir(join(world.dataDir, 'r'))).toEqual([`${short}-1`]);
+  expect(await readdir(join(world.dataDir, 's'))).toEqual([short]);
+  expect(supervisor.live()).toEqual([living]);
+});
+
 test('an image that is not there fails for good, in words for the run’s owner', async () => {
   const world = await supervisorWorld(database.pool);
   const ref = await world.run([], {}, { image: 'flowrun-no-such-image:1' });
