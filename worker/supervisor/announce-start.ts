@@ -4,14 +4,18 @@ import type { SandboxRef } from '../../workflows/activities.ts';
 import type { SupervisorDeps } from './deps.ts';
 import type { HeldLease } from './lease.ts';
 
-/** The first start of a run is told to whoever watches it. */
+/**
+ * The first start of a run is told to whoever watches it: by whoever marks it, or where that one died
+ * before it was told, by the next, who finds the log empty.
+ */
 export async function announceStart(
   { runs, frames, frameStream }: SupervisorDeps,
   { runId, generation }: SandboxRef,
-  { token }: HeldLease,
+  { token, position }: HeldLease,
 ): Promise<void> {
   const status: AgentStatus = 'idle';
-  if (!(await runs.markStarted(runId, generation, status))) return;
+  const isFirst = await runs.markStarted(runId, generation, status);
+  if (!isFirst && position.lastSeq > 0) return;
   failpoint('start.marked');
   const data = JSON.stringify({ status });
   const frame = { event: 'agent_status', data, channel: 'other' } as const;

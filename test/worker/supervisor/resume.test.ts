@@ -3,6 +3,7 @@
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { follow, supervisorWorld } from './supervisor-world.ts';
@@ -68,6 +69,25 @@ test('a process that was killed between the start and its record starts nothing 
   await world.touch(ref, 'go');
   expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
   expect(await world.sandboxes.list()).toHaveLength(1);
+  const log = await world.log(ref);
+  expect(log[0]).toMatchObject({ event: 'agent_status', data: '{"status":"idle"}' });
+});
+
+test('a start that was marked by a process which died before it told of it is told by the next', async () => {
+  const world = await supervisorWorld(database.pool);
+  const ref = await world.run([{ waitForFile: '/workspace/go' }]);
+  const frames = {
+    ...createFrameStore(database.pool),
+    appendOwn: () => Promise.reject(new Error('killed here')),
+  };
+  const first = world.process({ frames });
+  await expect(first.start(ref)).rejects.toMatchObject({ name: 'SandboxStartError' });
+  await first.close();
+
+  const second = world.process();
+  await second.resume();
+  await world.touch(ref, 'go');
+  await follow(second, ref);
   const log = await world.log(ref);
   expect(log[0]).toMatchObject({ event: 'agent_status', data: '{"status":"idle"}' });
 });
