@@ -3,8 +3,11 @@ import { limits } from '../../core/limits.ts';
 
 /** A reader's end of a stream: takes bytes as fast as the reader does, and no faster. */
 export interface Outlet {
-  /** Resolves when the next bytes may come; false once the reader is gone. */
-  write: (bytes: Buffer) => Promise<boolean>;
+  /**
+   * A promise only where the reader has to be waited for: a thousand readers feel one for each write.
+   * The next bytes may come then. False: the reader is gone.
+   */
+  write: (bytes: Buffer) => boolean | Promise<boolean>;
   isOpen: () => boolean;
   onClose: (listener: () => void) => void;
   end: () => void;
@@ -19,15 +22,23 @@ export function createOutlet(res: ServerResponse): Outlet {
   res.on('error', () => undefined); // a write that crosses the reader's leaving; `close` follows
   const isOpen = () => !res.destroyed && !res.writableEnded;
 
+  function writeSlice(slice: Buffer): boolean | Promise<boolean> {
+    if (!isOpen()) return false;
+    if (res.write(slice) || !res.writableNeedDrain) return isOpen();
+    return drained(res).then(isOpen);
+  }
+
+  async function writeSlices(bytes: Buffer): Promise<boolean> {
+    for (let at = 0; at < bytes.length; at += limits.streamBufferMaxBytes) {
+      const slice = bytes.subarray(at, at + limits.streamBufferMaxBytes);
+      if (!(await writeSlice(slice))) return false;
+    }
+    return isOpen();
+  }
+
   return {
-    async write(bytes) {
-      for (let at = 0; at < bytes.length; at += limits.streamBufferMaxBytes) {
-        if (!isOpen()) return false;
-        const slice = bytes.subarray(at, at + limits.streamBufferMaxBytes);
-        if (!res.write(slice) && res.writableNeedDrain) await drained(res);
-      }
-      return isOpen();
-    },
+    write: (bytes) =>
+      bytes.length > limits.streamBufferMaxBytes ? writeSlices(bytes) : writeSlice(bytes),
     isOpen,
     onClose: (listener) => void res.on('close', listener),
     end: () => void res.end(),

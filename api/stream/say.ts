@@ -53,7 +53,7 @@ export async function sayPage(reader: Reader, page: StoredFrame[]): Promise<void
   reader.position = { seq: last.seq, n: 0 };
 }
 
-export function sayPiece(reader: Reader, piece: Piece): Promise<boolean> {
+export function sayPiece(reader: Reader, piece: Piece): boolean | Promise<boolean> {
   reader.position = piece.to;
   return reader.outlet.write(piece.bytes);
 }

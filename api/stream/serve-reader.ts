@@ -56,15 +56,17 @@ async function replay(reader: Reader): Promise<void> {
   }
 }
 
-/** Whether there is something to say is asked first: a thousand readers wait here at every frame. */
+/** What can be asked or done at once is not waited for: a thousand readers come by at every frame. */
 async function live(reader: Reader): Promise<void> {
   while (isServed(reader)) {
     if (reader.isPingDue) await sayPing(reader);
     if (isTreeNew(reader)) await sayTree(reader);
     const piece = reader.feed.ring.take(reader.position);
     if (piece === 'behind') await readOn(reader, reader.feed.ring.floor());
-    else if (piece !== null) await sayPiece(reader, piece);
-    else if (isStateNew(reader) && (await sayEnd(reader))) return;
+    else if (piece !== null) {
+      const written = sayPiece(reader, piece);
+      if (typeof written !== 'boolean') await written;
+    } else if (isStateNew(reader) && (await sayEnd(reader))) return;
     else await reader.signal.wait();
   }
 }

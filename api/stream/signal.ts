@@ -9,17 +9,22 @@ export function createSignal(): Signal {
   let wake: (() => void) | null = null;
   return {
     notify() {
-      isSet = true;
-      wake?.();
+      if (wake === null) isSet = true;
+      else wake();
     },
-    async wait() {
-      if (!isSet) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+    wait() {
+      if (isSet) {
+        isSet = false;
+        return told;
       }
-      wake = null;
-      isSet = false;
+      return new Promise((resolve) => {
+        wake = () => {
+          wake = null;
+          resolve();
+        };
+      });
     },
   };
 }
+
+const told = Promise.resolve();

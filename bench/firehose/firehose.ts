@@ -64,8 +64,8 @@ async function timeFlood(service: Service, readers: Readers, lines: Buffer): Pro
   await service.call('DELETE', `/runs/${runId}`);
   await forget(service, runId);
   const linesPerSecond = perSecond(took);
-  const also = { linesPerSecond, readerCpuShare: cpuMs / took };
-  return { value: linesPerSecond * framesPerLine, also };
+  const generatorShare = cpuMs / took;
+  return { value: linesPerSecond * framesPerLine, also: { linesPerSecond }, generatorShare };
 }
 
 /** The agent has said what it says at the beginning of a turn, and waits. */

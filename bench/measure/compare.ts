@@ -23,6 +23,8 @@ export interface Comparison {
   discarded: Iteration[];
   ratio: number;
   interval: Interval;
+  /** The larger of both sides' medians; null where there is no generator. */
+  generatorShare: number | null;
   verdict: Verdict;
 }
 
@@ -79,6 +81,7 @@ function conclude(
   const ratios = counted.map((iteration) => iteration.ratio);
   const ratio = median(ratios);
   const interval = medianInterval(ratios);
+  const generatorShare = shareOf(counted);
   return {
     target,
     warmUp,
@@ -86,8 +89,19 @@ function conclude(
     discarded: made.filter((iteration) => !counted.includes(iteration)),
     ratio,
     interval,
-    verdict: verdictOf(target, { ratio, interval, count: counted.length }),
+    generatorShare,
+    verdict: verdictOf(target, { ratio, interval, count: counted.length, generatorShare }),
   };
+}
+
+function shareOf(counted: Iteration[]): number | null {
+  const sides = (['ours', 'limit'] as const).map((side) =>
+    counted
+      .flatMap((iteration) => iteration[side].map((sample) => sample.generatorShare ?? []))
+      .flat(),
+  );
+  const medians = sides.filter((shares) => shares.length > 0).map(median);
+  return medians.length === 0 ? null : Math.max(...medians);
 }
 
 function quiet(made: Iteration[]): Iteration[] {

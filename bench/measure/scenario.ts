@@ -2,6 +2,8 @@
 export interface Sample {
   value: number;
   also?: Record<string, number>;
+  /** Of one processor, what the load generator took: one that is busy all the time is the limit itself. */
+  generatorShare?: number;
 }
 
 /** The service and its limit, ready to be measured in turns. */

@@ -6,6 +6,15 @@ export type Verdict = 'goal met' | 'gate met' | 'above gate' | 'below gate' | 'i
 const narrowShare = 0.07;
 /** Fewer say nothing, whatever they say. */
 const iterationsNeeded = 15;
+const generatorMost = 0.9;
+
+export interface Measured {
+  ratio: number;
+  interval: Interval;
+  /** Iterations that count. */
+  count: number;
+  generatorShare: number | null;
+}
 
 /** Within ±7 % of the median. */
 export function isNarrow(ratio: number, { low, high }: Interval): boolean {
@@ -18,9 +27,9 @@ export function isNarrow(ratio: number, { low, high }: Interval): boolean {
  */
 export function verdictOf(
   { better, goal, gate }: Pick<Target, 'better' | 'goal' | 'gate'>,
-  { ratio, interval, count }: { ratio: number; interval: Interval; count: number },
+  { ratio, interval, count, generatorShare }: Measured,
 ): Verdict {
-  if (count < iterationsNeeded) return 'inconclusive';
+  if (count < iterationsNeeded || (generatorShare ?? 0) > generatorMost) return 'inconclusive';
   const [best, worst] =
     better === 'less' ? [interval.low, interval.high] : [interval.high, interval.low];
   const meets = (value: number, bound: number): boolean =>

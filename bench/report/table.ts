@@ -3,7 +3,7 @@ import { median, summaryOf } from '../measure/statistics.ts';
 
 /** One block a target: the verdict first, then what it rests on. */
 export function comparisonText(comparison: Comparison): string {
-  const { target, ratio, interval, verdict, counted, discarded } = comparison;
+  const { target, ratio, interval, verdict, counted, discarded, generatorShare } = comparison;
   const bound = target.better === 'less' ? '≤' : '≥';
   const spread = `${two(interval.low)}–${two(interval.high)}`;
   const counts = `n ${counted.length}, ${discarded.length} discarded`;
@@ -12,6 +12,7 @@ export function comparisonText(comparison: Comparison): string {
     `    ratio ${two(ratio)} (95 %: ${spread})  goal ${bound} ${target.goal}, gate ${bound} ${target.gate}  ${verdict.toUpperCase()}  (${counts})`,
     `    ours   ${figures(counted, 'ours', target.unit)}`,
     `    limit  ${figures(counted, 'limit', target.unit)}`,
+    ...(generatorShare === null ? [] : [`    readers took ${two(generatorShare)} of a processor`]),
   ].join('\n');
 }
 

@@ -12,14 +12,17 @@ export interface SseCounter {
 const eventEnd = Buffer.from('\n\n');
 const idField = Buffer.from('id: ');
 
+/** Byte by byte and without a copy: with a thousand readers this is what a measurement costs itself. */
 export function createSseCounter(): SseCounter {
-  let rest: Buffer = Buffer.alloc(0);
+  let rest: Buffer = nothing;
   let count = 0;
   let last = 0;
 
-  function note(event: Buffer): void {
-    if (!event.subarray(0, idField.length).equals(idField)) return;
-    const id = numberAt(event, idField.length);
+  function note(bytes: Buffer, start: number): void {
+    for (let at = 0; at < idField.length; at += 1) {
+      if (bytes[start + at] !== idField[at]) return;
+    }
+    const id = numberAt(bytes, start + idField.length);
     if (last !== 0 && id !== last + 1) throw new Error(`frame ${id} came after frame ${last}`);
     last = id;
     count += 1;
@@ -30,16 +33,17 @@ export function createSseCounter(): SseCounter {
       const whole = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       let from = 0;
       for (let at = whole.indexOf(eventEnd); at !== -1; at = whole.indexOf(eventEnd, from)) {
-        note(whole.subarray(from, at));
+        note(whole, from);
         from = at + eventEnd.length;
       }
-      rest = Buffer.from(whole.subarray(from));
+      rest = from === whole.length ? nothing : Buffer.from(whole.subarray(from));
     },
     count: () => count,
     lastId: () => last,
   };
 }
 
+const nothing = Buffer.alloc(0);
 const zero = 0x30;
 
 function numberAt(bytes: Buffer, start: number): number {

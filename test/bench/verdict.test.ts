@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { medianInterval, quantile } from '../../bench/measure/statistics.ts';
-import { verdictOf } from '../../bench/measure/verdict.ts';
+import { type Measured, verdictOf } from '../../bench/measure/verdict.ts';
 
 const less = { better: 'less', goal: 1.1, gate: 1.2 } as const;
 const more = { better: 'more', goal: 0.8, gate: 0.6 } as const;
-const judged = (ratio: number, [low, high]: [number, number], count = 15) =>
-  [less, more].map((bounds) => verdictOf(bounds, { ratio, interval: { low, high }, count }));
+const judged = (ratio: number, [low, high]: [number, number], other: Partial<Measured> = {}) => {
+  const measured = { ratio, interval: { low, high }, count: 15, generatorShare: null, ...other };
+  return [less, more].map((bounds) => verdictOf(bounds, measured));
+};
 
 test('judges by the worse end of the interval, not by the median', () => {
   expect(judged(1.08, [1.05, 1.1])[0]).toBe('goal met');
@@ -24,7 +26,9 @@ test('fails what is beyond the gate, by a narrow interval or by the whole of a w
 test('says that it cannot tell where the interval is wide, or the iterations are few', () => {
   expect(judged(1.19, [1.0, 1.4])[0]).toBe('inconclusive');
   expect(judged(0.61, [0.4, 0.9])[1]).toBe('inconclusive');
-  expect(judged(1, [1, 1], 14)[0]).toBe('inconclusive');
+  expect(judged(1, [1, 1], { count: 14 })[0]).toBe('inconclusive');
+  expect(judged(1, [1, 1], { generatorShare: 0.91 })[0]).toBe('inconclusive');
+  expect(judged(1, [1, 1], { generatorShare: 0.9 })[0]).toBe('goal met');
 });
 
 test('finds quantiles between neighbours, and the same interval for the same figures', () => {
