@@ -47,7 +47,9 @@ describe('a run over HTTP', patiently, () => {
   it('is deleted when asked, and is gone, container and all', async () => {
     const { runId } = await service.trigger({ prompt: working });
     await untilWorking(runId);
-    const stream = collect(service.stream(runId));
+    const events = service.stream(runId)[Symbol.asyncIterator]();
+    await events.next(); // the reader is there before the run goes
+    const stream = collect({ [Symbol.asyncIterator]: () => events });
     const deleted = await service.call('DELETE', `/runs/${runId}`);
     expect(deleted).toMatchObject({ status: 200, data: { runId, deleted: true } });
     expect((await service.call('DELETE', `/runs/${runId}`)).status).toBe(404);
