@@ -97,8 +97,8 @@ function conclude(
 function shareOf(counted: Iteration[]): number | null {
   const sides = (['ours', 'limit'] as const).map((side) =>
     counted
-      .flatMap((iteration) => iteration[side].map((sample) => sample.generatorShare ?? []))
-      .flat(),
+      .flatMap((iteration) => iteration[side])
+      .flatMap((sample) => sample.generatorShare ?? []),
   );
   const medians = sides.filter((shares) => shares.length > 0).map(median);
   return medians.length === 0 ? null : Math.max(...medians);
