@@ -5,13 +5,19 @@ import { type SandboxConfig, sandboxPaths } from './sandbox.ts';
 export interface AgentPlan {
   flow: {
     instructions: string | null;
-    model: string | null;
     disallowedTools: string[];
     env: Record<string, string>;
     mcpServers: McpServers;
   };
   config: RunConfig;
-  partialMessages: boolean;
+  run: {
+    partialMessages: boolean;
+    model: string | null;
+    maxTurns: number | null;
+    maxBudgetUsd: number | null;
+    /** JSON text. */
+    outputSchema: string | null;
+  };
   /** The agent's own conversation, a UUID; resumed only where its transcript exists. */
   conversation: { id: string; resume: boolean };
 }
@@ -41,26 +47,43 @@ const fixedArguments = [
   'stream-json',
   '--replay-user-messages',
   '--dangerously-skip-permissions',
+  '--permission-prompt-tool',
+  'stdio',
   '--setting-sources',
   'user',
   '--strict-mcp-config',
 ];
 
+/** A plan waits for somebody who approves it; the agent has these only where questions are heard. */
+const planning = ['EnterPlanMode', 'ExitPlanMode'];
+
 function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {
   const servers = files.filter((file) => file.name !== systemPromptName).map(pathOf);
   const prompt = files.filter((file) => file.name === systemPromptName).map(pathOf);
-  const tools = [...new Set([...plan.flow.disallowedTools, ...plan.config.disallowedTools])];
+  const tools = [
+    ...new Set([...planning, ...plan.flow.disallowedTools, ...plan.config.disallowedTools]),
+  ];
   return [
     ...fixedArguments,
     ...flag('--mcp-config', servers),
     ...flag('--append-system-prompt-file', prompt),
-    // Without it a resumed conversation keeps the prompt it began with.
-    ...flag('--system-prompt-snapshot', prompt.length > 0 ? ['off'] : []),
+    // Without it a resumed conversation keeps the prompt it began with, also where there is none now.
+    ...flag(
+      '--system-prompt-snapshot',
+      prompt.length > 0 || plan.conversation.resume ? ['off'] : [],
+    ),
     ...flag('--disallowedTools', tools),
-    ...(plan.partialMessages ? ['--include-partial-messages'] : []),
-    ...flag('--model', plan.flow.model === null ? [] : [plan.flow.model]),
+    ...(plan.run.partialMessages ? ['--include-partial-messages'] : []),
+    ...option('--model', plan.run.model),
+    ...option('--max-turns', plan.run.maxTurns),
+    ...option('--max-budget-usd', plan.run.maxBudgetUsd),
+    ...option('--json-schema', plan.run.outputSchema),
     ...flag(plan.conversation.resume ? '--resume' : '--session-id', [plan.conversation.id]),
   ];
+}
+
+function option(name: string, value: string | number | null): string[] {
+  return flag(name, value === null ? [] : [String(value)]);
 }
 
 /** A value that reads like a flag would become one, so it is refused here whoever let it through. */

@@ -1,5 +1,7 @@
-import { type Channel, type Frame, serviceEvents } from './frame.ts';
-import { type JsonObject, parseObject, textIn } from './json.ts';
+import type { TurnEnd } from './chat.ts';
+import { type ControlFacts, controlFacts } from './control-line.ts';
+import { type Channel, type Frame, serviceEvents, statusFrame } from './frame.ts';
+import { type JsonObject, listIn, parseObject, textIn } from './json.ts';
 import { storableText } from './plain-text.ts';
 import { renderLine, renderText } from './render.ts';
 import type { AgentStatus } from './run.ts';
@@ -19,7 +21,7 @@ export interface AgentLine {
 }
 
 /** What a line says of the run itself; absent means that it says nothing of the kind. */
-export interface RunFacts {
+export interface RunFacts extends ControlFacts {
   agentStatus?: AgentStatus;
   /** Uuid of a message that the agent has begun to work on. */
   accepted?: string;
@@ -28,13 +30,21 @@ export interface RunFacts {
   /** The agent's own id of the conversation. */
   session?: string;
   turn?: TurnResult;
+  /** Id of a session's message that the agent has begun to work on. */
+  begunMessage?: string;
+  /** The end of a session's turn. */
+  turnEnd?: TurnEnd;
+  /** A turn begins, of whatever origin. */
+  turnBegun?: true;
+  /** How many tasks run beside the conversation. */
+  backgroundTasks?: number;
 }
 
 export function readAgentLine(line: string): AgentLine {
   const value = parseObject(line);
   if (value === null) return { frames: outputFrames(renderText(line)), deltas: [], facts: {} };
   const type = textIn(value, 'type') ?? '';
-  if (isPlumbing(type)) return { frames: [], deltas: [], facts: {} };
+  if (isPlumbing(type)) return { frames: [], deltas: [], facts: controlFacts(type, value) };
   const data = onOneLine(line);
   if (type === 'stream_event') return { frames: [], deltas: [data], facts: {} };
   const facts = factsOf(type, value);
@@ -74,10 +84,7 @@ function structuredFrame(type: string, data: string): Frame {
 }
 
 function statusFrames({ agentStatus }: RunFacts): Frame[] {
-  if (agentStatus === undefined) return [];
-  return [
-    { event: 'agent_status', data: JSON.stringify({ status: agentStatus }), channel: 'other' },
-  ];
+  return agentStatus === undefined ? [] : [statusFrame(agentStatus)];
 }
 
 function factsOf(type: string, value: JsonObject): RunFacts {
@@ -86,8 +93,18 @@ function factsOf(type: string, value: JsonObject): RunFacts {
     return { turn, agentStatus: turn.isError ? 'error' : 'idle' };
   }
   if (type === 'command_lifecycle') return lifecycleFacts(value);
-  if (type === 'system' && value.subtype === 'init') return sessionFacts(value);
-  return {};
+  return type === 'system' ? systemFacts(value) : {};
+}
+
+function systemFacts(value: JsonObject): RunFacts {
+  switch (value.subtype) {
+    case 'init':
+      return { turnBegun: true, ...sessionFacts(value) };
+    case 'background_tasks_changed':
+      return { backgroundTasks: listIn(value, 'tasks').length };
+    default:
+      return {};
+  }
 }
 
 function lifecycleFacts(value: JsonObject): RunFacts {

@@ -11,6 +11,8 @@ export const endCauses = [
   'out_of_memory',
   'timed_out',
   'stalled',
+  'hung_after_result',
+  'no_result',
   'budget_exceeded',
   'max_turns_exceeded',
   'disk_full',

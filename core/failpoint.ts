@@ -6,6 +6,7 @@ export const failpoints = [
   'trigger.admitted',
   'trigger.started',
   'trigger.marked',
+  'place.claimed',
   'stop.recorded',
   'stop.signalled',
   'delete.marked',
@@ -14,10 +15,12 @@ export const failpoints = [
   'start.planned',
   'start.listening',
   'start.leased',
+  'start.seeded',
   'start.created',
   'start.opened',
   'start.running',
   'start.marked',
+  'start.logged',
   'start.announced',
   'config.read',
   'config.acknowledged',
@@ -26,6 +29,17 @@ export const failpoints = [
   'log.committing',
   'log.committed',
   'log.published',
+
+  'turn.claimed',
+  'turn.given',
+  'turn.ending',
+  'turn.ended',
+
+  'cause.recorded',
+  'ladder.interrupted',
+  'ladder.closed',
+  'ladder.terminated',
+  'ladder.killed',
 
   'end.exited',
   'end.read',
@@ -37,11 +51,16 @@ export const failpoints = [
   'end.told',
   'remove.container',
   'remove.folders',
+  'remove.socket',
 
   'webhook.claimed',
   'webhook.sent',
   'webhook.recorded',
   'webhook.dropped',
+
+  'reconcile.started',
+  'reconcile.ended',
+  'reconcile.told',
 ] as const;
 
 export type Failpoint = (typeof failpoints)[number];

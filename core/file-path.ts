@@ -18,6 +18,14 @@ export function checkFilePath(path: string): PathCheck {
   return path.split('/').map(checkSegment).find(isRefusal) ?? { ok: true };
 }
 
+/** Whether a request may put a file there: what git itself keeps is not a client's to write. */
+export function checkGivenPath(path: string): PathCheck {
+  const check = checkFilePath(path);
+  if (!check.ok) return check;
+  const isGits = path.split('/').some((segment) => segment.toLowerCase() === '.git');
+  return isGits ? refused('has the segment .git') : check;
+}
+
 function checkSegment(segment: string): PathCheck {
   if (segment === '') return refused('has an empty segment');
   if (segment === '.' || segment === '..') return refused(`has the segment ${segment}`);

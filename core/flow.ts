@@ -1,4 +1,6 @@
+import { limits } from './limits.ts';
 import type { McpServers } from './run-config.ts';
+import type { Schedule } from './schedule.ts';
 
 export type NetworkPolicy = 'limited' | 'open' | 'none';
 
@@ -18,12 +20,26 @@ export interface Flow {
   resources: { memoryBytes: number; cpus: number };
   network: { policy: NetworkPolicy; allowedHosts: string[] };
   timeoutSeconds: number | null;
-  /** The only host that may run it; null: any. */
+  /** When it runs by itself, with its own prompt; null: never. */
+  schedule: Schedule | null;
+  /** What its runs get unless the request says otherwise; null: no limit. */
+  limits: { maxTurns: number | null; maxBudgetUsd: number | null };
+  storage: { usedBytes: number };
+  /** The only host that may run it; null: every host may. */
   runner: string | null;
   version: number;
   createdAt: Date;
   updatedAt: Date;
 }
+
+/** What a flow has where its owner says nothing. */
+export const standardFlow = {
+  resources: { memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
+  network: { policy: 'limited', allowedHosts: [] },
+  limits: { maxTurns: null, maxBudgetUsd: null },
+  prompt: null,
+  schedule: null,
+} satisfies Partial<Flow>;
 
 /** Sealed at rest, read by the host that starts a sandbox and by nobody else. */
 export interface FlowSecrets {

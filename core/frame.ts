@@ -1,3 +1,5 @@
+import type { AgentStatus } from './run.ts';
+
 /** Which slice of the log a frame belongs to: `output` is rendered text, `chat` the conversation. */
 export type Channel = 'output' | 'chat' | 'other';
 
@@ -24,8 +26,8 @@ export interface Delta {
   data: string;
 }
 
-/** The events that this service speaks in its own name; an agent's line never goes out as one. */
-export const serviceEvents = [
+/** What this service says in its own name. */
+const spokenEvents = [
   'status',
   'agent_status',
   'finished',
@@ -37,9 +39,23 @@ export const serviceEvents = [
   'turn_end',
   'replay_truncated',
   'interaction',
+  'interaction_closed',
   'user_message',
-  'ping',
-  'error',
-  'message',
-  'open',
 ] as const;
+
+/** Never the name of an agent's line: a browser would take the last three for its own. */
+export const serviceEvents = [...spokenEvents, 'ping', 'error', 'message', 'open'] as const;
+
+/** The events that clients are written against; names are added, never renamed. */
+export const streamEvents = [
+  ...spokenEvents,
+  'system',
+  'assistant',
+  'user',
+  'result',
+  'stream_event',
+] as const;
+
+export function statusFrame(status: AgentStatus): Frame {
+  return { event: 'agent_status', data: JSON.stringify({ status }), channel: 'other' };
+}

@@ -13,21 +13,50 @@ export const limits = {
   timeoutMaxSeconds: 86_400,
   requestBodyMaxBytes: 40 * miB,
   idempotencyKeyMaxChars: 255,
-  idempotencyKeyInWorkflowIdMaxChars: 100,
   idempotencyWindowMs: 24 * hourMs,
   nameMaxChars: 200,
+  descriptionMaxChars: 2_000,
+  allowedHostsMax: 100,
   labelsMax: 20,
   labelValueMaxChars: 256,
   callbackUrlMaxChars: 2048,
+  waitMaxSeconds: 60,
+  endWaitTickMs: 2 * secondMs,
+  mcpServersMax: 20,
+  mcpServersMaxBytes: 64 * kiB,
+  mcpHeadersMax: 32,
+  mcpHeaderMaxBytes: 8 * kiB,
+  appendSystemPromptMaxChars: 100_000,
+  disallowedToolsMax: 200,
+  disallowedToolMaxChars: 256,
+  envNamesMax: 100,
+  envNameMaxChars: 256,
+  envValueMaxBytes: 32 * kiB,
+  envMaxBytes: 256 * kiB,
+  contextHeadersMax: 20,
+  contextNameMaxChars: 64,
+  contextValueMaxChars: 256,
+  maxTurnsMax: 1_000,
+  maxBudgetMinUsd: 0.01,
+  maxBudgetMaxUsd: 10_000,
+  outputSchemaMaxBytes: 64 * kiB,
   pageDefault: 50,
   pageMax: 200,
+  runPageMaxBytes: 16 * miB,
   logPageDefault: 200,
   logPageMax: 1_000,
 
-  projectMaxConcurrentRuns: 10,
+  projectRunsMax: 1_000_000,
   keyRatePerMinute: 60,
   keyRatePerMinuteMax: 10_000,
   keyShownChars: 12,
+  keyUsageEveryMs: 5 * secondMs,
+  keyUsageDays: 30,
+
+  signInLinkMs: 24 * hourMs,
+  operatorSessionMs: 7 * dayMs,
+  /** For so long a host goes on with a project's model before it asks again whose it is. */
+  ownModelFreshMs: 5 * secondMs,
 
   runTimeoutMs: 6 * hourMs,
   stallTimeoutMs: 30 * minuteMs,
@@ -36,18 +65,67 @@ export const limits = {
   stopGraceMaxSeconds: 60,
   noCapacityTimeoutMs: 10 * minuteMs,
 
+  sessionQueueMax: 50,
+  /** How many sandboxes a message is given to before its turn counts as failed. */
+  turnTriesMax: 2,
+  /** Sandboxes lost one after the other, with no turn finished in between. */
+  sessionCrashesMax: 3,
+  sessionIdleMs: 5 * minuteMs,
+  sessionAttendedIdleMs: 60 * minuteMs,
+  /** How often a process says that a session's stream is held open. */
+  presenceEveryMs: 10 * secondMs,
+  presenceKeptMs: 2 * hourMs,
+  sessionSilentMs: 30 * dayMs,
+  /** A workflow begins its history anew after so many turns at the latest. */
+  sessionTurnsPerHistory: 300,
+  /** An agent that has nothing to do is left running for so long, in case more comes. */
+  sessionPauseAfterMs: 5 * secondMs,
+  /** How long a session may take to go to sleep for another one's sake. */
+  makeRoomMs: 10 * secondMs,
+  chatWaitMs: 300 * secondMs,
+
+  /** After the end: the log and the files of a run, and the files of a session. */
+  runKeptDays: 30,
+  sessionFilesKeptDays: 7,
+  webhookAttemptsKeptDays: 30,
+  /** After a run was deleted: what is left of it. */
+  tombstoneKeptMs: 1 * dayMs,
+  unnamedBlobKeptMs: 1 * dayMs,
+  /** A blob that was stored or found so lately is not marked as found again. */
+  blobTouchMs: 1 * hourMs,
+  sweepEveryMs: 1 * hourMs,
+  sweepBlobsEveryMs: 1 * dayMs,
+  sweepRows: 1_000,
+
   hostRenewMs: 5 * secondMs,
   dataFolderCheckMs: secondMs / 4,
   hostUnseenMs: 30 * secondMs,
+  hostFenceMs: 60 * secondMs,
   hostLostMs: 120 * secondMs,
+  /** How often a host looks at its engine, image, disk and clock. */
+  hostReportEveryMs: 15 * secondMs,
+  /** With less, a host is said to be short of disk. */
+  diskFreeMinBytes: 5 * giB,
+  /** A clock that is off by more is said to be wrong. */
+  clockOffMaxMs: 5 * secondMs,
   leaseMs: 15 * secondMs,
   reconcileEveryMs: 5 * secondMs,
   workflowStartGraceMs: 5 * secondMs,
 
   agentLineMaxBytes: 8 * miB,
+  /** Questions of the agent that wait at a time. */
+  interactionsMax: 50,
+  questionsMax: 20,
+  questionMaxChars: 4_096,
+  questionsMaxChars: 64 * kiB,
+  answerMaxChars: 10_000,
+  /** For so long a request waits for the host to hand an answer over. */
+  answerHeardMs: 5 * secondMs,
   cutLineHeadChars: 32 * kiB,
   spoolReadChunkBytes: 64 * kiB,
   spoolMaxBytes: 2 * giB,
+  /** Output that cannot be read for so long ends its run. */
+  spoolUnreadableMs: 60 * secondMs,
   firstOutputMaxBytes: 1 * miB,
   replayBufferFrames: 10_000,
   replayBufferBytes: 8 * miB,
@@ -107,13 +185,30 @@ export const limits = {
   blobChunkBytes: 1 * miB,
   filePathMaxBytes: 512,
   collectTimeoutMs: 5 * minuteMs,
+  filesPerRequestMax: 100,
+  fileMaxBytes: 10 * miB,
+  filesPerRequestMaxBytes: 25 * miB,
+  flowStorageBytes: 500 * miB,
+  flowFilesMax: 10_000,
+  flowIgnoreMaxBytes: 64 * kiB,
+  flowIgnoreMatchMs: 50,
+
+  /** How long the API waits for a host to store or write files. */
+  hostFilesTimeoutMs: 10 * secondMs,
+  /** How often both sides of a question to a host look, should no bell be heard. */
+  hostRequestTickMs: 1 * secondMs,
+  hostRequestsAtOnce: 16,
 
   sandboxMemoryBytes: 2 * giB,
   sandboxCpus: 1,
+  memoryMinBytes: 256 * miB,
+  memoryMaxBytes: 1024 * giB,
+  cpusMin: 0.1,
+  cpusMax: 256,
   sandboxStartCpus: 2,
   sandboxProcesses: 512,
   workspaceMaxBytes: 5 * giB,
-  sandboxDeadlineMs: 2 * hourMs,
+  workspaceMaxInodes: 500_000,
   engineCallTimeoutMs: 10 * secondMs,
   socketPathMaxBytes: 100,
 

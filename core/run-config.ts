@@ -22,6 +22,27 @@ export interface RunConfig {
   context: Record<string, string>;
 }
 
+export const configFields = [
+  'env',
+  'mcpServers',
+  'mcpMode',
+  'appendSystemPrompt',
+  'disallowedTools',
+  'context',
+] as const;
+
+export type ConfigField = (typeof configFields)[number];
+
+/** What differs from an empty configuration, by name; of the rest nothing is lost. */
+export function fieldsGiven(config: RunConfig): ConfigField[] {
+  return configFields.filter((field) => !isEmpty(config[field]));
+}
+
+function isEmpty(value: RunConfig[ConfigField]): boolean {
+  if (value === null || value === emptyRunConfig.mcpMode) return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
 export const emptyRunConfig: RunConfig = {
   env: {},
   mcpServers: {},

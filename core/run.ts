@@ -1,4 +1,5 @@
 import type { EndCause } from './end-cause.ts';
+import type { ConfigField } from './run-config.ts';
 
 /** The container's state, and the only two values a client ever sees. */
 export type RunStatus = 'running' | 'sleep';
@@ -35,7 +36,13 @@ export interface Run {
   prompt: string;
   partialMessages: boolean;
   timeoutSeconds: number;
+  /** Null: the agent's own choice. */
+  model: string | null;
+  maxTurns: number | null;
+  maxBudgetUsd: number | null;
   sessionId: string | null;
+  /** Of a session: a message is being worked on, or a sandbox is up for the next. */
+  awake: boolean;
   createdAt: Date;
   startedAt: Date | null;
   endedAt: Date | null;
@@ -51,9 +58,19 @@ export interface Run {
   createdBy: { keyName: string; createdBy: string };
   webhook: { state: WebhookState; attempts: number; lastStatus: number | null };
   mcpServerNames: string[];
+  /** The run that this one repeats. */
+  retryOf: string | null;
+  /** Whether the request brought parts of a configuration that is not kept; which ones. */
+  hadConfig: boolean;
+  configFields: ConfigField[];
   hostId: string | null;
   generation: number;
   workflowId: string;
   workflowStartedAt: Date | null;
   lastSeq: number;
+}
+
+/** Whether it takes one of its project's places, and its host's where it has one. */
+export function takesPlace(run: Pick<Run, 'endedAt' | 'sessionId' | 'awake'>): boolean {
+  return run.endedAt === null && (run.sessionId === null || run.awake);
 }

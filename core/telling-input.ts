@@ -1,8 +1,10 @@
-import type { JsonObject } from './json.ts';
+import { isObject, type JsonObject, listIn, textIn } from './json.ts';
 import { sandboxPaths } from './sandbox.ts';
 
 /** The one member of a tool's input that says most of what it is about to do. */
 export function tellingInput(tool: string, input: JsonObject): string {
+  const question = listIn(input, 'questions').find(isObject);
+  if (question !== undefined) return (textIn(question, 'question') ?? '').slice(0, readChars);
   const names = [
     ...(namesByTool.get(tool) ?? []),
     ...commonNames,

@@ -13,6 +13,8 @@ export interface TurnResult {
   usage: Usage;
   costUsd: number | null;
   numTurns: number;
+  /** Nobody asked for this turn: something that the agent had left in the background ended. */
+  ofItself: boolean;
   /** The end it means for a run, where the agent gave up for a reason of its own. */
   cause: EndCause | null;
 }
@@ -29,6 +31,7 @@ export function readTurnResult(line: JsonObject): TurnResult {
     usage: readUsage(objectIn(line, 'usage')),
     costUsd: readCost(line.total_cost_usd),
     numTurns: readCount(line.num_turns, turnsMax),
+    ofItself: textIn(objectIn(line, 'origin'), 'kind') === 'task-notification',
     cause: causeOf(subtype),
   };
 }

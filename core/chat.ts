@@ -1,0 +1,28 @@
+import type { Usage } from './run.ts';
+
+/** A message on its way through a session's agent. Its uuid is new in every sandbox. */
+export interface ExpectedTurn {
+  messageId: string;
+  uuid: string;
+  /** The agent has begun to work on it. */
+  accepted: boolean;
+}
+
+/** How a turn ended, as a session's log and its message tell it. */
+export interface TurnEnd {
+  messageId: string;
+  exitCode: 0 | 1;
+  /** Null where the agent said nothing of it. */
+  reply: string | null;
+  usage: Usage | null;
+  /** The agent's running total. */
+  costUsd: number | null;
+}
+
+/** The `data` of `turn_end`. */
+export function turnEndData(
+  sessionId: string,
+  { messageId, exitCode }: Pick<TurnEnd, 'messageId' | 'exitCode'>,
+): string {
+  return JSON.stringify({ exitCode, sessionId, messageId });
+}

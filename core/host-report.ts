@@ -1,0 +1,17 @@
+/** What only a host can know, as it last looked; it says so with its row. */
+export interface HostReport {
+  instance: string;
+  /** Null where the engine does not answer: `engineTrouble` says why. */
+  engineVersion: string | null;
+  engineTrouble: string | null;
+  image: string;
+  /** Null where that could not be asked. */
+  imagePresent: boolean | null;
+  /** Of the data folder. */
+  diskFreeBytes: number;
+  diskTotalBytes: number;
+  /** Against Postgres's; null where that did not answer. */
+  clockAheadMs: number | null;
+  /** How long its worker keeps what has ended. */
+  kept: { runMs: number; sessionFilesMs: number; webhookAttemptsMs: number };
+}
