@@ -2,11 +2,13 @@ import type { Buffer } from 'node:buffer';
 import { ConfigError } from './config-error.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
 import { readStackFile } from './stack-file.ts';
-import { serviceVariables } from './variables.ts';
+import { publicUrlOf, serviceVariables } from './variables.ts';
 
 export interface CliConfig {
   databaseUrl: string;
   encryptionKey: Buffer;
+  /** Where the service is reached, for links. */
+  publicUrl: string;
 }
 
 /**
@@ -14,12 +16,17 @@ export interface CliConfig {
  * two. Apart from the services' configuration, so that it starts without their libraries.
  */
 export function readCliConfig(env: Environment = process.env): Readonly<CliConfig> {
-  const { DATABASE_URL, ENCRYPTION_KEY } = serviceVariables;
-  const read = readVariables(surroundings(env), { DATABASE_URL, ENCRYPTION_KEY });
-  return frozen({ databaseUrl: read.DATABASE_URL, encryptionKey: read.ENCRYPTION_KEY });
+  const { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT } = serviceVariables;
+  const needed = { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT };
+  const read = readVariables(surroundings(env), needed);
+  return frozen({
+    databaseUrl: read.DATABASE_URL,
+    encryptionKey: read.ENCRYPTION_KEY,
+    publicUrl: publicUrlOf(read),
+  });
 }
 
-function surroundings(env: Environment): Environment {
+export function surroundings(env: Environment): Environment {
   if (env.DATABASE_URL || env.DATABASE_URL_FILE) return env;
   const stack = readStackFile(env);
   if (stack === null) throw new ConfigError('No database is configured: DATABASE_URL is not set.');

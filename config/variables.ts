@@ -28,16 +28,48 @@ export const serviceVariables = {
     'fatal, error, warn, info, debug, trace or silent',
     (text) => logLevels.find((level) => level === text) ?? null,
   ).default('info'),
+  METRICS_HOST: variable('an IP address to listen on', (text) =>
+    isIP(text) === 0 ? null : text,
+  ).default('127.0.0.1'),
+  METRICS_PORT: wholeNumber({ min: 1, max: 65_535 }).optional(),
   RUN_TIMEOUT_MS: milliseconds(limits.runTimeoutMs),
   STALL_TIMEOUT_MS: milliseconds(limits.stallTimeoutMs),
   AFTER_RESULT_GRACE_MS: milliseconds(limits.afterResultGraceMs),
   NO_CAPACITY_TIMEOUT_MS: milliseconds(limits.noCapacityTimeoutMs),
   RECONCILE_EVERY_MS: milliseconds(limits.reconcileEveryMs),
   LEASE_MS: milliseconds(limits.leaseMs),
+  HOST_LOST_MS: milliseconds(limits.hostLostMs),
+  SESSION_IDLE_MS: milliseconds(limits.sessionIdleMs),
+  SESSION_ATTENDED_IDLE_MS: milliseconds(limits.sessionAttendedIdleMs),
+  SESSION_PAUSE_AFTER_MS: milliseconds(limits.sessionPauseAfterMs),
+  SESSION_TURNS_PER_HISTORY: wholeNumber({ min: 1, max: limits.sessionTurnsPerHistory }).default(
+    limits.sessionTurnsPerHistory,
+  ),
+  OFFLINE_MODEL_URL: address('an http:// or https:// address', ['http:', 'https:']).optional(),
   FAILPOINT: variable(
     'the name of a failpoint; for tests alone',
     (text) => failpoints.find((name) => name === text) ?? null,
   ).optional(),
+};
+
+/** Where clients reach the API, without a slash at its end. */
+export function publicUrlOf(read: {
+  PUBLIC_URL?: string | undefined;
+  API_HOST: string;
+  API_PORT: number;
+}): string {
+  return read.PUBLIC_URL ?? `http://${read.API_HOST}:${read.API_PORT}`;
+}
+
+/** What the API reads besides. */
+export const apiVariables = {
+  MODEL_KEY_GIVEN: variable('yes or no', (text) =>
+    text === 'yes' || text === 'no' ? text : null,
+  ).default('no'),
+  CORS_ORIGINS: variable(
+    '* or origins like https://app.example.com, separated by commas',
+    (text) => (text.trim() === '*' ? ('any' as const) : itemsOf(text, isOrigin)),
+  ).default('any'),
 };
 
 /** What the worker reads besides. */
@@ -46,6 +78,7 @@ export const workerVariables = {
     `an absolute path of at most ${dataDirMaxBytes()} bytes, so that socket paths below it stay valid`,
     (text) => (isAbsolute(text) && Buffer.byteLength(text) <= dataDirMaxBytes() ? text : null),
   ),
+  DATA_VOLUME: matching('the name of a volume', /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/).optional(),
   ANTHROPIC_API_KEY: matching('the key for the model API', /^[\x21-\x7e]+$/),
   ANTHROPIC_BASE_URL: address('an http:// or https:// address', ['http:', 'https:']).default(
     'https://api.anthropic.com',
@@ -55,15 +88,26 @@ export const workerVariables = {
     'unix:///var/run/docker.sock',
   ),
   HOST_CAPACITY: wholeNumber({ min: 0, max: 10_000 }).default(defaultCapacity),
+  SPOOL_MAX_BYTES: wholeNumber({ min: 1, max: limits.spoolMaxBytes }).default(limits.spoolMaxBytes),
+  WORKSPACE_MAX_BYTES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }).default(
+    limits.workspaceMaxBytes,
+  ),
+  WORKSPACE_MAX_INODES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }).default(
+    limits.workspaceMaxInodes,
+  ),
   HOST_NAME: matching('a name of at most 200 characters', /^.{1,200}$/).default(hostname),
+  METRICS_TEMPORAL_PORT: wholeNumber({ min: 1, max: 65_535 }).optional(),
   TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:']).optional(),
   WEBHOOK_CA_FILE: variable('an absolute path', (text) =>
     isAbsolute(text) ? text : null,
   ).optional(),
+  RUN_KEPT_DAYS: days(limits.runKeptDays),
+  SESSION_FILES_KEPT_DAYS: days(limits.sessionFilesKeptDays),
+  WEBHOOK_ATTEMPTS_KEPT_DAYS: days(limits.webhookAttemptsKeptDays),
   EGRESS_ALLOW_PRIVATE: list('host:port pairs, separated by commas', isHostAndPort).default([]),
 };
 
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /** A run's socket is `<data>/s/<12 hex digits>/x`; Node cuts longer paths without a word. */
@@ -94,11 +138,17 @@ function milliseconds(standard: number) {
   return wholeNumber({ min: 1, max: 365 * 24 * 3_600_000 }).default(standard);
 }
 
+function days(standard: number) {
+  return wholeNumber({ min: 1, max: 36_500 }).default(standard);
+}
+
 function list(expected: string, isItem: (item: string) => boolean) {
-  return variable(expected, (text) => {
-    const items = text.split(',').map((item) => item.trim());
-    return items.every(isItem) ? items : null;
-  });
+  return variable(expected, (text) => itemsOf(text, isItem));
+}
+
+function itemsOf(text: string, isItem: (item: string) => boolean): string[] | null {
+  const items = text.split(',').map((item) => item.trim());
+  return items.every(isItem) ? items : null;
 }
 
 function isNetwork(item: string): boolean {
@@ -106,6 +156,11 @@ function isNetwork(item: string): boolean {
   const version = isIP(ip);
   const maxBits = version === 4 ? 32 : 128;
   return version !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits && rest.length === 0;
+}
+
+/** As a browser writes it: in small letters, without a path, without the usual port. */
+function isOrigin(item: string): boolean {
+  return /^https?:/.test(item) && URL.canParse(item) && new URL(item).origin === item;
 }
 
 function isHostAndPort(item: string): boolean {

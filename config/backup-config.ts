@@ -1,0 +1,38 @@
+import type { Buffer } from 'node:buffer';
+import { surroundings } from './cli-config.ts';
+import { type Environment, frozen, readVariables } from './environment.ts';
+import { serviceVariables } from './variables.ts';
+
+export interface BackupConfig {
+  databaseUrl: string;
+  encryptionKey: Buffer;
+  /** What Postgres' programs are to see beside the database. */
+  programEnv: { PATH?: string; HOME?: string };
+}
+
+export interface RestoreConfig extends BackupConfig {
+  redisUrl: string;
+  instance: string;
+}
+
+/** Like the rest of the command line: of the environment, or else of the local stack. */
+export function readBackupConfig(env: Environment = process.env): Readonly<BackupConfig> {
+  const { DATABASE_URL, ENCRYPTION_KEY } = serviceVariables;
+  const read = readVariables(surroundings(env), { DATABASE_URL, ENCRYPTION_KEY });
+  const { PATH, HOME } = env;
+  return frozen({
+    databaseUrl: read.DATABASE_URL,
+    encryptionKey: read.ENCRYPTION_KEY,
+    programEnv: { ...(PATH && { PATH }), ...(HOME && { HOME }) },
+  });
+}
+
+export function readRestoreConfig(env: Environment = process.env): Readonly<RestoreConfig> {
+  const { REDIS_URL, INSTANCE } = serviceVariables;
+  const read = readVariables(surroundings(env), { REDIS_URL, INSTANCE });
+  return frozen({
+    ...readBackupConfig(env),
+    redisUrl: read.REDIS_URL,
+    instance: read.INSTANCE,
+  });
+}

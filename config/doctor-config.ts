@@ -1,0 +1,83 @@
+import type { Buffer } from 'node:buffer';
+import { surroundings } from './cli-config.ts';
+import { ConfigError } from './config-error.ts';
+import { type Environment, frozen, readVariables } from './environment.ts';
+import { readTemporalConfig, type TemporalConfig } from './temporal-config.ts';
+import { publicUrlOf, serviceVariables, workerVariables } from './variables.ts';
+
+/** What the doctor can look at from here; null is what the surroundings do not tell it. */
+export interface DoctorConfig {
+  instance: string;
+  databaseUrl: string;
+  encryptionKey: Buffer;
+  publicUrl: string;
+  redisUrl: string | null;
+  temporal: TemporalConfig | null;
+  /** Of a host, where this is one. */
+  dockerHost: string | null;
+  sandboxImage: string | null;
+  dataDir: string | null;
+  /** As the services have them, for what is started from here. */
+  times: {
+    reconcileEveryMs: number;
+    hostLostMs: number;
+    noCapacityTimeoutMs: number;
+    sessionIdleMs: number;
+    sessionAttendedIdleMs: number;
+    sessionTurnsPerHistory: number;
+  };
+}
+
+const needed = {
+  INSTANCE: serviceVariables.INSTANCE,
+  DATABASE_URL: serviceVariables.DATABASE_URL,
+  ENCRYPTION_KEY: serviceVariables.ENCRYPTION_KEY,
+  PUBLIC_URL: serviceVariables.PUBLIC_URL,
+  API_HOST: serviceVariables.API_HOST,
+  API_PORT: serviceVariables.API_PORT,
+  RECONCILE_EVERY_MS: serviceVariables.RECONCILE_EVERY_MS,
+  HOST_LOST_MS: serviceVariables.HOST_LOST_MS,
+  NO_CAPACITY_TIMEOUT_MS: serviceVariables.NO_CAPACITY_TIMEOUT_MS,
+  SESSION_IDLE_MS: serviceVariables.SESSION_IDLE_MS,
+  SESSION_ATTENDED_IDLE_MS: serviceVariables.SESSION_ATTENDED_IDLE_MS,
+  SESSION_TURNS_PER_HISTORY: serviceVariables.SESSION_TURNS_PER_HISTORY,
+  REDIS_URL: serviceVariables.REDIS_URL.optional(),
+  DOCKER_HOST: workerVariables.DOCKER_HOST.unwrap().optional(),
+  SANDBOX_IMAGE: workerVariables.SANDBOX_IMAGE.optional(),
+  DATA_DIR: workerVariables.DATA_DIR.optional(),
+};
+
+/** Throws a ConfigError that names every variable at fault. */
+export function readDoctorConfig(given: Environment = process.env): Readonly<DoctorConfig> {
+  const env = surroundings(given);
+  const read = readVariables(env, needed);
+  return frozen({
+    instance: read.INSTANCE,
+    databaseUrl: read.DATABASE_URL,
+    encryptionKey: read.ENCRYPTION_KEY,
+    publicUrl: publicUrlOf(read),
+    redisUrl: read.REDIS_URL ?? null,
+    temporal: temporalOf(env),
+    dockerHost: read.DOCKER_HOST ?? null,
+    sandboxImage: read.SANDBOX_IMAGE ?? null,
+    dataDir: read.DATA_DIR ?? null,
+    times: {
+      reconcileEveryMs: read.RECONCILE_EVERY_MS,
+      hostLostMs: read.HOST_LOST_MS,
+      noCapacityTimeoutMs: read.NO_CAPACITY_TIMEOUT_MS,
+      sessionIdleMs: read.SESSION_IDLE_MS,
+      sessionAttendedIdleMs: read.SESSION_ATTENDED_IDLE_MS,
+      sessionTurnsPerHistory: read.SESSION_TURNS_PER_HISTORY,
+    },
+  });
+}
+
+/** Its own configuration file may say where it is, too. */
+function temporalOf(env: Environment): TemporalConfig | null {
+  try {
+    return readTemporalConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError && error.cause === undefined) return null;
+    throw error;
+  }
+}
