@@ -1,6 +1,7 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import { limits } from '../../core/limits.ts';
 import { sandboxPaths } from '../../core/sandbox.ts';
+import type { DataPlace } from './data-place.ts';
 import { identityLabels, labelNames } from './labels.ts';
 import { lockDown } from './lock-down.ts';
 import { runMounts } from './mounts.ts';
@@ -12,7 +13,7 @@ import type { SandboxSpec } from './sandbox-spec.ts';
  */
 export function containerSpec(
   spec: SandboxSpec,
-  { instance, hostCpus }: { instance: string; hostCpus: number },
+  { instance, hostCpus, place }: { instance: string; hostCpus: number; place?: DataPlace },
 ): ContainerCreateOptions {
   return {
     Image: spec.image,
@@ -33,7 +34,7 @@ export function containerSpec(
     ...unattached,
     HostConfig: {
       ...lockDown(),
-      Mounts: runMounts(spec.folders),
+      Mounts: runMounts(spec.folders, place),
       Memory: spec.memoryBytes,
       MemorySwap: spec.memoryBytes, // equal: no swap
       NanoCpus: nanoCpus(Math.max(spec.cpus, limits.sandboxStartCpus), hostCpus),

@@ -4,6 +4,7 @@
 import { setMaxListeners } from 'node:events';
 import Docker from 'dockerode';
 import { limits } from '../../core/limits.ts';
+import { type DataPlace, findDataPlace, type WorkerData } from './data-place.ts';
 import { dockerErrorOf } from './docker-error.ts';
 
 export interface EngineOptions {
@@ -11,6 +12,8 @@ export interface EngineOptions {
   dockerHost?: string | undefined;
   /** Whose containers these are: nothing that carries another instance's label is ever touched. */
   instance: string;
+  /** Where sandboxes find their folders; where the engine sees the paths of this process if not given. */
+  data?: WorkerData;
   deadlineMs?: number;
 }
 
@@ -41,14 +44,19 @@ interface EngineInfo {
   LiveRestoreEnabled?: boolean;
 }
 
-export interface Engine {
-  instance: string;
+export interface EngineCalls {
   /** For this folder alone: everything else speaks of sandboxes. */
   docker: Docker & WithDeadline;
   /** Runs one call under the deadline; what it throws becomes a DockerError that names `what`. */
   call: <T>(what: string, work: (abortSignal: AbortSignal) => Promise<T>) => Promise<T>;
   version(): Promise<{ version: string; apiVersion: string }>;
+}
+
+export interface Engine extends EngineCalls {
+  instance: string;
   facts(): Promise<EngineFacts>;
+  /** How it reaches the folders of sandboxes. Asked once. */
+  dataPlace(): Promise<DataPlace>;
   /** How many the machine has: no container may be given more. Asked once. */
   cpus(): Promise<number>;
   /** The image's own id; DockerError `image_missing` where the engine does not have it. */
@@ -56,6 +64,7 @@ export interface Engine {
 }
 
 const usualSocket = '/var/run/docker.sock';
+const samePaths: WorkerData = { dir: '/', volume: null };
 
 export function createEngine(options: EngineOptions): Engine {
   const { instance, deadlineMs = limits.engineCallTimeoutMs } = options;
@@ -102,7 +111,13 @@ export function createEngine(options: EngineOptions): Engine {
     return known;
   }
 
-  return { instance, docker, call, version, facts, cpus, imageId };
+  let place: DataPlace | null = null;
+  async function dataPlace(): Promise<DataPlace> {
+    place ??= await findDataPlace({ docker, call, version }, options.data ?? samePaths);
+    return place;
+  }
+
+  return { instance, docker, call, version, facts, dataPlace, cpus, imageId };
 }
 
 /** Sandboxes share folders with this machine, so the engine is on it: a socket, never an address. */

@@ -35,7 +35,8 @@ export async function ensureCreated(engine: Engine, spec: SandboxSpec): Promise<
 async function create(engine: Engine, spec: SandboxSpec): Promise<Created | null> {
   const name = containerName(engine.instance, spec);
   const { instance } = engine;
-  const body = containerSpec(spec, { instance, hostCpus: await engine.cpus() });
+  const [hostCpus, place] = [await engine.cpus(), await engine.dataPlace()];
+  const body = containerSpec(spec, { instance, hostCpus, place });
   try {
     const container = await engine.call(`create ${name}`, (abortSignal) => {
       // Apart, because the whole specification would otherwise stand in the request's address too.

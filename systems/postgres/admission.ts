@@ -4,11 +4,13 @@
 
 import { limits } from '../../core/limits.ts';
 import type { Labels, Run, TriggerType } from '../../core/run.ts';
-import type { RunConfig } from '../../core/run-config.ts';
-import { sealConfig } from './config-store.ts';
-import type { Pool } from './pool.ts';
+import { fieldsGiven, type RunConfig } from '../../core/run-config.ts';
+import { sealConfig, sealContext } from './config-store.ts';
+import { type FilesToGive, type GiveRefusal, giveFiles, planChange } from './give-files.ts';
+import type { Db, Pool } from './pool.ts';
 import { type RunRow, runColumns, toRun } from './run-row.ts';
 import type { Sealer } from './seal.ts';
+import { inRehearsal, inTransaction } from './transaction.ts';
 
 export interface AdmitRun {
   runId: string;
@@ -26,6 +28,14 @@ export interface AdmitRun {
   callbackUrl: string | null;
   idempotencyKey: string | null;
   timeoutSeconds: number;
+  /** Null, here and in the two below: what the flow says. */
+  model: string | null;
+  maxTurns: number | null;
+  maxBudgetUsd: number | null;
+  /** JSON text. */
+  outputSchema: string | null;
+  /** The run that this one repeats. */
+  retryOf: string | null;
   config: RunConfig;
 }
 
@@ -47,21 +57,39 @@ export type Admission =
 
 export type AdmissionStore = ReturnType<typeof createAdmission>;
 
-export function createAdmission(pool: Pool, sealer: Sealer) {
+export function createAdmission(
+  pool: Pool,
+  sealer: Sealer,
+  hostUnseenMs: number = limits.hostUnseenMs,
+) {
+  const terms = { sealer, hostUnseenMs };
   return {
     /** Throws where the project or the flow does not exist. */
-    admitRun: (input: AdmitRun): Promise<Admission> => admitRun(pool, sealer, input),
+    admitRun: (input: AdmitRun): Promise<Admission> => admitRun(pool, terms, input),
+    /** What the next would answer; changes nothing, so that only what will be admitted is stored. */
+    rehearseWithFiles: (input: AdmitRun, given: FilesToGive): Promise<Admission | GiveRefusal> =>
+      rehearseWithFiles(pool, terms, { input, given }),
+    /** The run and its files, or neither. */
+    admitWithFiles: (input: AdmitRun, given: FilesToGive): Promise<Admission | GiveRefusal> =>
+      admitWithFiles(pool, terms, { input, given }),
     /** A host for a run that was admitted without one; the one it has already, if any. */
-    claimPlace: (runId: string): Promise<string | null> => claimPlace(pool, runId),
+    claimPlace: (runId: string): Promise<string | null> => claimPlace(pool, runId, hostUnseenMs),
   };
+}
+
+interface Terms {
+  sealer: Sealer;
+  /** A host that was silent for longer gets nothing new. */
+  hostUnseenMs: number;
 }
 
 type AdmissionRow =
   | ({ outcome: 'admitted' | 'replay' } & RunRow)
   | { outcome: 'refused'; reason: RefusalReason; limit: number | null; current: number | null };
 
-async function admitRun(pool: Pool, sealer: Sealer, input: AdmitRun): Promise<Admission> {
-  const { rows } = await pool.query<AdmissionRow>(admitStatement, [
+async function admitRun(db: Db, terms: Terms, input: AdmitRun): Promise<Admission> {
+  const { sealer, hostUnseenMs } = terms;
+  const { rows } = await db.query<AdmissionRow>(admitStatement, [
     input.runId,
     input.flowId,
     input.projectId,
@@ -77,20 +105,72 @@ async function admitRun(pool: Pool, sealer: Sealer, input: AdmitRun): Promise<Ad
     Object.keys(input.config.mcpServers),
     input.config.mcpMode === 'merge',
     input.timeoutSeconds,
+    input.model,
+    input.maxTurns,
+    input.maxBudgetUsd,
+    input.outputSchema,
+    input.retryOf,
+    fieldsGiven(input.config),
+    sealContext(sealer, input.runId, input.config.context),
     input.idempotencyKey,
     sealConfig(sealer, input.runId, input.config),
     `${limits.idempotencyWindowMs} ms`,
-    `${limits.hostUnseenMs} ms`,
+    `${hostUnseenMs} ms`,
   ]);
   const row = rows[0];
   if (!row) throw new Error('admission gave no answer');
   return row.outcome === 'refused' ? refusal(row) : { outcome: row.outcome, run: toRun(row) };
 }
 
+/** A replay keeps the files that its original brought, and a refused run brings none. */
+async function admitWithFiles(
+  pool: Pool,
+  terms: Terms,
+  { input, given }: { input: AdmitRun; given: FilesToGive },
+): Promise<Admission | GiveRefusal> {
+  try {
+    return await inTransaction(pool, async (db) => {
+      const admission = await admitRun(db, terms, input);
+      if (admission.outcome !== 'admitted') return admission;
+      const outcome = await giveFiles(db, admission.run, given);
+      if (outcome.outcome !== 'given') throw new FilesRefused(outcome);
+      return admission;
+    });
+  } catch (error) {
+    if (error instanceof FilesRefused) return error.refusal;
+    throw error;
+  }
+}
+
+/** What is wrong with a request is said before what stands in its way for now. */
+function rehearseWithFiles(
+  pool: Pool,
+  terms: Terms,
+  { input, given }: { input: AdmitRun; given: FilesToGive },
+): Promise<Admission | GiveRefusal> {
+  return inRehearsal(pool, async (db) => {
+    const admission = await admitRun(db, terms, input);
+    if (admission.outcome === 'replay') return admission;
+    const plan = await planChange(db, input.flowId, given);
+    return plan.outcome === 'fits' ? admission : plan;
+  });
+}
+
+/** Takes the admission back with it. */
+class FilesRefused extends Error {
+  readonly refusal: GiveRefusal;
+  constructor(why: GiveRefusal) {
+    super('the files were refused');
+    this.name = 'FilesRefused';
+    this.refusal = why;
+  }
+}
+
 const admitStatement = `
   select a.outcome, a.reason, a.limit, a.current, a.last_seq, ${runColumns}
   from admit_run(
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+    $22, $23, $24, $25, $26
   ) a
   cross join lateral (select (a.run).*) r`;
 
@@ -100,9 +180,9 @@ function refusal(row: AdmissionRow & { outcome: 'refused' }): Refusal {
   return { outcome: 'refused', reason, limit, current };
 }
 
-async function claimPlace(pool: Pool, runId: string): Promise<string | null> {
+async function claimPlace(pool: Pool, runId: string, hostUnseenMs: number): Promise<string | null> {
   const text = 'select claim_place($1, $2) as host_id';
-  const values = [runId, `${limits.hostUnseenMs} ms`];
+  const values = [runId, `${hostUnseenMs} ms`];
   const { rows } = await pool.query<{ host_id: string | null }>(text, values);
   return rows[0]?.host_id ?? null;
 }

@@ -3,6 +3,7 @@
 // The move compares the lease's token, the generation and the offset with what the writer believes;
 // where one differs nothing is written. So of two tailers one writes, and no batch is stored twice.
 
+import type { AgentMemory } from '../../core/agent-memory.ts';
 import type { Frame } from '../../core/frame.ts';
 import { storableText } from '../../core/plain-text.ts';
 import type { AgentStatus } from '../../core/run.ts';
@@ -25,6 +26,8 @@ export interface Batch {
   toOffset: number;
   frames: Frame[];
   facts: RunUpdate;
+  /** What is known of the agent at the batch's end; absent where that has not changed. */
+  memory?: AgentMemory;
 }
 
 export interface OwnFrames {
@@ -41,14 +44,22 @@ export type Appended =
   /** Another has the lease, or the run has ended: write nothing more. */
   | { outcome: 'fenced' };
 
+/** What else is written with a batch, if it is: a further part of its statement, with values from $21 on. */
+export interface Beside {
+  part: string;
+  values: unknown[];
+}
+
 /** Safe to repeat with the same batch: a second call finds what the first has stored. */
-export async function appendFrames(db: Db, batch: Batch): Promise<Appended> {
+export async function appendFrames(db: Db, batch: Batch, beside?: Beside): Promise<Appended> {
   const { runId, token, generation, fromOffset, toOffset, frames } = batch;
   if (toOffset <= fromOffset) throw new RangeError('a batch of frames covers no bytes');
-  const position = [token, generation, fromOffset, toOffset];
-  const { rows } = await db.query<MovedRow>(appendStatement, [
+  const memory = batch.memory === undefined ? null : JSON.stringify(batch.memory);
+  const position = [token, generation, fromOffset, toOffset, memory];
+  const { rows } = await db.query<MovedRow>(withMoved(moveOfBatch, beside?.part), [
     ...valuesOf(runId, frames, batch.facts),
     ...position,
+    ...(beside?.values ?? []),
   ]);
   return stored(rows[0] ?? (await findStoredBatch(db, batch)), frames.length);
 }
@@ -56,7 +67,7 @@ export async function appendFrames(db: Db, batch: Batch): Promise<Appended> {
 /** Frames in the service's own name, from no place in the spool. */
 export async function appendOwnFrames(db: Db, own: OwnFrames): Promise<Appended> {
   const values = [...valuesOf(own.runId, own.frames, own.facts ?? {}), own.token ?? null];
-  const { rows } = await db.query<MovedRow>(appendOwnStatement, values);
+  const { rows } = await db.query<MovedRow>(withMoved(moveOfOwn), values);
   return stored(rows[0] ?? null, own.frames.length);
 }
 
@@ -116,10 +127,11 @@ function inLines(values: string[]): string {
 }
 
 /**
- * Usage and turns add up; a cost is the agent's own running total and replaces the last one. An
+ * Usage and turns add up; a cost is the agent's own running total and replaces the last one. What
+ * was asked for in a structure stays: a turn that the agent begins by itself says nothing of it. An
  * agent may claim any number, however often: the sums stop before they leave their columns.
  */
-const withMoved = (move: string): string => `
+const withMoved = (move: string, beside?: string): string => `
   with moved as (${move} returning last_seq, db_clock() as at),
   kept as (
     insert into frames (run_id, seq, at, event, channel, data)
@@ -132,7 +144,7 @@ const withMoved = (move: string): string => `
     update runs r
     set agent_status = coalesce($6::text, r.agent_status),
         result = case when $7::boolean then $8::text else r.result end,
-        structured_output = case when $7::boolean then $9::text else r.structured_output end,
+        structured_output = coalesce($9::text, r.structured_output),
         input_tokens = least(r.input_tokens + $10::bigint, 9e15),
         output_tokens = least(r.output_tokens + $11::bigint, 9e15),
         cache_read_input_tokens = least(r.cache_read_input_tokens + $12::bigint, 9e15),
@@ -141,15 +153,15 @@ const withMoved = (move: string): string => `
         num_turns = least(r.num_turns + $15::bigint, 2e9)
     from moved
     where r.id = $1 and ($6::text is not null or $7::boolean)
-  )
+  )${beside === undefined ? '' : `, ${beside}`}
   select last_seq, at from moved`;
 
-const appendStatement = withMoved(`
+const moveOfBatch = `
   update cursors
-  set byte_offset = $19, last_seq = last_seq + $2,
+  set byte_offset = $19, last_seq = last_seq + $2, memory = coalesce($20, memory),
       batch_from_offset = $18, batch_last_seq = last_seq + $2
-  where run_id = $1 and lease_token = $16 and generation = $17 and byte_offset = $18 and not closed`);
+  where run_id = $1 and lease_token = $16 and generation = $17 and byte_offset = $18 and not closed`;
 
-const appendOwnStatement = withMoved(`
+const moveOfOwn = `
   update cursors set last_seq = last_seq + $2
-  where run_id = $1 and not closed and ($16::bigint is null or lease_token = $16)`);
+  where run_id = $1 and not closed and ($16::bigint is null or lease_token = $16)`;

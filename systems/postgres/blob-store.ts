@@ -2,6 +2,7 @@
 // it is whole; of several writers of the same content one writes and the others wait and find it.
 
 import { createHash } from 'node:crypto';
+import type { QueryConfig } from 'pg';
 import { limits } from '../../core/limits.ts';
 import type { Db, Pool } from './pool.ts';
 import { rechunk } from './rechunk.ts';
@@ -28,7 +29,9 @@ export function createBlobStore(pool: Pool) {
     put: (chunks: AsyncIterable<Buffer>, id: BlobId) => putBlob(pool, chunks, id),
     /** Throws where there is no such blob. */
     read: (sha256: string, range: ByteRange = {}) => readBlob(pool, sha256, range),
-    /** Those of the given that are here. */
+    /** Those of one chunk among the given, all at once; for what is small and many. */
+    readSmall: (sha256s: string[]) => readSmall(pool, sha256s),
+    /** Those of the given that are here. Named or not, they stay for hours from now. */
     has: (sha256s: string[]) => presentBlobs(pool, sha256s),
   };
 }
@@ -37,6 +40,10 @@ function putBlob(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): Promise
   return id.size <= limits.blobChunkBytes ? putSmall(pool, chunks, id) : putLarge(pool, chunks, id);
 }
 
+/** One that is here already is as good as stored now: what nobody names is removed by its age. */
+const claim = `insert into blobs (sha256, size) values ($1, $2)
+  on conflict (sha256) do update set created_at = excluded.created_at`;
+
 async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
   const check = createCheck(id);
   const parts: Buffer[] = [];
@@ -44,9 +51,9 @@ async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Prom
   check.finish();
   await db.query(
     `with made as (
-       insert into blobs (sha256, size) values ($1, $2) on conflict do nothing returning sha256
+       ${claim} returning sha256, xmax = 0 as is_new
      )
-     insert into blob_chunks (sha256, idx, data) select sha256, 0, $3 from made`,
+     insert into blob_chunks (sha256, idx, data) select sha256, 0, $3 from made where is_new`,
     [Buffer.from(id.sha256, 'hex'), id.size, Buffer.concat(parts)],
   );
 }
@@ -67,10 +74,15 @@ async function putLarge(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): 
   });
 }
 
+/** Its own time for an answer; what the types of pg leave out. */
+type PatientQuery = QueryConfig & { query_timeout: number };
+
 async function claimBlob(db: Db, { sha256, size }: BlobId): Promise<boolean> {
-  const text = 'insert into blobs (sha256, size) values ($1, $2) on conflict do nothing';
-  const { rowCount } = await db.query(text, [Buffer.from(sha256, 'hex'), size]);
-  return rowCount === 1;
+  const text = `${claim} returning xmax = 0 as "isNew"`;
+  const values = [Buffer.from(sha256, 'hex'), size];
+  const query: PatientQuery = { text, values, query_timeout: limits.collectTimeoutMs };
+  const { rows } = await db.query<{ isNew: boolean }>(query);
+  return rows[0]?.isNew ?? false;
 }
 
 async function insertChunk(
@@ -137,10 +149,35 @@ async function readPiece(
   return piece;
 }
 
+async function readSmall(db: Db, sha256s: string[]): Promise<Map<string, Buffer>> {
+  const { rows } = await db.query<{ sha256: string; data: Buffer }>(
+    `select encode(b.sha256, 'hex') as sha256, c.data
+     from blobs b join blob_chunks c on c.sha256 = b.sha256 and c.idx = 0
+     where b.sha256 = any($1::bytea[]) and b.size <= $2`,
+    [sha256s.map((sha256) => Buffer.from(sha256, 'hex')), limits.blobChunkBytes],
+  );
+  return new Map(rows.map(({ sha256, data }) => [sha256, data]));
+}
+
 async function presentBlobs(db: Db, sha256s: string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ sha256: string }>(
-    `select encode(sha256, 'hex') as sha256 from blobs where sha256 = any($1::bytea[])`,
-    [sha256s.map((sha256) => Buffer.from(sha256, 'hex'))],
+    `with here as (
+       select sha256, created_at from blobs where sha256 = any($1::bytea[])
+     ),
+     touched as (
+       update blobs b set created_at = db_clock()
+       from (
+         select sha256 from blobs
+         where sha256 = any($1::bytea[]) and created_at < db_clock() - $2 * interval '1 ms'
+         order by sha256 for no key update
+       ) old
+       where b.sha256 = old.sha256
+       returning b.sha256, b.created_at
+     )
+     select encode(here.sha256, 'hex') as sha256
+     from here left join touched on touched.sha256 = here.sha256
+     where touched.sha256 is not null or here.created_at >= db_clock() - $2 * interval '1 ms'`,
+    [sha256s.map((sha256) => Buffer.from(sha256, 'hex')), limits.blobTouchMs],
   );
   return new Set(rows.map((row) => row.sha256));
 }

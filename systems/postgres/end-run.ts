@@ -5,6 +5,7 @@
 
 import { type EndCause, type RunEnd } from '../../core/end-cause.ts';
 import { failpoint } from '../../core/failpoint.ts';
+import { lastAgentStatus } from '../../core/last-agent-status.ts';
 import { storableText } from '../../core/plain-text.ts';
 import type { Run } from '../../core/run.ts';
 import { webhookBody } from '../../core/webhook.ts';
@@ -24,16 +25,23 @@ export interface RunEnded {
 }
 
 /** A second call changes nothing and returns what the first did. */
-export function endRun(pool: Pool, request: EndRunRequest): Promise<RunEnded> {
-  return inTransaction(pool, async (db) => {
+export async function endRun(
+  pool: Pool,
+  request: EndRunRequest,
+  onEnded?: (run: Run) => void,
+): Promise<RunEnded> {
+  const ended = await inTransaction(pool, async (db) => {
     await closeLog(db, request.runId);
-    const { run, now } = await lockRun(db, request.runId);
-    if (run.endedAt !== null) return endedAs(run);
-    const end = firstCause(run, request);
+    const { run: locked, now } = await lockRun(db, request.runId);
+    if (locked.endedAt !== null) return { isFirst: false, run: locked };
+    const end = firstCause(locked, request);
+    const run = withoutWork(await giveUpMessages(db, locked), end);
     const body =
       run.webhook.state === 'waiting' ? webhookBody({ run, end, finishedAt: now }) : null;
-    return endedAs(await writeEnd(db, run, { end, body, now }));
+    return { isFirst: true, run: await writeEnd(db, run, { end, body, now }) };
   });
+  if (ended.isFirst) onEnded?.(ended.run);
+  return endedAs(ended.run);
 }
 
 function endedAs(run: Run): RunEnded {
@@ -47,11 +55,29 @@ function firstCause(run: Run, given: RunEnd): RunEnd {
   return { cause: given.cause, detail: given.detail && storableText(given.detail), exitCode };
 }
 
+const withoutWork = (run: Run, { cause }: RunEnd): Run => ({
+  ...run,
+  agentStatus: lastAgentStatus(run.agentStatus, cause),
+});
+
 async function closeLog(db: Db, runId: string): Promise<void> {
   const text = `
     update cursors set closed = true, lease_owner = null, lease_expires_at = null
     where run_id = $1`;
   await db.query(text, [runId]);
+}
+
+/** What no agent was given, or is done with, has failed with the session; each message is told so. */
+async function giveUpMessages(db: Db, run: Run): Promise<Run> {
+  if (run.sessionId === null) return run;
+  const text = 'select fail_turns($1, null) as failed';
+  const { rows } = await db.query<{ failed: number }>(text, [run.runId]);
+  const failed = rows[0]?.failed ?? 0;
+  return {
+    ...run,
+    lastSeq: run.lastSeq + failed,
+    agentStatus: failed > 0 ? 'error' : run.agentStatus,
+  };
 }
 
 async function lockRun(db: Db, runId: string): Promise<{ run: Run; now: Date }> {
@@ -72,17 +98,19 @@ async function writeEnd(
   run: Run,
   { end, body, now }: { end: RunEnd; body: string | null; now: Date },
 ): Promise<Run> {
+  const ending = [run.runId, now, end.cause, end.detail, end.exitCode];
   const { rows } = await db.query<RunRow>(
-    `with forgotten as (delete from run_configs where run_id = $1)
+    `with forgotten as (delete from run_configs where run_id = $1),
+     unsealed as (update sessions set config_sealed = null where run_id = $1)
      update runs r
      set status = 'sleep', ended_at = $2, end_cause = $3, end_detail = $4, exit_code = $5,
-         end_cause_at = coalesce(end_cause_at, $2),
+         end_cause_at = coalesce(end_cause_at, $2), agent_status = $8,
          webhook_state = case when $6::text is null then webhook_state else 'pending' end,
          webhook_delivery_id = case when $6 is null then null else gen_random_uuid() end,
          webhook_body = $6
      where id = $1
      returning ${runColumns}, $7::bigint as last_seq`,
-    [run.runId, now, end.cause, end.detail, end.exitCode, body, run.lastSeq],
+    [...ending, body, run.lastSeq, run.agentStatus],
   );
   if (!rows[0]) throw new Error(`run ${run.runId} vanished while it was ended`);
   failpoint('end.written');

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Flow, FlowSecrets } from '../../core/flow.ts';
-import { limits } from '../../core/limits.ts';
+import { type Flow, type FlowSecrets, standardFlow } from '../../core/flow.ts';
 import { type FlowRow, flowColumns, toFlow } from './flow-row.ts';
 import type { Db, Pool } from './pool.ts';
 import type { Sealer } from './seal.ts';
+import { inTransaction } from './transaction.ts';
 
 /** What its owner decides; what is left out has its default. */
 export type FlowFields = Pick<
@@ -18,10 +18,14 @@ export type FlowFields = Pick<
   | 'resources'
   | 'network'
   | 'timeoutSeconds'
+  | 'limits'
   | 'runner'
+  | 'schedule'
 > & { secrets: FlowSecrets };
 
 export type NewFlow = Partial<FlowFields> & { projectId: string; name: string; flowId?: string };
+
+export type FlowDecision = (before: { flow: Flow; secrets: FlowSecrets }) => Partial<FlowFields>;
 
 export interface FlowPageQuery {
   limit: number;
@@ -44,18 +48,15 @@ export function createFlowStore(pool: Pool, sealer: Sealer) {
     /** What is given replaces, secrets as a whole. Null where there is no such flow. */
     update: (flowId: string, patch: Partial<FlowFields>) =>
       updateFlow(pool, sealer, { ...patch, flowId }),
+    /** The same, decided from what the flow is, which nobody changes meanwhile. */
+    change: (flowId: string, decide: FlowDecision) => changeFlow(pool, sealer, { flowId, decide }),
     readSecrets: (flowId: string) => readFlowSecrets(pool, sealer, flowId),
   };
 }
 
-const defaults = {
-  resources: { memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
-  network: { policy: 'limited', allowedHosts: [] },
-} satisfies Partial<FlowFields>;
-
 async function insertFlow(db: Db, sealer: Sealer, flow: NewFlow): Promise<Flow> {
   const flowId = flow.flowId ?? randomUUID();
-  const fields = columnsOf(sealer, { ...defaults, ...flow, flowId });
+  const fields = columnsOf(sealer, { ...standardFlow, ...flow, flowId });
   const names = ['id', 'project_id', ...fields.map(([name]) => name)];
   const { rows } = await db.query<FlowRow>(
     `insert into flows (${names.join(', ')})
@@ -84,6 +85,21 @@ async function updateFlow(
   return rows[0] ? toFlow(rows[0]) : null;
 }
 
+/** What `decide` throws leaves the flow as it is. */
+function changeFlow(
+  pool: Pool,
+  sealer: Sealer,
+  { flowId, decide }: { flowId: string; decide: FlowDecision },
+): Promise<Flow | null> {
+  return inTransaction(pool, async (db) => {
+    await db.query('select from flows where id = $1 for no key update', [flowId]);
+    const flow = await findFlow(db, flowId);
+    if (flow === null) return null;
+    const secrets = await readFlowSecrets(db, sealer, flowId);
+    return updateFlow(db, sealer, { ...decide({ flow, secrets }), flowId });
+  });
+}
+
 /** Column names and values of the fields that are given; the names come from here alone. */
 function columnsOf(
   sealer: Sealer,
@@ -103,7 +119,11 @@ function columnsOf(
     ['network_policy', flow.network?.policy],
     ['allowed_hosts', flow.network?.allowedHosts],
     ['timeout_seconds', flow.timeoutSeconds],
+    ['max_turns', flow.limits?.maxTurns],
+    ['max_budget_usd', flow.limits?.maxBudgetUsd],
     ['runner', flow.runner],
+    ['schedule_cron', flow.schedule === null ? null : flow.schedule?.cron],
+    ['schedule_timezone', flow.schedule === null ? null : flow.schedule?.timezone],
     ['mcp_server_names', secrets && Object.keys(secrets.mcpServers).sort()],
     ['env_names', secrets && Object.keys(secrets.env).sort()],
     ['secrets_sealed', secrets && sealer.seal(JSON.stringify(secrets), contextOf(flow.flowId))],

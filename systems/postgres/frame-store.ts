@@ -1,4 +1,5 @@
 import { appendFrames, appendOwnFrames, type Batch, type OwnFrames } from './append-frames.ts';
+import { appendTurnFrames, type ChatUpdate } from './append-turn.ts';
 import { beginGeneration, renewLease, takeLease } from './lease.ts';
 import { readLogState, readLogStates } from './log-state.ts';
 import type { Pool } from './pool.ts';
@@ -20,7 +21,10 @@ export function createFrameStore(pool: Pool) {
       renewLease(pool, { runId, token, leaseMs }),
     beginGeneration: (runId: string, token: number, generation: number) =>
       beginGeneration(pool, { runId, token, generation }),
-    append: (batch: Batch) => appendFrames(pool, batch),
+    append: (batch: Batch, chat: ChatUpdate = {}) =>
+      Object.keys(chat).length === 0
+        ? appendFrames(pool, batch)
+        : appendTurnFrames(pool, batch, chat),
     appendOwn: (own: OwnFrames) => appendOwnFrames(pool, own),
     read: (runId: string, query: FrameQuery) => readFrames(pool, runId, query),
     renderedTail: (runId: string, query: TailQuery) => renderedTail(pool, runId, query),

@@ -1,6 +1,7 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { limits } from '../../core/limits.ts';
 import type { Db, Pool } from './pool.ts';
+import { hashOfToken, randomToken } from './random-token.ts';
 
 export interface KeyRecord {
   keyId: string;
@@ -33,7 +34,11 @@ export function createKeyStore(pool: Pool) {
     /** The only moment at which the key itself is known. */
     create: (input: NewKey) => createKey(pool, input),
     findByKey: (key: string) => findByKey(pool, key),
+    find: (keyId: string) => findKey(pool, keyId),
     list: (projectId: string) => listKeys(pool, projectId),
+    /** `after` is a page's `next`. */
+    page: (projectId: string, query: { limit: number; after?: string }) =>
+      pageOfKeys(pool, projectId, query),
     /** Counts from the next request on; cannot be undone. Null where there is no such key. */
     revoke: (keyId: string) => revokeKey(pool, keyId),
     /** Marks keys as used just now; callers gather for a few seconds and hand over all at once. */
@@ -65,7 +70,7 @@ const columns = `
   end as state`;
 
 async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: KeyRecord }> {
-  const key = newKey();
+  const key = `frs_${randomToken()}`;
   const { rows } = await db.query<KeyRow>(
     `insert into api_keys
        (id, project_id, name, created_by, shown_prefix, key_hash, rate_limit_rpm, expires_at)
@@ -77,7 +82,7 @@ async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: 
       input.name,
       input.createdBy,
       key.slice(0, limits.keyShownChars),
-      hashOf(key),
+      hashOfToken(key),
       input.rateLimitRpm ?? limits.keyRatePerMinute,
       input.expiresAt ?? null,
     ],
@@ -88,7 +93,7 @@ async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: 
 
 async function findByKey(db: Db, key: string): Promise<KeyRecord | null> {
   const text = `select ${columns} from api_keys where key_hash = $1`;
-  const { rows } = await db.query<KeyRow>(text, [hashOf(key)]);
+  const { rows } = await db.query<KeyRow>(text, [hashOfToken(key)]);
   return rows[0] ? toKeyRecord(rows[0]) : null;
 }
 
@@ -96,6 +101,29 @@ async function listKeys(db: Db, projectId: string): Promise<KeyRecord[]> {
   const text = `select ${columns} from api_keys where project_id = $1 order by created_at, id`;
   const { rows } = await db.query<KeyRow>(text, [projectId]);
   return rows.map(toKeyRecord);
+}
+
+async function findKey(db: Db, keyId: string): Promise<KeyRecord | null> {
+  const { rows } = await db.query<KeyRow>(`select ${columns} from api_keys where id = $1`, [keyId]);
+  return rows[0] ? toKeyRecord(rows[0]) : null;
+}
+
+async function pageOfKeys(
+  db: Db,
+  projectId: string,
+  { limit, after }: { limit: number; after?: string },
+): Promise<{ keys: KeyRecord[]; next: string | null }> {
+  const { rows } = await db.query<KeyRow>(
+    `select ${columns} from api_keys
+     where project_id = $1
+       and ($2::uuid is null
+            or (created_at, id) > (select k.created_at, k.id from api_keys k where k.id = $2))
+     order by created_at, id
+     limit $3`,
+    [projectId, after ?? null, limit + 1],
+  );
+  const keys = rows.slice(0, limit).map(toKeyRecord);
+  return { keys, next: rows.length > limit ? (keys.at(-1)?.keyId ?? null) : null };
 }
 
 async function revokeKey(db: Db, keyId: string): Promise<KeyRecord | null> {
@@ -114,23 +142,6 @@ async function touchKeys(db: Db, keyIds: string[]): Promise<void> {
      where id in (select id from api_keys where id = any($1) order by id for no key update)`,
     [keyIds],
   );
-}
-
-/** A key holds 256 bits of chance, so a plain hash of it is enough. */
-const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
-
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const keyChars = 43;
-
-function newKey(): string {
-  let random = '';
-  while (random.length < keyChars) {
-    for (const byte of randomBytes(keyChars)) {
-      // The bytes above the last whole multiple of 62 would make some characters likelier.
-      if (byte < 248) random += alphabet.charAt(byte % alphabet.length);
-    }
-  }
-  return `frs_${random.slice(0, keyChars)}`;
 }
 
 function toKeyRecord(row: KeyRow): KeyRecord {

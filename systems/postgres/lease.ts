@@ -2,6 +2,7 @@
 // holder who slept through the taking by another writes nothing more, whenever it wakes up. Expiry
 // only says when others may take it; the holder itself may go on as long as nobody has.
 
+import { type AgentMemory, blankMemory } from '../../core/agent-memory.ts';
 import type { Db } from './pool.ts';
 
 export interface Lease {
@@ -9,6 +10,7 @@ export interface Lease {
   generation: number;
   byteOffset: number;
   lastSeq: number;
+  memory: AgentMemory;
 }
 
 export interface LeaseRequest {
@@ -21,7 +23,7 @@ export interface LeaseRequest {
 
 /** Null: another holds it, the run has ended, or there is no such run. */
 export async function takeLease(db: Db, request: LeaseRequest): Promise<Lease | null> {
-  const { rows } = await db.query<Lease>(
+  const { rows } = await db.query<Omit<Lease, 'memory'> & { memory: string | null }>(
     `update cursors
      set lease_token = lease_token + 1,
          lease_owner = $2,
@@ -30,10 +32,16 @@ export async function takeLease(db: Db, request: LeaseRequest): Promise<Lease | 
        and not closed
        and (lease_expires_at is null or lease_expires_at <= db_clock() or ($4 and lease_owner = $2))
      returning lease_token as "token", generation, byte_offset as "byteOffset",
-               last_seq as "lastSeq"`,
+               last_seq as "lastSeq", memory`,
     [request.runId, request.owner, request.leaseMs, request.evenFromSelf],
   );
-  return rows[0] ?? null;
+  const [row] = rows;
+  return row === undefined ? null : { ...row, memory: memoryOf(row.memory) };
+}
+
+/** Written by `appendFrames` alone. */
+function memoryOf(json: string | null): AgentMemory {
+  return json === null ? blankMemory : (JSON.parse(json) as AgentMemory);
 }
 
 /** False: the lease is lost, or the run has ended; its holder must let go. */
@@ -56,7 +64,7 @@ export async function beginGeneration(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `with moved as (
-       update cursors set generation = $3, byte_offset = 0
+       update cursors set generation = $3, byte_offset = 0, memory = null
        where run_id = $1 and lease_token = $2 and not closed and generation < $3
        returning run_id
      )

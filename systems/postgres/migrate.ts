@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 
+export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url));
+
 /**
  * Brings the schema up to date. Safe when several processes do it at once: the first holds an
  * advisory lock, the others wait and then find nothing to do.
@@ -8,7 +10,7 @@ import { runner } from 'node-pg-migrate';
 export async function migrate(url: string): Promise<void> {
   await runner({
     databaseUrl: url,
-    dir: fileURLToPath(new URL('./migrations', import.meta.url)),
+    dir: migrationsFolder,
     direction: 'up',
     migrationsTable: 'migrations',
     advisoryLockMode: 'wait',

@@ -12,6 +12,9 @@ export interface PoolOptions {
   onError?: (error: Error) => void;
 }
 
+/** After so long the server gives a statement up; a server that does not even say so is gone. */
+const statementMs = 30_000;
+
 export function createPool(url: string, options: PoolOptions): Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -19,7 +22,8 @@ export function createPool(url: string, options: PoolOptions): Pool {
     max: options.max ?? 10,
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
-    statement_timeout: 30_000,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + 5_000,
     lock_timeout: 10_000,
     idle_in_transaction_session_timeout: 60_000,
     types: numbersForBigints(),

@@ -14,8 +14,17 @@ export function createReconcileStore(pool: Pool) {
     /** Every live run with a workflow, page by page in the order of their ids. */
     liveRuns: (limit: number, after?: string) => liveRuns(pool, limit, after ?? null),
     runsOnLostHosts: (lostMs: number) => runsOnLostHosts(pool, lostMs),
+    sessionsOnLostHosts: (lostMs: number) => sessionsOnLostHosts(pool, lostMs),
+    /** Sessions with a sandbox and nothing to do, on hosts that take nothing new. */
+    idleOnDrainingHosts: () => idleOnDrainingHosts(pool),
     /** Ended, and the webhook neither delivered nor dropped. */
     undeliveredWebhooks: (olderThanMs: number) => undeliveredWebhooks(pool, olderThanMs),
+    /** When the database was restored from a backup, if Temporal is still to be compared with it. */
+    unsettledRestoration: () => unsettledRestoration(pool),
+    /** Of these workflows, those that belong to no run. */
+    unknownWorkflows: (workflowIds: string[]) => unknownWorkflows(pool, workflowIds),
+    /** Those of longer ago than this count as settled. */
+    settleRestorations: (olderThanMs: number) => settleRestorations(pool, olderThanMs),
     withGlobalLock: (work: () => Promise<void>) => withGlobalLock(pool, work),
   };
 }
@@ -53,13 +62,31 @@ const liveRuns = (db: Db, limit: number, after: string | null): Promise<Run[]> =
     [after, limit],
   );
 
-const runsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
+const idleOnDrainingHosts = (db: Db): Promise<Run[]> =>
   selectMany(
     db,
-    `left join hosts h on h.id = r.host_id
-     where r.ended_at is null and r.host_id is not null
-       and (h.id is null or h.last_seen < db_clock() - $1 * interval '1 ms')
+    `join hosts h on h.id = r.host_id
+     where h.draining and r.session_id is not null and r.awake and r.ended_at is null
+       and r.end_cause is null and not session_has_work(r.id)
      order by r.created_at limit ${atOnce}`,
+    [],
+  );
+
+const onLostHosts = `
+  left join hosts h on h.id = r.host_id
+  where r.host_id is not null and takes_place(r)
+    and (h.id is null or h.last_seen < db_clock() - $1 * interval '1 ms')`;
+
+/** A session is taken over by another host. */
+const runsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
+  selectMany(db, `${onLostHosts} and r.session_id is null order by r.created_at limit ${atOnce}`, [
+    lostMs,
+  ]);
+
+const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
+  selectMany(
+    db,
+    `${onLostHosts} and r.session_id is not null order by r.created_at limit ${atOnce}`,
     [lostMs],
   );
 
@@ -70,6 +97,29 @@ const undeliveredWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
      order by r.ended_at limit ${atOnce}`,
     [olderThanMs],
   );
+
+async function unsettledRestoration(db: Db): Promise<Date | null> {
+  const text = 'select max(restored_at) as at from restorations where settled_at is null';
+  const { rows } = await db.query<{ at: Date | null }>(text);
+  return rows[0]?.at ?? null;
+}
+
+async function unknownWorkflows(db: Db, workflowIds: string[]): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select w.id from unnest($1::text[]) w(id)
+     where not exists (select from runs r where r.workflow_id = w.id)`,
+    [workflowIds],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function settleRestorations(db: Db, olderThanMs: number): Promise<void> {
+  await db.query(
+    `update restorations set settled_at = db_clock()
+     where settled_at is null and restored_at < db_clock() - $1 * interval '1 ms'`,
+    [olderThanMs],
+  );
+}
 
 /**
  * One process at a time, by an advisory lock that a lost connection gives back; false where another

@@ -1,15 +1,19 @@
 import type { EndCause } from '../../core/end-cause.ts';
 import type { AgentStatus, Run, RunStatus, TriggerType, WebhookState } from '../../core/run.ts';
+import type { ConfigField } from '../../core/run-config.ts';
 
-/** Of `runs r` and `cursors c`: all that a Run is made of. */
-export const runColumns = `
+/** Of `runs r` and `cursors c`: all that a Run is made of, but its prompt, which may be long. */
+export const listedColumns = `
   r.id, r.flow_id, r.project_id, r.name, r.labels, r.status, r.agent_status, r.trigger_type,
-  r.prompt, r.partial_messages, r.timeout_seconds, r.session_id, r.created_at, r.started_at,
+  r.partial_messages, r.timeout_seconds, r.session_id, r.created_at, r.started_at,
   r.ended_at, r.deleted_at, r.end_cause, r.end_detail, r.exit_code, r.result, r.structured_output,
   r.input_tokens, r.output_tokens, r.cache_read_input_tokens, r.cache_creation_input_tokens,
   r.cost_usd, r.num_turns, r.key_name, r.key_created_by, r.webhook_state, r.webhook_attempts,
   r.webhook_last_status, r.mcp_server_names, r.host_id, r.generation, r.workflow_id,
-  r.workflow_started_at`;
+  r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.had_config,
+  r.config_fields, r.awake`;
+
+export const runColumns = `${listedColumns}, r.prompt`;
 
 export const selectRuns = `
   select ${runColumns}, c.last_seq from runs r join cursors c on c.run_id = r.id`;
@@ -26,7 +30,11 @@ export interface RunRow {
   prompt: string;
   partial_messages: boolean;
   timeout_seconds: number;
+  model: string | null;
+  max_turns: number | null;
+  max_budget_usd: number | null;
   session_id: string | null;
+  awake: boolean;
   created_at: Date;
   started_at: Date | null;
   ended_at: Date | null;
@@ -48,6 +56,9 @@ export interface RunRow {
   webhook_attempts: number;
   webhook_last_status: number | null;
   mcp_server_names: string[];
+  retry_of: string | null;
+  had_config: boolean;
+  config_fields: ConfigField[];
   host_id: string | null;
   generation: number;
   workflow_id: string;
@@ -55,21 +66,30 @@ export interface RunRow {
   last_seq: number;
 }
 
-export function toRun(row: RunRow): Run {
+/** A run as lists show it. */
+export type ListedRun = Omit<Run, 'prompt'>;
+export type ListedRunRow = Omit<RunRow, 'prompt'>;
+
+export const toRun = (row: RunRow): Run => ({ ...toListedRun(row), prompt: row.prompt });
+
+export function toListedRun(row: ListedRunRow): ListedRun {
   return {
     runId: row.id,
     flowId: row.flow_id,
     projectId: row.project_id,
     name: row.name,
-    // Written by admission alone, from a map of strings.
+    // Written by admission and by changes of labels alone, from a map of strings.
     labels: JSON.parse(row.labels) as Run['labels'],
     status: row.status,
     agentStatus: row.agent_status,
     triggerType: row.trigger_type,
-    prompt: row.prompt,
     partialMessages: row.partial_messages,
     timeoutSeconds: row.timeout_seconds,
+    model: row.model,
+    maxTurns: row.max_turns,
+    maxBudgetUsd: row.max_budget_usd,
     sessionId: row.session_id,
+    awake: row.awake,
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,
@@ -89,6 +109,9 @@ export function toRun(row: RunRow): Run {
       lastStatus: row.webhook_last_status,
     },
     mcpServerNames: row.mcp_server_names,
+    retryOf: row.retry_of,
+    hadConfig: row.had_config,
+    configFields: row.config_fields,
     hostId: row.host_id,
     generation: row.generation,
     workflowId: row.workflow_id,
@@ -97,7 +120,7 @@ export function toRun(row: RunRow): Run {
   };
 }
 
-function usageOf(row: RunRow): Run['usage'] {
+function usageOf(row: ListedRunRow): Run['usage'] {
   return {
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,

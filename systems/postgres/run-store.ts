@@ -1,9 +1,14 @@
 import type { EndCause } from '../../core/end-cause.ts';
+import type { LabelChange } from '../../core/labels.ts';
 import { storableText } from '../../core/plain-text.ts';
 import type { AgentStatus, Run } from '../../core/run.ts';
 import { type EndRunRequest, endRun } from './end-run.ts';
+import type { SnapshotOf } from './file-store.ts';
 import { findRun } from './find-run.ts';
+import { readKeptFields } from './kept-fields.ts';
 import type { Db, Pool } from './pool.ts';
+import { changeLabels } from './run-labels.ts';
+import { listRuns, type RunListQuery } from './run-list.ts';
 import { type RunRow, selectRuns, toRun } from './run-row.ts';
 import { readSandboxPlan } from './sandbox-plan.ts';
 import type { Sealer } from './seal.ts';
@@ -14,12 +19,22 @@ export interface CauseRequest {
   detail: string | null;
 }
 
+/** What this store is the first to know, told once it stands. */
+export interface RunNews {
+  /** `waitedMs`: since its admission. */
+  onStarted?: (started: { runId: string; waitedMs: number }) => void;
+  onEnded?: (run: Run) => void;
+}
+
 export type RunStore = ReturnType<typeof createRunStore>;
 
-export function createRunStore(pool: Pool, sealer: Sealer) {
+export function createRunStore(pool: Pool, sealer: Sealer, news: RunNews = {}) {
   return {
     /** A deleted run too: its `deletedAt` is set. */
     find: (runId: string) => findRun(pool, runId),
+    /** Without those that were deleted. */
+    list: (projectId: string, query: RunListQuery) => listRuns(pool, projectId, query),
+    changeLabels: (runId: string, change: LabelChange) => changeLabels(pool, runId, change),
     /** The cause that stands, this one or an earlier; null where there is no such run. */
     recordCause: (request: CauseRequest) => recordCause(pool, request),
     /** Deletes once: null where there is no such run any more. */
@@ -28,13 +43,15 @@ export function createRunStore(pool: Pool, sealer: Sealer) {
     markWorkflowStarted: (runId: string) => markWorkflowStarted(pool, runId),
     /** True the first time. */
     markStarted: (runId: string, generation: number, agentStatus: AgentStatus) =>
-      markStarted(pool, { runId, generation, agentStatus }),
-    endRun: (request: EndRunRequest) => endRun(pool, request),
+      markStarted(pool, { runId, generation, agentStatus }, news.onStarted),
+    endRun: (request: EndRunRequest) => endRun(pool, request, news.onEnded),
     /** Null where there is no such run. */
     sandboxPlan: (runId: string) => readSandboxPlan(pool, sealer, runId),
+    /** Throws where there is no such run. */
+    keptFields: (runId: string) => readKeptFields(pool, runId),
     liveOnHost: (hostId: string) => liveOnHost(pool, hostId),
-    /** What the snapshot left out, and why. */
-    recordSnapshot: (runId: string, snapshot: object) => recordSnapshot(pool, runId, snapshot),
+    /** What the snapshot left out, and why. Changes nothing where another sandbox has followed. */
+    recordSnapshot: (of: SnapshotOf, snapshot: object) => recordSnapshot(pool, of, snapshot),
   };
 }
 
@@ -79,22 +96,30 @@ async function markStarted(
     generation,
     agentStatus,
   }: { runId: string; generation: number; agentStatus: AgentStatus },
+  onStarted?: RunNews['onStarted'],
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  const { rows } = await db.query<{ waitedMs: number }>(
     `update runs set started_at = db_clock(), agent_status = coalesce(agent_status, $3)
-     where id = $1 and generation = $2 and started_at is null and ended_at is null`,
+     where id = $1 and generation = $2 and started_at is null and ended_at is null
+     returning (extract(epoch from started_at - created_at) * 1000)::double precision as "waitedMs"`,
     [runId, generation, agentStatus],
   );
-  return rowCount === 1;
+  if (!rows[0]) return false;
+  onStarted?.({ runId, ...rows[0] });
+  return true;
 }
 
 async function liveOnHost(db: Db, hostId: string): Promise<Run[]> {
-  const text = `${selectRuns} where r.host_id = $1 and r.ended_at is null order by r.created_at, r.id`;
+  const text = `${selectRuns} where r.host_id = $1 and takes_place(r) order by r.created_at, r.id`;
   const { rows } = await db.query<RunRow>(text, [hostId]);
   return rows.map(toRun);
 }
 
-async function recordSnapshot(db: Db, runId: string, snapshot: object): Promise<void> {
-  const text = 'update runs set snapshot = $2 where id = $1';
-  await db.query(text, [runId, JSON.stringify(snapshot)]);
+async function recordSnapshot(
+  db: Db,
+  { runId, generation }: SnapshotOf,
+  snapshot: object,
+): Promise<void> {
+  const text = 'update runs set snapshot = $3 where id = $1 and generation = $2';
+  await db.query(text, [runId, generation, JSON.stringify(snapshot)]);
 }

@@ -1,11 +1,15 @@
 import type { Flow, FlowSecrets } from '../../core/flow.ts';
 import type { Run } from '../../core/run.ts';
 import type { RunConfig } from '../../core/run-config.ts';
+import type { SessionPlan } from '../../core/session.ts';
 import { readConfig } from './config-store.ts';
 import { findRun } from './find-run.ts';
 import { findFlow, readFlowSecrets } from './flow-store.ts';
-import type { Pool } from './pool.ts';
+import { readKeptFields } from './kept-fields.ts';
+import type { Db, Pool } from './pool.ts';
 import type { Sealer } from './seal.ts';
+import { readSessionConfig } from './session-config.ts';
+import { readSessionPlan } from './session-store.ts';
 
 /** All that a host needs to start a run's sandbox; holds secrets. */
 export interface SandboxPlan {
@@ -14,6 +18,10 @@ export interface SandboxPlan {
   secrets: FlowSecrets;
   /** Null once a sandbox has acknowledged it. */
   config: RunConfig | null;
+  /** JSON text of what the run's output is to look like. */
+  outputSchema: string | null;
+  /** Null for a plain run. */
+  session: SessionPlan | null;
 }
 
 export async function readSandboxPlan(
@@ -23,11 +31,20 @@ export async function readSandboxPlan(
 ): Promise<SandboxPlan | null> {
   const run = await findRun(pool, runId);
   if (run === null) return null;
-  const [flow, secrets, config] = await Promise.all([
+  const [flow, secrets, config, { outputSchema }, session] = await Promise.all([
     findFlow(pool, run.flowId),
     readFlowSecrets(pool, sealer, run.flowId),
-    readConfig(pool, sealer, runId),
+    run.sessionId === null ? readConfig(pool, sealer, runId) : keptConfig(pool, sealer, runId),
+    readKeptFields(pool, runId),
+    readSessionPlan(pool, runId),
   ]);
   if (flow === null) throw new Error(`run ${runId} has no flow`);
-  return { run, flow, secrets, config };
+  return { run, flow, secrets, config, outputSchema, session };
+}
+
+/** A session's is never gone while it lives. */
+async function keptConfig(db: Db, sealer: Sealer, runId: string): Promise<RunConfig | null> {
+  const unlessAcknowledgedBy = 2 ** 31 - 1;
+  const kept = await readSessionConfig(db, sealer, { runId, unlessAcknowledgedBy });
+  return kept?.config ?? null;
 }

@@ -2,12 +2,25 @@ import type { PoolClient } from 'pg';
 import type { Db, Pool } from './pool.ts';
 
 /** Commits what `work` did, or none of it. Works on one connection and gives it back clean. */
-export async function inTransaction<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
+export function inTransaction<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
+  return onConnection(pool, 'commit', work);
+}
+
+/** What `work` would find, which is then taken back in any case. */
+export function inRehearsal<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
+  return onConnection(pool, 'rollback', work);
+}
+
+async function onConnection<T>(
+  pool: Pool,
+  end: 'commit' | 'rollback',
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   try {
     await client.query('begin');
     const result = await work(client);
-    await client.query('commit');
+    await client.query(end);
     client.release();
     return result;
   } catch (error) {

@@ -13,12 +13,27 @@ export async function ensureWebhookSecret(
   sealer: Sealer,
   projectId: string,
 ): Promise<string> {
-  const context = `project:${projectId}`;
-  const made = () => sealer.seal(`whs_${randomBytes(secretBytes).toString('base64url')}`, context);
   const sealed =
-    (await findSealedSecret(db, projectId)) ?? (await claimSealedSecret(db, projectId, made()));
-  return sealer.open(sealed, context);
+    (await findSealedSecret(db, projectId)) ??
+    (await claimSealedSecret(db, projectId, sealer.seal(newSecret(), contextOf(projectId))));
+  return sealer.open(sealed, contextOf(projectId));
 }
+
+/** Of two at once the later one's secret stands, and both are told which they made. */
+export async function rotateWebhookSecret(
+  db: Db,
+  sealer: Sealer,
+  projectId: string,
+): Promise<string> {
+  const secret = newSecret();
+  const text = 'update projects set webhook_secret_sealed = $2 where id = $1';
+  await db.query(text, [projectId, sealer.seal(secret, contextOf(projectId))]);
+  return secret;
+}
+
+const newSecret = (): string => `whs_${randomBytes(secretBytes).toString('base64url')}`;
+
+const contextOf = (projectId: string): string => `project:${projectId}`;
 
 async function findSealedSecret(db: Db, projectId: string): Promise<Buffer | null> {
   const text = 'select webhook_secret_sealed as sealed from projects where id = $1';
@@ -35,4 +50,18 @@ async function claimSealedSecret(db: Db, projectId: string, sealed: Buffer): Pro
   );
   if (!rows[0]) throw new Error(`there is no project ${projectId}`);
   return rows[0].sealed;
+}
+
+/** Whether a secret that was sealed here before can be opened with this key; null where none was. */
+export async function opensKeptSecrets(db: Db, sealer: Sealer): Promise<boolean | null> {
+  const { rows } = await db.query<{ id: string; sealed: Buffer }>(
+    `select id, webhook_secret_sealed as sealed from projects
+     where webhook_secret_sealed is not null limit 1`,
+  );
+  if (!rows[0]) return null;
+  try {
+    return sealer.open(rows[0].sealed, contextOf(rows[0].id)) !== '';
+  } catch {
+    return false;
+  }
 }

@@ -21,19 +21,37 @@ export interface AttemptResult {
   delivery?: number;
 }
 
+export interface MadeAttempt {
+  /** 0 for the run's own; the n-th that an operator asked for has n. */
+  delivery: number;
+  attempt: number;
+  startedAt: Date;
+  /** Null while it is under way, or where nobody knows what came of it. */
+  finishedAt: Date | null;
+  status: number | null;
+  error: string | null;
+}
+
 export type WebhookStore = ReturnType<typeof createWebhookStore>;
 
 export function createWebhookStore(pool: Pool, sealer: Sealer) {
   return {
     /**
-     * Attempts count from 1. `delivery` is 0 for the run's own workflow, n for the n-th that took
-     * over.
+     * Attempts count from 1. `delivery` is 0 for the one that the run owes, n for the n-th that an
+     * operator asked for, which is made whatever came of those before.
      */
     claimAttempt: (runId: string, attempt: number, delivery = 0) =>
       claimAttempt(pool, sealer, { runId, attempt, delivery }),
     /** A status of 2xx settles the delivery. */
     recordAttempt: (runId: string, attempt: number, result: AttemptResult) =>
       recordAttempt(pool, { runId, attempt, delivery: result.delivery ?? 0 }, result),
+    /** All that were made, in their order. */
+    attempts: (runId: string) => listAttempts(pool, runId),
+    /**
+     * The number of a further delivery, for an operator who asks for one. Null where none was made
+     * yet, or the first is still under way.
+     */
+    claimRedelivery: (runId: string) => claimRedelivery(pool, runId),
     /** No further attempt will be made. A delivery that succeeded stays one. */
     drop: (runId: string) => dropWebhook(pool, runId),
   };
@@ -48,7 +66,7 @@ interface AttemptId {
 async function claimAttempt(pool: Pool, sealer: Sealer, id: AttemptId): Promise<ClaimedAttempt> {
   const owed = await readState(pool, id.runId);
   if (owed === null) return { refused: 'none' };
-  if (owed.state === 'delivered') return { done: owed.last_status ?? 0 };
+  if (owed.state === 'delivered' && id.delivery === 0) return { done: owed.last_status ?? 0 };
   // Before the claim, so that a failure here uses up no attempt.
   const secret = await ensureWebhookSecret(pool, sealer, owed.project_id);
   const claimed = await insertAttempt(pool, id);
@@ -78,7 +96,7 @@ async function insertAttempt(
     `with claimed as (
        insert into webhook_attempts (run_id, delivery, attempt)
        select id, $3, $2 from runs
-       where id = $1 and (webhook_state = 'pending' or ($3 > 0 and webhook_state = 'dropped'))
+       where id = $1 and (webhook_state = 'pending' or $3 > 0)
        on conflict do nothing
        returning run_id
      )
@@ -111,4 +129,24 @@ async function dropWebhook(db: Db, runId: string): Promise<void> {
   const text = `
     update runs set webhook_state = 'dropped' where id = $1 and webhook_state = 'pending'`;
   await db.query(text, [runId]);
+}
+
+async function listAttempts(db: Db, runId: string): Promise<MadeAttempt[]> {
+  const { rows } = await db.query<MadeAttempt>(
+    `select delivery, attempt, started_at as "startedAt", finished_at as "finishedAt", status, error
+     from webhook_attempts where run_id = $1
+     order by delivery, attempt`,
+    [runId],
+  );
+  return rows;
+}
+
+async function claimRedelivery(db: Db, runId: string): Promise<number | null> {
+  const { rows } = await db.query<{ delivery: number }>(
+    `update runs set webhook_redeliveries = webhook_redeliveries + 1
+     where id = $1 and webhook_state in ('delivered', 'dropped') and webhook_body is not null
+     returning webhook_redeliveries as delivery`,
+    [runId],
+  );
+  return rows[0]?.delivery ?? null;
 }

@@ -1,14 +1,21 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Run } from '../../core/run.ts';
-import type { StopOrder } from '../../workflows/messages.ts';
-import type { RunTimes } from '../../workflows/run-times.ts';
+import type { Schedule } from '../../core/schedule.ts';
+import type { SearchAttributeName } from '../../core/search-attributes.ts';
+import type { LostSandbox, StopOrder } from '../../workflows/messages.ts';
+import type { SessionTimes } from '../../workflows/session-times.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
-import { startRun } from './start-run.ts';
+import { openWorkflows } from './open-workflows.ts';
+import { ensureSchedule, removeSchedule } from './schedules.ts';
+import { ensureSearchAttributes } from './search-attributes.ts';
+import { signalMessage, startRun } from './start-run.ts';
 import { startWebhook, type WebhookStart } from './start-webhook.ts';
 
 export interface TemporalOptions extends TemporalAddress {
   instance: string;
-  times?: Partial<RunTimes>;
+  /** The service's own address, for whoever meets its runs in Temporal's tools. */
+  publicUrl?: string;
+  times?: Partial<SessionTimes>;
 }
 
 export type WorkflowState = 'running' | 'closed' | 'missing';
@@ -16,27 +23,58 @@ export type WorkflowState = 'running' | 'closed' | 'missing';
 export interface Temporal {
   startRun(run: Run): Promise<'started' | 'already'>;
   signalStop(workflowId: string, order: StopOrder): Promise<'signalled' | 'gone'>;
+  /** Starts the session's workflow where it was not. */
+  signalMessage(run: Run, messageId: string): Promise<'signalled' | 'gone'>;
+  signalInterrupt(workflowId: string): Promise<'signalled' | 'gone'>;
+  signalSleep(workflowId: string): Promise<'signalled' | 'gone'>;
+  signalHostLost(workflowId: string, lost: LostSandbox): Promise<'signalled' | 'gone'>;
   describe(workflowId: string): Promise<WorkflowState>;
   /** Ends a workflow that can no longer end itself. A second call changes nothing. */
   terminate(workflowId: string, reason: string): Promise<void>;
+  /** Of the runs and sessions of this instance; what was started a moment ago may be missing. */
+  openWorkflows(): Promise<string[]>;
+  ensureSchedule(flowId: string, schedule: Schedule): Promise<void>;
+  removeSchedule(flowId: string): Promise<void>;
+  /** Registers what operators find workflows by; returns what was missing. */
+  ensureSearchAttributes(): Promise<SearchAttributeName[]>;
   startWebhook(start: WebhookStart): Promise<'started' | 'already'>;
+  /** The server's, asked now. */
+  version(): Promise<string>;
   /** Does the server answer, now? */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function createTemporal(options: TemporalOptions): Temporal {
-  const { instance, times = {} } = options;
-  const { client, ask, close } = connectTemporal(options);
+  const { instance, namespace, publicUrl = null, times = {} } = options;
+  const { client, operator, ask, close } = connectTemporal(options);
+  const starter = { client, instance, times, publicUrl };
   const handle = (workflowId: string) => client.workflow.getHandle(workflowId);
+  const signal = (send: (to: WorkflowHandle) => Promise<void>, workflowId: string) =>
+    unlessMissing<'signalled' | 'gone'>('gone', async () => {
+      await ask(() => send(handle(workflowId)));
+      return 'signalled';
+    });
+  // Not the SDK's own word on its connection: that one never changes after the first time.
+  const version = async (): Promise<string> => {
+    const { serverVersion } = await ask(() => client.workflowService.getSystemInfo({}));
+    return serverVersion;
+  };
   return {
-    startRun: (run) => ask(() => startRun({ client, instance, times }, run)),
+    startRun: (run) => ask(() => startRun(starter, run)),
     startWebhook: (start) => ask(() => startWebhook({ client, instance }, start)),
+    ensureSchedule: (flowId, schedule) =>
+      ask(() => ensureSchedule({ client, instance }, flowId, schedule)),
+    removeSchedule: (flowId) => ask(() => removeSchedule({ client, instance }, flowId)),
+    ensureSearchAttributes: () => ask(() => ensureSearchAttributes({ operator, namespace })),
     signalStop: (workflowId, order) =>
-      unlessMissing<'signalled' | 'gone'>('gone', async () => {
-        await ask(() => handle(workflowId).signal<[StopOrder]>('stop', order));
-        return 'signalled';
-      }),
+      signal((to) => to.signal<[StopOrder]>('stop', order), workflowId),
+    signalMessage: (run, messageId) => ask(() => signalMessage(starter, run, messageId)),
+    signalInterrupt: (workflowId) => signal((to) => to.signal('interrupt'), workflowId),
+    signalSleep: (workflowId) => signal((to) => to.signal('sleep'), workflowId),
+    signalHostLost: (workflowId, lost) =>
+      signal((to) => to.signal<[LostSandbox]>('hostLost', lost), workflowId),
+    openWorkflows: () => openWorkflows({ client, instance }),
     describe: (workflowId) =>
       unlessMissing<WorkflowState>('missing', async () => {
         const { status } = await ask(() => handle(workflowId).describe());
@@ -46,8 +84,8 @@ export function createTemporal(options: TemporalOptions): Temporal {
       unlessMissing(undefined, async () => {
         await ask(() => handle(workflowId).terminate(reason));
       }),
-    // Not the SDK's own word on its connection: that one never changes after the first time.
-    check: async () => void (await ask(() => client.workflowService.getSystemInfo({}))),
+    version,
+    check: async () => void (await version()),
     close,
   };
 }

@@ -1,4 +1,9 @@
-import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  type ConnectionOptions,
+  type OperatorService,
+} from '@temporalio/client';
 
 export interface TemporalAddress {
   namespace: string;
@@ -8,6 +13,7 @@ export interface TemporalAddress {
 
 export interface TemporalLink {
   client: Client;
+  operator: OperatorService;
   /** Fails when Temporal has not answered within the deadline. */
   ask<T>(call: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -20,6 +26,7 @@ export function connectTemporal({ namespace, connection: options }: TemporalAddr
   const connection = Connection.lazy({ connectTimeout: askTimeoutMs, ...options });
   return {
     client: new Client({ connection, namespace }),
+    operator: connection.operatorService,
     ask: (call) => connection.withDeadline(Date.now() + askTimeoutMs, call),
     close: () => connection.close(),
   };

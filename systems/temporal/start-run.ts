@@ -1,30 +1,30 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import type { Run } from '../../core/run.ts';
 import { runQueue } from '../../core/task-queues.ts';
-import type { RunInput } from '../../workflows/messages.ts';
-import type { RunTimes } from '../../workflows/run-times.ts';
+import { linkTo, type Memo } from '../../core/workflow-memo.ts';
+import type { RunInput, SessionInput } from '../../workflows/messages.ts';
+import type { SessionTimes } from '../../workflows/session-times.ts';
+import { withSearchAttributes } from './search-attributes.ts';
 
 export interface RunStarter {
   client: Client;
   instance: string;
   /** What an operator has shortened or lengthened. */
-  times: Partial<RunTimes>;
+  times: Partial<SessionTimes>;
+  /** The service's own address. */
+  publicUrl: string | null;
 }
 
 /** Safe to repeat: a running workflow is used, an ended one is never started again. */
 export async function startRun(starter: RunStarter, run: Run): Promise<'started' | 'already'> {
   try {
-    await starter.client.workflow.start('runWorkflow', {
-      workflowId: run.workflowId,
-      taskQueue: runQueue(starter.instance),
-      args: [inputOf(starter, run)],
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      staticSummary: `${run.triggerType} run of flow ${run.flowId}`,
-      staticDetails: staticDetails(run),
-      typedSearchAttributes: searchAttributes(run),
-    });
+    await withSearchAttributes(run, (typedSearchAttributes) =>
+      starter.client.workflow.start(workflowOf(run), {
+        ...startOptions(starter, run),
+        typedSearchAttributes,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      }),
+    );
     return 'started';
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'already';
@@ -32,7 +32,56 @@ export async function startRun(starter: RunStarter, run: Run): Promise<'started'
   }
 }
 
-function inputOf({ instance, times }: RunStarter, run: Run): RunInput {
+/** `gone`: the session's workflow has ended, and a message does not bring it back. */
+export async function signalMessage(
+  starter: RunStarter,
+  run: Run,
+  messageId: string,
+): Promise<'signalled' | 'gone'> {
+  try {
+    await withSearchAttributes(run, (typedSearchAttributes) =>
+      starter.client.workflow.signalWithStart(workflowOf(run), {
+        ...startOptions(starter, run),
+        typedSearchAttributes,
+        signal: 'message',
+        signalArgs: [{ messageId }],
+      }),
+    );
+    return 'signalled';
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'gone';
+    throw error;
+  }
+}
+
+const workflowOf = ({ sessionId }: Run): 'runWorkflow' | 'sessionWorkflow' =>
+  sessionId === null ? 'runWorkflow' : 'sessionWorkflow';
+
+function startOptions(starter: RunStarter, run: Run) {
+  const what = run.sessionId === null ? 'run' : 'session';
+  const memo = memoOf(starter, run);
+  return {
+    workflowId: run.workflowId,
+    taskQueue: runQueue(starter.instance),
+    args: [inputOf(starter, run)],
+    workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
+    staticSummary: `${run.triggerType} ${what} of flow ${run.flowId}`,
+    staticDetails: staticDetails(run, memo),
+    memo: { ...memo },
+  };
+}
+
+/** A session's has no place: it takes one when there is a message. */
+function inputOf({ instance, times }: RunStarter, run: Run): RunInput | SessionInput {
+  if (run.sessionId !== null) {
+    return {
+      runId: run.runId,
+      projectId: run.projectId,
+      flowId: run.flowId,
+      instance,
+      times: { ...times, runMs: run.timeoutSeconds * 1_000 },
+    };
+  }
   return {
     runId: run.runId,
     projectId: run.projectId,
@@ -44,27 +93,23 @@ function inputOf({ instance, times }: RunStarter, run: Run): RunInput {
   };
 }
 
-/** The page of a run in Temporal's UI: ids, and how long the prompt is, never what it says. */
-function staticDetails(run: Run): string {
-  return [
+/** Ids, and how long the prompt is, never what it says. */
+function memoOf({ publicUrl }: RunStarter, run: Run): Memo {
+  const page = `${publicUrl}/api/projects/${run.projectId}/runs/${run.runId}`;
+  return {
+    prompt: `${Buffer.byteLength(run.prompt)} bytes`,
+    ...(publicUrl === null ? {} : { page }),
+  };
+}
+
+/** Shown when no worker is there to answer, too. */
+const staticDetails = (run: Run, { prompt, page }: Memo): string =>
+  [
     `**Run** \`${run.runId}\``,
     `**Flow** \`${run.flowId}\``,
     `**Project** \`${run.projectId}\``,
     `**Trigger** ${run.triggerType}`,
     `**Time limit** ${run.timeoutSeconds} s`,
-    `**Prompt** ${Buffer.byteLength(run.prompt)} bytes`,
+    `**Prompt** ${prompt}`,
+    ...(page === undefined ? [] : [linkTo(page)]),
   ].join('  \n');
-}
-
-function searchAttributes(run: Run): SearchAttributePair[] {
-  return Object.entries({
-    ProjectId: run.projectId,
-    FlowId: run.flowId,
-    TriggerType: run.triggerType,
-    RunStatus: run.status,
-    HostId: run.hostId,
-    SessionId: run.sessionId,
-  }).flatMap(([name, value]) =>
-    value === null ? [] : [{ key: defineSearchAttributeKey(name, 'KEYWORD'), value }],
-  );
-}

@@ -4,21 +4,22 @@ import type { WebhookInput } from '../../workflows/messages.ts';
 
 export interface WebhookStart {
   runId: string;
-  /** Which delivery of this run; an operator's redelivery has the next number. */
-  n: number;
   /** The number of the next attempt; a delivery has four in all, whoever makes them. */
   firstAttempt: number;
+  /** Of those that an operator asked for, which; absent for the one that the run owes. */
+  delivery?: number;
 }
 
 /** One that was itself cut off may start again: the database counts the attempts, not the workflow. */
 export async function startWebhook(
   { client, instance }: { client: Client; instance: string },
-  { runId, n, firstAttempt }: WebhookStart,
+  { runId, firstAttempt, delivery }: WebhookStart,
 ): Promise<'started' | 'already'> {
-  const input: WebhookInput = { runId, firstAttempt, instance };
+  const which = delivery === undefined ? {} : { delivery };
+  const input: WebhookInput = { runId, firstAttempt, instance, ...which };
   try {
     await client.workflow.start('webhookWorkflow', {
-      workflowId: `webhook/${runId}/${n}`,
+      workflowId: `webhook/${runId}/${(delivery ?? 0) + 1}`,
       taskQueue: runQueue(instance),
       args: [input],
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',

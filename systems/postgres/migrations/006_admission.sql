@@ -29,7 +29,9 @@ begin
 end
 $$;
 
--- The same rule as core/workflow-id.ts, here because only this transaction knows the window.
+-- The id of a run's workflow, made here because only this transaction knows the window. Project ids
+-- hold no slash and the window comes last, so an id reads one way only and two keys never share one.
+-- Ids are kept in 255 characters: a long key is its digest, and so is one that looks like a digest.
 create function run_workflow_id(project_id text, run_id uuid, key text, window_start timestamptz)
 returns text language sql stable as $$
   select case

@@ -1,0 +1,114 @@
+// Postgres' own programs, of the server's version or a later one: an earlier one cannot be trusted with
+// what it does not know, and says so itself. They get the password by their environment alone, since
+// anybody may read a command line.
+
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+export interface ClientPrograms {
+  /** Starts one on the database, where one is named; its output and its input are the caller's. */
+  start(program: Program, args: string[]): Started;
+}
+
+export interface Started {
+  input: Writable;
+  output: Readable;
+  /** Throws with what the program said where it did not end well. */
+  ended: Promise<void>;
+}
+
+const programs = ['pg_dump', 'pg_restore', 'psql'] as const;
+type Program = (typeof programs)[number];
+
+export class NoClientPrograms extends Error {
+  override name = 'NoClientPrograms';
+}
+
+export interface Surroundings {
+  databaseUrl: string;
+  /** PATH, and what else the programs are to see. */
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The first folder whose programs are as new as the server; of its own version before any newer. */
+export async function findClientPrograms(
+  { databaseUrl, env }: Surroundings,
+  serverMajor: number,
+): Promise<ClientPrograms> {
+  const found: { folder: string; major: number }[] = [];
+  for (const folder of (env.PATH ?? '').split(delimiter)) {
+    if (!programs.every((program) => isExecutable(join(folder, program)))) continue;
+    const major = await majorOf(join(folder, 'pg_dump'), env);
+    found.push({ folder, major });
+    if (major === serverMajor) break;
+  }
+  const usable = found.filter(({ major }) => major >= serverMajor);
+  const chosen = usable.sort((a, b) => a.major - b.major)[0];
+  if (chosen === undefined) throw new NoClientPrograms(whatIsMissing(found, serverMajor));
+  return { start: (program, args) => start(join(chosen.folder, program), args, connection()) };
+
+  function connection(): { url: string; env: Surroundings['env'] } {
+    const url = new URL(databaseUrl);
+    const password = decodeURIComponent(url.password);
+    url.password = '';
+    return { url: url.href, env: { ...env, PGPASSWORD: password } };
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** 0 where it does not say. */
+async function majorOf(program: string, env: Surroundings['env']): Promise<number> {
+  const child = spawn(program, ['--version'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  child.on('error', () => undefined);
+  return Number(/ (\d+)/.exec(await text(child.stdout))?.[1] ?? 0);
+}
+
+function whatIsMissing(found: { major: number }[], serverMajor: number): string {
+  const newest = Math.max(...found.map(({ major }) => major));
+  const there =
+    found.length === 0
+      ? 'pg_dump, pg_restore and psql are not on the PATH.'
+      : `The newest pg_dump here is of Postgres ${newest}, the server is ${serverMajor}.`;
+  return (
+    `${there} Those of version ${serverMajor} are needed ` +
+    `(Debian: postgresql-client-${serverMajor}, in /usr/lib/postgresql/${serverMajor}/bin).`
+  );
+}
+
+/** `{}` in the arguments stands for the database. */
+function start(
+  program: string,
+  args: string[],
+  { url, env }: { url: string; env: Surroundings['env'] },
+): Started {
+  const given = args.map((arg) => (arg === '{}' ? `--dbname=${url}` : arg));
+  const child = spawn(program, given, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const ended = endOf(child, program);
+  ended.catch(() => undefined); // asked for later
+  // One that has ended says why; that it takes nothing more says less.
+  child.stdin.on('error', () => undefined);
+  return { input: child.stdin, output: child.stdout, ended };
+}
+
+async function endOf(
+  child: ChildProcessByStdio<Writable, Readable, Readable>,
+  program: string,
+): Promise<void> {
+  const code = new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  const [how, said] = await Promise.all([code, text(child.stderr)]);
+  if (how !== 0) throw new Error(`${program} failed: ${said.trim().slice(-2_000) || String(how)}`);
+}

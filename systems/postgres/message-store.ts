@@ -1,0 +1,92 @@
+import { limits } from '../../core/limits.ts';
+import type { Run, Usage } from '../../core/run.ts';
+import type { Db, Pool } from './pool.ts';
+import { type RunRow, selectRuns, toRun } from './run-row.ts';
+import {
+  type MessageFiles,
+  type NewMessage,
+  rehearseWithFiles,
+  storeMessage,
+  storeWithFiles,
+} from './store-message.ts';
+
+export type { NewMessage, StoredMessage } from './store-message.ts';
+
+/** Null until its turn has ended. */
+export interface MessageEnd {
+  exitCode: number;
+  reply: string | null;
+  usage: Usage | null;
+  costUsd: number | null;
+}
+
+export type MessageStore = ReturnType<typeof createMessageStore>;
+
+/** What users say to sessions. */
+export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hostUnseenMs) {
+  return {
+    store: (message: NewMessage) => storeMessage(pool, message, hostUnseenMs),
+    /** What the next would answer; changes nothing, so that only what will be stored is sent. */
+    rehearseWithFiles: (message: NewMessage, files: MessageFiles) =>
+      rehearseWithFiles(pool, message, { ...files, hostUnseenMs }),
+    storeWithFiles: (message: NewMessage, files: MessageFiles) =>
+      storeWithFiles(pool, message, { ...files, hostUnseenMs }),
+    /** Takes it back where no agent was given it yet. */
+    withdraw: (messageId: string) => withdraw(pool, messageId),
+    markSignalled: (messageId: string) => markSignalled(pool, messageId),
+    end: (messageId: string) => findEnd(pool, messageId),
+    /** Sessions with messages of which nobody has told their workflows, each with its oldest. */
+    unsignalled: (olderThanMs: number) => unsignalled(pool, olderThanMs),
+    /** The project's session that has had nothing to do for longest, of those that are awake. */
+    longestIdle: (projectId: string) => longestIdle(pool, projectId),
+  };
+}
+
+async function withdraw(db: Db, messageId: string): Promise<void> {
+  const text = 'delete from session_messages where id = $1 and attempts = 0';
+  await db.query(text, [messageId]);
+}
+
+async function markSignalled(db: Db, messageId: string): Promise<void> {
+  const text = 'update session_messages set signalled_at = db_clock() where id = $1';
+  await db.query(text, [messageId]);
+}
+
+async function findEnd(db: Db, messageId: string): Promise<MessageEnd | null> {
+  const { rows } = await db.query<Omit<MessageEnd, 'usage'> & { usage: string | null }>(
+    `select exit_code as "exitCode", reply, usage, cost_usd as "costUsd" from session_messages
+     where id = $1 and ended_at is not null`,
+    [messageId],
+  );
+  const row = rows[0];
+  if (!row) return null;
+  // Written with the end of the turn, from a Usage.
+  return { ...row, usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage) };
+}
+
+async function unsignalled(
+  db: Db,
+  olderThanMs: number,
+): Promise<{ run: Run; messageId: string }[]> {
+  const { rows } = await db.query<RunRow & { message_id: string }>(
+    `select distinct on (q.id) q.* from (
+       ${selectRuns.replace('c.last_seq from', 'c.last_seq, m.id as message_id, m.position from')}
+       join session_messages m on m.run_id = r.id
+       where m.ended_at is null and m.signalled_at is null
+         and m.created_at < db_clock() - $1 * interval '1 ms'
+     ) q order by q.id, q.position limit 200`,
+    [olderThanMs],
+  );
+  return rows.map((row) => ({ run: toRun(row), messageId: row.message_id }));
+}
+
+async function longestIdle(db: Db, projectId: string): Promise<Run | null> {
+  const { rows } = await db.query<RunRow>(
+    `${selectRuns} join sessions s on s.run_id = r.id
+     where r.project_id = $1 and r.ended_at is null and r.awake and r.end_cause is null
+       and not session_has_work(r.id)
+     order by s.idle_since limit 1`,
+    [projectId],
+  );
+  return rows[0] ? toRun(rows[0]) : null;
+}

@@ -1,0 +1,85 @@
+import type { Session, SessionConfig, SessionPlan } from '../../core/session.ts';
+import { openSession, type SessionOpening } from './open-session.ts';
+import type { Db, Pool } from './pool.ts';
+import { type RunRow, runColumns, toRun } from './run-row.ts';
+import type { Sealer } from './seal.ts';
+import {
+  acknowledgeSessionConfig,
+  changeSessionConfig,
+  readSessionConfig,
+} from './session-config.ts';
+
+export interface SessionQuery {
+  flowId: string;
+  limit: number;
+  /** The last session of the page before. */
+  after?: { createdAt: Date; runId: string };
+}
+
+export type SessionStore = ReturnType<typeof createSessionStore>;
+
+export function createSessionStore(pool: Pool, sealer: Sealer) {
+  return {
+    /** A second call, whatever it brings, finds what the first has made. */
+    open: (opening: SessionOpening) => openSession(pool, sealer, opening),
+    /** Ended and deleted ones too. */
+    find: (flowId: string, sessionId: string) => findSession(pool, flowId, sessionId),
+    /** Newest first, without deleted ones. */
+    list: (query: SessionQuery) => listSessions(pool, query),
+    /** Null where the run is no session. */
+    plan: (runId: string) => readSessionPlan(pool, runId),
+    /** Null once this sandbox has acknowledged it, and once the session has ended. */
+    readConfig: (runId: string, generation: number): Promise<SessionConfig | null> =>
+      readSessionConfig(pool, sealer, { runId, unlessAcknowledgedBy: generation }),
+    acknowledgeConfig: (runId: string, generation: number, version: number) =>
+      acknowledgeSessionConfig(pool, { runId, generation, version }),
+    /** Null where the session has ended; otherwise what it is from now on. */
+    changeConfig: (
+      runId: string,
+      change: (config: SessionConfig['config']) => SessionConfig['config'],
+    ) => changeSessionConfig(pool, sealer, { runId, change }),
+  };
+}
+
+const selectSessions = `
+  select ${runColumns}, c.last_seq, s.last_message_at,
+         (select count(*) from session_messages m
+          where m.run_id = r.id and m.ended_at is null and m.attempts = 0) as queued
+  from sessions s join runs r on r.id = s.run_id join cursors c on c.run_id = r.id`;
+
+interface SessionRow extends RunRow {
+  last_message_at: Date | null;
+  queued: number;
+}
+
+const toSession = (row: SessionRow): Session => ({
+  run: toRun(row),
+  queued: row.queued,
+  lastMessageAt: row.last_message_at,
+});
+
+async function findSession(db: Db, flowId: string, sessionId: string): Promise<Session | null> {
+  const text = `${selectSessions} where s.flow_id = $1 and s.session_id = $2`;
+  const { rows } = await db.query<SessionRow>(text, [flowId, sessionId]);
+  return rows[0] ? toSession(rows[0]) : null;
+}
+
+async function listSessions(db: Db, { flowId, limit, after }: SessionQuery): Promise<Session[]> {
+  const { rows } = await db.query<SessionRow>(
+    `${selectSessions}
+     where s.flow_id = $1 and r.deleted_at is null
+       and ($2::timestamptz is null or (r.created_at, r.id) < ($2, $3::uuid))
+     order by r.created_at desc, r.id desc limit $4`,
+    [flowId, after?.createdAt ?? null, after?.runId ?? null, limit],
+  );
+  return rows.map(toSession);
+}
+
+export async function readSessionPlan(db: Db, runId: string): Promise<SessionPlan | null> {
+  const { rows } = await db.query<SessionPlan>(
+    `select session_id as "sessionId", started_generation as "startedGeneration"
+     from sessions where run_id = $1`,
+    [runId],
+  );
+  return rows[0] ?? null;
+}

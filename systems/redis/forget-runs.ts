@@ -1,0 +1,30 @@
+import { connectRedis } from './connect.ts';
+import { redisKeys } from './keys.ts';
+
+const atOnce = 1_000;
+
+/**
+ * Removes whatever Redis holds of an instance's runs: all of it can be made again. Fails where Redis
+ * does not answer.
+ */
+export async function forgetRuns({
+  url,
+  instance,
+}: {
+  url: string;
+  instance: string;
+}): Promise<void> {
+  const redis = connectRedis({ url, name: `${instance}-cli`, onError: () => undefined });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      redis.once('ready', resolve);
+      redis.once('error', reject);
+    });
+    const found = redis.scanStream({ match: redisKeys(instance).ofRuns, count: atOnce });
+    for await (const keys of found as AsyncIterable<string[]>) {
+      if (keys.length > 0) await redis.unlink(...keys);
+    }
+  } finally {
+    redis.disconnect();
+  }
+}

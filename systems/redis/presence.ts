@@ -1,0 +1,51 @@
+// Who holds a session's stream open says so every few seconds; when that was last is all that is kept.
+// A process that dies stops saying it.
+
+import { limits } from '../../core/limits.ts';
+import type { Redis } from './connect.ts';
+import { redisKeys } from './keys.ts';
+
+export interface Presence {
+  /** Somebody is there, for each of these runs. Never throws. */
+  attend: (runIds: string[]) => Promise<void>;
+  /** Since somebody was there last: 0 where Redis cannot say, null where nobody was for long. */
+  unattendedForMs: (runId: string) => Promise<number | null>;
+}
+
+export function createPresence(redis: Redis, { instance }: { instance: string }): Presence {
+  const keys = redisKeys(instance);
+  return {
+    async attend(runIds) {
+      if (runIds.length === 0) return;
+      const pipeline = redis.pipeline();
+      for (const runId of runIds) {
+        pipeline.eval(attendScript, 1, keys.presence(runId), limits.presenceKeptMs);
+      }
+      await pipeline.exec().catch(() => null);
+    },
+    async unattendedForMs(runId) {
+      try {
+        const answer = await redis.eval(sinceScript, 1, keys.presence(runId));
+        return answer === null ? null : Number(answer);
+      } catch {
+        return 0;
+      }
+    },
+  };
+}
+
+const clock = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+const attendScript = `${clock}
+redis.call('SET', KEYS[1], now, 'PX', ARGV[1])
+return 1
+`;
+
+const sinceScript = `${clock}
+local last = redis.call('GET', KEYS[1])
+if not last then return nil end
+return tostring(math.max(0, now - tonumber(last)))
+`;

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isGrpcServiceError, type OperatorService, ServiceError } from '@temporalio/client';
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+import type { Run } from '../../core/run.ts';
+import { type SearchAttributeName, searchAttributeNames } from '../../core/search-attributes.ts';
+
+export interface Registrar {
+  operator: OperatorService;
+  namespace: string;
+}
+
+/** Of Temporal's enumeration IndexedValueType. */
+const keyword = 2;
+/** Of gRPC. */
+const invalidArgument = 3;
+const triesMax = 5;
+const againMs = 300;
+
+/**
+ * Registers what the namespace lacks and returns that. Safe to repeat; of several that do it at once
+ * the server refuses all but one, and the others find it done.
+ */
+export async function ensureSearchAttributes(
+  registrar: Registrar,
+  tries = 1,
+): Promise<SearchAttributeName[]> {
+  const missing = await findMissing(registrar);
+  if (missing.length === 0) return [];
+  try {
+    await register(registrar, missing);
+    return missing;
+  } catch (error) {
+    if (tries >= triesMax) throw error;
+    await sleep(againMs);
+    return ensureSearchAttributes(registrar, tries + 1);
+  }
+}
+
+async function findMissing({ operator, namespace }: Registrar): Promise<SearchAttributeName[]> {
+  const { customAttributes } = await operator.listSearchAttributes({ namespace });
+  return searchAttributeNames.filter((name) => !isKeyword(customAttributes[name]));
+}
+
+const isKeyword = (type: number | undefined): boolean => type === keyword;
+
+async function register(
+  { operator, namespace }: Registrar,
+  names: SearchAttributeName[],
+): Promise<void> {
+  const searchAttributes = Object.fromEntries(names.map((name) => [name, keyword]));
+  await operator.addSearchAttributes({ namespace, searchAttributes });
+}
+
+/** A server that has not all of them refuses the whole start: it gets the run without any. */
+export async function withSearchAttributes<T>(
+  run: Run,
+  start: (attributes: SearchAttributePair[]) => Promise<T>,
+): Promise<T> {
+  try {
+    return await start(searchAttributesOf(run));
+  } catch (error) {
+    if (!isUnknownAttribute(error)) throw error;
+    return start([]);
+  }
+}
+
+function isUnknownAttribute(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : null;
+  if (!isGrpcServiceError(cause)) return false;
+  const { code, details }: { code: number; details: string } = cause;
+  return code === invalidArgument && details.includes('search attribute');
+}
+
+function searchAttributesOf(run: Run): SearchAttributePair[] {
+  const values: Record<SearchAttributeName, string | null> = {
+    ProjectId: run.projectId,
+    FlowId: run.flowId,
+    TriggerType: run.triggerType,
+    RunStatus: run.status,
+    HostId: run.hostId,
+    SessionId: run.sessionId,
+  };
+  return searchAttributeNames.flatMap((name) => {
+    const value = values[name];
+    return value === null ? [] : [{ key: defineSearchAttributeKey(name, 'KEYWORD'), value }];
+  });
+}
