@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
+import type { Logger } from 'pino';
 import { failpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import { signatureBase, webhookHeaders } from '../core/webhook.ts';
@@ -9,6 +10,7 @@ import type { WebhookOutcome, WebhookSender } from '../worker/webhook/send-webho
 export interface WebhookDeps {
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt'>;
   sendWebhook: WebhookSender;
+  logger: Logger;
   now: () => Date;
 }
 
@@ -16,21 +18,23 @@ type Owed = Extract<Awaited<ReturnType<WebhookStore['claimAttempt']>>, { url: st
 
 /**
  * One attempt. It is claimed before it is made, so that one which dies in between is used up: no
- * receiver gets more than four, whoever crashes when.
+ * receiver gets more than four of a delivery, whoever crashes when.
  */
 export async function deliverOnce(
   deps: WebhookDeps,
-  runId: string,
-  attempt: number,
+  { runId, attempt, delivery }: { runId: string; attempt: number; delivery: number },
 ): Promise<{ status: number | null }> {
   if (attempt > limits.webhookAttempts) throw givenUp('no attempt is left');
-  const owed = await deps.webhooks.claimAttempt(runId, attempt);
+  const owed = await deps.webhooks.claimAttempt(runId, attempt, delivery);
   if ('done' in owed) return { status: owed.done };
   if ('refused' in owed) return alreadyMade(owed.refused);
   failpoint('webhook.claimed');
+  const from = performance.now();
   const outcome = await deps.sendWebhook(signed(runId, owed, deps.now()));
   failpoint('webhook.sent');
-  await deps.webhooks.recordAttempt(runId, attempt, resultOf(outcome));
+  const tookMs = Math.round(performance.now() - from);
+  deps.logger.info({ runId, delivery, attempt, ...outcome, tookMs }, 'webhook_attempt');
+  await deps.webhooks.recordAttempt(runId, attempt, { ...resultOf(outcome), delivery });
   failpoint('webhook.recorded');
   return judge(outcome);
 }

@@ -1,20 +1,30 @@
 import type { Logger } from 'pino';
-import type { Activities, HostActivities, RunActivities } from '../workflows/activities.ts';
+import type {
+  Activities,
+  HostActivities,
+  RunActivities,
+  SessionActivities,
+} from '../workflows/activities.ts';
 import { guarded } from './guarded.ts';
 import { createRunActivities, type RunDeps } from './run-activities.ts';
 import { createSandboxActivities, type SandboxKeeper } from './sandbox-activities.ts';
+import { createSessionActivities, type SessionDeps } from './session-activities.ts';
 
 export type { RunDeps } from './run-activities.ts';
 export type { SandboxKeeper } from './sandbox-activities.ts';
 
-export interface ActivityDeps extends RunDeps {
+export interface ActivityDeps extends RunDeps, SessionDeps {
   supervisor: SandboxKeeper;
   logger: Logger;
 }
 
 /** What every worker offers, and what only this host can do. Nothing that a library says gets out. */
-export function createActivities(deps: ActivityDeps): { run: RunActivities; host: HostActivities } {
+export function createActivities(deps: ActivityDeps): {
+  run: RunActivities & SessionActivities;
+  host: HostActivities;
+} {
   const run = createRunActivities(deps);
+  const session = createSessionActivities(deps);
   const host = createSandboxActivities(deps.supervisor);
   const guard = <I, O>(name: keyof Activities, act: (input: I) => Promise<O>) =>
     guarded(deps.logger, name, act);
@@ -25,10 +35,16 @@ export function createActivities(deps: ActivityDeps): { run: RunActivities; host
       endRun: guard('endRun', run.endRun),
       deliverWebhook: guard('deliverWebhook', run.deliverWebhook),
       dropWebhook: guard('dropWebhook', run.dropWebhook),
+      claimSessionPlace: guard('claimSessionPlace', session.claimSessionPlace),
+      giveUpTurn: guard('giveUpTurn', session.giveUpTurn),
+      askSessionIdleness: guard('askSessionIdleness', session.askSessionIdleness),
+      triggerScheduled: guard('triggerScheduled', run.triggerScheduled),
     },
     host: {
       startSandbox: guard('startSandbox', host.startSandbox),
       followRun: guard('followRun', host.followRun),
+      runTurn: guard('runTurn', host.runTurn),
+      interruptTurn: guard('interruptTurn', host.interruptTurn),
       stopSandbox: guard('stopSandbox', host.stopSandbox),
       collectWorkspace: guard('collectWorkspace', host.collectWorkspace),
       removeSandbox: guard('removeSandbox', host.removeSandbox),

@@ -6,10 +6,11 @@ import type { WebhookStore } from '../systems/postgres/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import { failureTypes, type RunActivities } from '../workflows/activities.ts';
 import { deliverOnce, type WebhookDeps } from './deliver-webhook.ts';
+import { type ScheduleDeps, triggerOnSchedule } from './trigger-scheduled.ts';
 
-export interface RunDeps extends WebhookDeps {
-  runs: Pick<RunStore, 'recordCause' | 'endRun'>;
-  admission: Pick<AdmissionStore, 'claimPlace'>;
+export interface RunDeps extends WebhookDeps, ScheduleDeps {
+  runs: Pick<RunStore, 'recordCause' | 'endRun' | 'find' | 'markWorkflowStarted'>;
+  admission: Pick<AdmissionStore, 'claimPlace' | 'admitRun'>;
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt' | 'drop'>;
   frameStream: Pick<FrameStream, 'wake' | 'expire'>;
 }
@@ -19,7 +20,11 @@ export function createRunActivities(deps: RunDeps): RunActivities {
     /** A second call returns the place that the run has already. */
     async claimPlace({ runId }) {
       const hostId = await deps.admission.claimPlace(runId);
-      if (hostId !== null) return { hostId };
+      if (hostId !== null) {
+        failpoint('place.claimed');
+        deps.logger.info({ runId, hostId }, 'place_claimed');
+        return { hostId };
+      }
       throw ApplicationFailure.create({
         message: 'every host is full',
         type: failureTypes.noPlaceFree,
@@ -30,6 +35,7 @@ export function createRunActivities(deps: RunDeps): RunActivities {
     /** A second call, and any other cause, finds the first one standing. */
     async recordCause({ runId, cause, detail }) {
       await deps.runs.recordCause({ runId, cause, detail });
+      failpoint('cause.recorded');
       await deps.frameStream.wake(runId);
     },
 
@@ -44,8 +50,11 @@ export function createRunActivities(deps: RunDeps): RunActivities {
     },
 
     /** Each attempt is claimed under its number; a second call under the same number sends nothing. */
-    deliverWebhook: ({ runId, firstAttempt }) =>
-      deliverOnce(deps, runId, firstAttempt + activityInfo().attempt - 1),
+    deliverWebhook: ({ runId, firstAttempt, delivery = 0 }) =>
+      deliverOnce(deps, { runId, attempt: firstAttempt + activityInfo().attempt - 1, delivery }),
+
+    /** A second call finds the run admitted, and starts it if need be. */
+    triggerScheduled: (moment) => triggerOnSchedule(deps, moment),
 
     /** A second call finds it dropped, or delivered in the meantime, and leaves it so. */
     async dropWebhook({ runId }) {

@@ -1,6 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { SandboxEnd } from '../core/sandbox.ts';
-import { failureTypes, type HostActivities, type SandboxRef } from '../workflows/activities.ts';
+import {
+  failureTypes,
+  type HostActivities,
+  type SandboxRef,
+  type TurnOutcome,
+} from '../workflows/activities.ts';
 import { whileBeating } from './while-beating.ts';
 
 /** What keeps this host's sandboxes, apart from any activity. */
@@ -8,6 +13,8 @@ export interface SandboxKeeper {
   start(ref: SandboxRef): Promise<'started' | 'over'>;
   follow(ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd>;
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
+  runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
+  interrupt(ref: SandboxRef): Promise<void>;
   collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
   remove(ref: SandboxRef): Promise<void>;
 }
@@ -26,6 +33,12 @@ export function createSandboxActivities(supervisor: SandboxKeeper): HostActiviti
 
     /** Only attaches: a second call waits beside the first, and letting go ends nothing. */
     followRun: (ref) => whileBeating((signal) => supervisor.follow(ref, signal)),
+
+    /** A second call finds the message that the first has given, or the next where that one is done. */
+    runTurn: (ref) => whileBeating((signal) => supervisor.runTurn(ref, signal)),
+
+    /** A second call may find the next turn: it is asked for by hand. */
+    interruptTurn: (ref) => whileBeating(() => supervisor.interrupt(ref)),
 
     /** A second call finds a sandbox that is being stopped, or has ended, and waits with the first. */
     stopSandbox: ({ graceMs, ...ref }) => whileBeating(() => supervisor.stop(ref, graceMs)),

@@ -18,11 +18,43 @@ export interface EndRunInput {
   exitCode: number | null;
 }
 
+/** Where a session's next sandbox is to be, and which one it is. */
+export type SessionPlace =
+  | { outcome: 'placed'; hostId: string; generation: number }
+  /** There is nothing to do for which it would be woken up. */
+  | { outcome: 'asleep' }
+  /** It is to end. */
+  | { outcome: 'over' };
+
+export type TurnOutcome =
+  | { outcome: 'done'; more: boolean }
+  /** The sandbox has another configuration than the session by now. */
+  | { outcome: 'reconfigure' }
+  /** This sandbox does not go on with the session. */
+  | { outcome: 'over' };
+
+export interface SessionIdleness {
+  /** Null: it has something to do. */
+  idleForMs: number | null;
+  /** Since somebody held its stream open; 0 while that is not known, null where nobody did. */
+  unattendedForMs: number | null;
+}
+
 export interface WebhookAttempt {
   runId: string;
   /** The number of this activity's first attempt: more than 1 where another made those before. */
   firstAttempt: number;
+  /** Of those that an operator asked for, which; absent for the one that the run owes. */
+  delivery?: number;
 }
+
+/** What came of one moment of a schedule; why there is no run, where there is none. */
+export type ScheduledOutcome =
+  | 'admitted'
+  | 'unscheduled'
+  | 'RUNNER_OFFLINE'
+  | 'CONCURRENT_LIMIT'
+  | 'MONTHLY_QUOTA';
 
 /** What any worker can do: a few statements in the database, or a request to a receiver. */
 export interface RunActivities {
@@ -34,8 +66,22 @@ export interface RunActivities {
   endRun(input: EndRunInput): Promise<{ webhook: boolean; cause: EndCause }>;
   /** One attempt at the webhook; throws to be retried. Delivered already: returns at once. */
   deliverWebhook(input: WebhookAttempt): Promise<{ status: number | null }>;
+  /** Admits a run of the flow under this id and starts it; a second call finds it admitted. */
+  triggerScheduled(input: {
+    flowId: string;
+    runId: string;
+  }): Promise<{ outcome: ScheduledOutcome }>;
   /** Gives the webhook up after its last attempt. Harmless when it was delivered. */
   dropWebhook(input: { runId: string }): Promise<void>;
+}
+
+/** What any worker can do for a session. */
+export interface SessionActivities {
+  /** A place for the sandbox after this one; throws while every host is full. */
+  claimSessionPlace(input: { runId: string; after: number }): Promise<SessionPlace>;
+  /** Fails the message for which no place was to be had. A second call changes nothing. */
+  giveUpTurn(input: SandboxRef): Promise<{ more: boolean }>;
+  askSessionIdleness(input: { runId: string }): Promise<SessionIdleness>;
 }
 
 /** What only the host that holds the sandbox can do. */
@@ -48,6 +94,10 @@ export interface HostActivities {
   stopSandbox(input: SandboxRef & { graceMs: number }): Promise<void>;
   /** Stores the working directory's files as blobs. */
   collectWorkspace(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
+  /** Gives the sandbox its session's next message and waits for the end of the turn. */
+  runTurn(ref: SandboxRef): Promise<TurnOutcome>;
+  /** Ends the turn that is going on. Harmless when there is none. */
+  interruptTurn(ref: SandboxRef): Promise<void>;
   /** Removes the container, its socket and its folders. Harmless when they are gone. */
   removeSandbox(ref: SandboxRef): Promise<void>;
 }
@@ -56,7 +106,7 @@ export interface HostActivities {
  * Everything the workflows ask of the world. Ids, causes and counts only: prompts, configuration
  * and output never enter a history. Each is safe to call again.
  */
-export interface Activities extends RunActivities, HostActivities {}
+export interface Activities extends RunActivities, SessionActivities, HostActivities {}
 
 type Plan<A> = { [K in keyof A]: ActivityOptions };
 
@@ -109,6 +159,20 @@ export function runPlan(instance: string, times: RunTimes): Plan<RunActivities> 
       retry: webhookRetry,
     },
     dropWebhook: { ...brief, summary: 'give the webhook up' },
+    triggerScheduled: {
+      ...brief,
+      summary: 'start a run as scheduled',
+      scheduleToCloseTimeout: 10 * minute,
+    },
+  };
+}
+
+export function sessionPlan(instance: string, times: RunTimes): Plan<SessionActivities> {
+  const { claimPlace, endRun } = runPlan(instance, times);
+  return {
+    claimSessionPlace: { ...claimPlace, summary: 'take a place for the next sandbox' },
+    giveUpTurn: { ...endRun, summary: 'fail the message that found no place' },
+    askSessionIdleness: { ...endRun, summary: 'ask whether anybody is there' },
   };
 }
 
@@ -137,6 +201,20 @@ export function hostPlan(instance: string, hostId: string, times: RunTimes): Pla
       taskQueue: watchQueue(instance, hostId),
       startToCloseTimeout: times.runMs + 30 * minute,
       scheduleToCloseTimeout: times.runMs + 60 * minute,
+    },
+    runTurn: {
+      ...onHost,
+      summary: `a turn on ${hostId}`,
+      taskQueue: watchQueue(instance, hostId),
+      startToCloseTimeout: times.runMs + 30 * minute,
+      scheduleToCloseTimeout: times.runMs + 60 * minute,
+      retry: { ...steadily, initialInterval: second / 10 },
+    },
+    interruptTurn: {
+      ...onHost,
+      summary: `interrupt the turn on ${hostId}`,
+      startToCloseTimeout: 30 * second,
+      scheduleToCloseTimeout: 2 * minute,
     },
     stopSandbox: {
       ...onHost,

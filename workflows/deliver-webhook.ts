@@ -3,13 +3,13 @@ import type { RunActivities, WebhookAttempt } from './activities.ts';
 /** Four attempts, then the webhook is given up. A run never fails for its receiver's sake. */
 export async function deliverWebhook(
   work: RunActivities,
-  { runId, firstAttempt }: WebhookAttempt,
+  attempt: WebhookAttempt,
 ): Promise<boolean> {
   try {
-    await work.deliverWebhook({ runId, firstAttempt });
+    await work.deliverWebhook(attempt);
     return true;
   } catch {
-    await work.dropWebhook({ runId });
+    await work.dropWebhook({ runId: attempt.runId });
     return false;
   }
 }

@@ -1,5 +1,6 @@
-import { setCurrentDetails } from '@temporalio/workflow';
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { EndCause } from '../core/end-cause.ts';
+import { linkTo, type Memo } from '../core/workflow-memo.ts';
 
 /** What an operator reads on the workflow's page, kept up to date from step to step. */
 export interface Situation {
@@ -12,18 +13,21 @@ export interface Situation {
 export type Teller = (change: Partial<Situation>) => void;
 
 /** Nothing but ids and words of ours may be told: the page is readable by every operator. */
-export function tellOperators(): Teller {
-  const situation: Situation = { phase: 'starting', host: null, container: null, cause: null };
+export function tellOperators(known: Partial<Situation> = {}): Teller {
+  const nothing: Situation = { phase: 'starting', host: null, container: null, cause: null };
+  const situation = { ...nothing, ...known };
   return (change) => {
     Object.assign(situation, change);
-    setCurrentDetails(asMarkdown(situation));
+    const { prompt, page }: Partial<Memo> = workflowInfo().memo ?? {};
+    const about = prompt === undefined ? [] : [`**Prompt** ${prompt}`];
+    const link = page === undefined ? [] : [linkTo(page)];
+    setCurrentDetails([...about, ...linesOf(situation), ...link].join('  \n'));
   };
 }
 
-const asMarkdown = ({ phase, host, container, cause }: Situation): string =>
-  [
-    `**Phase** ${phase}`,
-    `**Host** ${host ?? 'none yet'}`,
-    `**Container** ${container === null ? 'none yet' : `\`${container}\``}`,
-    `**Cause** ${cause ?? 'still going on'}`,
-  ].join('  \n');
+const linesOf = ({ phase, host, container, cause }: Situation): string[] => [
+  `**Phase** ${phase}`,
+  `**Host** ${host ?? 'none yet'}`,
+  `**Container** ${container === null ? 'none yet' : `\`${container}\``}`,
+  `**Cause** ${cause ?? 'still going on'}`,
+];

@@ -56,8 +56,12 @@ const sandboxLost: Ending = {
   end: { cause: 'max_reconnects_exceeded', detail: 'sandbox lost', exitCode: null },
 };
 
+/** Said by those who watch the hosts, before any time-out of ours. */
+export const hostGivenUp = new Error('the host is given up');
+
 /** Nobody took the task off the host's queue. This time-out is never retried by the server. */
 export function isHostLost(error: unknown): boolean {
+  if (error === hostGivenUp) return true;
   const cause = causeOf(error);
   return cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START';
 }

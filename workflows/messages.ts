@@ -1,5 +1,6 @@
 import { defineSignal } from '@temporalio/workflow';
 import type { RunTimes } from './run-times.ts';
+import type { SessionTimes } from './session-times.ts';
 
 /** What a run's workflow is told at its start: ids and times, nothing secret and nothing long. */
 export interface RunInput {
@@ -14,10 +15,37 @@ export interface RunInput {
   times: Partial<RunTimes>;
 }
 
+/** What a session's workflow is told, at its start and whenever its history begins anew. */
+export interface SessionInput {
+  runId: string;
+  projectId: string;
+  flowId: string;
+  instance: string;
+  times: Partial<SessionTimes>;
+  /** What the history before this one has come to. */
+  state?: SessionState;
+}
+
+export interface SessionState {
+  place: { hostId: string; generation: number } | null;
+  /** The last sandbox that there was. */
+  generation: number;
+  isDue: boolean;
+  /** Sandboxes lost since the last turn that was finished. */
+  losses: number;
+}
+
 export interface WebhookInput {
   runId: string;
   /** The number of the next attempt: those before it were made by the run's own workflow. */
   firstAttempt: number;
+  /** Of those that an operator asked for, which; absent for the one that the run owes. */
+  delivery?: number;
+  instance: string;
+}
+
+export interface ScheduledTriggerInput {
+  flowId: string;
   instance: string;
 }
 
@@ -25,5 +53,18 @@ export interface StopOrder {
   graceMs: number;
 }
 
+/** Which of a session's sandboxes, by its number. */
+export interface LostSandbox {
+  generation: number;
+}
+
 /** Whoever sends it has recorded the cause before; a signal by hand counts as the operator's. */
 export const stopSignal = defineSignal<[StopOrder]>('stop');
+
+/** There is a message in Postgres; which one is for an operator to read. */
+export const messageSignal = defineSignal<[{ messageId: string }]>('message');
+export const interruptSignal = defineSignal('interrupt');
+/** The host of this sandbox is given up. */
+export const hostLostSignal = defineSignal<[LostSandbox]>('hostLost');
+/** Somebody else needs the place. */
+export const sleepSignal = defineSignal('sleep');

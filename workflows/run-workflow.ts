@@ -1,4 +1,4 @@
-import { CancellationScope, upsertSearchAttributes } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import type { EndCause } from '../core/end-cause.ts';
 import { sandboxName } from '../core/sandbox-name.ts';
 import type { HostActivities, SandboxRef } from './activities.ts';
@@ -10,7 +10,7 @@ import type { RunInput } from './messages.ts';
 import { listenForOrders } from './orders.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
 import { runTimes } from './run-times.ts';
-import { hostIdAttribute, runStatusAttribute } from './search-attributes.ts';
+import { findableAsOver, findableByHost } from './search-attributes.ts';
 import { takePlace } from './take-place.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }>
       : await takePlace(work, ref.runId, orders);
     if ('kind' in place) return finish(place, null);
 
-    if (!input.hostId) upsertSearchAttributes([{ key: hostIdAttribute, value: place.hostId }]);
+    if (!input.hostId) findableByHost(place.hostId);
     tell({ phase: 'starting the sandbox', host: place.hostId, container: sandboxName(input) });
     const host = hostActivities(input.instance, place.hostId, times);
     const onPhase = (phase: string): void => tell({ phase });
@@ -42,7 +42,7 @@ export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }>
     if (host !== null && ending.kind === 'sandbox-ended') await collect(host, ending);
     tell({ phase: 'ending the run' });
     const { webhook, cause } = await work.endRun({ runId: ref.runId, ...ending.end });
-    upsertSearchAttributes([{ key: runStatusAttribute, value: 'sleep' }]);
+    findableAsOver();
     tell({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
     const removal = host !== null && ending.kind !== 'no-host' ? host.removeSandbox(ref) : null;
     // The reconciler removes what a host could not.

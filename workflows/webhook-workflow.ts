@@ -4,10 +4,13 @@ import { deliverWebhook } from './deliver-webhook.ts';
 import type { WebhookInput } from './messages.ts';
 import { runTimes } from './run-times.ts';
 
-/** Delivers a run's webhook where the run's own workflow is gone. */
-export async function webhookWorkflow(input: WebhookInput): Promise<{ delivered: boolean }> {
-  const work = runActivities(input.instance, runTimes);
+/** Delivers a run's webhook where the run's own workflow is gone, or where an operator wants it again. */
+export async function webhookWorkflow({
+  instance,
+  ...attempt
+}: WebhookInput): Promise<{ delivered: boolean }> {
+  const work = runActivities(instance, runTimes);
   return CancellationScope.nonCancellable(async () => ({
-    delivered: await deliverWebhook(work, input),
+    delivered: await deliverWebhook(work, attempt),
   }));
 }

@@ -1,0 +1,49 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { TurnStore } from '../systems/postgres/turn-store.ts';
+import type { Presence } from '../systems/redis/presence.ts';
+import { failureTypes, type SessionActivities } from '../workflows/activities.ts';
+import type { RunDeps } from './run-activities.ts';
+
+export interface SessionDeps {
+  turns: Pick<TurnStore, 'claimPlace' | 'giveUp' | 'hasWork' | 'idleForMs'>;
+  frameStream: RunDeps['frameStream'];
+  presence: Pick<Presence, 'unattendedForMs'>;
+}
+
+/** Said to the user in the agent's stead. */
+const noPlaceText =
+  'No sandbox could be started: there was no capacity for one in time. Send the message again later.';
+
+export function createSessionActivities({
+  turns,
+  presence,
+  frameStream,
+}: SessionDeps): SessionActivities {
+  return {
+    /** A second call returns the place that the first has taken. */
+    async claimSessionPlace({ runId, after }) {
+      const place = await turns.claimPlace(runId, after);
+      if (place.outcome !== 'full') return place;
+      throw ApplicationFailure.create({
+        message: 'every host is full',
+        type: failureTypes.noPlaceFree,
+        category: 'BENIGN',
+      });
+    },
+
+    /** A second call finds the number used, and fails no other message. */
+    async giveUpTurn(ref) {
+      await turns.giveUp(ref, noPlaceText);
+      await frameStream.wake(ref.runId);
+      return { more: await turns.hasWork(ref.runId) };
+    },
+
+    async askSessionIdleness({ runId }) {
+      const [idleForMs, unattendedForMs] = await Promise.all([
+        turns.idleForMs(runId),
+        presence.unattendedForMs(runId),
+      ]);
+      return { idleForMs, unattendedForMs };
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { Logger } from 'pino';
+import type { Flow } from '../core/flow.ts';
+import type { Run } from '../core/run.ts';
+import { emptyRunConfig } from '../core/run-config.ts';
+import type { AdmissionStore, AdmitRun } from '../systems/postgres/admission.ts';
+import type { FlowStore } from '../systems/postgres/flow-store.ts';
+import type { RunStore } from '../systems/postgres/run-store.ts';
+import type { ScheduledOutcome } from '../workflows/activities.ts';
+
+export interface ScheduleDeps {
+  flows: Pick<FlowStore, 'find'>;
+  admission: Pick<AdmissionStore, 'admitRun'>;
+  runs: Pick<RunStore, 'find' | 'markWorkflowStarted'>;
+  startRun: (run: Run) => Promise<'started' | 'already'>;
+  /** For flows that set none of their own. */
+  runTimeoutMs: number;
+  logger: Logger;
+}
+
+/**
+ * Admits a run under the id that was chosen for it and starts its workflow. A second call finds the
+ * run admitted. A project that is at its cap misses this moment of the schedule, and no other.
+ */
+export async function triggerOnSchedule(
+  deps: ScheduleDeps,
+  { flowId, runId }: { flowId: string; runId: string },
+): Promise<{ outcome: ScheduledOutcome }> {
+  const run = (await deps.runs.find(runId)) ?? (await admit(deps, { flowId, runId }));
+  if (typeof run === 'string') return { outcome: run };
+  try {
+    await deps.startRun(run);
+    await deps.runs.markWorkflowStarted(runId);
+  } catch (err) {
+    deps.logger.warn({ err, runId }, 'workflow_start_left_to_reconciler');
+  }
+  return { outcome: 'admitted' };
+}
+
+async function admit(
+  deps: ScheduleDeps,
+  { flowId, runId }: { flowId: string; runId: string },
+): Promise<Run | ScheduledOutcome> {
+  const flow = await deps.flows.find(flowId);
+  if (flow?.schedule == null || flow.prompt === null) return 'unscheduled';
+  const { prompt, projectId } = flow;
+  const admission = await deps.admission.admitRun(scheduledRun(deps, { ...flow, prompt }, runId));
+  if (admission.outcome === 'refused') {
+    const code = admission.reason;
+    deps.logger.warn({ runId, flowId, projectId, code }, 'run_refused');
+    return code;
+  }
+  const { hostId } = admission.run;
+  deps.logger.info({ runId, flowId, projectId, hostId }, 'run_admitted');
+  return admission.run;
+}
+
+function scheduledRun(
+  { runTimeoutMs }: ScheduleDeps,
+  { flowId, projectId, prompt, timeoutSeconds }: Flow & { prompt: string },
+  runId: string,
+): AdmitRun {
+  return {
+    ...{ runId, flowId, projectId, prompt, triggerType: 'schedule' },
+    ...{ keyId: null, keyName: 'schedule', keyCreatedBy: 'schedule' },
+    ...{ name: null, labels: {}, partialMessages: false, callbackUrl: null, idempotencyKey: null },
+    ...{ model: null, maxTurns: null, maxBudgetUsd: null, outputSchema: null, retryOf: null },
+    timeoutSeconds: timeoutSeconds ?? Math.ceil(runTimeoutMs / 1_000),
+    config: emptyRunConfig,
+  };
+}

@@ -1,0 +1,17 @@
+import { uuid4 } from '@temporalio/workflow';
+import type { ScheduledOutcome } from './activities.ts';
+import { runActivities } from './bind-activities.ts';
+import type { ScheduledTriggerInput } from './messages.ts';
+import { runTimes } from './run-times.ts';
+
+/** One moment of a flow's schedule: a run of its own, whose id stays through every attempt. */
+export async function scheduledTriggerWorkflow({
+  flowId,
+  instance,
+}: ScheduledTriggerInput): Promise<{ runId: string; outcome: ScheduledOutcome }> {
+  const runId = uuid4();
+  return {
+    runId,
+    ...(await runActivities(instance, runTimes).triggerScheduled({ flowId, runId })),
+  };
+}

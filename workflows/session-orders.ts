@@ -1,0 +1,71 @@
+import { CancellationScope, setHandler } from '@temporalio/workflow';
+import {
+  hostLostSignal,
+  interruptSignal,
+  messageSignal,
+  sleepSignal,
+  stopSignal,
+} from './messages.ts';
+import type { Order } from './orders.ts';
+
+/** What a session's workflow was told and has not acted upon. Handlers write it, the main loop acts. */
+export interface Inbox {
+  /** There may be messages. */
+  isDue: boolean;
+  mayBeInterrupted: boolean;
+  isToSleep: boolean;
+  /** Sandboxes up to this one are on hosts that are given up; 0 as long as none is. */
+  lostUpTo: number;
+  /** It is to end; the first order counts. */
+  order: Order | null;
+}
+
+export function listenForSession(isDue: boolean, graceMs: number): Inbox {
+  const inbox: Inbox = {
+    isDue,
+    mayBeInterrupted: false,
+    isToSleep: false,
+    lostUpTo: 0,
+    order: null,
+  };
+  const end = (order: Order): void => {
+    inbox.order ??= order;
+  };
+  setHandler(
+    messageSignal,
+    () => {
+      inbox.isDue = true;
+    },
+    { description: 'There is a message: the oldest one that is left comes next.' },
+  );
+  setHandler(
+    interruptSignal,
+    () => {
+      inbox.mayBeInterrupted = true;
+    },
+    { description: 'End the turn that is going on; the session stays.' },
+  );
+  setHandler(
+    sleepSignal,
+    () => {
+      inbox.isToSleep = true;
+    },
+    { description: 'Put the session to sleep if it has nothing to do.' },
+  );
+  setHandler(
+    hostLostSignal,
+    ({ generation }) => {
+      inbox.lostUpTo = Math.max(inbox.lostUpTo, generation);
+      // Whether there is a message or not, the place is given back by whoever asks for the next.
+      inbox.isDue = true;
+    },
+    { description: 'The host of this sandbox is given up: go on in another.' },
+  );
+  setHandler(stopSignal, (stop) => end({ cause: 'terminated_by_operator', ...stop }), {
+    description: 'End the session: interrupt its agent, then end its sandbox after `graceMs`.',
+  });
+  CancellationScope.current().cancelRequested.catch(() =>
+    end({ cause: 'terminated_by_operator', graceMs }),
+  );
+  return inbox;
+}

@@ -1,0 +1,59 @@
+// A session, for its whole life: it waits for messages, keeps a sandbox for as long as there are any,
+// and puts it to sleep when there have been none for a while. Which message comes next is read in
+// Postgres by the sandbox's host; a signal says no more than that there may be one, so that signals
+// that come twice, late, or in another order change nothing.
+//
+// Between two turns nothing is under way, and only there does the history begin anew.
+
+import { CancellationScope, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import type { EndCause } from '../core/end-cause.ts';
+import { recordOrder } from './attend.ts';
+import type { SessionInput } from './messages.ts';
+import { findableAsOver } from './search-attributes.ts';
+import { createSessionContext, heldPlace, isOver, type SessionContext } from './session-context.ts';
+import { rest } from './session-rest.ts';
+import { putDown } from './session-sandbox.ts';
+import { takeTurn } from './session-turn.ts';
+
+export async function sessionWorkflow(input: SessionInput): Promise<{ cause: EndCause }> {
+  const context = createSessionContext(input);
+  return CancellationScope.nonCancellable(async () => {
+    while (!isOver(context)) {
+      if (isHistoryLong(context)) await beginAnew(context, input);
+      else if (context.inbox.isDue) await takeTurn(context);
+      else await rest(context);
+    }
+    return { cause: await endSession(context) };
+  });
+}
+
+const isHistoryLong = ({ turns, times }: SessionContext): boolean =>
+  workflowInfo().continueAsNewSuggested || turns >= times.turnsPerHistory;
+
+/** A signal that this history has not read by then is kept by the server for the next one. */
+async function beginAnew(context: SessionContext, input: SessionInput): Promise<void> {
+  await context.removals;
+  const { state, inbox } = context;
+  if (isOver(context)) return;
+  const isPlaceHeld = heldPlace(context) !== null;
+  await continueAsNew<typeof sessionWorkflow>({
+    ...input,
+    state: { ...state, place: isPlaceHeld ? state.place : null, isDue: inbox.isDue },
+  });
+}
+
+async function endSession(context: SessionContext): Promise<EndCause> {
+  const { runId, work, inbox, tell } = context;
+  tell({ phase: 'ending the session' });
+  await recordOrder(context);
+  const sandbox = heldPlace(context);
+  if (sandbox !== null) await putDown(context, sandbox, inbox.order?.graceMs ?? 0);
+  const ordered = { cause: inbox.order?.cause ?? 'terminated_by_operator', detail: null } as const;
+  const end = context.end ?? { ...ordered, exitCode: null };
+  const { cause } = await work.endRun({ runId, ...end });
+  findableAsOver();
+  tell({ phase: 'cleaning up', cause });
+  await context.removals;
+  tell({ phase: 'over' });
+  return cause;
+}
