@@ -1,22 +1,29 @@
 import type { Logger } from 'pino';
-import { limits } from '../core/limits.ts';
+import type { HostReport } from '../core/host-report.ts';
 import type { HostStore } from '../systems/postgres/host-store.ts';
 import { pause } from './supervisor/wait.ts';
 
 export interface HostRow {
   hosts: Pick<HostStore, 'renew'>;
   host: { hostId: string; name: string; capacity: number };
+  /** Null until it has looked. */
+  lastReport(): HostReport | null;
   logger: Logger;
-  everyMs?: number;
+  everyMs: number;
+  /** Told when the question was asked that the database has answered. */
+  onHeard(askedAtMs: number): void;
 }
 
 /** Says every few seconds that this host is there; a database that is away is asked again. */
 export async function keepHostRow(row: HostRow, signal: AbortSignal): Promise<void> {
-  const { hosts, host, logger, everyMs = limits.hostRenewMs } = row;
   while (!signal.aborted) {
-    await hosts
-      .renew(host)
-      .catch((error: unknown) => logger.warn({ err: error }, 'host_not_renewed'));
-    await pause(everyMs, signal);
+    const askedAtMs = performance.now();
+    try {
+      await row.hosts.renew({ ...row.host, report: row.lastReport() });
+      row.onHeard(askedAtMs);
+    } catch (err) {
+      row.logger.warn({ err }, 'host_not_renewed');
+    }
+    await pause(row.everyMs, signal);
   }
 }

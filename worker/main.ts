@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { readWorkerConfig } from '../config/config.ts';
 import { createLogger } from '../config/logger.ts';
+import { logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
-import { limits } from '../core/limits.ts';
+import { hostTimes } from '../core/host-times.ts';
 import { createEngine } from '../systems/docker/engine.ts';
 import { createSandboxes } from '../systems/docker/sandbox.ts';
 import { createAdmission } from '../systems/postgres/admission.ts';
@@ -12,46 +13,61 @@ import { createConfigStore } from '../systems/postgres/config-store.ts';
 import { createFileStore } from '../systems/postgres/file-store.ts';
 import { createFlowStore } from '../systems/postgres/flow-store.ts';
 import { createFrameStore } from '../systems/postgres/frame-store.ts';
+import { createHostRequestStore } from '../systems/postgres/host-request-store.ts';
 import { createHostStore } from '../systems/postgres/host-store.ts';
+import { createInteractionStore } from '../systems/postgres/interaction-store.ts';
+import { createMessageStore } from '../systems/postgres/message-store.ts';
 import { createPool } from '../systems/postgres/pool.ts';
+import { clockAheadOfPostgres } from '../systems/postgres/probe.ts';
+import { createProjectStore } from '../systems/postgres/project-store.ts';
 import { createReconcileStore } from '../systems/postgres/reconcile-store.ts';
+import { createRetentionStore } from '../systems/postgres/retention-store.ts';
 import { createRunStore } from '../systems/postgres/run-store.ts';
+import { createScheduleStore } from '../systems/postgres/schedule-store.ts';
 import { createSealer } from '../systems/postgres/seal.ts';
+import { createSessionStore } from '../systems/postgres/session-store.ts';
+import { createTurnStore } from '../systems/postgres/turn-store.ts';
 import { createWebhookStore } from '../systems/postgres/webhook-store.ts';
+import { createWorkerMetrics } from '../systems/prometheus/worker-metrics.ts';
+import { createBells } from '../systems/redis/bells.ts';
 import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
+import { createPresence } from '../systems/redis/presence.ts';
 import { createEgress } from './egress/egress.ts';
-import { type DataFolder, takeDataFolder } from './host.ts';
+import { takeDataFolder } from './host.ts';
+import { createHostReporter } from './host-report.ts';
+import { answerHandler } from './host-requests/answer-handler.ts';
+import { fileHandlers } from './host-requests/file-handlers.ts';
+import { serveHostRequests } from './host-requests/host-requests.ts';
 import { keepHostRow } from './host-row.ts';
+import { unmeasured } from './metrics.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { reconcilerTimes } from './reconciler/times.ts';
+import { registerSearchAttributes } from './register-search-attributes.ts';
+import { createSelfFence } from './self-fence.ts';
 import { createSupervisor } from './supervisor/supervisor.ts';
 import { insist } from './supervisor/wait.ts';
+import { takeTasks, unlessStopping } from './take-tasks.ts';
+import { countedFrames, runNews, timedAttempts, timedStarts, toldTurns } from './told.ts';
+import { watchFolder } from './watch-folder.ts';
 import { createWebhookSender } from './webhook/send-webhook.ts';
 
 const config = readWorkerConfig();
-const logger = createLogger({ level: config.logLevel, name: 'worker' });
-process.on('uncaughtException', (error) => {
-  logger.fatal({ err: error }, 'uncaught');
-  process.exit(1);
-});
+const metrics = config.metrics && createWorkerMetrics();
+const onLine = metrics?.lineWritten;
+const logger = createLogger({ level: config.logLevel, name: 'worker', onLine });
+logProcess(logger);
+const teller = { metrics: metrics ?? unmeasured, logger };
 if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
 /** A tailer for each sandbox, an activity or two, the reconciler. */
 const poolSize = 20;
+const host = hostTimes(config.times.hostLostMs);
 const stopping = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort());
 await main(stopping.signal);
 
 function logNotYet(error: unknown, attempt: number): void {
   logger.warn({ err: error, attempt }, 'not_yet');
-}
-
-/** Whoever is told to stop gives up waiting, and that is no failure. */
-function unlessStopping(signal: AbortSignal) {
-  return (error: unknown) => {
-    if (!signal.aborted) throw error;
-    return null;
-  };
 }
 
 /**
@@ -61,49 +77,35 @@ function unlessStopping(signal: AbortSignal) {
 async function main(signal: AbortSignal): Promise<void> {
   const folder = takeDataFolder(config.dataDir);
   logger.info({ hostId: folder.hostId, instance: config.instance }, 'worker_starting');
-  watchFolder(folder);
+  watchFolder(folder, logger);
   const home = buildHome(folder.hostId);
+  const told = config.metrics && (await metrics?.serve(config.metrics));
   const until = { signal, onFailure: logNotYet };
 
   // The agents inside give up on a silent socket after three minutes.
   await insist(() => home.supervisor.resume(), until).catch(unlessStopping(signal));
+  const answering = serveHostRequests(home.hostRequests, signal);
   const work = await loadWork(home);
-  const loops = [keepHostRow(home.hostRow, signal), work.reconciler.run(signal)];
-  while (!signal.aborted) {
-    const worker = await insist(work.poll, until).catch(unlessStopping(signal));
-    if (!worker) break;
-    logger.info('worker_ready');
-    signal.addEventListener('abort', worker.stop, { once: true });
-    await worker.stopped.catch((error: unknown) => logger.error({ err: error }, 'polling_ended'));
-  }
+  const present = [keepHostRow(home.hostRow, signal), home.fence.run(signal)];
+  const loops = [...present, home.reporter.run(signal), work.reconciler.run(signal), answering];
+  await takeTasks({ poll: work.poll, fence: home.fence, logger }, signal);
 
   // Whatever runs in a sandbox goes on without us.
   await Promise.all(loops);
   await home.supervisor.close();
   await work.close();
   await home.close();
+  await told?.close();
   folder.release();
   logger.info('worker_stopped');
 }
 
-/**
- * A process that was frozen while its folder was given to another has nothing more to say: it goes
- * before it can take from the other what both call theirs.
- */
-function watchFolder(folder: DataFolder): void {
-  const watch = setInterval(() => {
-    if (folder.isHeld()) return;
-    logger.fatal({ hostId: folder.hostId }, 'data_folder_lost');
-    process.exit(1);
-  }, limits.dataFolderCheckMs);
-  watch.unref();
-}
-
 /** What looks after this host's sandboxes, apart from any task. */
 function buildHome(hostId: string) {
-  const { pool, redis, frameStream, sandboxes, egress } = connect();
+  const { pool, redis, frameStream, presence, bells, sandboxes, reporter, egress } = connect();
   const sealer = createSealer(config.encryptionKey);
-  const runs = createRunStore(pool, sealer);
+  const runs = createRunStore(pool, sealer, runNews(teller));
+  const turns = toldTurns(createTurnStore(pool, host.unseenMs), teller);
   const now = (): Date => new Date();
   const common = { hostId, runs, frameStream, logger, now };
   const supervisor = createSupervisor({
@@ -113,20 +115,45 @@ function buildHome(hostId: string) {
     dataDir: config.dataDir,
     image: config.sandboxImage,
     configs: createConfigStore(pool, sealer),
-    frames: createFrameStore(pool),
+    frames: countedFrames(createFrameStore(pool), teller.metrics),
+    interactions: createInteractionStore(pool),
     files: createFileStore(pool),
     flows: createFlowStore(pool, sealer),
+    sessions: createSessionStore(pool, sealer),
+    turns,
+    projects: createProjectStore(pool, sealer),
     blobs: createBlobStore(pool),
     times: config.times,
+    pauseAfterMs: config.times.sessionPauseAfterMs,
+    bounds: config.bounds,
     newId: randomUUID,
   });
   const { capacity, hostName: name } = config;
+  metrics?.watch({ pool, capacity, countSandboxes: () => supervisor.live().length });
+  const fence = createSelfFence({ hostId, times: host, runs, sandboxes, egress, logger });
   return {
-    common: { ...common, pool, sealer, sandboxes, supervisor },
+    fence,
+    reporter,
+    common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence },
     supervisor,
-    hostRow: { hosts: createHostStore(pool), host: { hostId, name, capacity }, logger },
+    hostRow: {
+      hosts: createHostStore(pool),
+      host: { hostId, name, capacity },
+      lastReport: reporter.last,
+      everyMs: host.renewMs,
+      onHeard: fence.heard,
+      logger,
+    },
+    hostRequests: {
+      hostId,
+      store: createHostRequestStore(pool),
+      bells,
+      handlers: { ...fileHandlers(supervisor), ...answerHandler(supervisor) },
+      logger,
+    },
     close: async () => {
       await egress.close();
+      bells.close();
       frameStream.close();
       redis.disconnect();
       await pool.end();
@@ -146,54 +173,73 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
     ]);
   const { hostId, pool, sealer, sandboxes, supervisor } = common;
   const { instance, capacity, times } = config;
-  runtime.installTemporalRuntime(logger);
+  runtime.installTemporalRuntime(logger, config.temporalMetrics);
   const workflowBundle = await bundles.ensureWorkflowBundle({
     cacheDir: join(config.dataDir, 'cache'),
   });
   const temporal = createTemporal({
     ...config.temporal,
     instance,
-    times: { noCapacityMs: times.noCapacityTimeoutMs },
+    publicUrl: config.publicUrl,
+    times: {
+      noCapacityMs: times.noCapacityTimeoutMs,
+      hostDispatchMs: times.hostLostMs,
+      idleMs: times.sessionIdleMs,
+      attendedIdleMs: times.sessionAttendedIdleMs,
+      turnsPerHistory: times.sessionTurnsPerHistory,
+    },
   });
   const webhooks = createWebhookStore(pool, sealer);
   const activities = createActivities({
     ...common,
+    supervisor: timedStarts(supervisor, teller.metrics),
     webhooks,
-    admission: createAdmission(pool, sealer),
-    sendWebhook: createWebhookSender(config.webhook),
+    admission: createAdmission(pool, sealer, host.unseenMs),
+    flows: createFlowStore(pool, sealer),
+    startRun: temporal.startRun,
+    runTimeoutMs: times.runTimeoutMs,
+    sendWebhook: timedAttempts(createWebhookSender(config.webhook), teller.metrics),
   });
   const options = { instance, hostId, capacity, ...config.temporal, activities, workflowBundle };
   return {
     reconciler: createReconciler({
       ...common,
       webhooks,
+      messages: createMessageStore(pool, host.unseenMs),
       temporal,
       reconcile: createReconcileStore(pool),
+      schedules: createScheduleStore(pool),
+      retention: createRetentionStore(pool),
       listSandboxes: sandboxes.list,
       removeSandbox: supervisor.remove,
       sweepSandboxes: supervisor.sweep,
-      times: reconcilerTimes(times.reconcileEveryMs),
+      times: reconcilerTimes(times.reconcileEveryMs, host),
+      kept: config.kept,
     }),
-    poll: () => createWorker(options),
+    poll: () => registerSearchAttributes(temporal, logger).then(() => createWorker(options)),
     close: temporal.close,
   };
 }
 
 /** What is outside: none of it has to be there yet. */
 function connect() {
-  const { instance } = config;
+  const { instance, dockerHost } = config;
   const name = `${instance}-worker`;
+  const data = { dir: config.dataDir, volume: config.dataVolume };
+  if (config.offlineModel) logger.warn('offline_model');
   const onError = (error: Error): void => logger.warn({ err: error }, 'connection_lost');
   const redis = connectRedis({ url: config.redisUrl, name, onError });
+  const pool = createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError });
+  const engine = createEngine({ dockerHost, instance, data });
+  const clockAheadMs = () => clockAheadOfPostgres(pool);
   return {
     redis,
     frameStream: createFrameStream(redis, { instance, onError }),
-    pool: createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError }),
-    sandboxes: createSandboxes(createEngine({ dockerHost: config.dockerHost, instance })),
-    egress: createEgress({
-      model: config.model,
-      allowPrivate: config.egress.allowPrivate,
-      logger,
-    }),
+    presence: createPresence(redis, { instance }),
+    bells: createBells(redis, { instance, onError }),
+    pool,
+    sandboxes: createSandboxes(engine),
+    reporter: createHostReporter({ config, engine, clockAheadMs, logger }),
+    egress: createEgress({ model: config.model, allowPrivate: config.egress.allowPrivate, logger }),
   };
 }

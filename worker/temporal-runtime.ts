@@ -1,14 +1,25 @@
-import { type LogLevel, type LogMetadata, Runtime } from '@temporalio/worker';
+import {
+  type LogLevel,
+  type LogMetadata,
+  type PrometheusMetricsExporter,
+  Runtime,
+} from '@temporalio/worker';
 import type { Logger } from 'pino';
 
 /** One log for all of the process, and its signals are ours: shutdown has an order of its own. */
-export function installTemporalRuntime(logger: Logger): void {
+export function installTemporalRuntime(
+  logger: Logger,
+  metrics: { host: string; port: number } | null,
+): void {
   const log = logger.child({ part: 'temporal' });
   const say = (level: LogLevel, message: string, meta: LogMetadata = {}): void =>
     log[isExpected(message) ? 'debug' : levels[level]](meta, message);
   Runtime.install({
     shutdownSignals: [],
-    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
+    telemetryOptions: {
+      logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
+      ...(metrics && { metrics: exporter(metrics) }),
+    },
     logger: {
       log: say,
       trace: (message, meta) => say('TRACE', message, meta),
@@ -18,6 +29,13 @@ export function installTemporalRuntime(logger: Logger): void {
       error: (message, meta) => say('ERROR', message, meta),
     },
   });
+}
+
+/** In Rust, at an address of its own; named and measured as Prometheus has it. */
+function exporter({ host, port }: { host: string; port: number }): PrometheusMetricsExporter {
+  const bindAddress = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  const asPrometheusHasIt = { countersTotalSuffix: true, unitSuffix: true };
+  return { prometheus: { bindAddress, useSecondsForDurations: true, ...asPrometheusHasIt } };
 }
 
 /** Its life-cycle is told by our own lines. */

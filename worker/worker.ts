@@ -1,6 +1,6 @@
 import { NativeConnection, type NativeConnectionOptions, Worker } from '@temporalio/worker';
 import { hostQueue, runQueue, watchQueue, webhookQueue } from '../core/task-queues.ts';
-import type { HostActivities, RunActivities } from '../workflows/activities.ts';
+import type { HostActivities, RunActivities, SessionActivities } from '../workflows/activities.ts';
 
 export interface WorkerOptions {
   instance: string;
@@ -10,7 +10,7 @@ export interface WorkerOptions {
   namespace: string;
   connection: NativeConnectionOptions;
   workflowBundle: { codePath: string };
-  activities: { run: RunActivities; host: HostActivities };
+  activities: { run: RunActivities & SessionActivities; host: HostActivities };
 }
 
 export interface RunningWorker {
@@ -32,13 +32,13 @@ const spareWatchSlots = 20;
 export async function createWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { instance, hostId, capacity, activities, workflowBundle } = options;
   const connection = await NativeConnection.connect(options.connection);
-  const { followRun, ...hostBriefs } = activities.host;
+  const { followRun, runTurn, ...hostBriefs } = activities.host;
   const { deliverWebhook, ...runBriefs } = activities.run;
   const queues = [
     { taskQueue: runQueue(instance), activities: runBriefs, workflowBundle },
     queue(webhookQueue(instance), { deliverWebhook }, webhookSlots),
     queue(hostQueue(instance, hostId), hostBriefs, hostSlots),
-    queue(watchQueue(instance, hostId), { followRun }, capacity + spareWatchSlots),
+    queue(watchQueue(instance, hostId), { followRun, runTurn }, capacity + spareWatchSlots),
   ];
   const common = { connection, namespace: options.namespace, ...workerTimes };
   const workers = await Promise.all(queues.map((own) => Worker.create({ ...common, ...own })));

@@ -17,8 +17,11 @@ export async function ensureWorkflowBundle({
   workflowsPath?: string;
   logger?: Logger;
 }): Promise<{ codePath: string }> {
-  const codePath = join(cacheDir, `workflows-${await keyOf(workflowsPath)}.js`);
-  if (await exists(codePath)) return { codePath };
+  const name = `workflows-${await keyOf(workflowsPath)}.js`;
+  const codePath = join(cacheDir, name);
+  for (const known of [join(builtAheadDir, name), codePath]) {
+    if (await exists(known)) return { codePath: known };
+  }
   const { code } = await bundleWorkflowCode({ workflowsPath, ...(logger && { logger }) });
   await mkdir(cacheDir, { recursive: true });
   // A crash in mid-write leaves a file that nobody reads.
@@ -29,6 +32,8 @@ export async function ensureWorkflowBundle({
 }
 
 const root = new URL('..', import.meta.url).pathname;
+/** Where an image has it from the beginning. */
+export const builtAheadDir = join(root, 'dist');
 const defaultWorkflowsPath = join(root, 'workflows', 'index.ts');
 
 async function keyOf(workflowsPath: string): Promise<string> {

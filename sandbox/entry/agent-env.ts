@@ -19,7 +19,8 @@ function comforts({ home }: Places): Record<string, string> {
 
 function insisted({ home, configDir, proxyPort }: Places): Record<string, string> {
   const gate = `http://127.0.0.1:${proxyPort}`;
-  const direct = '127.0.0.1,localhost,::1';
+  // Some read a network, the agent among them, and some nothing but addresses.
+  const direct = '127.0.0.1,127.0.0.0/8,localhost,::1';
   return {
     HOME: home,
     PATH: `${home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,

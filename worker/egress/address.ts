@@ -14,7 +14,7 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /** Is the address within one of these ranges? A mapped spelling matches no IPv4 range. */
-export function isInCidrs(text: string, cidrs: readonly string[]): boolean {
+function isInCidrs(text: string, cidrs: readonly string[]): boolean {
   if (!isCanonical(text)) return false;
   const address = ipaddr.parse(text);
   return cidrs.some((cidr) => {

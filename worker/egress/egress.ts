@@ -10,7 +10,7 @@ import {
   type Refusal,
 } from './connect-proxy.ts';
 import { type ControlHandlers, handleControl } from './control.ts';
-import { createGateway, type ModelUpstream, type ModelWay } from './gateway.ts';
+import { createGateway, type ModelUpstream, type ModelWay, type OwnModel } from './gateway.ts';
 import type { EgressPolicy } from './policy.ts';
 import { createNameServerLookup, type Lookup, systemLookup } from './resolve.ts';
 
@@ -27,6 +27,8 @@ export interface EgressDeps {
 
 export interface EgressHandlers extends ControlHandlers {
   policy: EgressPolicy;
+  /** The model that the run's project pays for; null: the service's. */
+  ownModel: OwnModel;
   /** `count` is how often this place was refused to this run, this time included. */
   refused(refusal: Refusal & { count: number }): void;
 }
@@ -35,9 +37,18 @@ export interface RunEgress {
   close(): Promise<void>;
 }
 
+/** One run's socket, for whoever looks after all of them. */
+interface Door extends RunEgress {
+  /** Ends every connection that there is. */
+  cut(): void;
+}
+
 export interface Egress {
   /** Serves one run on its own socket. The path is the identity: whoever can dial it is the run. */
   listen(runId: string, socketPath: string, handlers: EgressHandlers): Promise<RunEgress>;
+  /** Cuts every connection of every run and lets none in, until it is reopened. Safe to repeat. */
+  shut(): void;
+  reopen(): void;
   close(): Promise<void>;
 }
 
@@ -51,11 +62,20 @@ export function createEgress(deps: EgressDeps): Egress {
     lookup: deps.lookup ?? createNameServerLookup(),
     lookupException: deps.lookupException ?? systemLookup,
   };
+  const doors = new Set<Door>();
+  let isShut = false;
   return {
+    shut() {
+      isShut = true;
+      for (const door of doors) door.cut();
+    },
+    reopen() {
+      isShut = false;
+    },
     async listen(runId, socketPath, handlers) {
       const logger = deps.logger.child({ runId });
       const onRefused = createRefusals(handlers, logger);
-      const model = gateway.forRun();
+      const model = gateway.forRun(handlers.ownModel);
       const proxy = createConnectProxy({
         policy: handlers.policy,
         exceptions: deps.allowPrivate,
@@ -73,7 +93,15 @@ export function createEgress(deps: EgressDeps): Egress {
       });
       // An accept that fails (no descriptor left, say) is this run's trouble, not the worker's end.
       server.on('error', (error) => logger.warn({ err: error }, 'egress_accept_failed'));
-      return await open({ server, socketPath, proxy });
+      server.on('connection', (socket) => void (isShut && socket.destroy()));
+      const door = await open({ server, socketPath, proxy });
+      doors.add(door);
+      return {
+        async close() {
+          await door.close();
+          doors.delete(door);
+        },
+      };
     },
     close: () => gateway.close(),
   };
@@ -122,7 +150,7 @@ async function open({
   server: Server;
   socketPath: string;
   proxy: (authority: string, client: Duplex, head: Buffer) => Promise<void>;
-}): Promise<RunEgress> {
+}): Promise<Door> {
   const tunnels = new Set<Duplex>();
   server.maxConnections = connectionsMax;
   // Longer than the agent's client keeps an idle connection, so that it is the one to close it.
@@ -139,12 +167,16 @@ async function open({
   });
   // The sandbox's user has to write to it; its folder belongs to root and is mounted read-only.
   await chmod(socketPath, 0o666);
+  const cut = (): void => {
+    server.closeAllConnections();
+    for (const client of tunnels) client.destroy();
+  };
   return {
+    cut,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeAllConnections();
-        for (const client of tunnels) client.destroy();
+        cut();
       }),
   };
 }

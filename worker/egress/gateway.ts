@@ -9,10 +9,15 @@ export interface ModelUpstream {
 }
 
 export interface Gateway {
-  /** One run's way: what a run has under way at once is counted apart, so that none starves another. */
-  forRun(): ModelWay;
+  /**
+   * One run's way: what a run has under way at once is counted apart, so that none starves another.
+   * `own` is asked at every call for the model that the run's project pays for; null: the service's.
+   */
+  forRun(own: OwnModel): ModelWay;
   close(): Promise<void>;
 }
+
+export type OwnModel = () => Promise<ModelUpstream | null>;
 
 /** Forwards one call; `path` is what follows `/model`, query included. */
 export type ModelWay = (
@@ -44,19 +49,19 @@ const droppedResponseHeaders = new Set(
 );
 
 /**
- * The way to the model, and to nothing else: two pinned paths, to which the operator's key is
- * added. Bodies pass through in both directions as they come. What goes wrong is answered in the
+ * The way to the model, and to nothing else: two pinned paths, to which the operator's key, or the
+ * project's, is added. Bodies pass through in both directions as they come. What goes wrong is answered in the
  * words of the model's API, with a status that its clients retry.
  */
 export function createGateway(model: ModelUpstream): Gateway {
-  const base = new URL(model.baseUrl);
   const dispatcher = new Agent({
     headersTimeout: silenceTimeoutMs,
     bodyTimeout: silenceTimeoutMs,
     connect: { timeout: 10_000 },
   });
-  const to = { dispatcher, base, apiKey: model.apiKey };
-  return { forRun: () => wayTo(to), close: () => dispatcher.destroy() };
+  const forRun = (own: OwnModel): ModelWay =>
+    wayTo(async () => upstreamOf(dispatcher, (await own()) ?? model));
+  return { forRun, close: () => dispatcher.destroy() };
 }
 
 interface Upstream {
@@ -65,14 +70,20 @@ interface Upstream {
   apiKey: string;
 }
 
-function wayTo(upstream: Upstream): ModelWay {
+const upstreamOf = (dispatcher: Dispatcher, { baseUrl, apiKey }: ModelUpstream): Upstream => ({
+  dispatcher,
+  base: new URL(baseUrl),
+  apiKey,
+});
+
+function wayTo(findUpstream: () => Promise<Upstream>): ModelWay {
   let calls = 0;
   return async (request, response, path) => {
     const refusal = refusalOf(request, path, calls);
     if (refusal !== null) return refuse(request, response, refusal);
     calls += 1;
     try {
-      await forward(upstream, { request, response, path });
+      await forward(await findUpstream(), { request, response, path });
     } catch (error) {
       answerError(response, error instanceof BodyTooLong ? tooLong : away);
     } finally {

@@ -1,4 +1,5 @@
 import type { NetworkPolicy } from '../../core/flow.ts';
+import { isSandboxItself } from '../../core/sandbox-itself.ts';
 
 /** A place that a sandbox asks to be connected to. */
 export interface Target {
@@ -40,13 +41,17 @@ export function parseAuthority(text: string): Target | null {
   return { host, port };
 }
 
-/** The hosts of the https servers among these addresses, each with its port. */
+/**
+ * The hosts of the https servers among these addresses, each with its port. What a sandbox calls
+ * its own loopback is the sandbox itself, and never this machine.
+ */
 export function hostsOfUrls(urls: readonly string[]): string[] {
   return urls.flatMap((text) => {
     const url = parseUrl(text);
     if (url?.protocol !== 'https:') return [];
-    const port = url.port === '' ? httpsPort : Number(url.port);
-    return [authority(plainName(url.hostname.replace(/^\[|\]$/g, '')), port)];
+    const host = plainName(url.hostname.replace(/^\[|\]$/g, ''));
+    if (isSandboxItself(host)) return [];
+    return [authority(host, url.port === '' ? httpsPort : Number(url.port))];
   });
 }
 

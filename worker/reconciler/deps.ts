@@ -1,20 +1,38 @@
 import type { Logger } from 'pino';
+import type { MessageStore } from '../../systems/postgres/message-store.ts';
 import type { ReconcileStore } from '../../systems/postgres/reconcile-store.ts';
+import type { RetentionStore } from '../../systems/postgres/retention-store.ts';
 import type { RunStore } from '../../systems/postgres/run-store.ts';
+import type { ScheduleStore } from '../../systems/postgres/schedule-store.ts';
 import type { WebhookStore } from '../../systems/postgres/webhook-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
+import type { Kept } from './sweep.ts';
 
 export interface ReconcilerDeps {
   hostId: string;
   reconcile: ReconcileStore;
   runs: Pick<RunStore, 'find' | 'recordCause' | 'endRun' | 'markWorkflowStarted'>;
   webhooks: Pick<WebhookStore, 'drop'>;
+  messages: Pick<MessageStore, 'unsignalled' | 'markSignalled'>;
+  schedules: ScheduleStore;
+  retention: RetentionStore;
   frameStream: Pick<FrameStream, 'wake' | 'expire'>;
   temporal: Pick<
     Temporal,
-    'check' | 'startRun' | 'signalStop' | 'describe' | 'terminate' | 'startWebhook'
+    | 'check'
+    | 'startRun'
+    | 'signalMessage'
+    | 'signalStop'
+    | 'signalSleep'
+    | 'signalHostLost'
+    | 'describe'
+    | 'terminate'
+    | 'openWorkflows'
+    | 'startWebhook'
+    | 'ensureSchedule'
+    | 'removeSchedule'
   >;
   /** This instance's sandboxes on this host's engine. */
   listSandboxes(): Promise<(SandboxRef & { hostId: string })[]>;
@@ -24,6 +42,7 @@ export interface ReconcilerDeps {
   logger: Logger;
   now(): Date;
   times: ReconcilerTimes;
+  kept: Kept;
 }
 
 /** How long something may look wrong before it is taken to be wrong. */

@@ -1,4 +1,5 @@
 import type { EndCause } from '../../core/end-cause.ts';
+import { failpoint } from '../../core/failpoint.ts';
 import type { Run } from '../../core/run.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { takeOverWebhook } from './owed-webhooks.ts';
@@ -15,7 +16,9 @@ export async function endLostRun(
   const { runId } = run;
   const ended = await deps.runs.endRun({ runId, ...why, exitCode: null });
   deps.logger.warn({ runId, cause: ended.cause, detail: why.detail }, 'run_ended_by_reconciler');
+  failpoint('reconcile.ended');
   await deps.frameStream.wake(runId);
   await deps.frameStream.expire(runId);
+  failpoint('reconcile.told');
   if (ended.run.webhook.state === 'pending') await takeOverWebhook(deps, ended.run);
 }

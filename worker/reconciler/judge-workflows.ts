@@ -36,8 +36,12 @@ async function judge(deps: ReconcilerDeps, run: Run): Promise<void> {
   }
 }
 
-/** Its workflow watches the limit; one that is broken does not. What follows is nudged as any end. */
+/** A session lives for as long as somebody speaks to it; its turns have their own limit. */
+const hasLimit = ({ sessionId }: Run): boolean => sessionId === null;
+
+/** Its workflow watches the limit; a broken one does not. What follows is nudged like every end. */
 async function endOverdue(deps: ReconcilerDeps, run: Run): Promise<void> {
+  if (!hasLimit(run)) return;
   const from = (run.startedAt ?? run.createdAt).getTime();
   const due = from + run.timeoutSeconds * 1_000 + deps.times.overdueMs;
   if (run.endCause !== null || deps.now().getTime() < due) return;

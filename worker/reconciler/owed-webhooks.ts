@@ -17,6 +17,8 @@ export async function takeOverWebhook(deps: ReconcilerDeps, run: Run): Promise<v
   const { runId } = run;
   const firstAttempt = run.webhook.attempts + 1;
   if (firstAttempt > limits.webhookAttempts) return deps.webhooks.drop(runId);
-  const outcome = await deps.temporal.startWebhook({ runId, n: 1, firstAttempt });
-  if (outcome === 'started') deps.logger.info({ runId, firstAttempt }, 'webhook_taken_over');
+  const outcome = await deps.temporal.startWebhook({ runId, firstAttempt });
+  // Delivered or given up in a time that the database has lost.
+  if (outcome === 'already') return deps.webhooks.drop(runId);
+  deps.logger.info({ runId, firstAttempt }, 'webhook_taken_over');
 }

@@ -4,12 +4,17 @@
 
 import { pause } from '../supervisor/wait.ts';
 import type { ReconcilerDeps } from './deps.ts';
+import { createHostEmptier } from './empty-hosts.ts';
 import { createWorkflowJudge } from './judge-workflows.ts';
 import { createHostJudge } from './lost-hosts.ts';
 import { createNudger } from './nudge-endings.ts';
 import { deliverOwedWebhooks } from './owed-webhooks.ts';
 import { removeLeftovers } from './remove-leftovers.ts';
+import { createRestorationSettler } from './settle-restoration.ts';
+import { signalMessages } from './signal-messages.ts';
 import { startUnstarted } from './start-unstarted.ts';
+import { createSweeper } from './sweep.ts';
+import { createScheduleTeller } from './tell-schedules.ts';
 
 export interface Reconciler {
   /** One pass over everything; never throws. */
@@ -23,13 +28,18 @@ type Step = readonly [name: string, work: () => Promise<void>];
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const byTemporal: Step[] = [
     ['start_unstarted', () => startUnstarted(deps)],
+    ['signal_messages', () => signalMessages(deps)],
+    ['settle_restoration', createRestorationSettler(deps)],
     ['nudge_endings', createNudger(deps)],
     ['judge_workflows', createWorkflowJudge(deps)],
+    ['tell_schedules', createScheduleTeller(deps)],
     ['owed_webhooks', () => deliverOwedWebhooks(deps)],
+    ['empty_hosts', createHostEmptier(deps)],
   ];
   const everywhere: Step[] = [
     ['lost_hosts', createHostJudge(deps)],
     ['by_temporal', () => deps.temporal.check().then(() => take(byTemporal))],
+    ['sweep', createSweeper(deps)],
   ];
   const pass = (): Promise<void> =>
     take([

@@ -1,3 +1,4 @@
+import { takesPlace } from '../../core/run.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import type { ReconcilerDeps } from './deps.ts';
 
@@ -18,5 +19,5 @@ export async function removeLeftovers(deps: ReconcilerDeps): Promise<void> {
 
 async function isNeeded(deps: ReconcilerDeps, { runId, generation }: SandboxRef): Promise<boolean> {
   const run = await deps.runs.find(runId);
-  return run !== null && run.endedAt === null && run.generation === generation;
+  return run !== null && takesPlace(run) && run.generation === generation;
 }

@@ -1,3 +1,4 @@
+import { failpoint } from '../../core/failpoint.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { eachRun } from './each-run.ts';
 
@@ -9,6 +10,7 @@ export async function startUnstarted(deps: ReconcilerDeps): Promise<void> {
   const { reconcile, temporal, runs, logger, times } = deps;
   await eachRun(await reconcile.unstarted(times.unstartedMs), logger, async (run) => {
     const outcome = await temporal.startRun(run);
+    failpoint('reconcile.started');
     await runs.markWorkflowStarted(run.runId);
     logger.info({ runId: run.runId, outcome }, 'run_started_by_reconciler');
   });

@@ -1,17 +1,19 @@
+import type { HostTimes } from '../../core/host-times.ts';
 import { limits } from '../../core/limits.ts';
 import type { ReconcilerTimes } from './deps.ts';
 
 const minuteMs = 60_000;
 
-export const reconcilerTimes = (everyMs: number): ReconcilerTimes => ({
+export const reconcilerTimes = (everyMs: number, host: HostTimes): ReconcilerTimes => ({
   everyMs,
   unstartedMs: limits.workflowStartGraceMs,
   nudgeMs: 10_000,
   nudgeAgainMs: minuteMs,
   // Beyond the longest way from a cause to its end: stop, last output, workspace.
   stuckMs: 30 * minuteMs,
-  hostLostMs: limits.hostLostMs,
-  hostWatchMs: limits.hostUnseenMs,
+  hostLostMs: host.lostMs,
+  // Several passes: whoever looks less often than twice in this time would never judge.
+  hostWatchMs: Math.max(host.unseenMs, 4 * everyMs),
   // A workflow that is at work is left to it, however long its attempts take.
   webhookMs: 10_000,
   overdueMs: 15 * minuteMs,

@@ -1,11 +1,12 @@
 import type { Run } from '../../core/run.ts';
 import type { SandboxEnd } from '../../core/sandbox.ts';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
+import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import { announceStart } from './announce-start.ts';
 import type { SupervisorDeps } from './deps.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
-import { openSandbox } from './open-sandbox.ts';
+import { openSandbox, wasStarted } from './open-sandbox.ts';
 
 export type Adoption =
   | { outcome: 'adopted'; sandbox: LiveSandbox }
@@ -20,20 +21,40 @@ export type Adoption =
 export async function adoptSandbox(deps: SupervisorDeps, ref: SandboxRef): Promise<Adoption> {
   const plan = await deps.runs.sandboxPlan(ref.runId);
   if (plan === null) throw new Error('there is no such run');
-  if (plan.run.endedAt !== null) return { outcome: 'ended', end: endOf(plan.run) };
+  if (isDoneWith(deps, ref, plan)) return { outcome: 'ended', end: endOf(plan.run) };
   const container = await findContainer(deps, ref);
-  const wasStarted = container === null ? plan.run.startedAt !== null : hasRun(container);
-  if (!wasStarted) throw new Error('this sandbox was never started');
+  const isStarted = container === null ? wasStarted(plan, ref) : hasRun(container);
+  if (!isStarted) throw new Error('this sandbox was never started');
   const opened = await openSandbox(deps, ref, plan);
   if (opened === null) throw new Error('another host looks after this run');
   try {
     const hold = await opened.prepare(container?.containerId ?? null);
-    await announceStart(deps, ref, opened.lease);
+    if (plan.session === null && container?.state === 'paused') {
+      // Held still by an earlier life of this host, which did not come to let it go on.
+      await deps.sandboxes.unpause(container.containerId);
+    }
+    await announceStart(deps, ref, {
+      lease: opened.lease,
+      isSession: plan.session !== null,
+    });
     return { outcome: 'adopted', sandbox: hold() };
   } catch (error) {
     await opened.close();
     throw error;
   }
+}
+
+/**
+ * One of a session that has given its place back was read to its end and stored: its spool may be gone
+ * by now, and a new one in its stead would look as if somebody had cut it short.
+ */
+function isDoneWith(
+  { hostId }: Pick<SupervisorDeps, 'hostId'>,
+  { generation }: SandboxRef,
+  { run, session }: SandboxPlan,
+): boolean {
+  if (run.endedAt !== null || run.generation !== generation) return true;
+  return session !== null && run.hostId !== hostId;
 }
 
 /** This host's own; null where the engine has none. */

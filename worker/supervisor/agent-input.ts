@@ -7,11 +7,15 @@ import { uuidV5 } from './uuid-v5.ts';
  */
 export function promptLine(run: { runId: string; generation: number; prompt: string }): string {
   const messageId = uuidV5(run.runId, 'prompt');
-  return JSON.stringify({
-    type: 'user',
-    message: { role: 'user', content: run.prompt },
-    uuid: uuidV5(messageId, String(run.generation)),
-  });
+  return messageLine(messageUuid(messageId, run.generation), run.prompt);
+}
+
+export function messageUuid(messageId: string, generation: number): string {
+  return uuidV5(messageId, String(generation));
+}
+
+export function messageLine(uuid: string, content: string): string {
+  return JSON.stringify({ type: 'user', message: { role: 'user', content }, uuid });
 }
 
 /** Ends the turn; the agent answers with its `result`. */

@@ -4,11 +4,24 @@ import type { SandboxRef } from '../../workflows/activities.ts';
 import type { SupervisorDeps } from './deps.ts';
 import type { HeldLease } from './lease.ts';
 
+/** Each sandbox of a session is told of once, the sandbox of a plain run as its start. */
+export async function announceStart(
+  deps: SupervisorDeps,
+  ref: SandboxRef,
+  { lease, isSession }: { lease: HeldLease; isSession: boolean },
+): Promise<void> {
+  if (!isSession) return announceRun(deps, ref, lease);
+  const frames = await deps.turns.markStarted({ ...ref, token: lease.token });
+  if (frames === null) return;
+  await deps.frameStream.publish(ref.runId, { frames, deltas: [] });
+  await deps.frameStream.wake(ref.runId);
+}
+
 /**
  * The first start of a run is told to whoever watches it: by whoever marks it, or where that one died
  * before it was told, by the next, who finds the log empty.
  */
-export async function announceStart(
+async function announceRun(
   { runs, frames, frameStream }: SupervisorDeps,
   { runId, generation }: SandboxRef,
   { token, position }: HeldLease,
@@ -21,6 +34,7 @@ export async function announceStart(
   const frame = { event: 'agent_status', data, channel: 'other' } as const;
   const stored = await frames.appendOwn({ runId, token, frames: [frame] });
   if (stored.outcome === 'fenced') return;
+  failpoint('start.logged');
   const published = { ...frame, seq: stored.lastSeq, at: stored.at };
   await frameStream.publish(runId, { frames: [published], deltas: [] });
   await frameStream.wake(runId);

@@ -6,27 +6,44 @@ import type { SpoolTail, SpoolTrouble } from './spool-tail.ts';
 import type { StopLadder } from './stop-ladder.ts';
 import type { Turns } from './turns.ts';
 import { insist, pause } from './wait.ts';
+import type { SizeTrouble } from './workspace/watch-size.ts';
 
 /** What this host ends a sandbox for. */
-export type Offence = SpoolTrouble | 'workspace' | 'silence';
+export type Offence = SpoolTrouble | SizeTrouble | 'silence' | 'staying';
 
-/** Records why, first, so that the exit which follows is not taken for the cause; then ends it. */
-export function createCondemn(
-  { runs }: Pick<SupervisorDeps, 'runs'>,
-  { ref, logger }: SandboxParts,
-  { ladder, care }: { ladder: StopLadder; care: Care },
-): (offence: Offence) => void {
-  const carryOut = async (offence: Offence): Promise<void> => {
-    const { cause, detail } = sentenceFor(offence);
-    logger.warn({ cause, detail }, 'sandbox_condemned');
-    await insist(() => runs.recordCause({ runId: ref.runId, cause, detail }), care.patience);
-    await insist(() => ladder.stop(0), care.patience);
-  };
-  // Let go of meanwhile, it is no longer this process's to end.
-  return (offence) => void carryOut(offence).catch(() => undefined);
+export interface Judge {
+  /** Records why, first, so that the exit which follows is not taken for the cause; then ends it. */
+  condemn(offence: Offence): void;
+  /** Resolves when the causes of what was condemned by now are recorded. */
+  recorded(): Promise<unknown>;
 }
 
-function sentenceFor(offence: Offence): { cause: EndCause; detail: string } {
+export function createCondemn(
+  { runs }: Pick<SupervisorDeps, 'runs'>,
+  { ref, turns, logger }: SandboxParts,
+  { ladder, care }: { ladder: StopLadder; care: Care },
+): Judge {
+  let recording: Promise<unknown> = Promise.resolve();
+  return {
+    condemn(offence) {
+      const { cause, detail } = sentenceFor(offence, turns.last());
+      logger.warn({ cause, detail }, 'sandbox_condemned');
+      const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
+      const recorded = recording.then(() => insist(record, care.patience));
+      // Let go of meanwhile, it is no longer this process's to end.
+      recording = recorded.catch(() => undefined);
+      void recorded.then(() => insist(() => ladder.stop(0), care.patience)).catch(() => undefined);
+    },
+    recorded: () => recording,
+  };
+}
+
+interface Sentence {
+  cause: EndCause;
+  detail: string;
+}
+
+function sentenceFor(offence: Offence, turn: ReturnType<Turns['last']>): Sentence {
   switch (offence) {
     case 'shrunk':
       return { cause: 'output_tampered', detail: 'the output was cut short' };
@@ -34,11 +51,23 @@ function sentenceFor(offence: Offence): { cause: EndCause; detail: string } {
       return { cause: 'output_tampered', detail: 'the output was replaced' };
     case 'too_long':
       return { cause: 'disk_full', detail: 'the output is over its limit' };
-    case 'workspace':
+    case 'too_large':
       return { cause: 'disk_full', detail: 'the working directory is over its limit' };
+    case 'too_many':
+      return { cause: 'disk_full', detail: 'the working directory holds too many files' };
+    case 'unreadable':
+      return { cause: 'max_reconnects_exceeded', detail: 'the output cannot be read' };
     case 'silence':
       return { cause: 'stalled', detail: 'the agent fell silent' };
+    case 'staying':
+      return sentenceForStaying(turn);
   }
+}
+
+/** What the agent has said of its own end counts more than that it stayed. */
+function sentenceForStaying(turn: ReturnType<Turns['last']>): Sentence {
+  const detail = 'the agent was done and did not end by itself';
+  return { cause: turn === null ? 'no_result' : (turn.cause ?? 'hung_after_result'), detail };
 }
 
 const lookEveryMaxMs = 5_000;
@@ -54,9 +83,10 @@ export async function watchSilence(
 ): Promise<void> {
   while (!signal.aborted) {
     await pause(Math.min(lookEveryMaxMs, stallTimeoutMs / 4), signal);
-    if (signal.aborted || turns.last() !== null) return;
+    if (signal.aborted) return;
     const since = tail.quietSince();
     const isSilent = since !== null && performance.now() - since > stallTimeoutMs;
-    if (isSilent && turns.status() !== 'waiting') return onSilence();
+    const isDue = !turns.isDone() || turns.isWorking();
+    if (isSilent && isDue && !turns.isWaiting()) return onSilence();
   }
 }

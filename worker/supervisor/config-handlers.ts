@@ -7,8 +7,9 @@ import type { ControlHandlers } from '../egress/control.ts';
 import type { SupervisorDeps } from './deps.ts';
 
 export interface ConfiguredRun {
-  run: Pick<Run, 'runId' | 'partialMessages'>;
-  flow: Pick<Flow, 'flowId' | 'instructions' | 'model' | 'disallowedTools'>;
+  run: Pick<Run, 'runId' | 'partialMessages' | 'model' | 'maxTurns' | 'maxBudgetUsd'>;
+  flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools'>;
+  outputSchema: string | null;
 }
 
 /**
@@ -18,7 +19,7 @@ export interface ConfiguredRun {
  */
 export function configHandlers(
   { configs, flows }: Pick<SupervisorDeps, 'configs' | 'flows'>,
-  { run, flow }: ConfiguredRun,
+  { run, flow, outputSchema }: ConfiguredRun,
   logger: Pick<Logger, 'debug'>,
 ): Pick<ControlHandlers, 'config' | 'acknowledge'> {
   let isGone = false;
@@ -30,11 +31,12 @@ export function configHandlers(
       logger.debug('config_fetched');
       failpoint('config.read');
       const { env, mcpServers } = await flows.readSecrets(flow.flowId);
-      const { instructions, model, disallowedTools } = flow;
+      const { instructions, disallowedTools } = flow;
+      const { partialMessages, model, maxTurns, maxBudgetUsd } = run;
       return agentCommand({
-        flow: { instructions, model, disallowedTools, env, mcpServers },
+        flow: { instructions, disallowedTools, env, mcpServers },
         config,
-        partialMessages: run.partialMessages,
+        run: { partialMessages, model, maxTurns, maxBudgetUsd, outputSchema },
         conversation: { id: run.runId, resume: false },
       });
     },

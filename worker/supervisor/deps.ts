@@ -6,7 +6,11 @@ import type { ConfigStore } from '../../systems/postgres/config-store.ts';
 import type { FileStore } from '../../systems/postgres/file-store.ts';
 import type { FlowStore } from '../../systems/postgres/flow-store.ts';
 import type { FrameStore } from '../../systems/postgres/frame-store.ts';
+import type { InteractionStore } from '../../systems/postgres/interaction-store.ts';
+import type { ProjectStore } from '../../systems/postgres/project-store.ts';
 import type { RunStore } from '../../systems/postgres/run-store.ts';
+import type { SessionStore } from '../../systems/postgres/session-store.ts';
+import type { TurnStore } from '../../systems/postgres/turn-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Egress } from '../egress/egress.ts';
 
@@ -22,16 +26,38 @@ export interface SupervisorDeps {
   >;
   configs: Pick<ConfigStore, 'read' | 'acknowledge'>;
   flows: Pick<FlowStore, 'readSecrets'>;
+  sessions: Pick<SessionStore, 'readConfig' | 'acknowledgeConfig'>;
+  turns: Pick<
+    TurnStore,
+    | 'markStarted'
+    | 'claim'
+    | 'present'
+    | 'condemn'
+    | 'sandboxGone'
+    | 'hasWork'
+    | 'replaceTranscript'
+    | 'listTranscript'
+    | 'clock'
+    | 'markSaved'
+    | 'waitingFiles'
+    | 'settleFiles'
+    | 'dropFile'
+    | 'refuse'
+  >;
+  projects: Pick<ProjectStore, 'readModel'>;
   frames: Pick<
     FrameStore,
-    'stealLease' | 'renewLease' | 'beginGeneration' | 'append' | 'appendOwn' | 'read'
+    'stealLease' | 'renewLease' | 'beginGeneration' | 'append' | 'appendOwn'
   >;
-  files: Pick<FileStore, 'replaceSnapshot'>;
-  blobs: Pick<BlobStore, 'put' | 'has'>;
+  files: Pick<FileStore, 'replaceSnapshot' | 'listSeed' | 'listRespawn'>;
+  interactions: Pick<InteractionStore, 'note' | 'open'>;
+  blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;
   frameStream: Pick<FrameStream, 'publish' | 'publishFileTree' | 'expire' | 'wake'>;
   egress: Egress;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;
+  /** How long an agent of a session that has nothing to do is left running. */
+  pauseAfterMs?: number;
   logger: Logger;
   now(): Date;
   newId(): string;
@@ -40,7 +66,9 @@ export interface SupervisorDeps {
 /** What a sandbox may use, and what this process keeps of it at a time. */
 export interface SupervisorBounds {
   spoolBytes: number;
+  unreadableMs: number;
   workspaceBytes: number;
+  workspaceInodes: number;
   lineBytes: number;
   chunkBytes: number;
   batchLines: number;
@@ -50,7 +78,9 @@ export interface SupervisorBounds {
 export function boundsOf({ bounds }: SupervisorDeps): SupervisorBounds {
   return {
     spoolBytes: limits.spoolMaxBytes,
+    unreadableMs: limits.spoolUnreadableMs,
     workspaceBytes: limits.workspaceMaxBytes,
+    workspaceInodes: limits.workspaceMaxInodes,
     lineBytes: limits.agentLineMaxBytes,
     chunkBytes: limits.spoolReadChunkBytes,
     batchLines: 1_000,

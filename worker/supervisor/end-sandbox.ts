@@ -1,43 +1,62 @@
 import { failpoint } from '../../core/failpoint.ts';
 import type { SandboxEnd } from '../../core/sandbox.ts';
 import type { Care } from './care.ts';
+import type { Judge } from './condemn.ts';
 import { decideEnd } from './decide-end.ts';
 import type { SupervisorDeps } from './deps.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
-import type { StopLadder } from './stop-ladder.ts';
+import type { SpoolTail } from './spool-tail.ts';
+import type { Turns } from './turns.ts';
 import { insist, within } from './wait.ts';
 import type { WatchedOutput } from './watch-output.ts';
 
-/** Whether an agent had to be made to leave after its result. */
-export interface Parting {
-  wasForced(): boolean;
-}
-
-/** A plain run has one turn: its result closes the input, and an agent that stays is ended. */
-export function partAfterResult(
+/**
+ * A plain run has one message: once the agent is done with it and has nothing else to do, its input
+ * ends, and one that stays is condemned. What it has left in the background is waited for, for as
+ * long as it is not silent. Rejects where this process has let go of the sandbox.
+ */
+export async function partAfterResult(
   { times }: Pick<SupervisorDeps, 'times'>,
   { exit, turns, served }: SandboxParts,
-  { ladder, care }: { ladder: StopLadder; care: Care },
-): Parting {
-  let forced = false;
-  const part = async (): Promise<void> => {
-    await Promise.race([turns.finished, care.over]);
-    served.input.close();
-    const gone = Promise.race([exit.exited, care.over]);
-    if (await within(times.afterResultGraceMs, gone)) return;
-    forced = true;
-    await insist(() => ladder.stop(0), care.patience);
-  };
-  part().catch(() => undefined); // over before it came to that
-  return { wasForced: () => forced };
+  on: { tail: SpoolTail; care: Care; condemn: Judge['condemn'] },
+): Promise<void> {
+  const gone = Promise.race([exit.exited, on.care.over]);
+  await Promise.race([turns.finished, gone]);
+  const lookEveryMs = Math.min(lookEveryMaxMs, times.afterResultGraceMs);
+  const freeForMs = (): number => performance.now() - freeSince({ turns, tail: on.tail, times });
+  for (;;) {
+    if (freeForMs() >= 0) served.input.close();
+    if (await within(lookEveryMs, gone)) return;
+    if (freeForMs() < times.afterResultGraceMs) continue;
+    // One that has left while the engine was away has left by itself.
+    if (await insist(exit.stillRuns, on.care.patience)) return on.condemn('staying');
+  }
 }
 
-/** Waits for the exit, reads the output to its last byte, and only then says how the run ended. */
+const lookEveryMaxMs = 250;
+
+/** When the agent had, or will have, nothing more to do as far as one can tell. */
+function freeSince({
+  turns,
+  tail,
+  times,
+}: Pick<SupervisorDeps, 'times'> & { turns: Turns; tail: SpoolTail }): number {
+  const restingSince = turns.restingSince();
+  if (restingSince !== null) return restingSince;
+  const quietSince = turns.isWorking() ? null : tail.quietSince();
+  return quietSince === null ? Number.POSITIVE_INFINITY : quietSince + times.stallTimeoutMs;
+}
+
+/**
+ * Waits for the exit, reads the output to its last byte, and only then says how the run ended. What
+ * this host ended it for was the cause of the exit and is recorded first.
+ */
 export async function seeToTheEnd(
   { runs }: Pick<SupervisorDeps, 'runs'>,
   { ref, exit, turns, served, logger }: SandboxParts,
-  { output, parting, care }: { output: WatchedOutput; parting: Parting; care: Care },
+  on: { output: WatchedOutput; care: Care; recorded: Judge['recorded'] },
 ): Promise<SandboxEnd> {
+  const { output, care } = on;
   const how = await exit.exited;
   failpoint('end.exited');
   output.tail.finish();
@@ -45,8 +64,8 @@ export async function seeToTheEnd(
   failpoint('end.read');
   care.signal.throwIfAborted();
   await output.tree.finish();
-  const ending = { exit: how, turn: turns.last(), endedByForce: parting.wasForced() };
-  const { cause, detail, exitCode } = decideEnd(ending);
+  await on.recorded();
+  const { cause, detail, exitCode } = decideEnd({ exit: how, turn: turns.last() });
   const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
   const stands = (await insist(record, care.patience)) ?? cause;
   failpoint('end.recorded');

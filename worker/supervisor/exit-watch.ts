@@ -8,6 +8,8 @@ export interface ExitWatch {
   exited: Promise<Exit>;
   /** Undefined while it runs, as far as is known. */
   exit(): Exit | undefined;
+  /** Asks the engine now; rejects where it does not answer. */
+  stillRuns(): Promise<boolean>;
   /** Somebody says that it has ended: look at once, and again soon. */
   hint(): void;
   stop(): void;
@@ -41,19 +43,24 @@ export function watchExit(
 
   async function look(): Promise<Exit | null> {
     try {
-      const { status, exitCode, oomKilled } = await sandboxes.inspect(containerId);
-      if (status === 'missing') return { kind: 'missing' };
-      return status === 'exited' ? { kind: 'exited', exitCode, oomKilled } : null;
+      return await ask();
     } catch (error) {
       logger.warn({ err: error }, 'sandbox_not_inspected');
       return null;
     }
   }
 
+  async function ask(): Promise<Exit | null> {
+    const { status, exitCode, oomKilled } = await sandboxes.inspect(containerId);
+    if (status === 'missing') return { kind: 'missing' };
+    return status === 'exited' ? { kind: 'exited', exitCode, oomKilled } : null;
+  }
+
   void watch();
   return {
     exited: exited.happened,
     exit: exited.value,
+    stillRuns: async () => (await ask()) === null,
     hint() {
       // Anything inside the sandbox can say it, as often as it likes.
       if (restMs < pollMs) return;
@@ -68,6 +75,7 @@ export function watchExit(
 export const missingExit: ExitWatch = {
   exited: Promise.resolve({ kind: 'missing' }),
   exit: () => ({ kind: 'missing' }),
+  stillRuns: async () => false,
   hint: () => undefined,
   stop: () => undefined,
 };

@@ -24,11 +24,11 @@ interface Message {
   handedOut: boolean;
 }
 
-/** `first` keeps its index for ever: a sandbox that asks after it has it. */
-export function createInput(first: string): Input {
-  const messages: Message[] = [{ index: 1, line: first, handedOut: true }];
+/** `first` keeps its index for ever: a sandbox that asks after it has it. A session has none. */
+export function createInput(first: string | null): Input {
+  const messages: Message[] = first === null ? [] : [{ index: 1, line: first, handedOut: true }];
   const waiting = new Set<() => void>();
-  let highest = 1;
+  let highest = messages.length;
   let closed = false;
 
   function answer(after: number): NextInput {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { AgentMemory } from '../../core/agent-memory.ts';
 import type { FrameStore } from '../../systems/postgres/frame-store.ts';
 
 /**
@@ -9,7 +10,7 @@ import type { FrameStore } from '../../systems/postgres/frame-store.ts';
 export interface HeldLease {
   token: number;
   /** Where the log had got to when the lease was taken. */
-  position: { generation: number; byteOffset: number; lastSeq: number };
+  position: { generation: number; byteOffset: number; lastSeq: number; memory: AgentMemory };
   /** False once another is known to have it. Asks, but takes no answer for a yes. */
   confirm(): Promise<boolean>;
   letGo(): void;

@@ -6,11 +6,15 @@
 import type { SandboxEnd } from '../../core/sandbox.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import { type Care, createCare } from './care.ts';
-import { createCondemn, type Offence, watchSilence } from './condemn.ts';
+import { createCondemn, type Judge, type Offence, watchSilence } from './condemn.ts';
 import { boundsOf, type SupervisorDeps } from './deps.ts';
 import { partAfterResult, seeToTheEnd } from './end-sandbox.ts';
+import { keepReplying } from './replies.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
-import { createStopLadder, type StopLadder } from './stop-ladder.ts';
+import { liveSession, type SessionHands } from './session/live-session.ts';
+import type { SessionPart } from './session/session-part.ts';
+import { createStopLadder, type Rungs, type StopLadder } from './stop-ladder.ts';
+import type { Turns } from './turns.ts';
 import { type WatchedOutput, watchOutput } from './watch-output.ts';
 import { watchSize } from './workspace/watch-size.ts';
 
@@ -23,6 +27,10 @@ export interface LiveSandbox {
   isLetGo(): boolean;
   hintExit(): void;
   stop(graceMs: number): Promise<void>;
+  /** Null for a plain run. */
+  session: SessionHands | null;
+  /** Hands the agent every answer that is there for it. */
+  deliverAnswers(): Promise<void>;
   /** Lets go of it; resolves once nothing more is written. */
   close(): Promise<void>;
 }
@@ -30,19 +38,30 @@ export interface LiveSandbox {
 export function liveSandbox(deps: SupervisorDeps, parts: SandboxParts): LiveSandbox {
   const care = createCare(parts.logger);
   const ladder = ladderOf(deps, parts);
-  const condemn = createCondemn(deps, parts, { ladder, care });
+  const stop = async (graceMs: number): Promise<void> => {
+    await hands?.wake();
+    await ladder.stop(graceMs);
+  };
+  const { condemn, recorded } = createCondemn(deps, parts, { ladder: { stop }, care });
   const output = watchOutput(deps, parts, { care, onTrouble: condemn });
-  const parting = partAfterResult(deps, parts, { ladder, care });
+  const { session } = parts;
+  const hands =
+    session === null ? null : liveSession(deps, parts, { session, output, ladder, care, recorded });
   watchLimits(deps, parts, { output, care, condemn });
+  void keepReplying(parts, care.patience);
   parts.lost.addEventListener('abort', () => care.letGo('the lease is lost'), { once: true });
-  const ended = endOf(seeToTheEnd(deps, parts, { output, parting, care }), parts, { output, care });
+  const on = { output, care, condemn, recorded };
+  const seen = hands === null ? runToItsEnd(deps, parts, on) : hands.seeOut();
+  const ended = endOf(seen, parts, { output, care });
   return {
     ref: parts.ref,
     ended,
     isLive: () => !care.signal.aborted,
     isLetGo: care.isLetGo,
     hintExit: parts.exit.hint,
-    stop: ladder.stop,
+    stop,
+    session: hands,
+    deliverAnswers: parts.replies.deliver,
     async close() {
       care.letGo('this process is shutting down');
       await ended.catch(() => undefined);
@@ -50,11 +69,23 @@ export function liveSandbox(deps: SupervisorDeps, parts: SandboxParts): LiveSand
   };
 }
 
+/** Of a plain run, which is over with its only message. */
+function runToItsEnd(
+  deps: SupervisorDeps,
+  parts: SandboxParts,
+  on: Judge & { output: WatchedOutput; care: Care },
+): Promise<SandboxEnd> {
+  const { output, care, condemn } = on;
+  const parting = partAfterResult(deps, parts, { tail: output.tail, care, condemn });
+  parting.catch(() => undefined); // let go of before it came to that
+  return seeToTheEnd(deps, parts, on);
+}
+
 function ladderOf({ sandboxes, newId }: SupervisorDeps, parts: SandboxParts): StopLadder {
-  const { containerId, exit, turns, served, lease } = parts;
+  const { containerId, exit, turns, served, lease, session } = parts;
   return createStopLadder({
     input: served.input,
-    turns,
+    turns: session === null ? runRungs(turns) : chatRungs(session),
     exited: exit.exited,
     hasExited: () => exit.exit() !== undefined,
     maySignal: lease.confirm,
@@ -66,17 +97,33 @@ function ladderOf({ sandboxes, newId }: SupervisorDeps, parts: SandboxParts): St
   });
 }
 
+const runRungs = (turns: Turns): Rungs['turns'] => ({
+  isWorking: turns.isWorking,
+  finished: turns.finished,
+  mayLeave: () => turns.last() !== null,
+});
+
+/** An agent of a session is at work while it has a message, and ends with its input otherwise. */
+const chatRungs = ({ chat }: SessionPart): Rungs['turns'] => ({
+  isWorking: () => chat.present() !== null,
+  get finished() {
+    return chat.ended();
+  },
+  mayLeave: () => chat.present() === null,
+});
+
 function watchLimits(
   deps: SupervisorDeps,
-  { turns, folders }: SandboxParts,
+  { turns, folders, session }: SandboxParts,
   on: { output: WatchedOutput; care: Care; condemn: (offence: Offence) => void },
 ): void {
   const { signal } = on.care;
   const silence = { stallTimeoutMs: deps.times.stallTimeoutMs, signal };
-  void watchSilence({ tail: on.output.tail, turns }, silence, () => on.condemn('silence'));
+  if (session === null) {
+    void watchSilence({ tail: on.output.tail, turns }, silence, () => on.condemn('silence'));
+  }
   const paths = [folders.workspace, folders.config, folders.stderrFile];
-  const size = { paths, maxBytes: boundsOf(deps).workspaceBytes, signal };
-  void watchSize(size, () => on.condemn('workspace'));
+  void watchSize({ paths, bounds: boundsOf(deps), signal }, on.condemn);
 }
 
 /** Whatever ended it, nothing of this process stays attached, and the run's socket is closed. */

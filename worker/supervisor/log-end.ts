@@ -1,7 +1,9 @@
 import type { RunFacts } from '../../core/agent-line.ts';
+import type { AgentMemory } from '../../core/agent-memory.ts';
 import { failpoint } from '../../core/failpoint.ts';
 import type { StoredFrame } from '../../core/frame.ts';
 import type { FrameStore } from '../../systems/postgres/frame-store.ts';
+import type { InteractionStore } from '../../systems/postgres/interaction-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { SpoolBatch } from './spool-batch.ts';
 import { type Insistence, insist } from './wait.ts';
@@ -10,11 +12,12 @@ export interface LogEndDeps {
   runId: string;
   generation: number;
   token: number;
-  position: { byteOffset: number; lastSeq: number };
+  position: { byteOffset: number; lastSeq: number; memory: AgentMemory };
   withDeltas: boolean;
   frames: Pick<FrameStore, 'append'>;
+  interactions: Pick<InteractionStore, 'note'>;
   frameStream: Pick<FrameStream, 'publish'>;
-  onStored(stored: { frames: number; facts: RunFacts }): void;
+  onStored(stored: { frames: number; memory: AgentMemory; facts: RunFacts }): void;
 }
 
 export interface LogEnd {
@@ -45,18 +48,24 @@ export function createLogEnd(deps: LogEndDeps, patience: Insistence): LogEnd {
 
   /** Null: the lease is lost. */
   async function commit(batch: SpoolBatch, toOffset: number): Promise<StoredFrame[] | null> {
-    const { agentStatus, turn } = batch.facts;
+    const { agentStatus, turn, begunMessage, turnEnd } = batch.facts;
+    const { news, memory } = batch;
     const facts = { ...(agentStatus && { agentStatus }), ...(turn && { turn }) };
+    const chat = { ...(begunMessage && { begunMessage }), ...(turnEnd && { turnEnd }) };
     failpoint('log.committing');
+    // Before the frames: a question that somebody has seen can be answered.
+    if (news.length > 0) await insist(() => deps.interactions.note(runId, news), patience);
+    if (turnEnd) failpoint('turn.ending');
     const place = { runId, token, generation, fromOffset: byteOffset, toOffset };
     const stored = await insist(
-      () => deps.frames.append({ ...place, frames: batch.frames, facts }),
+      () => deps.frames.append({ ...place, frames: batch.frames, facts, memory }, chat),
       patience,
     );
     if (stored.outcome === 'fenced') return null;
+    if (turnEnd) failpoint('turn.ended');
     byteOffset = toOffset;
     lastSeq = stored.lastSeq;
-    deps.onStored({ frames: batch.frames.length, facts: batch.facts });
+    deps.onStored({ frames: batch.frames.length, memory, facts: batch.facts });
     const { firstSeq, at } = stored;
     return batch.frames.map(({ event, channel, data }, index) => {
       return { seq: firstSeq + index, at, event, channel, data };

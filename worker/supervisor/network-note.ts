@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expandNames } from '../../core/expand-names.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
 import { type EgressPolicy, hostsOfUrls } from '../egress/policy.ts';
 
@@ -19,7 +20,7 @@ export async function ensureNetworkNote(root: string, plan: SandboxPlan): Promis
 }
 
 /** Null where none was written. */
-export async function readNetworkNote(root: string): Promise<EgressPolicy | null> {
+async function readNetworkNote(root: string): Promise<EgressPolicy | null> {
   try {
     // Written above, in a folder that is root's alone.
     return JSON.parse(await readFile(join(root, noteName), 'utf8')) as EgressPolicy;
@@ -31,9 +32,11 @@ export async function readNetworkNote(root: string): Promise<EgressPolicy | null
 
 const noteName = 'network.json';
 
+/** An address may hold names of variables, which the agent puts in by what it was given. */
 function networkOf({ flow, secrets, config }: SandboxPlan): EgressPolicy {
   const fromFlow = config?.mcpMode === 'replace' ? {} : secrets.mcpServers;
   const servers = Object.values({ ...fromFlow, ...config?.mcpServers });
-  const hosts = hostsOfUrls(servers.map(({ url }) => url));
+  const env = { ...secrets.env, ...config?.env };
+  const hosts = hostsOfUrls(servers.map(({ url }) => expandNames(url, env)));
   return { policy: flow.network.policy, hosts: [...flow.network.allowedHosts, ...hosts] };
 }

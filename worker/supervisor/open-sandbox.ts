@@ -3,6 +3,7 @@
 // through one descriptor. What was opened is closed again when a later step fails.
 
 import type { Logger } from 'pino';
+import { blankMemory } from '../../core/agent-memory.ts';
 import { failpoint } from '../../core/failpoint.ts';
 import type { Run } from '../../core/run.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
@@ -12,9 +13,11 @@ import { type ExitWatch, missingExit, watchExit } from './exit-watch.ts';
 import { foldersOf, makeFolders } from './folders.ts';
 import { type HeldLease, takeLease } from './lease.ts';
 import { type LiveSandbox, liveSandbox } from './live-sandbox.ts';
+import { createReplies } from './replies.ts';
 import { type ServedSandbox, serveSandbox } from './serve-sandbox.ts';
+import { sessionPart } from './session/session-part.ts';
 import { openSpool, type SpoolFile } from './spool-file.ts';
-import { createTurns, findLastTurn, type Turns } from './turns.ts';
+import { createTurns } from './turns.ts';
 
 export interface OpenedSandbox {
   lease: HeldLease;
@@ -25,6 +28,11 @@ export interface OpenedSandbox {
 
 /** True when a run is not to be started, or has no use for a sandbox any more. */
 export const isOver = (run: Run | null): boolean => run === null || run.endCause !== null;
+
+/** What was started once is never started again. */
+export function wasStarted({ run, session }: SandboxPlan, { generation }: SandboxRef): boolean {
+  return session === null ? run.startedAt !== null : session.startedGeneration >= generation;
+}
 
 /** Null: the run is another's to look after. */
 export async function openSandbox(
@@ -52,9 +60,14 @@ export async function openSandbox(
   async function prepare(containerId: string | null): Promise<() => LiveSandbox> {
     const opened = await openSpool(folders.spoolFile);
     spool = opened;
-    const turns = await turnsOf(deps, ref.runId, held);
+    const session = await sessionPart(deps, ref, plan.session);
+    const { memory, byteOffset } = held.position;
+    const turns = createTurns({ memory, hasSpoken: byteOffset > 0 });
+    const { input } = served;
+    const replies = createReplies({ ...ref, input, interactions: deps.interactions });
     const { run, flow } = plan;
-    const parts = { ref, run, flow, folders, containerId, served, lease: held, turns, logger };
+    const sandbox = { ref, run, flow, folders, containerId, served };
+    const parts = { ...sandbox, lease: held, turns, session, replies, logger };
     return () => {
       const exit = watchContainer(deps, containerId, logger);
       live = liveSandbox(deps, { ...parts, spool: opened, exit, lost: lost.signal });
@@ -72,16 +85,6 @@ export async function openSandbox(
       await spool?.close();
     },
   };
-}
-
-async function turnsOf(
-  { frames }: SupervisorDeps,
-  runId: string,
-  { position }: HeldLease,
-): Promise<Turns> {
-  const isNew = position.byteOffset === 0;
-  const turn = isNew ? null : await findLastTurn(frames, runId);
-  return createTurns({ turn, hasSpoken: !isNew });
 }
 
 function watchContainer(
@@ -115,5 +118,6 @@ async function takeRunLease(
     lease.letGo();
     return null;
   }
-  return { ...lease, position: { ...lease.position, generation, byteOffset: 0 } };
+  const position = { ...lease.position, generation, byteOffset: 0, memory: blankMemory };
+  return { ...lease, position };
 }

@@ -19,5 +19,7 @@ export async function removeSandbox(
   const { root, socket } = foldersOf(deps.dataDir, ref);
   await removeTree(root);
   failpoint('remove.folders');
-  if (!keepSocket) await removeTree(socket);
+  if (keepSocket) return;
+  await removeTree(socket);
+  failpoint('remove.socket');
 }

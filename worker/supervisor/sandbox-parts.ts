@@ -4,7 +4,9 @@ import type { SandboxRef } from '../../workflows/activities.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import type { SandboxFolders } from './folders.ts';
 import type { HeldLease } from './lease.ts';
+import type { Replies } from './replies.ts';
 import type { ServedSandbox } from './serve-sandbox.ts';
+import type { SessionPart } from './session/session-part.ts';
 import type { SpoolFile } from './spool-file.ts';
 import type { Turns } from './turns.ts';
 
@@ -24,5 +26,8 @@ export interface SandboxParts {
   spool: SpoolFile;
   exit: ExitWatch;
   turns: Turns;
+  /** Null for a plain run. */
+  session: SessionPart | null;
+  replies: Replies;
   logger: Logger;
 }

@@ -9,6 +9,8 @@ import type { SupervisorDeps } from './deps.ts';
 import type { SandboxFolders } from './folders.ts';
 import { createInput, type Input } from './input.ts';
 import { ensureNetworkNote } from './network-note.ts';
+import { ownModel } from './own-model.ts';
+import { sessionConfigHandlers } from './session/session-config.ts';
 
 export interface ServedSandbox {
   input: Input;
@@ -25,16 +27,24 @@ export async function serveSandbox(
 ): Promise<ServedSandbox> {
   const { ref, plan, folders } = sandbox;
   const logger = deps.logger.child({ runId: ref.runId });
-  const input = createInput(promptLine({ ...ref, prompt: plan.run.prompt }));
+  const input = createInput(firstLine(ref, plan));
   const refusals = new Map<string, Refusal & { count: number }>();
   const egress = await deps.egress.listen(ref.runId, folders.socketFile, {
     policy: await ensureNetworkNote(folders.root, plan),
-    ...configHandlers(deps, plan, logger),
+    ...(plan.session === null
+      ? configHandlers(deps, plan, logger)
+      : sessionConfigHandlers(deps, sandbox, logger)),
+    ownModel: ownModel(deps, plan.run.projectId),
     nextMessage: handingOut(input, (index) => logger.debug({ index }, 'message_handed_out')),
     exited: onExitHint,
     refused: (refusal) => void refusals.set(`${refusal.host}:${refusal.port}`, refusal),
   });
   return { input, egress, refusals: () => [...refusals.values()] };
+}
+
+/** The messages of a session come one by one, when their turns do. */
+function firstLine(ref: SandboxRef, { run, session }: SandboxPlan): string | null {
+  return session === null ? promptLine({ ...ref, prompt: run.prompt }) : null;
 }
 
 /** Told once of each message, however often something in there asks for it. */

@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AgentMemory } from '../../core/agent-memory.ts';
+import type { ChatReader } from '../../core/chat-line.ts';
 import { createLineSplitter, type SpoolLine } from './line-splitter.ts';
 import { type BatchBounds, createBatch, type SpoolBatch } from './spool-batch.ts';
 import type { SpoolFile } from './spool-file.ts';
@@ -17,22 +19,30 @@ export interface SpoolReader {
   offset(): number;
 }
 
+interface ReadingOn {
+  offset: number;
+  memory: AgentMemory;
+  bounds: ReaderBounds;
+  /** Of a session's agent. */
+  chat?: Pick<ChatReader, 'read'> | null;
+}
+
 /**
  * Reads on from an offset at which a line begins. One read is one turn of the event loop, so that a
  * run that floods takes its turn like a quiet one.
  */
 export function createSpoolReader(
   spool: SpoolFile,
-  { offset, bounds }: { offset: number; bounds: ReaderBounds },
+  { offset, memory, bounds, chat = null }: ReadingOn,
 ): SpoolReader {
   const buffer = Buffer.allocUnsafe(bounds.chunkBytes);
   const splitter = createLineSplitter(bounds.lineBytes);
   let waiting: SpoolLine[] = [];
   let readTo = offset;
-  let position = { offset, deltaCount: 0 };
+  let position = { offset, deltaCount: 0, memory };
 
   function take(): SpoolBatch | null {
-    const builder = createBatch(position, bounds);
+    const builder = createBatch(position, bounds, chat);
     let taken = 0;
     for (const line of waiting) {
       if (builder.isFull()) break;
@@ -43,7 +53,8 @@ export function createSpoolReader(
     const bytes = waiting.slice(0, taken).reduce((sum, line) => sum + line.bytes, 0);
     waiting = waiting.slice(taken);
     const batch = builder.build();
-    position = { offset: position.offset + bytes, deltaCount: batch.deltaCount };
+    const { deltaCount, memory: next } = batch;
+    position = { offset: position.offset + bytes, deltaCount, memory: next };
     return batch;
   }
 

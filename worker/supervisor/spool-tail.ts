@@ -5,17 +5,21 @@
 // again until Postgres has taken it; only a lost lease ends the loop before the end of the file.
 // Publishing runs beside the next commit, one batch behind it, and may fail: readers find the gap.
 
+import type { ChatReader } from '../../core/chat-line.ts';
 import { createFileBell } from './file-bell.ts';
 import { createLogEnd, type LogEndDeps } from './log-end.ts';
+import { readOn, SpoolUnreadable } from './read-on.ts';
 import type { SpoolFile } from './spool-file.ts';
 import { createSpoolReader, type ReaderBounds } from './spool-reader.ts';
-import { type Insistence, insist } from './wait.ts';
+import type { Insistence } from './wait.ts';
 
-export type SpoolTrouble = 'shrunk' | 'replaced' | 'too_long';
+export type SpoolTrouble = 'shrunk' | 'replaced' | 'too_long' | 'unreadable';
 
 export interface TailDeps extends LogEndDeps {
   spool: SpoolFile;
-  bounds: ReaderBounds & { spoolBytes: number };
+  /** Of a session's agent. */
+  chat?: ChatReader | null;
+  bounds: ReaderBounds & { spoolBytes: number; unreadableMs: number };
   onTrouble(trouble: SpoolTrouble): void;
   onFenced(): void;
   onFailure(error: unknown, attempt: number): void;
@@ -37,9 +41,12 @@ const lookEveryMs = 200;
 
 export function startTail(deps: TailDeps): SpoolTail {
   const { spool, position, bounds } = deps;
-  const reader = createSpoolReader(spool, { offset: position.byteOffset, bounds });
+  const { byteOffset: offset, memory } = position;
+  const { chat = null } = deps;
+  const reader = createSpoolReader(spool, { offset, memory, bounds, chat });
   const stopping = new AbortController();
   const patience: Insistence = { signal: stopping.signal, onFailure: deps.onFailure };
+  const reading = { patience, withinMs: bounds.unreadableMs };
   const bell = createFileBell(spool.path);
   const guard = createGuard(deps);
   const log = createLogEnd(deps, patience);
@@ -49,8 +56,9 @@ export function startTail(deps: TailDeps): SpoolTail {
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const isLast = finishing;
-      const batch = await insist(() => reader.nextBatch(), patience);
-      if (await guard.findsTrouble(reader.offset(), isLast)) return;
+      const batch = await readOn(() => reader.nextBatch(), reading);
+      const trouble = await readOn(() => guard.trouble(reader.offset(), isLast), reading);
+      if (trouble !== null) return deps.onTrouble(trouble);
       if (batch !== null) {
         quietSince = null;
         if (!(await log.store(batch))) return deps.onFenced();
@@ -71,7 +79,9 @@ export function startTail(deps: TailDeps): SpoolTail {
 
   const done = run()
     .catch((error: unknown) => {
-      if (!stopping.signal.aborted) throw error;
+      if (stopping.signal.aborted) return;
+      if (!(error instanceof SpoolUnreadable)) throw error;
+      deps.onTrouble('unreadable');
     })
     .finally(bell.close);
 
@@ -87,16 +97,15 @@ export function startTail(deps: TailDeps): SpoolTail {
 }
 
 /** What is in a spool that was tampered with is no output: reading ends there. */
-function createGuard({ spool, bounds, onTrouble }: TailDeps) {
+function createGuard({ spool, bounds }: TailDeps) {
   let lookedAt = 0;
   return {
-    async findsTrouble(readOffset: number, now: boolean): Promise<boolean> {
-      if (!now && performance.now() - lookedAt < lookEveryMs) return false;
-      lookedAt = performance.now();
+    async trouble(readOffset: number, now: boolean): Promise<SpoolTrouble | null> {
+      if (!now && performance.now() - lookedAt < lookEveryMs) return null;
       const isTooLong = (await spool.size()) >= bounds.spoolBytes;
       const trouble = (await spool.tampering(readOffset)) ?? (isTooLong ? 'too_long' : null);
-      if (trouble !== null) onTrouble(trouble);
-      return trouble !== null;
+      lookedAt = performance.now();
+      return trouble;
     },
   };
 }

@@ -8,7 +8,9 @@ import { announceStart } from './announce-start.ts';
 import type { SupervisorDeps } from './deps.ts';
 import { foldersOf } from './folders.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
-import { isOver, type OpenedSandbox, openSandbox } from './open-sandbox.ts';
+import { isOver, type OpenedSandbox, openSandbox, wasStarted } from './open-sandbox.ts';
+import { seedWorkspace } from './seed.ts';
+import { restoreSession } from './session/restore-session.ts';
 
 /**
  * Starts a run's sandbox, or takes over the one that an earlier attempt has started. `over`: the run
@@ -23,17 +25,20 @@ export async function startSandbox(
   logger.debug('sandbox_starting');
   const plan = await deps.runs.sandboxPlan(ref.runId);
   if (plan === null || plan.run.endedAt !== null) return 'over';
-  if (plan.run.startedAt !== null) return adoptStarted(deps, ref);
-  if (isOver(plan.run)) return 'over';
+  if (wasStarted(plan, ref)) return adoptStarted(deps, ref);
+  if (isOver(plan.run) || plan.run.generation > ref.generation) return 'over';
+  if (plan.session !== null && plan.run.hostId !== deps.hostId) return 'over';
   failpoint('start.planned');
   const opened = await openSandbox(deps, ref, plan);
   if (opened === null) return lookAgain(await deps.runs.find(ref.runId));
   logger.debug('sandbox_opened');
   try {
+    await furnish(deps, ref, plan);
     const { containerId, adopted } = await deps.sandboxes.ensureCreated(specOf(deps, ref, plan));
     logger.info({ containerId, adopted }, 'sandbox_created');
     failpoint('start.created');
-    return await runContainer(deps, { ref, opened, containerId });
+    const isSession = plan.session !== null;
+    return await runContainer(deps, { ref, opened, containerId, isSession });
   } catch (error) {
     await opened.close();
     throw error;
@@ -51,17 +56,35 @@ function lookAgain(run: Run | null): 'over' {
   throw new Error('another host looks after this run');
 }
 
+/** The first sandbox begins with the flow's files, a later one with what the last has left. */
+async function furnish(
+  deps: SupervisorDeps,
+  ref: SandboxRef,
+  { session }: SandboxPlan,
+): Promise<void> {
+  const folders = foldersOf(deps.dataDir, ref);
+  if (session !== null && (await restoreSession(deps, ref, folders))) return;
+  await seedWorkspace(deps, ref, folders);
+}
+
+interface OpenedContainer {
+  ref: SandboxRef;
+  opened: OpenedSandbox;
+  containerId: string;
+  isSession: boolean;
+}
+
 /** The spool is opened before the agent's first word. */
 async function runContainer(
   deps: SupervisorDeps,
-  { ref, opened, containerId }: { ref: SandboxRef; opened: OpenedSandbox; containerId: string },
+  { ref, opened, containerId, isSession }: OpenedContainer,
 ): Promise<LiveSandbox | 'over'> {
   const hold = await opened.prepare(containerId);
   failpoint('start.opened');
   await deps.sandboxes.start(containerId);
   failpoint('start.running');
   deps.logger.info({ runId: ref.runId, containerId }, 'sandbox_started');
-  await announceStart(deps, ref, opened.lease);
+  await announceStart(deps, ref, { lease: opened.lease, isSession });
   failpoint('start.announced');
   if (!isOver(await deps.runs.find(ref.runId))) return hold();
   await deps.sandboxes.signal(containerId, 'SIGKILL');

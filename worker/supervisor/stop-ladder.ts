@@ -2,6 +2,7 @@
 // input; SIGTERM; SIGKILL. Callers share one climb; a later one can shorten the patience of it, never
 // lengthen it. SIGKILL comes a second after the grace at the latest.
 
+import { failpoint } from '../../core/failpoint.ts';
 import { interruptLine } from './agent-input.ts';
 import type { Input } from './input.ts';
 import type { Turns } from './turns.ts';
@@ -9,7 +10,10 @@ import { pause, within } from './wait.ts';
 
 export interface Rungs {
   input: Input;
-  turns: Turns;
+  turns: Pick<Turns, 'isWorking' | 'finished'> & {
+    /** It has said all that it has to say, and goes by itself when its input ends. */
+    mayLeave(): boolean;
+  };
   exited: Promise<unknown>;
   hasExited(): boolean;
   /** False where the container is no longer this process's to end. */
@@ -49,12 +53,15 @@ export function createStopLadder(rungs: Rungs): StopLadder {
     if (rungs.hasExited()) return;
     if (turns.isWorking() && performance.now() < graceEndsAt) {
       input.push(interruptLine(rungs.newId()));
+      failpoint('ladder.interrupted');
       await inGrace(Promise.race([turns.finished, exited]), Number.POSITIVE_INFINITY);
     }
     input.close();
-    if (turns.last() !== null && (await inGrace(exited, afterResultMs))) return;
+    failpoint('ladder.closed');
+    if (turns.mayLeave() && (await inGrace(exited, afterResultMs))) return;
     if (await endBy('SIGTERM', afterTermMs)) return;
-    if (await endBy('SIGKILL', afterKillMs)) return;
+    failpoint('ladder.terminated');
+    if (await endBy('SIGKILL', afterKillMs)) return failpoint('ladder.killed');
     throw new Error('the sandbox has not ended in time');
   }
 

@@ -2,11 +2,11 @@
 // asked of one run happens one after the other; only waiting for its end, and stopping it, go beside.
 
 import type { SandboxEnd } from '../../core/sandbox.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef, TurnOutcome } from '../../workflows/activities.ts';
 import { adoptSandbox, findContainer } from './adopt-sandbox.ts';
 import type { SupervisorDeps } from './deps.ts';
-import { foldersOf } from './folders.ts';
 import { createHeldSandboxes, type HeldSandboxes } from './held-sandboxes.ts';
+import { createLiveFiles, filesOf, type LiveFiles } from './live-files.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import { removeSandbox } from './remove-sandbox.ts';
 import { resumeSandboxes } from './resume-sandboxes.ts';
@@ -14,7 +14,6 @@ import { startErrorOf } from './start-error.ts';
 import { startSandbox } from './start-sandbox.ts';
 import { findLeavings, removeFolders } from './sweep.ts';
 import { createTurnstile, type Turnstile } from './turnstile.ts';
-import { collectWorkspace } from './workspace/collect.ts';
 
 export interface Supervisor {
   /** Throws SandboxStartError. A second call finds what the first has started. */
@@ -23,7 +22,14 @@ export interface Supervisor {
   follow(ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd>;
   /** Resolves when the sandbox runs no more: within the grace and two seconds on a sound engine. */
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
+  /** False: this process does not look after that run. */
+  deliverAnswers(runId: string): Promise<boolean>;
   collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
+  /** Gives the sandbox its session's next message, and waits for the end of the turn. */
+  runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
+  /** Ends the turn that is going on in it, if any. */
+  interrupt(ref: SandboxRef): Promise<void>;
+  files: Pick<LiveFiles, 'store' | 'storeAll' | 'write'>;
   /** The container, its socket, its folders. Harmless when they are gone. */
   remove(ref: SandboxRef): Promise<void>;
   /** Takes up what an earlier life of this host has left, and removes what nobody wants. */
@@ -38,17 +44,23 @@ export interface Supervisor {
 export function createSupervisor(deps: SupervisorDeps): Supervisor {
   const held = createHeldSandboxes();
   const turnstile = createTurnstile();
-  const home: Home = { deps, held, turnstile };
+  const files = createLiveFiles(deps, held, turnstile);
+  const home: Home = { deps, held, turnstile, files };
   const exits = deps.sandboxes.watchExits(({ runId }) => held.ofRun(runId)?.hintExit());
   return {
     start: (ref) => start(home, ref),
     follow: (ref, signal) => follow(home, ref, signal),
     stop: (ref, graceMs) => stop(home, ref, graceMs),
-    collect: (ref) =>
-      collectWorkspace(deps, {
-        runId: ref.runId,
-        root: foldersOf(deps.dataDir, ref).workspace,
-      }),
+    async deliverAnswers(runId) {
+      const sandbox = held.ofRun(runId);
+      if (!sandbox?.isLive()) return false;
+      await sandbox.deliverAnswers();
+      return true;
+    },
+    collect: files.collect,
+    runTurn: (ref, signal) => runTurn(home, ref, signal),
+    interrupt: async (ref) => held.find(ref)?.session?.interrupt(),
+    files,
     remove: (ref) => remove(home, ref),
     resume: () => resumeSandboxes(deps, (ref) => attach(home, ref)),
     sweep: () => sweep(home),
@@ -69,6 +81,7 @@ interface Home {
   deps: SupervisorDeps;
   held: HeldSandboxes;
   turnstile: Turnstile;
+  files: LiveFiles;
 }
 
 function start({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<'started' | 'over'> {
@@ -103,6 +116,13 @@ async function follow(home: Home, ref: SandboxRef, signal: AbortSignal): Promise
   return 'ended' in found ? orAbort(found.ended, signal) : found;
 }
 
+async function runTurn(home: Home, ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome> {
+  signal.throwIfAborted();
+  const found = await attach(home, ref);
+  if (!('ended' in found) || found.session === null || !found.isLive()) return { outcome: 'over' };
+  return orAbort(found.session.runTurn(home.files.prepare), signal);
+}
+
 /** What is being started is waited for: it sees the recorded cause, or is there to be stopped. */
 async function stop(home: Home, ref: SandboxRef, graceMs: number): Promise<void> {
   const { held, turnstile } = home;
@@ -119,7 +139,9 @@ function remove({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<void>
     const sandbox = held.ofRun(ref.runId);
     const isAnother = sandbox !== null && sandbox.ref.generation !== ref.generation;
     if (!isAnother) await held.release(ref.runId);
-    await removeSandbox(deps, ref, { keepSocket: isAnother });
+    // A list that is just being stored must not lose what is removed meanwhile.
+    const gone = () => removeSandbox(deps, ref, { keepSocket: isAnother });
+    await turnstile.pass(filesOf(ref.runId), gone);
     if (!isAnother) await deps.frameStream.expire(ref.runId);
   });
 }

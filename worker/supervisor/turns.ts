@@ -1,53 +1,47 @@
-import { type RunFacts, readAgentLine } from '../../core/agent-line.ts';
-import type { AgentStatus } from '../../core/run.ts';
-import type { TurnResult } from '../../core/turn-result.ts';
-import type { FrameStore } from '../../systems/postgres/frame-store.ts';
+import { type AgentMemory, isResting } from '../../core/agent-memory.ts';
 import { createLatch } from './latch.ts';
 
 /** What the agent has said of its work so far. */
 export interface Turns {
-  note(stored: { frames: number; facts: RunFacts }): void;
-  /** Resolves with the first result, or when the agent is done with its message without one. */
+  note(stored: { frames: number; memory: AgentMemory }): void;
+  /** Resolves when the agent is done with its message, with a result or without. */
   finished: Promise<unknown>;
-  last(): TurnResult | null;
-  status(): AgentStatus | null;
-  /** It has begun to speak, and is not done. */
+  /** How the last turn ended that had a result. */
+  last(): AgentMemory['turn'];
+  /** It waits for an answer. */
+  isWaiting(): boolean;
+  isDone(): boolean;
+  /** It has begun to speak and is not done, or is in a turn of its own. */
   isWorking(): boolean;
+  /** Since when it has had nothing to do, now or later; null while it has. */
+  restingSince(): number | null;
+  memory(): AgentMemory;
 }
 
 /** Goes on from what the log tells, where this is not the beginning. */
-export function createTurns(earlier: { turn: TurnResult | null; hasSpoken: boolean }): Turns {
+export function createTurns(earlier: { memory: AgentMemory; hasSpoken: boolean }): Turns {
   const finished = createLatch<true>();
-  let { turn: last, hasSpoken } = earlier;
-  let status: AgentStatus | null = null;
-  if (last !== null) finished.set(true);
+  let { memory, hasSpoken } = earlier;
+  let restingSince: number | null = null;
+
+  function take(next: AgentMemory): void {
+    memory = next;
+    if (memory.isDone) finished.set(true);
+    restingSince = isResting(memory) ? (restingSince ?? performance.now()) : null;
+  }
+
+  take(memory);
   return {
-    note({ frames, facts }) {
+    note({ frames, memory: next }) {
       hasSpoken ||= frames > 0;
-      status = facts.agentStatus ?? status;
-      last = facts.turn ?? last;
-      if (facts.turn ?? facts.completed) finished.set(true);
+      take(next);
     },
     finished: finished.happened,
-    last: () => last,
-    status: () => status,
-    isWorking: () => hasSpoken && finished.value() === undefined,
+    last: () => memory.turn,
+    isWaiting: () => memory.questions.length > 0,
+    isDone: () => memory.isDone,
+    isWorking: () => hasSpoken && (memory.isInTurn || !memory.isDone),
+    restingSince: () => restingSince,
+    memory: () => memory,
   };
-}
-
-const lookBackFrames = 200;
-
-/** The result that a run's log ends with; null where its turn is not over. */
-export async function findLastTurn(
-  frames: Pick<FrameStore, 'read'>,
-  runId: string,
-): Promise<TurnResult | null> {
-  const latest = await frames.read(runId, {
-    order: 'desc',
-    channel: 'chat',
-    limit: lookBackFrames,
-    maxBytes: 8 * 1024 ** 2,
-  });
-  const result = latest.find(({ event }) => event === 'result');
-  return result === undefined ? null : (readAgentLine(result.data).facts.turn ?? null);
 }

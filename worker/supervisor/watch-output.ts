@@ -16,8 +16,8 @@ export function watchOutput(
   parts: SandboxParts,
   { care, onTrouble }: { care: Care; onTrouble: (trouble: SpoolTrouble) => void },
 ): WatchedOutput {
-  const { ref, run, turns, folders } = parts;
-  const { lineBytes, chunkBytes, spoolBytes, batchLines, batchBytes } = boundsOf(deps);
+  const { ref, run, turns, folders, session } = parts;
+  const { batchLines: lines, batchBytes: bytes, ...bounds } = boundsOf(deps);
   const atFirstWord = once(() => endBoot(deps, parts, care.signal));
   const tree = watchFileTree(folders.workspace, (json) =>
     deps.frameStream.publishFileTree(ref.runId, json),
@@ -27,12 +27,16 @@ export function watchOutput(
     token: parts.lease.token,
     position: parts.lease.position,
     spool: parts.spool,
-    bounds: { lineBytes, chunkBytes, spoolBytes, lines: batchLines, bytes: batchBytes },
+    chat: session?.reader ?? null,
+    bounds: { ...bounds, lines, bytes },
     withDeltas: run.partialMessages,
     frames: deps.frames,
+    interactions: deps.interactions,
     frameStream: deps.frameStream,
     onStored(stored) {
       turns.note(stored);
+      session?.chat.note(stored.facts);
+      parts.replies.refuse(stored.memory.refusals);
       tree.stir();
       atFirstWord();
     },

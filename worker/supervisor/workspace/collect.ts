@@ -4,9 +4,9 @@ import type { FileEntry } from '../../../core/file-entry.ts';
 import { checkFilePath } from '../../../core/file-path.ts';
 import { limits } from '../../../core/limits.ts';
 import type { BlobStore } from '../../../systems/postgres/blob-store.ts';
-import type { FileStore } from '../../../systems/postgres/file-store.ts';
+import type { FileStore, SnapshotOf } from '../../../systems/postgres/file-store.ts';
 import type { RunStore } from '../../../systems/postgres/run-store.ts';
-import { hashFile, readChunks } from './hash-file.ts';
+import { digestOf, hashFile, readChunks } from './hash-file.ts';
 import { type Found, openFile, walkWorkspace } from './walk.ts';
 
 export interface CollectDeps {
@@ -21,23 +21,26 @@ const maxEntries = 500_000;
 const namedSkipsMax = 1_000;
 const putsAtOnce = 4;
 const askedAtOnce = 1_000;
+const changed = 'changed while it was stored';
 
 /**
  * Stores the files of a working directory: contents first, then the list that names them, whole. What
  * is over a limit or is no plain file is left out, counted, and named as far as there is room. Where
- * the directory is gone, what was stored of it before stays.
+ * the directory is gone, or another sandbox has followed this one, what was stored before stays.
  */
 export async function collectWorkspace(
   deps: CollectDeps,
-  { runId, root }: { runId: string; root: string },
+  { ref, root }: { ref: SnapshotOf; root: string },
 ): Promise<{ files: number; skipped: number }> {
   if (!(await isFolder(root))) return { files: 0, skipped: 0 };
-  const { entries, skips } = await readEntries(root);
-  await storeBlobs(deps.blobs, root, entries);
+  const { entries: found, skips } = await readEntries(root);
+  const entries = await storeBlobs(deps.blobs, root, found);
+  const stored = new Set(entries);
+  for (const entry of found) if (!stored.has(entry)) skips.add(entry.path, changed);
   failpoint('workspace.stored');
-  await deps.files.replaceSnapshot(runId, entries);
+  if (!(await deps.files.replaceSnapshot(ref, entries))) return { files: 0, skipped: 0 };
   failpoint('workspace.listed');
-  await deps.runs.recordSnapshot(runId, {
+  await deps.runs.recordSnapshot(ref, {
     at: deps.now().toISOString(),
     files: entries.length,
     bytes: entries.reduce((sum, { size }) => sum + size, 0),
@@ -93,32 +96,63 @@ function createSkips() {
   };
 }
 
+/** Those whose content is stored now: of a directory that is worked in, some may be gone by then. */
 async function storeBlobs(
   blobs: CollectDeps['blobs'],
   root: string,
   entries: FileEntry[],
-): Promise<void> {
-  const byContent = [...new Map(entries.map((entry) => [entry.sha256, entry])).values()];
-  for (let from = 0; from < byContent.length; from += askedAtOnce) {
-    const asked = byContent.slice(from, from + askedAtOnce);
-    const present = await blobs.has(asked.map(({ sha256 }) => sha256));
-    const missing = asked.filter(({ sha256 }) => !present.has(sha256)).values();
+): Promise<FileEntry[]> {
+  const byContent = groupByContent(entries);
+  const contents = [...byContent.keys()];
+  const lost = new Set<string>();
+  for (let from = 0; from < contents.length; from += askedAtOnce) {
+    const asked = contents.slice(from, from + askedAtOnce);
+    const present = await blobs.has(asked);
+    const missing = asked.filter((sha256) => !present.has(sha256)).values();
     const put = async (): Promise<void> => {
-      for (const entry of missing) await storeBlob(blobs, root, entry);
+      for (const sha256 of missing) {
+        if (!(await storeAny(blobs, root, byContent.get(sha256) ?? []))) lost.add(sha256);
+      }
     };
     await Promise.all(Array.from({ length: putsAtOnce }, put));
   }
+  return entries.filter(({ sha256 }) => !lost.has(sha256));
+}
+
+function groupByContent(entries: FileEntry[]): Map<string, FileEntry[]> {
+  const groups = new Map<string, FileEntry[]>();
+  for (const entry of entries) {
+    const group = groups.get(entry.sha256);
+    if (group) group.push(entry);
+    else groups.set(entry.sha256, [entry]);
+  }
+  return groups;
+}
+
+/** Of files with the same content, the first that still has it. */
+async function storeAny(
+  blobs: CollectDeps['blobs'],
+  root: string,
+  entries: FileEntry[],
+): Promise<boolean> {
+  for (const entry of entries) if (await storeBlob(blobs, root, entry)) return true;
+  return false;
 }
 
 async function storeBlob(
   blobs: CollectDeps['blobs'],
   root: string,
   { path, sha256, size }: FileEntry,
-): Promise<void> {
+): Promise<boolean> {
   const file = await openFile(root, path);
-  if (file === null) throw new Error('a file of the workspace went while it was stored');
+  if (file === null) return false;
   try {
     await blobs.put(readChunks(file, size), { sha256, size });
+    return true;
+  } catch (error) {
+    const now = await digestOf(readChunks(file, size));
+    if (now.sha256 === sha256 && now.read === size) throw error;
+    return false; // it is the file that has changed
   } finally {
     await file.close();
   }

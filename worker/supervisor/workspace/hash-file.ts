@@ -8,7 +8,7 @@ export type Hashed =
   | { outcome: 'skipped'; reason: string };
 
 const chunkBytes = 256 * 1024;
-const permissionBits = 0o777;
+export const permissionBits = 0o777;
 
 /** Reads a file to its end; one that has another name, or changes meanwhile, is left out. */
 export async function hashFile(root: string, path: string, maxBytes: number): Promise<Hashed> {
@@ -19,20 +19,26 @@ export async function hashFile(root: string, path: string, maxBytes: number): Pr
     if (!stats.isFile()) return { outcome: 'skipped', reason: 'not a file' };
     if (stats.nlink > 1) return { outcome: 'skipped', reason: 'has a second name' };
     if (stats.size > maxBytes) return { outcome: 'skipped', reason: 'over the size limit' };
-    const hash = createHash('sha256');
-    let size = 0;
-    for await (const chunk of readChunks(file, stats.size)) {
-      hash.update(chunk);
-      size += chunk.length;
-    }
-    if (size !== stats.size) return { outcome: 'skipped', reason: 'changed while it was read' };
+    const { sha256, read } = await digestOf(readChunks(file, stats.size));
+    if (read !== stats.size) return { outcome: 'skipped', reason: 'changed while it was read' };
+    const { size, mtime: modifiedAt } = stats;
     const mode = stats.mode & permissionBits;
-    const sha256 = hash.digest('hex');
-    const entry: FileEntry = { path, size, sha256, mode, scope: 'run', modifiedAt: stats.mtime };
-    return { outcome: 'hashed', entry };
+    return { outcome: 'hashed', entry: { path, size, sha256, mode, scope: 'run', modifiedAt } };
   } finally {
     await file.close();
   }
+}
+
+export async function digestOf(
+  content: AsyncIterable<Buffer>,
+): Promise<{ sha256: string; read: number }> {
+  const hash = createHash('sha256');
+  let read = 0;
+  for await (const chunk of content) {
+    hash.update(chunk);
+    read += chunk.length;
+  }
+  return { sha256: hash.digest('hex'), read };
 }
 
 /** The first so many bytes of a file; fewer where it has fewer by now. */

@@ -1,23 +1,44 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
+export interface DiskUsage {
+  bytes: number;
+  /** Files, folders and whatever else has a place of its own. */
+  inodes: number;
+}
+
 /**
- * Bytes that these trees take on their disk; null where that cannot be told. The tool walks by
- * descriptor, follows no link, stays on one file system and counts a file with two names once.
+ * What these trees take on their disk; null where that cannot be told, `endless` where not in time. The tool walks
+ * by descriptor, follows no link, stays on one file system and counts a file with two names once.
  */
-export async function diskUsage(paths: string[], timeoutMs: number): Promise<number | null> {
+export async function diskUsage(
+  paths: string[],
+  timeoutMs: number,
+): Promise<DiskUsage | 'endless' | null> {
+  const bytes = await total(['-B1'], paths, timeoutMs);
+  if (typeof bytes !== 'number') return bytes;
+  const inodes = await total(['--inodes'], paths, timeoutMs);
+  return typeof inodes === 'number' ? { bytes, inodes } : inodes;
+}
+
+async function total(
+  flags: string[],
+  paths: string[],
+  timeoutMs: number,
+): Promise<number | 'endless' | null> {
   try {
     const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 } as const;
-    const { stdout } = await promisify(execFile)('du', ['-scxB1', '--', ...paths], options);
+    const { stdout } = await promisify(execFile)('du', ['-scx', ...flags, '--', ...paths], options);
     return readTotal(stdout);
   } catch (error) {
     // It complains about what vanished while it looked, and tells the total all the same.
-    return readTotal((error as { stdout?: string }).stdout ?? '');
+    const { stdout = '', killed = false } = error as { stdout?: string; killed?: boolean };
+    return readTotal(stdout) ?? (killed ? 'endless' : null);
   }
 }
 
 /** The total stands last; without it, the tool was cut off. */
 function readTotal(stdout: string): number | null {
-  const total = /(?:^|\n)(\d+)\ttotal\n$/.exec(stdout)?.[1];
-  return total === undefined ? null : Number(total);
+  const sum = /(?:^|\n)(\d+)\ttotal\n$/.exec(stdout)?.[1];
+  return sum === undefined ? null : Number(sum);
 }

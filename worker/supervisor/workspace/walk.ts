@@ -1,12 +1,9 @@
-// A working directory is its agent's, and the agent may still be at work in it: any name may turn
-// into a link between two calls. So nothing is opened by a path of more than one part. Each folder is
-// opened below the descriptor of the one above it (`/proc/self/fd/N/<part>`, never following a link),
-// and what a file is, is asked of its descriptor. `O_NONBLOCK`, because opening a pipe would wait for
-// its other end, and four such waits stop every file operation of this process.
+// Everything is reached by descriptor, as descend.ts says.
 
 import { isUtf8 } from 'node:buffer';
-import { constants, type Dirent } from 'node:fs';
-import { type FileHandle, open, opendir } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { type FileHandle, opendir } from 'node:fs/promises';
+import { openFileBelow, openFolder } from './descend.ts';
 
 export type Found =
   | { kind: 'file'; path: string }
@@ -23,9 +20,6 @@ export interface WalkOptions {
 }
 
 const heavyNames = new Set(['.git', 'node_modules']);
-const folderFlags =
-  constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Level by level, so that what is near the top comes first. Entries that vanish are passed over. */
 export async function* walkWorkspace(root: string, options: WalkOptions): AsyncGenerator<Found> {
@@ -51,7 +45,7 @@ export async function openFile(root: string, path: string): Promise<FileHandle |
   const folder = await openFolder(root, parts.slice(0, -1));
   if (folder === null) return null;
   try {
-    return await openBelow(folder, parts.at(-1) ?? '', fileFlags);
+    return await openFileBelow(folder, parts.at(-1) ?? '');
   } finally {
     await folder.close();
   }
@@ -70,43 +64,6 @@ async function* entriesOf(root: string, folder: string[]): AsyncGenerator<RawEnt
     await handle.close();
   }
 }
-
-/** Down from the root, one part at a time. */
-async function openFolder(root: string, parts: string[]): Promise<FileHandle | null> {
-  let folder = await openOrNull(root, folderFlags);
-  for (const part of parts) {
-    if (folder === null) return null;
-    const below: FileHandle | null = await openBelow(folder, part, folderFlags);
-    await folder.close();
-    folder = below;
-  }
-  return folder;
-}
-
-function openBelow(folder: FileHandle, part: string, flags: number): Promise<FileHandle | null> {
-  return openOrNull(`/proc/self/fd/${folder.fd}/${part}`, flags);
-}
-
-/** What the agent may have done meanwhile is no error; what this host lacks is one. */
-async function openOrNull(path: string, flags: number): Promise<FileHandle | null> {
-  try {
-    return await open(path, flags);
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (goneCodes.has(code)) return null;
-    throw error;
-  }
-}
-
-const goneCodes = new Set([
-  'ENOENT',
-  'ENOTDIR',
-  'ELOOP',
-  'ENXIO',
-  'ENODEV',
-  'EACCES',
-  'ENAMETOOLONG',
-]);
 
 function judge(
   folder: string[],

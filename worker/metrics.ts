@@ -1,0 +1,18 @@
+/** What the worker tells of itself in numbers; who gathers them is not its business. */
+export interface WorkerMetrics {
+  runStarted(waitedMs: number): void;
+  runEnded(cause: string, ranMs: number | null): void;
+  turnBegun(waitedMs: number): void;
+  batchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
+  sandboxStart(outcome: 'started' | 'over' | 'failed', tookMs: number): void;
+  webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'refused', tookMs: number): void;
+}
+
+export const unmeasured: WorkerMetrics = {
+  runStarted: () => undefined,
+  runEnded: () => undefined,
+  turnBegun: () => undefined,
+  batchStored: () => undefined,
+  sandboxStart: () => undefined,
+  webhookAttempt: () => undefined,
+};

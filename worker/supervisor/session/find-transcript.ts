@@ -1,0 +1,20 @@
+import { readChunks } from '../workspace/hash-file.ts';
+import { openFile } from '../workspace/walk.ts';
+
+const headBytes = 4 * 1024 ** 2;
+
+/**
+ * Whether the agent can go on with this conversation. An agent that was killed in its first turn may
+ * have begun a file in which there is nothing yet to go on with.
+ */
+export async function hasConversation(transcripts: string, name: string): Promise<boolean> {
+  const file = await openFile(transcripts, name);
+  if (file === null) return false;
+  try {
+    let head = '';
+    for await (const chunk of readChunks(file, headBytes)) head += chunk.toString('utf8');
+    return /"type":\s?"(?:user|assistant)"/.test(head);
+  } finally {
+    await file.close();
+  }
+}

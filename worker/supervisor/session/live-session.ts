@@ -1,0 +1,89 @@
+import { limits } from '../../../core/limits.ts';
+import type { SandboxEnd } from '../../../core/sandbox.ts';
+import type { TurnOutcome } from '../../../workflows/activities.ts';
+import { interruptLine } from '../agent-input.ts';
+import type { Care } from '../care.ts';
+import { decideEnd } from '../decide-end.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import type { LiveFiles } from '../live-files.ts';
+import type { SandboxParts } from '../sandbox-parts.ts';
+import type { StopLadder } from '../stop-ladder.ts';
+import { insist } from '../wait.ts';
+import type { WatchedOutput } from '../watch-output.ts';
+import { createNap } from './nap.ts';
+import { runTurn } from './run-turn.ts';
+import { createSaver, saveSession } from './save-session.ts';
+import type { SessionPart } from './session-part.ts';
+
+/** What a sandbox of a session can do that a plain run's cannot. */
+export interface SessionHands {
+  /** The session's next message, to the end of its turn; its files are in place before it begins. */
+  runTurn(prepare: LiveFiles['prepare']): Promise<TurnOutcome>;
+  /** Ends the turn that is going on, if any. */
+  interrupt(): Promise<void>;
+  /** Resolves when the sandbox is not paused. */
+  wake(): Promise<void>;
+  /** Its end, whatever brought it about; all that the next sandbox needs is stored by then. */
+  seeOut(): Promise<SandboxEnd>;
+}
+
+interface Surroundings {
+  session: SessionPart;
+  output: WatchedOutput;
+  ladder: StopLadder;
+  care: Care;
+  recorded(): Promise<unknown>;
+}
+
+export function liveSession(
+  deps: SupervisorDeps,
+  parts: SandboxParts,
+  { session, output, ladder, care, recorded }: Surroundings,
+): SessionHands {
+  const { containerId, ref, folders, logger } = parts;
+  const afterMs = deps.pauseAfterMs ?? limits.sessionPauseAfterMs;
+  // What it has left in the background begins a turn of its own when it ends.
+  const mayPause = (): boolean => {
+    const { isInTurn, backgroundTasks } = parts.turns.memory();
+    return session.chat.present() === null && !isInTurn && backgroundTasks === 0;
+  };
+  const nap = createNap(
+    { sandboxes: deps.sandboxes, logger },
+    { containerId, afterMs, mayPause },
+    care.signal,
+  );
+  const saver = createSaver(
+    () => saveSession(deps, ref, folders),
+    (err) => logger.warn({ err }, 'session_not_saved'),
+  );
+  const given = new Set<string>();
+  const place = { parts, session, tail: output.tail, ladder, nap, saver, care, given };
+  if (session.chat.present() === null) nap.rest();
+
+  return {
+    runTurn: (prepare) => runTurn(deps, { ...place, prepare }),
+    wake: nap.wake,
+    async interrupt() {
+      if (session.chat.present() === null) return;
+      parts.served.input.push(interruptLine(deps.newId()));
+    },
+    async seeOut() {
+      const exit = await parts.exit.exited;
+      output.tail.finish();
+      await output.tail.done;
+      care.signal.throwIfAborted();
+      await output.tree.finish();
+      // Before the sandbox counts as gone: one that was condemned is not followed by another.
+      await recorded();
+      await insist(saver.save, care.patience);
+      const { runId, generation } = ref;
+      await insist(() => deps.turns.sandboxGone(runId, generation), care.patience);
+      await deps.frameStream.wake(runId);
+      logger.info(
+        { generation, exit: exit.kind, refused: parts.served.refusals() },
+        'sandbox_ended',
+      );
+      return decideEnd({ exit, turn: parts.turns.last() });
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Logger } from 'pino';
+import { agentCommand } from '../../../core/agent-command.ts';
+import { sandboxPaths } from '../../../core/sandbox.ts';
+import type { SandboxPlan } from '../../../systems/postgres/sandbox-plan.ts';
+import type { SandboxRef } from '../../../workflows/activities.ts';
+import type { ControlHandlers } from '../../egress/control.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxFolders } from '../folders.ts';
+import { hasConversation } from './find-transcript.ts';
+import { transcriptsOf } from './save-session.ts';
+
+/**
+ * A session keeps its configuration; each of its sandboxes is told it until that one has said that it
+ * knows, like a run. Read anew for every question, and which version it was is noted with the
+ * answer: a process that does not know it any more notes none, so that a change is never overlooked.
+ */
+export function sessionConfigHandlers(
+  deps: Pick<SupervisorDeps, 'sessions' | 'flows'>,
+  { ref, plan, folders }: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders },
+  logger: Pick<Logger, 'debug'>,
+): Pick<ControlHandlers, 'config' | 'acknowledge'> {
+  const { runId, generation } = ref;
+  const { run, flow, outputSchema } = plan;
+  const unknownVersion = 0;
+  let told = unknownVersion;
+  let isGone = false;
+  return {
+    async config() {
+      const kept = isGone ? null : await deps.sessions.readConfig(runId, generation);
+      isGone ||= kept === null;
+      if (kept === null) return null;
+      told = kept.version;
+      logger.debug('config_fetched');
+      const { env, mcpServers } = await deps.flows.readSecrets(flow.flowId);
+      const { instructions, disallowedTools } = flow;
+      const { partialMessages, model, maxTurns, maxBudgetUsd } = run;
+      const resume = await hasConversation(transcriptsOf(folders), transcriptName(runId));
+      return agentCommand({
+        flow: { instructions, disallowedTools, env, mcpServers },
+        config: kept.config,
+        run: { partialMessages, model, maxTurns, maxBudgetUsd, outputSchema },
+        conversation: { id: runId, resume },
+      });
+    },
+    async acknowledge() {
+      if (isGone) return;
+      await deps.sessions.acknowledgeConfig(runId, generation, told);
+      isGone = true;
+      logger.debug('config_acknowledged');
+    },
+  };
+}
+
+/** The agent names the folder for the working directory. */
+const transcriptName = (conversationId: string): string =>
+  `${sandboxPaths.workspace.replaceAll(/[^A-Za-z0-9]/g, '-')}/${conversationId}.jsonl`;

@@ -1,0 +1,51 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { HostCallResult } from '../../../core/host-request.ts';
+import { limits } from '../../../core/limits.ts';
+import type { BlobStore } from '../../../systems/postgres/blob-store.ts';
+import { digestOf, permissionBits, readChunks } from './hash-file.ts';
+import { openFile } from './walk.ts';
+
+/**
+ * Stores a file as it is now. What fits into memory is read once, and is what was read; what does not
+ * is read twice, and must be the same both times: one that changed meanwhile throws, and may be asked
+ * for again.
+ */
+export async function storeFile(
+  blobs: Pick<BlobStore, 'put' | 'has'>,
+  root: string,
+  path: string,
+): Promise<HostCallResult<'store_file'>> {
+  const file = await openFile(root, path);
+  if (file === null) return { outcome: 'missing' };
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.nlink > 1) return { outcome: 'missing' };
+    const limit = limits.snapshotMaxBytes;
+    if (stats.size > limit) return { outcome: 'too_large', size: stats.size, limit };
+    const isSmall = stats.size <= limits.fileMaxBytes;
+    const content = isSmall ? await intoMemory(file, stats.size) : fromDisk(file, stats.size);
+    const { sha256, read: size } = await digestOf(content());
+    if (!isSmall && size !== stats.size) throw new Error('the file became shorter meanwhile');
+    if (!(await blobs.has([sha256])).has(sha256)) await blobs.put(content(), { sha256, size });
+    const mode = stats.mode & permissionBits;
+    const modifiedAt = stats.mtime.toISOString();
+    return { outcome: 'stored', file: { path, sha256, size, mode, modifiedAt } };
+  } finally {
+    await file.close();
+  }
+}
+
+type Content = () => AsyncIterable<Buffer>;
+
+const fromDisk =
+  (file: FileHandle, size: number): Content =>
+  () =>
+    readChunks(file, size);
+
+async function intoMemory(file: FileHandle, size: number): Promise<Content> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of readChunks(file, size)) chunks.push(chunk);
+  return async function* content() {
+    yield* chunks;
+  };
+}

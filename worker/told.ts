@@ -1,0 +1,105 @@
+// What happens to runs, told where it is known for certain: as a line of the log and as a number. Each
+// of these stands around a part that knows nothing of either.
+
+import type { Logger } from 'pino';
+import type { FrameStore } from '../systems/postgres/frame-store.ts';
+import type { RunNews } from '../systems/postgres/run-store.ts';
+import type { TurnStore } from '../systems/postgres/turn-store.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import type { Supervisor } from './supervisor/supervisor.ts';
+import type { WebhookOutcome, WebhookSender } from './webhook/send-webhook.ts';
+
+export interface Teller {
+  metrics: WorkerMetrics;
+  logger: Logger;
+}
+
+/** For the store of runs, which knows what has happened for the first time. */
+export function runNews({ metrics, logger }: Teller): RunNews {
+  return {
+    onStarted({ runId, waitedMs }) {
+      metrics.runStarted(waitedMs);
+      logger.info({ runId, waitedMs: Math.round(waitedMs) }, 'run_started');
+    },
+    onEnded({ runId, projectId, flowId, endCause: cause, exitCode, startedAt, endedAt }) {
+      const ranMs = startedAt && endedAt && endedAt.getTime() - startedAt.getTime();
+      metrics.runEnded(cause ?? 'unknown', ranMs);
+      logger.info({ runId, projectId, flowId, cause, exitCode, ranMs }, 'run_ended');
+    },
+  };
+}
+
+export function toldTurns(turns: TurnStore, { metrics, logger }: Teller): TurnStore {
+  return {
+    ...turns,
+    async claim(held) {
+      const claimed = await turns.claim(held);
+      if (claimed.outcome !== 'turn' || claimed.told === null) return claimed;
+      const { runId, generation } = held;
+      const { messageId, waitedMs } = claimed;
+      if (waitedMs !== null) metrics.turnBegun(waitedMs);
+      logger.info({ runId, generation, messageId, waitedMs }, 'turn_begun');
+      return claimed;
+    },
+    async markStarted(held) {
+      const frames = await turns.markStarted(held);
+      const { runId, generation } = held;
+      if (frames !== null) logger.info({ runId, generation }, 'session_awake');
+      return frames;
+    },
+    async sandboxGone(runId, generation) {
+      const isGone = await turns.sandboxGone(runId, generation);
+      if (isGone) logger.info({ runId, generation }, 'session_asleep');
+      return isGone;
+    },
+  };
+}
+
+/** A batch at a time: nothing is done for a frame. */
+export function countedFrames(frames: FrameStore, metrics: WorkerMetrics): FrameStore {
+  return {
+    ...frames,
+    async append(batch, chat) {
+      const from = performance.now();
+      const appended = await frames.append(batch, chat);
+      if (appended.outcome === 'stored') {
+        metrics.batchStored({
+          frames: batch.frames.length,
+          bytes: batch.toOffset - batch.fromOffset,
+          tookMs: performance.now() - from,
+        });
+      }
+      return appended;
+    },
+  };
+}
+
+export function timedStarts(supervisor: Supervisor, metrics: WorkerMetrics): Supervisor {
+  return {
+    ...supervisor,
+    async start(ref) {
+      const from = performance.now();
+      let outcome: 'started' | 'over' | 'failed' = 'failed';
+      try {
+        outcome = await supervisor.start(ref);
+        return outcome;
+      } finally {
+        metrics.sandboxStart(outcome, performance.now() - from);
+      }
+    },
+  };
+}
+
+export function timedAttempts(send: WebhookSender, metrics: WorkerMetrics): WebhookSender {
+  return async (request) => {
+    const from = performance.now();
+    const outcome = await send(request);
+    metrics.webhookAttempt(attemptOutcome(outcome), performance.now() - from);
+    return outcome;
+  };
+}
+
+function attemptOutcome(sent: WebhookOutcome): 'delivered' | 'rejected' | 'failed' | 'refused' {
+  if (sent.outcome !== 'answered') return sent.outcome;
+  return sent.status >= 200 && sent.status < 300 ? 'delivered' : 'rejected';
+}
