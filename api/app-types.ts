@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { KeyRecord } from '../systems/postgres/key-store.ts';
+import type { Operator } from '../systems/postgres/operator-store.ts';
+import type { ErrorCode } from './errors.ts';
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -21,6 +23,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null before authentication and on what needs none. */
     caller: Caller | null;
+    /** Null but on what is for operators who are signed in. */
+    operator: Operator | null;
+    /** What the client was told; null where that was no error. */
+    errorCode: ErrorCode | null;
+    /** How long it was kept waiting for what it asked to wait for. */
+    waitedMs: number;
   }
   interface FastifyContextConfig {
     /** Answers without a key. Everything that does not say so needs one. */
@@ -29,6 +37,8 @@ declare module 'fastify' {
     takesKeyInQuery?: true;
     /** Answers the same whatever ids stand in the path. */
     takesAnyId?: true;
+    /** Takes no API key: an operator's session, or nothing where it is what begins one. */
+    forOperators?: 'signed-in' | 'anybody';
   }
 }
 

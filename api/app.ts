@@ -1,28 +1,44 @@
-import swagger from '@fastify/swagger';
+import { setMaxListeners } from 'node:events';
 import Fastify, { LogController } from 'fastify';
-import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { limits } from '../core/limits.ts';
 import type { App } from './app-types.ts';
+import { createBeginRun } from './begin-run.ts';
 import type { ApiDeps } from './deps.ts';
+import { describe } from './description/describe.ts';
+import { createEndWaits } from './end-waits.ts';
+import { countUsage, createUsageCounter } from './key-usage.ts';
 import { createLastUsed } from './last-used.ts';
+import { authenticateOperators } from './operators/authenticate-operator.ts';
+import { operatorApi } from './operators/operator-api.ts';
 import { authenticate } from './plugins/authenticate.ts';
 import { clientErrorHandler } from './plugins/client-error.ts';
+import { cors, setCorsHeaders } from './plugins/cors.ts';
 import { answerError } from './plugins/error-handlers.ts';
 import { jsonBody } from './plugins/json-body.ts';
+import { answerInsteadOfNode, ownAnswers } from './plugins/own-answers.ts';
 import { pathIds } from './plugins/path-ids.ts';
 import { answerHeaders, rateLimit, setCommonHeaders } from './plugins/rate-limit.ts';
 import { requestLog } from './plugins/request-log.ts';
+import { requestMetrics } from './plugins/request-metrics.ts';
+import { routeTable } from './plugins/route-table.ts';
 import { unknownPaths } from './plugins/unknown-paths.ts';
+import { noteUnrouted } from './plugins/unrouted.ts';
 import { validatorCompiler } from './plugins/validation.ts';
+import { answerInteraction } from './routes/answer-interaction.ts';
+import { changeLabels } from './routes/change-labels.ts';
 import { deleteRun } from './routes/delete-run.ts';
-import { downloadFile } from './routes/download-file.ts';
+import { files } from './routes/files.ts';
 import { health } from './routes/health.ts';
-import { listFiles } from './routes/list-files.ts';
+import { interruptRun } from './routes/interrupt-run.ts';
 import { listFlows } from './routes/list-flows.ts';
+import { listRuns } from './routes/list-runs.ts';
 import { openapi } from './routes/openapi.ts';
 import { postMessage } from './routes/post-message.ts';
+import { postman } from './routes/postman.ts';
 import { readLogs } from './routes/read-logs.ts';
 import { readRun } from './routes/read-run.ts';
+import { retryRun } from './routes/retry-run.ts';
+import { sessions } from './routes/sessions.ts';
 import { stopRun } from './routes/stop-run.ts';
 import { streamRun } from './routes/stream-run.ts';
 import { triggerRun } from './routes/trigger-run.ts';
@@ -34,42 +50,74 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   const app = createServer(deps);
   const streams = createStreams(deps);
   const workflows = createWorkflowCalls(deps);
-  const lastUsed = createLastUsed({
-    keys: deps.keys,
-    onError: (err) => deps.logger.warn({ err }, 'key_use_not_written'),
+  const closing = new AbortController();
+  // Every wait listens to it: more than ten are no leak.
+  setMaxListeners(0, closing.signal);
+  const untilEnded = createEndWaits(deps, closing.signal);
+  const beginRun = createBeginRun(deps, { workflows, untilEnded, closing: closing.signal });
+  const { usage, lastUsed } = createKeyNotes(deps);
+  app.addHook('preClose', async () => {
+    closing.abort();
+    await streams.close();
   });
-  app.addHook('preClose', () => streams.close());
   app.addHook('onClose', async () => {
     await workflows.close();
     await lastUsed.close();
+    await usage.close();
   });
 
+  routeTable(app);
   // In this order a request meets them.
   answerHeaders(app, deps.now);
+  cors(app, deps.corsOrigins);
   requestLog(app);
+  requestMetrics(app, deps.metrics);
+  answerInsteadOfNode(app);
   authenticate(app, { keys: deps.keys, onUse: lastUsed.note, nowMs: deps.nowMs });
+  countUsage(app, usage);
+  const unknownSessions = authenticateOperators(app, deps);
   rateLimit(app, deps.rateLimiter);
   unknownPaths(app);
   pathIds(app);
   jsonBody(app);
 
   await describe(app, deps.publicUrl);
-  triggerRun(app, deps, workflows);
+  triggerRun(app, deps, beginRun);
+  listRuns(app, deps);
   readRun(app, deps);
   streamRun(app, deps, streams);
   readLogs(app, deps);
-  listFiles(app, deps);
-  downloadFile(app, deps);
+  files(app, deps);
+  changeLabels(app, deps);
+  answerInteraction(app, deps);
   stopRun(app, deps, workflows);
+  interruptRun(app, deps, workflows);
+  retryRun(app, deps, beginRun);
   deleteRun(app, deps, workflows);
   postMessage(app);
+  sessions(app, deps, { workflows, closing: closing.signal });
   listFlows(app, deps);
+  operatorApi(app, deps, { unknown: unknownSessions, beginRun });
   openapi(app);
+  postman(app, deps.publicUrl);
   health(app, deps);
   return app;
 }
 
-function createServer({ logger, now, newId }: ApiDeps): App {
+/** What is written of keys and their use, a few seconds' worth at a time. */
+function createKeyNotes(deps: ApiDeps) {
+  const usage = createUsageCounter({
+    ...deps,
+    onError: (err) => deps.logger.warn({ err }, 'key_usage_not_written'),
+  });
+  const lastUsed = createLastUsed({
+    keys: deps.keys,
+    onError: (err) => deps.logger.warn({ err }, 'key_use_not_written'),
+  });
+  return { usage, lastUsed };
+}
+
+function createServer({ logger, metrics, now, newId, corsOrigins }: ApiDeps): App {
   const app: App = Fastify({
     loggerInstance: logger,
     logController: new LogController({
@@ -80,14 +128,18 @@ function createServer({ logger, now, newId }: ApiDeps): App {
     requestIdHeader: false,
     bodyLimit: limits.bodyMaxBytes,
     requestTimeout: limits.requestTimeoutMs,
-    http: { headersTimeout: limits.headersTimeoutMs },
+    http: { headersTimeout: limits.headersTimeoutMs, ...ownAnswers },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.filePathMaxBytes * 3 },
-    clientErrorHandler: clientErrorHandler({ newId, now }),
+    clientErrorHandler: clientErrorHandler({ newId, now, logger, metrics }),
     frameworkErrors(error, request, reply) {
       setCommonHeaders(reply, request.id, now());
+      setCorsHeaders(request, reply, corsOrigins);
       answerError(error, request, reply);
+      // No hook has run for it, and none will.
+      const { id: requestId, method, errorCode: code } = request;
+      noteUnrouted({ logger, metrics }, { requestId, method, status: reply.statusCode, code });
     },
   });
   app.server.maxConnections = limits.connectionsMax;
@@ -95,18 +147,4 @@ function createServer({ logger, now, newId }: ApiDeps): App {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   return app;
-}
-
-async function describe(app: App, publicUrl: string): Promise<void> {
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: { title: 'Agent Flow Run Service', version: '1.0.0' },
-      servers: [{ url: publicUrl }],
-      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
-      security: [{ apiKey: [] }],
-    },
-    transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
-  });
 }

@@ -2,40 +2,103 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Run } from '../core/run.ts';
 import type { AdmissionStore } from '../systems/postgres/admission.ts';
 import type { BlobStore } from '../systems/postgres/blob-store.ts';
+import type { ConfigStore } from '../systems/postgres/config-store.ts';
 import type { FileStore } from '../systems/postgres/file-store.ts';
+import type { FlowFileStore } from '../systems/postgres/flow-file-store.ts';
 import type { FlowStore } from '../systems/postgres/flow-store.ts';
 import type { FrameStore } from '../systems/postgres/frame-store.ts';
+import type { HostStore } from '../systems/postgres/host-store.ts';
+import type { InteractionStore } from '../systems/postgres/interaction-store.ts';
 import type { KeyStore } from '../systems/postgres/key-store.ts';
+import type { KeyUsageStore } from '../systems/postgres/key-usage-store.ts';
+import type { MessageStore } from '../systems/postgres/message-store.ts';
+import type { OperatorStore } from '../systems/postgres/operator-store.ts';
+import type { ProjectStore } from '../systems/postgres/project-store.ts';
 import type { RunStore } from '../systems/postgres/run-store.ts';
+import type { SessionStore } from '../systems/postgres/session-store.ts';
+import type { WebhookStore } from '../systems/postgres/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
+import type { Presence } from '../systems/redis/presence.ts';
 import type { RateLimiter } from '../systems/redis/rate-limit.ts';
 import type { StreamSeats } from '../systems/redis/stream-seats.ts';
+import type { HostRequests } from './host-requests.ts';
+import type { ApiMetrics } from './metrics.ts';
+import type { CorsOrigins } from './plugins/cors.ts';
+import type { CheckFacts } from './readiness.ts';
 
 /** All that the API needs of the world. */
 export interface ApiDeps {
   /** The address by which clients reach the API, without a slash at its end. */
   publicUrl: string;
+  /** Whose pages may call it from a browser. */
+  corsOrigins: CorsOrigins;
+  /** No key for a real model was given, which operators are told before anything else. */
+  offlineModel: boolean;
   /** For flows that set none of their own. */
   runTimeoutMs: number;
   logger: FastifyBaseLogger;
+  metrics: ApiMetrics;
 
-  keys: Pick<KeyStore, 'findByKey' | 'touch'>;
-  flows: Pick<FlowStore, 'find' | 'listByProject'>;
-  admission: Pick<AdmissionStore, 'admitRun'>;
-  runs: Pick<RunStore, 'find' | 'recordCause' | 'markDeleted' | 'markWorkflowStarted'>;
+  keys: Pick<KeyStore, 'findByKey' | 'touch' | 'find' | 'page' | 'create' | 'revoke'>;
+  keyUsage: KeyUsageStore;
+  configs: Pick<ConfigStore, 'context'>;
+  webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery'>;
+  projects: Omit<ProjectStore, 'list'>;
+  operators: Pick<OperatorStore, 'signIn' | 'findBySession' | 'signOut'>;
+  flows: Pick<FlowStore, 'find' | 'listByProject' | 'create' | 'change'>;
+  admission: Pick<AdmissionStore, 'admitRun' | 'rehearseWithFiles' | 'admitWithFiles'>;
+  runs: Pick<
+    RunStore,
+    | 'find'
+    | 'list'
+    | 'keptFields'
+    | 'changeLabels'
+    | 'recordCause'
+    | 'markDeleted'
+    | 'markWorkflowStarted'
+  >;
+  sessions: Pick<SessionStore, 'open' | 'find' | 'list' | 'changeConfig'>;
+  messages: Pick<
+    MessageStore,
+    | 'store'
+    | 'rehearseWithFiles'
+    | 'storeWithFiles'
+    | 'withdraw'
+    | 'markSignalled'
+    | 'end'
+    | 'longestIdle'
+  >;
+  presence: Pick<Presence, 'attend'>;
+  /** How often it is said that a session's stream is held open. */
+  presenceEveryMs?: number;
   frames: Pick<FrameStore, 'read' | 'renderedTail' | 'state' | 'states'>;
-  files: Pick<FileStore, 'list' | 'find'>;
-  blobs: Pick<BlobStore, 'read'>;
+  interactions: Pick<InteractionStore, 'find' | 'open' | 'answer'>;
+  files: Pick<FileStore, 'list' | 'find' | 'findInTheWay'>;
+  flowFiles: FlowFileStore;
+  blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
   frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'wake'>;
+  /** The way to the hosts that hold the runs. */
+  hostRequests: HostRequests;
   rateLimiter: RateLimiter;
   seats: StreamSeats;
 
+  startWebhook: (start: {
+    runId: string;
+    firstAttempt: number;
+    delivery: number;
+  }) => Promise<'started' | 'already'>;
   startRun: (run: Run) => Promise<'started' | 'already'>;
   signalStop: (workflowId: string, order: { graceMs: number }) => Promise<'signalled' | 'gone'>;
+  /** Starts the session's workflow where nobody has. */
+  signalMessage: (run: Run, messageId: string) => Promise<'signalled' | 'gone'>;
+  signalInterrupt: (workflowId: string) => Promise<'signalled' | 'gone'>;
+  signalSleep: (workflowId: string) => Promise<'signalled' | 'gone'>;
   /** May a callback go to this IP address? */
   mayCall: (address: string) => boolean;
-  /** What `/readyz` asks, by name; each throws where it is not ready. */
-  checks: Record<string, () => Promise<unknown>>;
+  /** What `/readyz` asks, by name; each throws where it is not ready, or tells what it has found. */
+  checks: Record<string, () => Promise<CheckFacts>>;
+  /** What it tells besides, and what decides nothing. */
+  facts: { clockAheadMs(): Promise<number>; hosts: HostStore['list'] };
 
   now: () => Date;
   /** Milliseconds since 1970 that only ever go forward. */

@@ -1,30 +1,56 @@
 import { randomUUID } from 'node:crypto';
 import { readApiConfig } from '../config/config.ts';
 import { createLogger } from '../config/logger.ts';
+import { logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
+import { hostTimes } from '../core/host-times.ts';
+import { limits } from '../core/limits.ts';
 import { createAdmission } from '../systems/postgres/admission.ts';
 import { createBlobStore } from '../systems/postgres/blob-store.ts';
+import { createConfigStore } from '../systems/postgres/config-store.ts';
 import { createFileStore } from '../systems/postgres/file-store.ts';
+import { createFleetStore } from '../systems/postgres/fleet-store.ts';
+import { createFlowFileStore } from '../systems/postgres/flow-file-store.ts';
 import { createFlowStore } from '../systems/postgres/flow-store.ts';
 import { createFrameStore } from '../systems/postgres/frame-store.ts';
+import { createHostRequestStore } from '../systems/postgres/host-request-store.ts';
+import { createHostStore } from '../systems/postgres/host-store.ts';
+import { createInteractionStore } from '../systems/postgres/interaction-store.ts';
 import { createKeyStore } from '../systems/postgres/key-store.ts';
-import { createPool } from '../systems/postgres/pool.ts';
+import { createKeyUsageStore } from '../systems/postgres/key-usage-store.ts';
+import { createMessageStore } from '../systems/postgres/message-store.ts';
+import { createOperatorStore } from '../systems/postgres/operator-store.ts';
+import { createPool, type Pool } from '../systems/postgres/pool.ts';
+import { clockAheadOfPostgres, postgresVersion, wholeSchema } from '../systems/postgres/probe.ts';
+import { createProjectStore } from '../systems/postgres/project-store.ts';
 import { createRunStore } from '../systems/postgres/run-store.ts';
 import { createSealer } from '../systems/postgres/seal.ts';
-import { connectRedis } from '../systems/redis/connect.ts';
+import { createSessionStore } from '../systems/postgres/session-store.ts';
+import { createWebhookStore } from '../systems/postgres/webhook-store.ts';
+import { createApiMetrics } from '../systems/prometheus/api-metrics.ts';
+import { createBells } from '../systems/redis/bells.ts';
+import { connectRedis, type Redis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
+import { createPresence } from '../systems/redis/presence.ts';
+import { redisVersion } from '../systems/redis/probe.ts';
 import { createRateLimiter } from '../systems/redis/rate-limit.ts';
 import { createStreamSeats } from '../systems/redis/stream-seats.ts';
 import { createTemporal } from '../systems/temporal/client.ts';
 import { buildApp } from './app.ts';
+import { errorStatuses } from './errors.ts';
+import { createHostRequests } from './host-requests.ts';
+import { unmeasured } from './metrics.ts';
+import { announceFirstSignIn } from './operators/first-sign-in.ts';
 import { mayCallAddress } from './public-address.ts';
 
 const config = readApiConfig();
-const logger = createLogger({ level: config.logLevel, name: 'api' });
-process.on('uncaughtException', (error) => {
-  logger.fatal({ err: error }, 'uncaught');
-  process.exit(1);
+const metrics = config.metrics && createApiMetrics(Object.keys(errorStatuses));
+const logger = createLogger({
+  level: config.logLevel,
+  name: 'api',
+  onLine: metrics?.lineWritten,
 });
+logProcess(logger);
 if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
 const poolSize = 20;
 /** What is still going on this long after the order to stop is cut off. */
@@ -37,9 +63,11 @@ await main(stopping.signal);
 async function main(signal: AbortSignal): Promise<void> {
   const { instance, host, port } = config;
   const parts = open();
+  const told = await tellMetrics(parts);
   const app = await buildApp(parts.deps);
-  await app.listen({ host, port });
+  await app.listen({ host, port, listenTextResolver: () => 'api_listening' });
   logger.info({ instance, address: app.server.address() }, 'api_ready');
+  const announced = announceFirstSignIn(parts.deps, signal);
 
   if (!signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
@@ -48,6 +76,8 @@ async function main(signal: AbortSignal): Promise<void> {
   const cutOff = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
   await app.close();
   clearTimeout(cutOff);
+  await announced;
+  await told?.close();
   await parts.close();
   logger.info('api_stopped');
 }
@@ -55,48 +85,108 @@ async function main(signal: AbortSignal): Promise<void> {
 function open() {
   const { instance } = config;
   const applicationName = `${instance}-api`;
+  if (config.offlineModel) logger.warn({ hint: 'no ANTHROPIC_API_KEY is set' }, 'offline_model');
   const onError = (err: Error) => logger.warn({ err }, 'connection_lost');
   const pool = createPool(config.databaseUrl, { applicationName, max: poolSize, onError });
   const redis = connectRedis({ url: config.redisUrl, name: applicationName, onError });
   const frameStream = createFrameStream(redis, { instance, onError });
+  const bells = createBells(redis, { instance, onError });
+  const questions = createHostRequestStore(pool);
   const temporal = createTemporal({
     ...config.temporal,
     instance,
-    times: { noCapacityMs: config.times.noCapacityTimeoutMs },
+    publicUrl: config.publicUrl,
+    times: {
+      noCapacityMs: config.times.noCapacityTimeoutMs,
+      hostDispatchMs: config.times.hostLostMs,
+      idleMs: config.times.sessionIdleMs,
+      attendedIdleMs: config.times.sessionAttendedIdleMs,
+      turnsPerHistory: config.times.sessionTurnsPerHistory,
+    },
   });
-  const sealer = createSealer(config.encryptionKey);
   const nowMs = () => performance.timeOrigin + performance.now();
 
   const deps = {
     publicUrl: config.publicUrl,
+    corsOrigins: config.corsOrigins,
+    offlineModel: config.offlineModel,
     runTimeoutMs: config.times.runTimeoutMs,
     logger,
-    keys: createKeyStore(pool),
-    flows: createFlowStore(pool, sealer),
-    admission: createAdmission(pool, sealer),
-    runs: createRunStore(pool, sealer),
-    frames: createFrameStore(pool),
-    files: createFileStore(pool),
-    blobs: createBlobStore(pool),
+    metrics: metrics ?? unmeasured,
+    presence: createPresence(redis, { instance }),
+    // Several times before a session would be put to sleep for want of it.
+    presenceEveryMs: Math.min(limits.presenceEveryMs, config.times.sessionIdleMs / 4),
+    ...storesOn(pool),
     frameStream,
+    hostRequests: createHostRequests({ store: questions, bells, newId: randomUUID }),
     rateLimiter: createRateLimiter(redis, { instance, nowMs }),
     seats: createStreamSeats(redis, { instance }),
     startRun: temporal.startRun,
+    startWebhook: temporal.startWebhook,
     signalStop: temporal.signalStop,
+    signalMessage: temporal.signalMessage,
+    signalInterrupt: temporal.signalInterrupt,
+    signalSleep: temporal.signalSleep,
     mayCall: mayCallAddress(config.webhook.allowPrivate),
-    checks: {
-      postgres: () => pool.query('select 1'),
-      redis: () => redis.ping(),
-      temporal: temporal.check,
-    },
+    ...readinessOf({ pool, redis, version: temporal.version }),
     now: () => new Date(),
     nowMs,
     newId: randomUUID,
   };
   async function close(): Promise<void> {
+    bells.close();
     frameStream.close();
     redis.disconnect();
     await Promise.all([temporal.close(), pool.end()]);
   }
-  return { deps, close };
+  return { pool, deps, close };
+}
+
+/** Told while anybody asks, from before the door opens until it is shut. */
+async function tellMetrics({ pool, deps }: ReturnType<typeof open>) {
+  if (config.metrics === null) return null;
+  const { checks } = deps;
+  const checkWithinMs = limits.readinessTimeoutMs;
+  const { count } = createFleetStore(pool, hostTimes(config.times.hostLostMs).unseenMs);
+  metrics?.watch({ pool, checks, checkWithinMs, countFleet: count });
+  return metrics?.serve(config.metrics);
+}
+
+function readinessOf(on: { pool: Pool; redis: Redis; version: () => Promise<string> }) {
+  const { pool, redis, version } = on;
+  return {
+    checks: {
+      postgres: async () => ({ version: await postgresVersion(pool) }),
+      schema: async () => ({ version: await wholeSchema(pool) }),
+      redis: async () => ({ version: await redisVersion(redis) }),
+      temporal: async () => ({ version: await version() }),
+    },
+    facts: {
+      clockAheadMs: () => clockAheadOfPostgres(pool),
+      hosts: createHostStore(pool).list,
+    },
+  };
+}
+
+function storesOn(pool: Pool) {
+  const sealer = createSealer(config.encryptionKey);
+  const { unseenMs } = hostTimes(config.times.hostLostMs);
+  return {
+    keys: createKeyStore(pool),
+    keyUsage: createKeyUsageStore(pool),
+    configs: createConfigStore(pool, sealer),
+    webhooks: createWebhookStore(pool, sealer),
+    operators: createOperatorStore(pool),
+    projects: createProjectStore(pool, sealer),
+    flows: createFlowStore(pool, sealer),
+    admission: createAdmission(pool, sealer, unseenMs),
+    runs: createRunStore(pool, sealer),
+    sessions: createSessionStore(pool, sealer),
+    messages: createMessageStore(pool, unseenMs),
+    frames: createFrameStore(pool),
+    interactions: createInteractionStore(pool),
+    files: createFileStore(pool),
+    flowFiles: createFlowFileStore(pool),
+    blobs: createBlobStore(pool),
+  };
 }

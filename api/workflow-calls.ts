@@ -10,17 +10,32 @@ import type { ApiDeps } from './deps.ts';
 export interface WorkflowCalls {
   start: (run: Run) => Promise<void>;
   stop: (run: Run, graceMs: number) => Promise<void>;
+  /** `gone`: the session has ended, and will not take it. */
+  message: (run: Run, messageId: string) => Promise<'sent' | 'gone'>;
+  interrupt: (run: Run) => Promise<void>;
+  /** Puts a session to sleep if it has nothing to do. */
+  sleep: (run: Run) => Promise<void>;
   /** Waits, as shortly, for the calls that went on without their clients. */
   close: () => Promise<void>;
 }
 
-type CallDeps = Pick<ApiDeps, 'runs' | 'startRun' | 'signalStop' | 'logger'>;
+type CallDeps = Pick<
+  ApiDeps,
+  | 'runs'
+  | 'messages'
+  | 'startRun'
+  | 'signalStop'
+  | 'signalMessage'
+  | 'signalInterrupt'
+  | 'signalSleep'
+  | 'logger'
+>;
 
 export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
   const { runs, startRun, signalStop, logger } = deps;
-  const open = new Set<Promise<void>>();
+  const open = new Set<Promise<unknown>>();
 
-  function waitShortly(call: Promise<void>, waitMs: number): Promise<void> {
+  function waitShortly<T>(call: Promise<T>, waitMs: number): Promise<T | void> {
     open.add(call);
     void call.finally(() => open.delete(call));
     return Promise.race([call, after(waitMs)]);
@@ -46,7 +61,22 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
     }
   }
 
+  async function message(run: Run, messageId: string): Promise<'sent' | 'gone'> {
+    try {
+      if ((await deps.signalMessage(run, messageId)) === 'gone') return 'gone';
+      await deps.messages.markSignalled(messageId);
+    } catch (err) {
+      logger.warn({ err, runId: run.runId }, 'message_left_to_reconciler');
+    }
+    return 'sent';
+  }
+
   return {
+    message: async (run, messageId) =>
+      (await waitShortly(message(run, messageId), limits.workflowSignalWaitMs)) ?? 'sent',
+    interrupt: (run) =>
+      waitShortly(ask(logger, run, deps.signalInterrupt), limits.workflowSignalWaitMs),
+    sleep: (run) => waitShortly(ask(logger, run, deps.signalSleep), limits.workflowSignalWaitMs),
     start: (run) => waitShortly(start(run), limits.workflowStartWaitMs),
     stop: (run, graceMs) => waitShortly(stop(run, graceMs), limits.workflowSignalWaitMs),
     close: () =>
@@ -55,6 +85,19 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
         limits.workflowStartWaitMs,
       ),
   };
+}
+
+/** What is lost of these is asked for again by whoever wanted it. */
+async function ask(
+  logger: CallDeps['logger'],
+  { runId, workflowId }: Run,
+  signal: (workflowId: string) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await signal(workflowId);
+  } catch (err) {
+    logger.warn({ err, runId }, 'session_not_signalled');
+  }
 }
 
 function after(ms: number): Promise<void> {

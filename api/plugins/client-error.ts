@@ -1,30 +1,38 @@
 import type { Socket } from 'node:net';
+import type { FastifyBaseLogger } from 'fastify';
 import { limits } from '../../core/limits.ts';
 import { ApiError, envelopeOf, invalid } from '../errors.ts';
+import type { ApiMetrics } from '../metrics.ts';
+import { noteUnrouted } from './unrouted.ts';
 
 export interface ClientErrorDeps {
   newId: () => string;
   now: () => Date;
+  logger: FastifyBaseLogger;
+  metrics: Pick<ApiMetrics, 'answered'>;
 }
 
 /**
  * What Node's parser refuses never becomes a request: the answer is written to the socket by hand,
  * in the same envelope and with the same headers as every other.
  */
-export function clientErrorHandler({ newId, now }: ClientErrorDeps) {
+export function clientErrorHandler({ newId, now, logger, metrics }: ClientErrorDeps) {
   return (error: Error & { code?: string }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
     const refusal = refusalOf(error.code);
+    const requestId = newId();
+    const { statusCode: status, code } = refusal;
+    noteUnrouted({ logger, metrics }, { requestId, method: null, status, code });
     const body = JSON.stringify(envelopeOf(refusal));
     const head = [
       `HTTP/1.1 ${refusal.statusCode} ${reasons[refusal.statusCode] ?? 'Bad Request'}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Connection: close',
-      `X-Request-Id: ${newId()}`,
+      `X-Request-Id: ${requestId}`,
       `X-RateLimit-Limit: ${limits.keyRatePerMinute}`,
       `X-RateLimit-Remaining: ${limits.keyRatePerMinute}`,
       `X-RateLimit-Reset: ${Math.ceil(now().getTime() / 1_000)}`,
@@ -34,6 +42,7 @@ export function clientErrorHandler({ newId, now }: ClientErrorDeps) {
 }
 
 const reasons: Record<number, string> = {
+  405: 'Method Not Allowed',
   408: 'Request Timeout',
   413: 'Content Too Large',
   431: 'Request Header Fields Too Large',
@@ -41,6 +50,8 @@ const reasons: Record<number, string> = {
 
 function refusalOf(code: string | undefined): ApiError {
   switch (code) {
+    case 'CONNECT':
+      return new ApiError('METHOD_NOT_ALLOWED', 'This service is no proxy.');
     case 'HPE_HEADER_OVERFLOW':
       return invalid('The request headers are too large.', { status: 431 });
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':

@@ -3,15 +3,21 @@ import { ApiError, envelopeOf, invalid } from '../errors.ts';
 
 /** The one place where an error becomes an answer. What nobody foresaw is logged, never shown. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const known = asApiError(error);
+  const known = isBrokenOff(error, request) ? invalid('The request broke off.') : asApiError(error);
   if (known.statusCode >= 500) {
     request.log.error({ err: error }, 'request_failed');
   }
+  request.errorCode = known.code;
   void reply
     .code(known.statusCode)
     .headers(known.details.headers ?? {})
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(envelopeOf(known)));
+}
+
+/** Nobody is left to read the answer, and nothing of the service has failed. */
+function isBrokenOff(error: unknown, { raw }: FastifyRequest): boolean {
+  return raw.errored !== null && raw.errored === error;
 }
 
 function asApiError(error: unknown): ApiError {

@@ -1,24 +1,35 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app-types.ts';
 
-/**
- * One line a request: the route's pattern, never the address itself, whose query may hold a key
- * and whose path may hold a file's name.
- */
+/** One line a request, whatever came of it. */
 export function requestLog(app: App): void {
-  app.addHook('onResponse', async (request, reply) => {
-    const { runId, flowId } = request.params as Record<string, string | undefined>; // strings, if any
-    request.log.info(
-      {
-        method: request.method,
-        route: request.is404 ? null : request.routeOptions.url,
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime),
-        keyId: request.caller?.key.keyId,
-        projectId: request.caller?.key.projectId,
-        runId,
-        flowId,
-      },
-      'request',
-    );
-  });
+  app.decorateRequest('errorCode', null);
+  app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
 }
+
+/**
+ * The route's pattern, never the address itself, whose query may hold a key and whose path may hold a
+ * file's name.
+ */
+function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+  const { runId, flowId } = request.params as Record<string, string | undefined>; // strings, if any
+  request.log.info(
+    {
+      method: request.method,
+      route: routeOf(request),
+      status: reply.statusCode,
+      code: request.errorCode ?? undefined,
+      durationMs: Math.round(reply.elapsedTime),
+      keyId: request.caller?.key.keyId,
+      projectId: request.caller?.key.projectId,
+      operatorId: request.operator?.operatorId,
+      runId,
+      flowId,
+    },
+    'request',
+  );
+}
+
+/** Null for what no route answers. */
+export const routeOf = (request: FastifyRequest): string | null =>
+  request.is404 ? null : (request.routeOptions.url ?? null);

@@ -3,19 +3,17 @@ import { ApiError, notFound } from '../errors.ts';
 
 /**
  * What no route answers: 405 where the path is known under other methods, else 404. Said before the
- * body is read. Has to be told of the routes, so it comes before them.
+ * body is read.
  */
 export function unknownPaths(app: App): void {
-  const known: { path: RegExp; methods: string[] }[] = [];
-  app.addHook('onRoute', ({ url, method }) => {
-    known.push({ path: patternOf(url), methods: [method].flat() });
+  let known: { path: RegExp; method: string }[] = [];
+  app.addHook('onReady', async () => {
+    known = app.routeTable.map(({ url, method }) => ({ path: patternOf(url), method }));
   });
   app.addHook('onRequest', async (request) => {
     if (!request.is404) return;
     const [path = ''] = request.url.split('?');
-    const methods = known
-      .filter((route) => route.path.test(path))
-      .flatMap((route) => route.methods);
+    const methods = known.filter((route) => route.path.test(path)).map(({ method }) => method);
     throw methods.length === 0 ? notFound() : notAllowed(methods);
   });
   app.setNotFoundHandler(() => {

@@ -1,5 +1,5 @@
 import type { FastifySchemaCompiler } from 'fastify';
-import type { ZodType } from 'zod';
+import type { ZodType, z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import { type ApiError, invalid } from '../errors.ts';
 
@@ -11,6 +11,13 @@ export const validatorCompiler: FastifySchemaCompiler<ZodType> =
     if (result.success) return { value: result.data };
     return { error: validationError(httpPart ?? 'body', result.error.issues) };
   };
+
+/** The same for a body that came on no request, or is only known when more than it is. */
+export function parsedBody<T extends ZodType>(schema: T, body: unknown): z.output<T> {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  throw validationError('body', result.error.issues);
+}
 
 interface Issue {
   code?: string;

@@ -25,6 +25,7 @@ export function deleteRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): vo
     const { runId } = await loadRun(deps, request.params.runId, projectOf(request));
     const run = await deps.runs.markDeleted(runId);
     if (run === null) throw notFound('Run');
+    request.log.info({ runId }, 'run_deleted');
     failpoint('delete.marked');
     if (run.endedAt === null) await workflows.stop(run, 0);
     failpoint('delete.signalled');

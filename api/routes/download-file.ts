@@ -7,9 +7,10 @@ import { type App, projectOf } from '../app-types.ts';
 import { type ByteRange, byteRange } from '../byte-range.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
+import { findFileNow } from '../live-files.ts';
 import { loadRun } from '../load-run.ts';
 import { errors } from '../schemas/envelope.ts';
-import { noQuery } from '../schemas/run.ts';
+import { noQuery, runParams } from '../schemas/run.ts';
 import { nameOf } from '../views/file-view.ts';
 
 const content = z.custom<Readable>().meta({ type: 'string', format: 'binary' });
@@ -17,7 +18,7 @@ const content = z.custom<Readable>().meta({ type: 'string', format: 'binary' });
 const schema = {
   operationId: 'downloadFile',
   summary: 'Download one file of a run',
-  params: z.object({ runId: z.uuid(), '*': z.string() }),
+  params: runParams.extend({ '*': z.string() }),
   querystring: noQuery,
   response: {
     200: content,
@@ -34,7 +35,7 @@ export function downloadFile(app: App, deps: ApiDeps): void {
     const check = checkFilePath(path);
     if (!check.ok) throw invalid(`path: ${check.reason}`);
     const run = await loadRun(deps, request.params.runId, projectOf(request));
-    const file = await deps.files.find(run.runId, path);
+    const file = await findFileNow(deps, run, path);
     if (file === null) throw notFound('File');
 
     if (isKnown(request, file)) return reply.code(304).headers(fileHeaders(file)).send(null);
@@ -46,7 +47,9 @@ export function downloadFile(app: App, deps: ApiDeps): void {
   });
 }
 
-function fileHeaders(file: FileEntry): Record<string, string> {
+type Stored = Omit<FileEntry, 'scope'>;
+
+function fileHeaders(file: Stored): Record<string, string> {
   return {
     'content-type': 'application/octet-stream',
     'content-disposition': `attachment; filename*=UTF-8''${encodeName(nameOf(file.path))}`,
@@ -59,9 +62,9 @@ function fileHeaders(file: FileEntry): Record<string, string> {
   };
 }
 
-const etagOf = (file: FileEntry) => `"${file.sha256}"`;
+const etagOf = (file: Stored) => `"${file.sha256}"`;
 
-function isKnown(request: FastifyRequest, file: FileEntry): boolean {
+function isKnown(request: FastifyRequest, file: Stored): boolean {
   const known = request.headers['if-none-match'];
   if (known === undefined) return false;
   return known
@@ -70,7 +73,7 @@ function isKnown(request: FastifyRequest, file: FileEntry): boolean {
 }
 
 /** A range of what the file was before (`If-Range`) is answered with the whole of what it is. */
-function wantedPart(request: FastifyRequest, file: FileEntry): ByteRange {
+function wantedPart(request: FastifyRequest, file: Stored): ByteRange {
   const whole = { start: 0, end: file.size };
   const ifRange = request.headers['if-range'];
   if (ifRange !== undefined && ifRange !== etagOf(file)) return whole;

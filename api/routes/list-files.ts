@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type App, projectOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
+import { refreshFiles } from '../live-files.ts';
 import { loadRun } from '../load-run.ts';
 import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../pages.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
@@ -12,7 +13,7 @@ import { runPath } from '../views/run-view.ts';
 
 const schema = {
   operationId: 'listFiles',
-  summary: 'Files of a run as they were last stored, by path',
+  summary: 'Files of a run by path, as they are now while it goes on',
   params: runParams,
   querystring: filesQuery,
   response: { 200: enveloped(z.array(fileEntry)), ...errors(400, 401, 403, 404, 429, 500, 503) },
@@ -24,6 +25,7 @@ export function listFiles(app: App, deps: ApiDeps): void {
     const { scope, prefix, cursor } = request.query;
     const after = decodeCursor(cursor);
     if (after?.includes('\0')) throw invalid('query.cursor: is no cursor of this list');
+    if (after === undefined) await refreshFiles(deps, run);
     const limit = pageLimit(request.query);
     const wanted = Object.entries({ scope, prefix, after }).filter(([, v]) => v !== undefined);
     const found = await deps.files.list(run.runId, {

@@ -3,6 +3,7 @@ import type { ApiDeps } from '../deps.ts';
 import { loadRun } from '../load-run.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { noQuery, runParams, runWithPrompt } from '../schemas/run.ts';
+import { interactionView } from '../views/interaction-view.ts';
 import { runView } from '../views/run-view.ts';
 
 const schema = {
@@ -16,6 +17,8 @@ const schema = {
 export function readRun(app: App, deps: ApiDeps): void {
   app.get('/api/v1/runs/:runId', { schema }, async (request) => {
     const run = await loadRun(deps, request.params.runId, projectOf(request));
-    return { data: { ...runView(run, deps.publicUrl), prompt: run.prompt } };
+    const open = run.endedAt === null ? await deps.interactions.open(run.runId) : [];
+    const interactions = open.filter(({ answers }) => answers === null).map(interactionView);
+    return { data: { ...runView(run, deps.publicUrl), prompt: run.prompt, interactions } };
   });
 }

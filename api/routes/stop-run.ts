@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { failpoint } from '../../core/failpoint.ts';
 import { limits } from '../../core/limits.ts';
 import { type App, projectOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { loadRun } from '../load-run.ts';
+import { requestEnd } from '../request-end.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { noQuery, runParams, runRecord } from '../schemas/run.ts';
 import { runView } from '../views/run-view.ts';
@@ -25,19 +25,13 @@ const schema = {
   response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 415, 429, 500, 503) },
 };
 
-/** The recorded cause decides; the signal only makes it come about at once. Safe to repeat. */
 export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
   app.post('/api/v1/runs/:runId/stop', { schema }, async (request) => {
     const found = await loadRun(deps, request.params.runId, projectOf(request));
-    if (found.endedAt !== null) return { data: runView(found, deps.publicUrl) };
-
-    const { runId } = found;
-    await deps.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
-    failpoint('stop.recorded');
-    const graceSeconds = request.body.graceSeconds ?? limits.stopGraceDefaultSeconds;
-    await workflows.stop(found, graceSeconds * 1_000);
-    failpoint('stop.signalled');
-    const run = (await deps.runs.find(runId)) ?? found;
+    const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {
+      cause: 'stopped_by_api',
+      graceSeconds: request.body.graceSeconds ?? limits.stopGraceDefaultSeconds,
+    });
     return { data: runView(run, deps.publicUrl) };
   });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { streamEvents } from '../../core/frame.ts';
 import { type App, callerOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';
@@ -6,6 +7,11 @@ import { errors } from '../schemas/envelope.ts';
 import { runParams } from '../schemas/run.ts';
 import { queryNumber } from '../schemas/text.ts';
 import type { Streams } from '../stream/streams.ts';
+
+const eventStream = z.string().meta({
+  contentMediaType: 'text/event-stream',
+  description: `Frames of \`id\`, \`event\` and JSON \`data\`, and a comment every 15 seconds. Events: ${streamEvents.join(', ')}; and what the agent CLI says under names of its own. The stream ends after \`finished\`.`,
+});
 
 const eventId = queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
@@ -17,7 +23,10 @@ const schema = {
     lastEventId: eventId.optional().meta({ description: 'As the Last-Event-ID header.' }),
     api_key: z.string().optional().meta({ description: 'For clients that cannot set headers.' }),
   }),
-  response: errors(400, 401, 404, 429, 500, 503),
+  headers: z.looseObject({
+    'last-event-id': z.string().optional().meta({ description: 'Where the stream goes on.' }),
+  }),
+  response: { 200: eventStream, ...errors(400, 401, 404, 429, 500, 503) },
 };
 
 /** A run of another project does not exist here. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Every success is `{data}` and nothing beside it. */
 export const enveloped = <T extends z.ZodType>(data: T) => z.object({ data });
 
-export const errorBody = z
+const errorBody = z
   .object({
     error: z.object({
       code: z.string(),
@@ -12,7 +12,7 @@ export const errorBody = z
       current: z.number().optional(),
     }),
   })
-  .meta({ id: 'Error' });
+  .meta({ id: 'ErrorEnvelope' });
 
 /** The errors of a route, by status, for the description. */
 export function errors<S extends number>(...statuses: S[]): Record<S, typeof errorBody> {

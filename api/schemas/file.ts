@@ -11,7 +11,7 @@ export const fileEntry = z
     scope: z.enum(['flow', 'run']),
     modifiedAt: z.string().meta({ format: 'date-time' }),
   })
-  .meta({ id: 'File' });
+  .meta({ id: 'FileEntry' });
 
 export const filesQuery = z.strictObject({
   ...pageQuery,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import { queryNumber } from './text.ts';
+import { jsonValue, queryNumber } from './text.ts';
 
 const seq = () => queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
@@ -43,7 +43,7 @@ export const logEntries = z
         seq: z.int(),
         timestamp: z.string().meta({ format: 'date-time' }),
         event: z.string(),
-        data: z.json(),
+        data: jsonValue(),
       }),
     ),
     nextSeq: place,

@@ -1,4 +1,8 @@
 import { z } from 'zod';
+import { enveloped, errors } from './envelope.ts';
+import { pendingInteraction } from './interaction.ts';
+import { runError } from './run-error.ts';
+import { anyUuid, jsonValue } from './text.ts';
 
 const timestamp = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
@@ -21,7 +25,7 @@ export const runRecord = z
     streamUrl: z.string(),
     exitCode: z.int().nullable(),
     result: z.string().nullable(),
-    structuredOutput: z.json().nullable(),
+    structuredOutput: jsonValue(),
     usage: z.object({
       inputTokens: count,
       outputTokens: count,
@@ -37,7 +41,8 @@ export const runRecord = z
       lastStatus: z.int().nullable(),
     }),
     mcpServerNames: z.array(z.string()),
-    error: z.string().optional().meta({ description: 'Absent on clean completion.' }),
+    retryOf: z.uuid().nullable().meta({ description: 'The run that this one repeats.' }),
+    error: runError,
     stopping: z
       .literal(true)
       .optional()
@@ -47,10 +52,17 @@ export const runRecord = z
 
 export type RunRecord = z.infer<typeof runRecord>;
 
-export const runWithPrompt = runRecord.extend({ prompt: z.string() }).meta({ id: 'RunWithPrompt' });
+export const runWithPrompt = runRecord
+  .extend({
+    prompt: z.string(),
+    interactions: z
+      .array(pendingInteraction)
+      .meta({ description: 'Questions of the agent that wait for an answer.' }),
+  })
+  .meta({ id: 'RunWithPrompt' });
 
 /** What is left to say of a run that was deleted. */
-export const deletedRun = z
+const deletedRun = z
   .object({
     runId: z.uuid(),
     flowId: z.uuid(),
@@ -62,6 +74,13 @@ export const deletedRun = z
   })
   .meta({ id: 'DeletedRun' });
 
-export const runParams = z.object({ runId: z.uuid() });
-export const flowParams = z.object({ flowId: z.uuid() });
+/** Of whatever begins a run: 200 is the run that an idempotency key names. */
+export const beginAnswers = {
+  201: enveloped(runRecord),
+  200: enveloped(runRecord.or(deletedRun)),
+  ...errors(400, 401, 403, 404, 409, 413, 415, 429, 500, 503),
+};
+
+export const runParams = z.object({ runId: anyUuid() });
+export const flowParams = z.object({ flowId: anyUuid() });
 export const noQuery = z.strictObject({});

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { hasAtMost, type TextRule } from '../../core/field-rules.ts';
+import { limits } from '../../core/limits.ts';
 
 /** Text that Postgres can keep and that comes back as it was sent. */
 export const text = () =>
@@ -6,9 +8,24 @@ export const text = () =>
     error: 'must not hold NUL or half of a surrogate pair',
   });
 
-/** Counted as people count: a character outside the basic plane is one. */
+/** Of a version that nobody knows, it names nothing, and is no mistake. */
+export const anyUuid = () => z.guid();
+
+/** Any JSON value; described as one, where `z.json()` would be a schema that refers to itself. */
+export const jsonValue = () => z.unknown().meta({ description: 'Any JSON value.' });
+
+export const following = ({ pattern, expected }: TextRule) =>
+  z.string().regex(pattern, { error: `must be ${expected}` });
+
+/** JSON Schema counts in the same way, so the description says the same. */
+export const textUpTo = (max: number) => text().check(maxCharacters(max)).meta({ maxLength: max });
+
+/** What people call something. */
+export const name = () =>
+  text().min(1).check(maxCharacters(limits.nameMaxChars)).meta({ maxLength: limits.nameMaxChars });
+
 export function maxCharacters(max: number) {
-  return z.refine<string>((value) => value.length <= max || Array.from(value).length <= max, {
+  return z.refine<string>((value) => hasAtMost(max, value), {
     error: `must be at most ${max} characters`,
   });
 }
@@ -18,6 +35,15 @@ export function maxBytes(max: number) {
     error: `must be at most ${max} bytes of UTF-8`,
   });
 }
+
+const firstMoment = Date.parse('0000-01-01T00:00:00Z');
+const lastMoment = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** A moment in ISO 8601, of whatever time zone; within the years that can be written in UTC, too. */
+export const moment = () =>
+  z.iso
+    .datetime({ offset: true, error: 'must be a time like 2026-01-31T09:00:00.000Z' })
+    .transform((value) => new Date(Math.min(Math.max(Date.parse(value), firstMoment), lastMoment)));
 
 /** A whole number in a query. */
 export function queryNumber({ min, max }: { min: number; max: number }) {

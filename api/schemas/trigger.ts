@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
+import { givenFiles } from './given-files.ts';
 import { labels } from './labels.ts';
-import { maxBytes, maxCharacters, text } from './text.ts';
+import { boundFields } from './run-bounds.ts';
+import { configFields } from './run-config.ts';
+import { maxBytes, name, queryNumber, text } from './text.ts';
 
 export const idempotencyKey = z
   .string()
@@ -18,19 +21,29 @@ export const triggerBody = z.strictObject({
     .min(1)
     .check(maxBytes(limits.promptMaxBytes))
     .optional()
-    .meta({ description: "The initial message; the flow's own prompt where it is absent." }),
+    .meta({
+      description: `The initial message, at most ${limits.promptMaxBytes} bytes of UTF-8; the flow's own prompt where it is absent.`,
+    }),
   idempotencyKey: idempotencyKey.optional(),
-  callbackUrl: z
-    .string()
+  callbackUrl: text()
     .max(limits.callbackUrlMaxChars)
     .optional()
     .meta({ format: 'uri', description: 'https address that gets the signed webhook.' }),
-  name: text().min(1).check(maxCharacters(limits.nameMaxChars)).optional(),
+  name: name().optional(),
   labels: labels.optional(),
+  files: givenFiles.optional(),
   partialMessages: z
     .boolean()
     .optional()
     .meta({ description: 'Token deltas on the stream; off unless asked for.' }),
+  ...configFields,
+  ...boundFields,
+});
+
+export const triggerQuery = z.strictObject({
+  wait: queryNumber({ min: 0, max: limits.waitMaxSeconds }).optional().meta({
+    description: 'Answer when the run has ended, or after so many seconds.',
+  }),
 });
 
 export const triggerHeaders = z.looseObject({ 'idempotency-key': idempotencyKey.optional() });

@@ -4,6 +4,7 @@ import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/run.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
+import { createAttendance } from './attendance.ts';
 import { createFeeds } from './feeds.ts';
 import { createKeyWatch } from './key-watch.ts';
 import { createOutlet, type Outlet } from './outlet.ts';
@@ -29,6 +30,7 @@ export interface Streams {
 export function createStreams(deps: ApiDeps): Streams {
   const feeds = createFeeds(deps);
   const seating = createSeating(deps.seats);
+  const attendance = createAttendance(deps.presence, deps.presenceEveryMs);
   const keyWatch = createKeyWatch(deps);
   const source = createReplaySource(deps);
   const open = new Map<Reader, Promise<void>>();
@@ -50,8 +52,10 @@ export function createStreams(deps: ApiDeps): Streams {
       const { keyId, projectId } = caller.key;
       const leave = await seating.take({ seatId: deps.newId(), keyId, projectId });
       const { feed, release } = feeds.attach(run);
+      const goAway = attendance.begin(run);
       const letGo = () => {
         release();
+        goAway();
         leave();
       };
       try {
@@ -61,7 +65,7 @@ export function createStreams(deps: ApiDeps): Streams {
         throw error;
       }
 
-      const outlet = answerWithStream(reply);
+      const outlet = answerWithStream(reply, deps.metrics);
       const reader = createReader({ run, feed, source, frames: deps.frames, outlet, resumeAfter });
       if (isClosing) reader.dismissal = 'shutdown';
       const served = serve(reader, caller.secret).finally(() => {
@@ -77,6 +81,7 @@ export function createStreams(deps: ApiDeps): Streams {
       await Promise.all(served);
       feeds.close();
       seating.close();
+      attendance.close();
       keyWatch.close();
     },
   };
@@ -90,7 +95,7 @@ function dismiss(reader: Reader, why: Dismissal): void {
   reader.outlet.onClose(() => clearTimeout(timer));
 }
 
-function answerWithStream(reply: FastifyReply): Outlet {
+function answerWithStream(reply: FastifyReply, metrics: ApiDeps['metrics']): Outlet {
   reply.hijack();
   const res = reply.raw;
   res.writeHead(200, {
@@ -101,6 +106,8 @@ function answerWithStream(reply: FastifyReply): Outlet {
     'referrer-policy': 'no-referrer',
   });
   res.flushHeaders();
+  metrics.streamOpened();
+  res.on('close', metrics.streamClosed);
   res.socket?.setKeepAlive(true, limits.streamPingMs);
   return createOutlet(res);
 }

@@ -1,4 +1,5 @@
 import type { Flow } from '../../core/flow.ts';
+import { limits } from '../../core/limits.ts';
 import type { FlowRecord } from '../schemas/flow.ts';
 
 export function flowView(flow: Flow): FlowRecord {
@@ -18,6 +19,9 @@ export function flowView(flow: Flow): FlowRecord {
     resources: flow.resources,
     network: flow.network,
     timeoutSeconds: flow.timeoutSeconds,
+    schedule: flow.schedule,
+    limits: flow.limits,
+    storage: { usedBytes: flow.storage.usedBytes, limitBytes: limits.flowStorageBytes },
     version: flow.version,
     createdAt: flow.createdAt.toISOString(),
     updatedAt: flow.updatedAt.toISOString(),

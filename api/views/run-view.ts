@@ -3,7 +3,7 @@ import type { Run } from '../../core/run.ts';
 import type { RunRecord } from '../schemas/run.ts';
 
 /** A run as clients see it. */
-export function runView(run: Run, publicUrl: string): RunRecord {
+export function runView(run: Omit<Run, 'prompt'>, publicUrl: string): RunRecord {
   return {
     runId: run.runId,
     flowId: run.flowId,
@@ -27,6 +27,7 @@ export function runView(run: Run, publicUrl: string): RunRecord {
     createdBy: run.createdBy,
     webhook: run.webhook,
     mcpServerNames: run.mcpServerNames,
+    retryOf: run.retryOf,
     ...ending(run),
   };
 }
@@ -47,12 +48,12 @@ export function runPath(runId: string): string {
   return `/api/v1/runs/${runId}`;
 }
 
-function streamUrl(runId: string, publicUrl: string): string {
+export function streamUrl(runId: string, publicUrl: string): string {
   return `${publicUrl}${runPath(runId)}/stream`;
 }
 
 /** Why it ended, once it has; that it is going to, until then. */
-function ending(run: Run): { error?: string; stopping?: true } {
+function ending(run: Omit<Run, 'prompt'>): { error?: string; stopping?: true } {
   if (run.endCause === null) return {};
   if (run.endedAt === null) return { stopping: true };
   const error = errorOf({ cause: run.endCause, detail: run.endDetail, exitCode: run.exitCode });

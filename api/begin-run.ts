@@ -1,0 +1,111 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { failpoint } from '../core/failpoint.ts';
+import type { Admission, AdmitRun, Refusal } from '../systems/postgres/admission.ts';
+import { admitRun } from './admit-run.ts';
+import { makeRoom, withRoom } from './chat/make-room.ts';
+import type { ApiDeps } from './deps.ts';
+import type { UntilEnded } from './end-waits.ts';
+import { ApiError } from './errors.ts';
+import type { DecodedFile } from './given-files.ts';
+import { deletedRunView, runPath, runView } from './views/run-view.ts';
+import { whileAsked } from './while-asked.ts';
+import type { WorkflowCalls } from './workflow-calls.ts';
+
+export interface RunToBegin {
+  wanted: AdmitRun;
+  files: DecodedFile[];
+  /** How long the answer may wait for the run's end. */
+  waitSeconds: number | undefined;
+}
+
+/** Admits a run, starts its workflow, and says so; or throws what the gates refuse it for. */
+export type BeginRun = (
+  request: Pick<FastifyRequest, 'id' | 'log'>,
+  reply: FastifyReply,
+  run: RunToBegin,
+) => Promise<{ data: ReturnType<typeof runView> | ReturnType<typeof deletedRunView> }>;
+
+interface Helpers {
+  workflows: WorkflowCalls;
+  untilEnded: UntilEnded;
+  closing: AbortSignal;
+}
+
+export function createBeginRun(deps: ApiDeps, helpers: Helpers): BeginRun {
+  const { workflows, ...waiting } = helpers;
+  return async (request, reply, { wanted, files, waitSeconds = 0 }) => {
+    failpoint('trigger.asked');
+    const admission = await withRoom(
+      () => admitRun(deps, wanted, files),
+      (given) => given.outcome === 'refused' && given.reason === 'CONCURRENT_LIMIT',
+      () => makeRoom(deps, workflows, wanted.projectId),
+    );
+    if (admission.outcome === 'admitted') failpoint('trigger.admitted');
+    deps.metrics.runDecided(admission.outcome === 'refused' ? admission.reason : admission.outcome);
+    noteDecision(request, reply, { wanted, admission });
+    if (admission.outcome === 'admitted') {
+      await workflows.start(admission.run);
+    }
+    const settled = await after(waitSeconds, { admission, deps, reply, ...waiting });
+    return answer(reply, settled, deps.publicUrl);
+  };
+}
+
+/** Whatever becomes of the answer, this stands from here on. */
+function noteDecision(
+  request: Pick<FastifyRequest, 'id' | 'log'>,
+  reply: FastifyReply,
+  { wanted, admission }: { wanted: AdmitRun; admission: Admission },
+): void {
+  const { flowId, projectId } = wanted;
+  const asked = { requestId: request.id, flowId, projectId };
+  const afterMs = Math.round(reply.elapsedTime);
+  if (admission.outcome === 'refused') {
+    const { reason: code, limit, current } = admission;
+    request.log.info({ ...asked, code, limit, current, afterMs }, 'run_refused');
+    return;
+  }
+  const { runId, hostId } = admission.run;
+  const event = admission.outcome === 'admitted' ? 'run_admitted' : 'run_replayed';
+  request.log.info({ ...asked, runId, hostId, afterMs }, event);
+}
+
+/** The same admission with the run as it is when it has ended, or when the time is up. */
+async function after(
+  seconds: number,
+  given: { admission: Admission; deps: ApiDeps; reply: FastifyReply } & Omit<Helpers, 'workflows'>,
+): Promise<Admission> {
+  const { admission, deps, reply, untilEnded, closing } = given;
+  if (seconds === 0 || admission.outcome === 'refused') return admission;
+  const { runId, endedAt, deletedAt } = admission.run;
+  if (endedAt !== null || deletedAt !== null) return admission;
+  const ms = seconds * 1_000;
+  await whileAsked(reply, closing, (signal) => untilEnded(runId, { ms, signal }));
+  return { ...admission, run: (await deps.runs.find(runId)) ?? admission.run };
+}
+
+function answer(reply: FastifyReply, admission: Admission, publicUrl: string) {
+  switch (admission.outcome) {
+    case 'admitted':
+      reply.code(201).header('location', runPath(admission.run.runId));
+      return { data: runView(admission.run, publicUrl) };
+    case 'replay': {
+      reply.header('idempotency-replayed', 'true');
+      const { run } = admission;
+      return { data: run.deletedAt === null ? runView(run, publicUrl) : deletedRunView(run) };
+    }
+    case 'refused':
+      throw refusalError(admission);
+  }
+}
+
+function refusalError({ reason, limit, current }: Refusal): ApiError {
+  if (limit === undefined || current === undefined) return new ApiError(reason, messages[reason]);
+  return new ApiError(reason, messages[reason], { limit, current });
+}
+
+const messages: Record<Refusal['reason'], string> = {
+  RUNNER_OFFLINE: 'The host that this flow is bound to is offline.',
+  CONCURRENT_LIMIT: 'The project has as many runs as it may have at once.',
+  MONTHLY_QUOTA: "The project's runs of this month are used up.",
+};

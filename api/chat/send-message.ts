@@ -1,0 +1,77 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Run } from '../../core/run.ts';
+import type { StoredMessage } from '../../systems/postgres/message-store.ts';
+import type { ApiDeps } from '../deps.ts';
+import { ApiError, notFound } from '../errors.ts';
+import type { DecodedFile } from '../given-files.ts';
+import type { WorkflowCalls } from '../workflow-calls.ts';
+import { makeRoom, withRoom } from './make-room.ts';
+import { storeMessage } from './store-message.ts';
+
+export interface OutgoingMessage {
+  text: string;
+  clientMessageId: string | null;
+  files: DecodedFile[];
+}
+
+type SendDeps = Pick<ApiDeps, 'messages' | 'runs' | 'blobs' | 'flowFiles' | 'metrics' | 'newId'>;
+
+/**
+ * Stores the message, then tells the session's workflow; the reconciler tells it where nobody could.
+ * A message that a session which has ended can no longer take is taken back.
+ */
+export async function sendMessage(
+  deps: SendDeps,
+  workflows: Pick<WorkflowCalls, 'message' | 'sleep'>,
+  { run, message, log }: { run: Run; message: OutgoingMessage; log: FastifyBaseLogger },
+): Promise<{ messageId: string; position: number }> {
+  const { runId, flowId, projectId } = run;
+  const { files, ...words } = message;
+  const stored = await withRoom(
+    () => storeMessage(deps, { runId, messageId: deps.newId(), ...words }, { flowId, files }),
+    (answer) => answer.outcome === 'refused' && answer.reason === 'CONCURRENT_LIMIT',
+    () => makeRoom(deps, workflows, projectId),
+  );
+  noteDecision(deps.metrics, log, { run, stored });
+  const { outcome, messageId, position } = accepted(stored);
+  if (outcome === 'stored' && (await workflows.message(run, messageId)) === 'gone') {
+    await deps.messages.withdraw(messageId);
+    throw notFound('Session');
+  }
+  return { messageId, position };
+}
+
+function noteDecision(
+  metrics: SendDeps['metrics'],
+  log: FastifyBaseLogger,
+  { run, stored }: { run: Run; stored: StoredMessage },
+): void {
+  const { runId, sessionId } = run;
+  if (stored.outcome === 'gone') return;
+  if (stored.outcome === 'refused') {
+    const { reason: code, limit, current } = stored;
+    metrics.messageDecided(code);
+    log.info({ runId, sessionId, code, limit, current }, 'message_refused');
+    return;
+  }
+  const { outcome, messageId, position } = stored;
+  metrics.messageDecided(outcome);
+  const event = outcome === 'stored' ? 'message_stored' : 'message_replayed';
+  log.info({ runId, sessionId, messageId, position }, event);
+}
+
+type Accepted = Extract<StoredMessage, { messageId: string }>;
+
+function accepted(stored: StoredMessage): Accepted {
+  if (stored.outcome === 'gone') throw notFound('Session');
+  if (stored.outcome !== 'refused') return stored;
+  const { reason, limit, current } = stored;
+  if (limit === null || current === null) throw new ApiError(reason, messages[reason]);
+  throw new ApiError(reason, messages[reason], { limit, current });
+}
+
+const messages = {
+  QUEUE_FULL: 'The session has as many messages waiting as it may have.',
+  RUNNER_OFFLINE: 'The host that this flow is bound to is offline.',
+  CONCURRENT_LIMIT: 'The project has as many runs as it may have at once.',
+} as const;

@@ -1,0 +1,23 @@
+import type { NewMessage, StoredMessage } from '../../systems/postgres/message-store.ts';
+import { untilScoped } from '../admit-run.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { DecodedFile } from '../given-files.ts';
+import { storeContents } from '../scope-files.ts';
+
+type StoreDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles'>;
+
+/** Stores a message together with its files; refused, or known before, it stores nothing. */
+export async function storeMessage(
+  { messages, ...deps }: StoreDeps,
+  message: NewMessage,
+  { flowId, files }: { flowId: string; files: DecodedFile[] },
+): Promise<StoredMessage> {
+  if (files.length === 0) return messages.store(message);
+  const request = { flowId, files };
+  const foreseen = await untilScoped(deps, request, (given) =>
+    messages.rehearseWithFiles(message, { flowId, given }),
+  );
+  if (foreseen.outcome !== 'stored') return foreseen;
+  await storeContents(deps, files);
+  return untilScoped(deps, request, (given) => messages.storeWithFiles(message, { flowId, given }));
+}

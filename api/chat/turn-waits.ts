@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MessageEnd } from '../../systems/postgres/message-store.ts';
+import type { ApiDeps } from '../deps.ts';
+
+export interface AwaitedTurn {
+  runId: string;
+  messageId: string;
+  withinMs: number;
+  /** Nobody waits any more. */
+  signal: AbortSignal;
+}
+
+/**
+ * How the turn of a message ended; null where it has not, in time. What is published of the session
+ * makes this look; and a tick, in case nobody was there to publish it.
+ */
+export async function untilTurnEnd(
+  { messages, frameStream }: Pick<ApiDeps, 'messages' | 'frameStream'>,
+  { runId, messageId, withinMs, signal }: AwaitedTurn,
+): Promise<MessageEnd | null> {
+  const endsAt = performance.now() + withinMs;
+  let bell = new AbortController();
+  const unsubscribe = frameStream.subscribe(runId, () => bell.abort());
+  try {
+    while (!signal.aborted && performance.now() < endsAt) {
+      bell = new AbortController();
+      const end = await messages.end(messageId);
+      if (end !== null) return end;
+      await pause(restMs, signal);
+      await pause(tickMs, AbortSignal.any([bell.signal, signal]));
+    }
+    return await messages.end(messageId);
+  } finally {
+    unsubscribe();
+  }
+}
+
+/** An agent that floods is not followed frame by frame. */
+const restMs = 20;
+const tickMs = 1_000;
+
+const pause = (ms: number, signal: AbortSignal): Promise<unknown> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined);

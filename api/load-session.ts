@@ -1,0 +1,18 @@
+import type { Session } from '../core/session.ts';
+import type { ApiDeps } from './deps.ts';
+import { notFound } from './errors.ts';
+import { loadFlow } from './load-run.ts';
+import { sessionId as sessionIdSchema } from './schemas/session-id.ts';
+
+/** The one way to a session by its id: of a flow of this project, and not deleted. */
+export async function loadSession(
+  deps: Pick<ApiDeps, 'flows' | 'sessions'>,
+  { flowId, sessionId }: { flowId: string; sessionId: string },
+  projectId: string,
+): Promise<Session> {
+  await loadFlow(deps, flowId, projectId);
+  const isPossible = sessionIdSchema.safeParse(sessionId).success;
+  const session = isPossible ? await deps.sessions.find(flowId, sessionId) : null;
+  if (session === null || session.run.deletedAt !== null) throw notFound('Session');
+  return session;
+}

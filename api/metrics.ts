@@ -1,0 +1,30 @@
+import type { Refusal } from '../systems/postgres/admission.ts';
+import type { StoredMessage } from '../systems/postgres/message-store.ts';
+import type { ErrorCode } from './errors.ts';
+
+/** What the API tells of itself in numbers; who gathers them is not its business. */
+export interface ApiMetrics {
+  answered: (request: {
+    method: string;
+    /** The route's pattern; null for a path that there is not. */
+    route: string | null;
+    status: number;
+    code: ErrorCode | null;
+    /** Null where the time says nothing about the service. */
+    seconds: number | null;
+  }) => void;
+  runDecided: (outcome: 'admitted' | 'replay' | Refusal['reason']) => void;
+  messageDecided: (outcome: 'stored' | 'known' | MessageRefusal) => void;
+  streamOpened: () => void;
+  streamClosed: () => void;
+}
+
+type MessageRefusal = Extract<StoredMessage, { outcome: 'refused' }>['reason'];
+
+export const unmeasured: ApiMetrics = {
+  answered: () => undefined,
+  runDecided: () => undefined,
+  messageDecided: () => undefined,
+  streamOpened: () => undefined,
+  streamClosed: () => undefined,
+};

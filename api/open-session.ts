@@ -1,0 +1,62 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Flow } from '../core/flow.ts';
+import type { Run } from '../core/run.ts';
+import type { Caller } from './app-types.ts';
+import type { ApiDeps } from './deps.ts';
+import { notFound } from './errors.ts';
+import { runConfigOf } from './run-config.ts';
+import type { SessionBody } from './schemas/session.ts';
+import type { WorkflowCalls } from './workflow-calls.ts';
+
+export interface Opening {
+  caller: Caller;
+  flow: Flow;
+  body: SessionBody;
+  context: Record<string, string>;
+  log: FastifyBaseLogger;
+}
+
+/**
+ * The session of this id, or a new one: nothing runs yet. Of one that exists already nothing changes;
+ * one that has ended is not opened again.
+ */
+export async function openSession(
+  deps: Pick<ApiDeps, 'sessions' | 'newId' | 'runTimeoutMs'>,
+  workflows: Pick<WorkflowCalls, 'start'>,
+  { caller, flow, body, context, log }: Opening,
+): Promise<Run & { sessionId: string }> {
+  const config = runConfigOf(body, context);
+  const sessionId = body.sessionId ?? deps.newId();
+  const ownRunId = deps.newId();
+  const run = await deps.sessions.open({
+    runId: ownRunId,
+    sessionId,
+    flowId: flow.flowId,
+    projectId: flow.projectId,
+    keyId: caller.key.keyId,
+    keyName: caller.key.name,
+    keyCreatedBy: caller.key.createdBy,
+    name: body.name ?? null,
+    labels: body.labels ?? {},
+    partialMessages: body.partialMessages ?? false,
+    timeoutSeconds: flow.timeoutSeconds ?? Math.ceil(deps.runTimeoutMs / 1_000),
+    model: flow.model,
+    mcpServerNames: namesOf(flow, config),
+    config,
+  });
+  if (run.runId === ownRunId) {
+    const { runId, flowId, projectId } = run;
+    log.info({ runId, sessionId, flowId, projectId }, 'session_opened');
+  }
+  if (run.endCause !== null || run.deletedAt !== null) throw notFound('Session');
+  if (run.workflowStartedAt === null) await workflows.start(run);
+  return { ...run, sessionId };
+}
+
+function namesOf(
+  flow: Pick<Flow, 'mcpServerNames'>,
+  { mcpMode, mcpServers }: ReturnType<typeof runConfigOf>,
+): string[] {
+  const fromFlow = mcpMode === 'merge' ? flow.mcpServerNames : [];
+  return [...new Set([...fromFlow, ...Object.keys(mcpServers)])].sort();
+}

@@ -1,0 +1,71 @@
+import type { FastifyRequest } from 'fastify';
+import type { Operator, OperatorStore } from '../../systems/postgres/operator-store.ts';
+import type { App } from '../app-types.ts';
+import { ApiError } from '../errors.ts';
+import { createUnknownKeys, type UnknownKeys } from '../plugins/unknown-keys.ts';
+import { sessionIn } from './cookie.ts';
+
+export interface OperatorAccess {
+  operators: Pick<OperatorStore, 'findBySession'>;
+  publicUrl: string;
+  nowMs: () => number;
+}
+
+/**
+ * The door to what operators do. An API key opens nothing here, and a session nothing elsewhere. A
+ * write has to come from a page of this service: besides `SameSite`, its `Origin` must say so. The
+ * session is looked up at every call, so who was removed is out at once.
+ */
+export function authenticateOperators(app: App, access: OperatorAccess): UnknownKeys {
+  const unknown = createUnknownKeys(access.nowMs);
+  const origin = new URL(access.publicUrl).origin;
+  app.decorateRequest('operator', null);
+
+  app.addHook('onRequest', async (request, reply) => {
+    const { forOperators } = request.routeOptions.config;
+    if (forOperators === undefined) return;
+    reply.header('cache-control', 'no-store');
+    if (forOperators === 'signed-in') request.operator = await identify(request);
+    if (isWrite(request) && request.headers.origin !== origin) throw foreignPage();
+  });
+
+  async function identify(request: FastifyRequest): Promise<Operator> {
+    const session = sessionIn(request.headers.cookie);
+    if (session === null || !tokenPattern.test(session)) throw notSignedIn();
+    checkAttempts(unknown, session, request.ip);
+    const operator = await access.operators.findBySession(session);
+    unknown.note(session, request.ip, operator !== null);
+    if (operator === null) throw notSignedIn();
+    return operator;
+  }
+
+  return unknown;
+}
+
+/** Of codes and sessions alike. */
+export const tokenPattern = /^[0-9A-Za-z]{43}$/;
+
+export function checkAttempts(unknown: UnknownKeys, token: string, address: string): void {
+  const wait = unknown.secondsToWait(token, address);
+  if (wait === Number.POSITIVE_INFINITY) throw notSignedIn();
+  if (wait === 0) return;
+  throw new ApiError('RATE_LIMITED', 'Too many attempts from this address.', {
+    headers: { 'retry-after': String(wait) },
+  });
+}
+
+export const notSignedIn = () =>
+  new ApiError('UNAUTHORIZED', 'An operator has to be signed in; the way in is a sign-in link.');
+
+/** The operator of a route that needs one. */
+export function operatorOf(request: FastifyRequest): Operator {
+  if (request.operator === null) throw new Error('a route for operators was reached without one');
+  return request.operator;
+}
+
+const isWrite = ({ method }: FastifyRequest): boolean => method !== 'GET' && method !== 'HEAD';
+
+const foreignPage = () =>
+  new ApiError('UNAUTHORIZED', 'A change has to come from a page of this service (Origin).', {
+    status: 403,
+  });

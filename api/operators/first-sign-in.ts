@@ -1,0 +1,44 @@
+import type { Logger } from '../../config/logger.ts';
+import { signInLink } from '../../core/sign-in.ts';
+import type { OperatorStore } from '../../systems/postgres/operator-store.ts';
+
+export interface FirstSignIn {
+  publicUrl: string;
+  logger: Logger;
+  operators: Pick<OperatorStore, 'inviteFirst'>;
+}
+
+const askAgainMs = 5_000;
+
+/**
+ * The very first start of all gives the first operator a way in: whoever reads this log installed the
+ * service. Goes on asking while the database is away. Where nobody would see the link none is made.
+ */
+export async function announceFirstSignIn(deps: FirstSignIn, signal: AbortSignal): Promise<void> {
+  if (!deps.logger.isLevelEnabled('warn')) return;
+  while (!signal.aborted) {
+    try {
+      return await announce(deps);
+    } catch (err) {
+      deps.logger.warn({ err }, 'first_sign_in_not_yet');
+      await pause(signal);
+    }
+  }
+}
+
+async function announce({ operators, publicUrl, logger }: FirstSignIn): Promise<void> {
+  const first = await operators.inviteFirst('operator');
+  if (first === null) return;
+  const link = signInLink(publicUrl, first.code);
+  logger.warn({ link, expiresAt: first.expiresAt }, 'first_sign_in');
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, askAgainMs);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

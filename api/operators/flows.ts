@@ -1,0 +1,54 @@
+import { limits } from '../../core/limits.ts';
+import type { App } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { pageByIdQuery, readPage } from '../pages.ts';
+import { noQuery } from '../schemas/run.ts';
+import { flowView } from '../views/flow-view.ts';
+import { operatorOf } from './authenticate-operator.ts';
+import { fieldsOf, flowPatch, newFlow } from './flow-fields.ts';
+import { config, loadProject, loadProjectFlow, projectPath, projectsPath } from './routing.ts';
+import { flowOfProjectParams, projectParams } from './schemas.ts';
+
+const path = `${projectPath}/flows`;
+const bodyLimit = limits.requestBodyMaxBytes;
+const plain = { hide: true, querystring: noQuery };
+
+/** Values of `env` and `mcpServers` go in and never come out: answers hold their names. */
+export function flows(app: App, deps: ApiDeps): void {
+  const list = { hide: true, querystring: pageByIdQuery, params: projectParams };
+  app.get(path, { config, schema: list }, async (request, reply) => {
+    const { projectId } = await loadProject(deps, request.params);
+    const url = `${deps.publicUrl}${projectsPath}/${projectId}/flows`;
+    const page = await readPage(reply, { url, query: request.query }, (wanted) =>
+      deps.flows.listByProject(projectId, wanted),
+    );
+    return { data: page.flows.map(flowView) };
+  });
+
+  const create = { ...plain, params: projectParams, body: newFlow };
+  app.post(path, { config, schema: create, bodyLimit }, async (request, reply) => {
+    const { projectId } = await loadProject(deps, request.params);
+    const { name } = request.body;
+    const flow = await deps.flows.create({ ...fieldsOf(request.body), name, projectId });
+    const { operatorId } = operatorOf(request);
+    request.log.info({ operatorId, projectId, flowId: flow.flowId }, 'flow_created');
+    reply.code(201).header('location', `/api/projects/${projectId}/flows/${flow.flowId}`);
+    return { data: flowView(flow) };
+  });
+
+  const one = { ...plain, params: flowOfProjectParams };
+  app.get(`${path}/:flowId`, { config, schema: one }, async (request) => ({
+    data: flowView(await loadProjectFlow(deps, request.params)),
+  }));
+
+  /** Runs that are on their way keep what they began with. */
+  const change = { ...one, body: flowPatch };
+  app.patch(`${path}/:flowId`, { config, schema: change, bodyLimit }, async (request) => {
+    const { flowId, projectId } = await loadProjectFlow(deps, request.params);
+    const flow = await deps.flows.change(flowId, (before) => fieldsOf(request.body, before));
+    if (flow === null) throw new Error(`flow ${flowId} is gone, and flows are never deleted`);
+    const { operatorId } = operatorOf(request);
+    request.log.info({ operatorId, projectId, flowId, version: flow.version }, 'flow_changed');
+    return { data: flowView(flow) };
+  });
+}

@@ -1,0 +1,69 @@
+import { onlyDefined } from '../../core/only-defined.ts';
+import type { KeyRecord } from '../../systems/postgres/key-store.ts';
+import type { App } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { invalid } from '../errors.ts';
+import { pageByIdQuery, readPage } from '../pages.ts';
+import { noQuery } from '../schemas/run.ts';
+import { operatorOf } from './authenticate-operator.ts';
+import { config, loadProject, loadProjectKey, projectPath, projectsPath } from './routing.ts';
+import { keyParams, newKey, projectParams } from './schemas.ts';
+
+const path = `${projectPath}/keys`;
+const plain = { hide: true, querystring: noQuery };
+
+export function keys(app: App, deps: ApiDeps): void {
+  const list = { hide: true, querystring: pageByIdQuery, params: projectParams };
+  app.get(path, { config, schema: list }, async (request, reply) => {
+    const { projectId } = await loadProject(deps, request.params);
+    const url = `${deps.publicUrl}${projectsPath}/${projectId}/keys`;
+    const page = await readPage(reply, { url, query: request.query }, (wanted) =>
+      deps.keys.page(projectId, wanted),
+    );
+    return { data: page.keys.map(keyView) };
+  });
+
+  /** The one answer that shows the key itself. */
+  const create = { ...plain, params: projectParams, body: newKey };
+  app.post(path, { config, schema: create }, async (request, reply) => {
+    const { projectId } = await loadProject(deps, request.params);
+    const { name, ...rest } = request.body;
+    if (rest.expiresAt && rest.expiresAt <= deps.now())
+      throw invalid('body.expiresAt: is in the past');
+    const { key, record } = await deps.keys.create({
+      ...onlyDefined(rest),
+      projectId,
+      name,
+      createdBy: operatorOf(request).name,
+    });
+    reply.code(201);
+    return { data: { key, ...keyView(record) } };
+  });
+
+  const one = { ...plain, params: keyParams };
+  app.get(`${path}/:keyId`, { config, schema: one }, async (request) => ({
+    data: keyView(await loadProjectKey(deps, request.params)),
+  }));
+
+  /** Revokes it for good. Safe to repeat. */
+  app.delete(`${path}/:keyId`, { config, schema: one }, async (request) => {
+    const { keyId, projectId } = await loadProjectKey(deps, request.params);
+    const { operatorId } = operatorOf(request);
+    request.log.info({ operatorId, projectId, keyId }, 'key_revoked');
+    return { data: keyView((await deps.keys.revoke(keyId)) ?? neverGone(keyId)) };
+  });
+}
+
+function neverGone(keyId: string): never {
+  throw new Error(`key ${keyId} is gone, and keys are never deleted`);
+}
+
+function keyView({ expiresAt, revokedAt, lastUsedAt, createdAt, ...key }: KeyRecord) {
+  return {
+    ...key,
+    expiresAt: expiresAt?.toISOString() ?? null,
+    revokedAt: revokedAt?.toISOString() ?? null,
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    createdAt: createdAt.toISOString(),
+  };
+}

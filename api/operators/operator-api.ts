@@ -1,0 +1,31 @@
+import type { App } from '../app-types.ts';
+import type { BeginRun } from '../begin-run.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { UnknownKeys } from '../plugins/unknown-keys.ts';
+import { flows } from './flows.ts';
+import { keys } from './keys.ts';
+import { projects } from './projects.ts';
+import { redeliver } from './redeliver.ts';
+import { runNow } from './run-now.ts';
+import { runs } from './runs.ts';
+import { settings } from './settings.ts';
+import { signIn } from './sign-in.ts';
+import { usage } from './usage.ts';
+
+interface Helpers {
+  unknown: UnknownKeys;
+  beginRun: BeginRun;
+}
+
+/** What operators see and decide, behind a sign-in of its own; see authenticate-operator.ts. */
+export function operatorApi(app: App, deps: ApiDeps, { unknown, beginRun }: Helpers): void {
+  signIn(app, deps, unknown);
+  projects(app, deps);
+  settings(app, deps);
+  keys(app, deps);
+  flows(app, deps);
+  usage(app, deps);
+  runs(app, deps);
+  runNow(app, deps, beginRun);
+  redeliver(app, deps);
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { projectIdRule } from '../../core/field-rules.ts';
+import { onlyDefined } from '../../core/only-defined.ts';
+import type { Project } from '../../systems/postgres/project-store.ts';
+import type { App } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { invalid } from '../errors.ts';
+import { pageQuery, readPage } from '../pages.ts';
+import { noQuery } from '../schemas/run.ts';
+import { following } from '../schemas/text.ts';
+import { config, loadProject, projectPath, projectsPath } from './routing.ts';
+import { newProject, projectParams } from './schemas.ts';
+
+const listQuery = z.strictObject({ ...pageQuery, cursor: following(projectIdRule).optional() });
+
+export function projects(app: App, deps: ApiDeps): void {
+  const list = { hide: true, querystring: listQuery };
+  app.get(projectsPath, { config, schema: list }, async (request, reply) => {
+    const url = `${deps.publicUrl}${projectsPath}`;
+    const page = await readPage(reply, { url, query: request.query }, deps.projects.page);
+    return { data: page.projects.map(projectView) };
+  });
+
+  const create = { hide: true, querystring: noQuery, body: newProject };
+  app.post(projectsPath, { config, schema: create }, async (request, reply) => {
+    const { projectId, name = projectId, ...bounds } = request.body;
+    const project = await deps.projects.create({ ...onlyDefined(bounds), projectId, name });
+    if (project === null) throw invalid('body.projectId: is taken');
+    reply.code(201).header('location', `${projectsPath}/${projectId}`);
+    return { data: projectView(project) };
+  });
+
+  const read = { hide: true, querystring: noQuery, params: projectParams };
+  app.get(projectPath, { config, schema: read }, async (request) => ({
+    data: projectView(await loadProject(deps, request.params)),
+  }));
+}
+
+function projectView({ createdAt, ...project }: Project) {
+  return { ...project, createdAt: createdAt.toISOString() };
+}

@@ -1,0 +1,35 @@
+import type { App } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { ApiError, invalid } from '../errors.ts';
+import { noQuery } from '../schemas/run.ts';
+import { operatorOf } from './authenticate-operator.ts';
+import { config, loadProjectRun, projectPath } from './routing.ts';
+import { runOfProjectParams } from './schemas.ts';
+
+/** The same body to the same receiver once more, in up to four attempts signed with today's secret. */
+export function redeliver(app: App, deps: ApiDeps): void {
+  const url = `${projectPath}/runs/:runId/webhook/redeliver`;
+  const schema = { hide: true, querystring: noQuery, params: runOfProjectParams };
+  app.post(url, { config, schema }, async (request, reply) => {
+    const { runId } = await loadProjectRun(deps, request.params);
+    const delivery = await startNext(deps, runId).catch((err: unknown) => {
+      request.log.warn({ err, runId }, 'redelivery_not_started');
+      throw new ApiError('UPSTREAM_UNAVAILABLE', 'The delivery could not be started; try again.');
+    });
+    if (delivery === null) throw invalid('The run has no webhook that was delivered or given up.');
+    const { operatorId } = operatorOf(request);
+    request.log.info({ operatorId, runId, delivery }, 'webhook_redelivered');
+    reply.code(202);
+    return { data: { runId, delivery } };
+  });
+}
+
+/** A number that was used in a time which the database has lost is passed over. */
+async function startNext(deps: ApiDeps, runId: string): Promise<number | null> {
+  for (;;) {
+    const delivery = await deps.webhooks.claimRedelivery(runId);
+    if (delivery === null) return null;
+    const outcome = await deps.startWebhook({ runId, firstAttempt: 1, delivery });
+    if (outcome === 'started') return delivery;
+  }
+}

@@ -1,0 +1,57 @@
+import { projectIdRule } from '../../core/field-rules.ts';
+import type { Flow } from '../../core/flow.ts';
+import type { Run } from '../../core/run.ts';
+import type { KeyRecord } from '../../systems/postgres/key-store.ts';
+import type { Project } from '../../systems/postgres/project-store.ts';
+import type { ApiDeps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+
+/** Of every route here but those that begin a session. */
+export const config = { forOperators: 'signed-in' } as const;
+
+export const projectsPath = '/api/projects';
+export const projectPath = `${projectsPath}/:projectId`;
+
+const missing = (what: string) => new ApiError('NOT_FOUND', `${what} not found.`);
+
+// What a path names, or a 404: what belongs to another project than the one before it is not there.
+
+interface OfProject {
+  projectId: string;
+}
+
+export async function loadProject(
+  { projects }: Pick<ApiDeps, 'projects'>,
+  { projectId }: OfProject,
+): Promise<Project> {
+  const project = projectIdRule.pattern.test(projectId) ? await projects.find(projectId) : null;
+  if (project === null) throw missing('Project');
+  return project;
+}
+
+export async function loadProjectFlow(
+  { flows }: Pick<ApiDeps, 'flows'>,
+  { projectId, flowId }: OfProject & { flowId: string },
+): Promise<Flow> {
+  const flow = await flows.find(flowId);
+  if (flow?.projectId !== projectId) throw missing('Flow');
+  return flow;
+}
+
+export async function loadProjectKey(
+  { keys }: Pick<ApiDeps, 'keys'>,
+  { projectId, keyId }: OfProject & { keyId: string },
+): Promise<KeyRecord> {
+  const key = await keys.find(keyId);
+  if (key?.projectId !== projectId) throw missing('Key');
+  return key;
+}
+
+export async function loadProjectRun(
+  { runs }: Pick<ApiDeps, 'runs'>,
+  { projectId, runId }: OfProject & { runId: string },
+): Promise<Run> {
+  const run = await runs.find(runId);
+  if (run?.projectId !== projectId || run.deletedAt !== null) throw missing('Run');
+  return run;
+}

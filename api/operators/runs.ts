@@ -1,0 +1,40 @@
+import type { MadeAttempt } from '../../systems/postgres/webhook-store.ts';
+import type { App } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { answerRuns } from '../routes/list-runs.ts';
+import { noQuery } from '../schemas/run.ts';
+import { runListQuery } from '../schemas/run-list.ts';
+import { runView } from '../views/run-view.ts';
+import { config, loadProject, loadProjectRun, projectPath } from './routing.ts';
+import { projectParams, runOfProjectParams } from './schemas.ts';
+
+/** Runs as clients see them, and of one run what only operators see. */
+export function runs(app: App, deps: ApiDeps): void {
+  const list = { hide: true, querystring: runListQuery, params: projectParams };
+  app.get(`${projectPath}/runs`, { config, schema: list }, async (request, reply) => {
+    const { projectId } = await loadProject(deps, request.params);
+    const path = `/api/projects/${projectId}/runs`;
+    return answerRuns(deps, reply, { projectId, path, query: request.query });
+  });
+
+  const one = { hide: true, querystring: noQuery, params: runOfProjectParams };
+  app.get(`${projectPath}/runs/:runId`, { config, schema: one }, async (request) => {
+    const run = await loadProjectRun(deps, request.params);
+    const { runId, prompt, hostId, workflowId } = run;
+    const [context, attempts] = await Promise.all([
+      deps.configs.context(runId),
+      deps.webhooks.attempts(runId),
+    ]);
+    const webhookAttempts = attempts.map(attemptView);
+    const seenByOperators = { prompt, context, hostId, workflowId, webhookAttempts };
+    return { data: { ...runView(run, deps.publicUrl), ...seenByOperators } };
+  });
+}
+
+function attemptView({ startedAt, finishedAt, ...attempt }: MadeAttempt) {
+  return {
+    ...attempt,
+    startedAt: startedAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
+}

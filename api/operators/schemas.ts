@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { modelBaseUrlRule, modelKeyRule, projectIdRule } from '../../core/field-rules.ts';
+import { limits } from '../../core/limits.ts';
+import { anyUuid, following, moment, name } from '../schemas/text.ts';
+
+const runCount = () => z.int().min(0).max(limits.projectRunsMax);
+
+export const projectParams = z.object({ projectId: z.string() });
+export const keyParams = projectParams.extend({ keyId: anyUuid() });
+export const flowOfProjectParams = projectParams.extend({ flowId: anyUuid() });
+export const runOfProjectParams = projectParams.extend({ runId: anyUuid() });
+
+const bounds = {
+  maxConcurrentRuns: runCount().optional(),
+  monthlyRunQuota: runCount().nullable().optional(),
+};
+
+export const newProject = z.strictObject({
+  projectId: following(projectIdRule),
+  name: name().optional(),
+  ...bounds,
+});
+
+/** The key and the address come together: a key is never sent to an address it was not given for. */
+const ownModel = z.strictObject({
+  apiKey: following(modelKeyRule),
+  baseUrl: following(modelBaseUrlRule).refine((url) => URL.canParse(url), {
+    error: 'is no address',
+  }),
+});
+
+export const settingsPatch = z.strictObject({
+  name: name().optional(),
+  ...bounds,
+  model: ownModel.nullable().optional(),
+});
+
+export const newKey = z.strictObject({
+  name: name(),
+  rateLimitRpm: z.int().min(1).max(limits.keyRatePerMinuteMax).optional(),
+  expiresAt: moment().optional(),
+});

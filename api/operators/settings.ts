@@ -1,0 +1,55 @@
+import { onlyDefined } from '../../core/only-defined.ts';
+import type { Project } from '../../systems/postgres/project-store.ts';
+import type { App } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { noQuery } from '../schemas/run.ts';
+import { operatorOf } from './authenticate-operator.ts';
+import { config, loadProject, projectPath } from './routing.ts';
+import { projectParams, settingsPatch } from './schemas.ts';
+
+const plain = { hide: true, querystring: noQuery, params: projectParams };
+
+/** What a project may do, with whose model, and the secret that signs its webhooks. */
+export function settings(app: App, deps: ApiDeps): void {
+  const { projects } = deps;
+
+  app.get(`${projectPath}/settings`, { config, schema: plain }, async (request) =>
+    settingsOf(await loadProject(deps, request.params)),
+  );
+
+  const schema = { ...plain, body: settingsPatch };
+  app.patch(`${projectPath}/settings`, { config, schema }, async (request) => {
+    const before = await loadProject(deps, request.params);
+    const given = onlyDefined(request.body);
+    const after = await projects.update(before.projectId, given);
+    noteChange(request, Object.keys(given).join());
+    return settingsOf(after ?? before);
+  });
+
+  app.get(`${projectPath}/webhook-secret`, { config, schema: plain }, async (request) => {
+    const { projectId } = await loadProject(deps, request.params);
+    return { data: { webhookSecret: await projects.ensureWebhookSecret(projectId) } };
+  });
+
+  app.post(`${projectPath}/webhook-secret/rotate`, { config, schema: plain }, async (request) => {
+    const { projectId } = await loadProject(deps, request.params);
+    const webhookSecret = await projects.rotateWebhookSecret(projectId);
+    noteChange(request, 'webhookSecret');
+    return { data: { webhookSecret } };
+  });
+
+  /** The model's key goes in and never comes out. */
+  async function settingsOf({ projectId, name, maxConcurrentRuns, monthlyRunQuota }: Project) {
+    const model = await projects.readModel(projectId);
+    const shown = model === null ? null : { baseUrl: model.baseUrl };
+    return { data: { projectId, name, maxConcurrentRuns, monthlyRunQuota, model: shown } };
+  }
+}
+
+type Changing = Parameters<typeof operatorOf>[0];
+
+function noteChange(request: Changing, fields: string): void {
+  const { operatorId } = operatorOf(request);
+  const { projectId } = request.params as { projectId: string }; // every route here has one
+  request.log.info({ operatorId, projectId, fields }, 'settings_changed');
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { Operator } from '../../systems/postgres/operator-store.ts';
+import type { App } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { UnknownKeys } from '../plugins/unknown-keys.ts';
+import { noQuery } from '../schemas/run.ts';
+import { checkAttempts, notSignedIn, operatorOf, tokenPattern } from './authenticate-operator.ts';
+import { noSessionCookie, sessionCookie, sessionIn } from './cookie.ts';
+import { signInPage, signInPageHeaders } from './sign-in-page.ts';
+
+const schema = { hide: true, querystring: noQuery, body: z.strictObject({ code: z.string() }) };
+const plain = { hide: true, querystring: noQuery };
+
+/** A one-time code becomes a session; the page is there for links that are opened in a browser. */
+export function signIn(app: App, deps: ApiDeps, unknown: UnknownKeys): void {
+  const { operators, publicUrl } = deps;
+  const page = signInPage(deps);
+  const toAnybody = { forOperators: 'anybody' } as const;
+  const config = { forOperators: 'signed-in' } as const;
+
+  app.get('/sign-in', { config: toAnybody, schema: { hide: true } }, async (_request, reply) =>
+    reply.headers(signInPageHeaders).send(page),
+  );
+
+  app.post('/api/sign-in', { config: toAnybody, schema }, async (request, reply) => {
+    const { code } = request.body;
+    if (!tokenPattern.test(code)) throw notSignedIn();
+    checkAttempts(unknown, code, request.ip);
+    const begun = await operators.signIn(code);
+    if (begun === null) {
+      unknown.note(code, request.ip, false);
+      throw notSignedIn();
+    }
+    request.log.info({ operatorId: begun.operator.operatorId }, 'operator_signed_in');
+    reply.header('set-cookie', sessionCookie(begun.session, publicUrl));
+    return { data: operatorView(begun.operator) };
+  });
+
+  app.post('/api/sign-out', { config, schema: plain }, async (request, reply) => {
+    await operators.signOut(sessionIn(request.headers.cookie) ?? '');
+    reply.header('set-cookie', noSessionCookie(publicUrl));
+    return { data: operatorView(operatorOf(request)) };
+  });
+
+  app.get('/api/me', { config, schema: plain }, async (request) => ({
+    data: operatorView(operatorOf(request)),
+  }));
+}
+
+function operatorView({ operatorId, name, createdAt }: Operator) {
+  return { operatorId, name, createdAt: createdAt.toISOString() };
+}

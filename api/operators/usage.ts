@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { limits } from '../../core/limits.ts';
+import type { App } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { queryNumber } from '../schemas/text.ts';
+import { config, loadProject, loadProjectKey, projectPath } from './routing.ts';
+import { keyParams, projectParams } from './schemas.ts';
+
+const querystring = z.strictObject({
+  days: queryNumber({ min: 1, max: limits.keyUsageDays }).optional(),
+});
+
+/** Calls by day, oldest first; what a process has counted shows within a few seconds. */
+export function usage(app: App, deps: ApiDeps): void {
+  const { keyUsage } = deps;
+
+  const ofProject = { hide: true, querystring, params: projectParams };
+  app.get(`${projectPath}/usage`, { config, schema: ofProject }, async (request) => {
+    const project = await loadProject(deps, request.params);
+    const { projectId, maxConcurrentRuns, monthlyRunQuota } = project;
+    const [bounds, days] = await Promise.all([
+      keyUsage.bounds(projectId),
+      keyUsage.ofProject(projectId, request.query.days ?? limits.keyUsageDays),
+    ]);
+    return { data: { ...bounds, maxConcurrentRuns, monthlyRunQuota, days } };
+  });
+
+  const ofKey = { hide: true, querystring, params: keyParams };
+  app.get(`${projectPath}/keys/:keyId/usage`, { config, schema: ofKey }, async (request) => {
+    const { keyId } = await loadProjectKey(deps, request.params);
+    return {
+      data: { keyId, days: await keyUsage.ofKey(keyId, request.query.days ?? limits.keyUsageDays) },
+    };
+  });
+}

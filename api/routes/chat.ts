@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { Flow } from '../../core/flow.ts';
+import { limits } from '../../core/limits.ts';
+import { noUsage, type Run } from '../../core/run.ts';
+import { type App, type Caller, callerOf } from '../app-types.ts';
+import { sendMessage } from '../chat/send-message.ts';
+import { untilTurnEnd } from '../chat/turn-waits.ts';
+import type { ApiDeps } from '../deps.ts';
+import { invalid } from '../errors.ts';
+import { decodeFiles } from '../given-files.ts';
+import { loadFlow } from '../load-run.ts';
+import { loadSession } from '../load-session.ts';
+import { openSession } from '../open-session.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
+import { flowParams, noQuery } from '../schemas/run.ts';
+import { chatBody, messageQueued, turnAnswer } from '../schemas/session.ts';
+import { triggerHeaders } from '../schemas/trigger.ts';
+import { streamUrl } from '../views/run-view.ts';
+import { whileAsked } from '../while-asked.ts';
+import type { WorkflowCalls } from '../workflow-calls.ts';
+
+const schema = {
+  operationId: 'chat',
+  summary: 'Send a chat message',
+  params: flowParams,
+  querystring: noQuery,
+  headers: triggerHeaders,
+  body: chatBody,
+  response: {
+    200: enveloped(turnAnswer),
+    202: enveloped(messageQueued),
+    ...errors(400, 401, 403, 404, 409, 413, 415, 429, 500, 503),
+  },
+};
+
+/** `closing` ends every wait for a turn: who waits is answered as if it had not asked to. */
+export function chat(
+  app: App,
+  deps: ApiDeps,
+  { workflows, closing }: { workflows: WorkflowCalls; closing: AbortSignal },
+): void {
+  const url = '/api/v1/flows/:flowId/chat';
+  app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
+    const { message: text, stream = true, sessionId } = request.body;
+    const clientMessageId = oneId(request.headers['idempotency-key'], request.body.clientMessageId);
+    const files = decodeFiles(request.body.files ?? []);
+    const caller = callerOf(request);
+    const flow = await loadFlow(deps, request.params.flowId, caller.key.projectId);
+    const { log } = request;
+    const wanted = { caller, flow, sessionId, clientMessageId, log };
+    const run = await sessionFor(deps, workflows, wanted);
+    const message = { text, clientMessageId, files };
+    const sent = await sendMessage(deps, workflows, { run, message, log });
+
+    const { runId } = run;
+    const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
+    if (!stream) {
+      const turn = await waitedFor(deps, queued, { reply, closing });
+      if (turn !== null) return { data: { ...queued, ...turn } };
+    }
+    reply.code(202);
+    const { position } = sent;
+    return { data: { ...queued, streamUrl: streamUrl(runId, deps.publicUrl), position } };
+  });
+}
+
+/** Header and field are two ways to say one thing. */
+function oneId(header: string | undefined, field: string | undefined): string | null {
+  if (header !== undefined && field !== undefined && header !== field) {
+    throw invalid('body.clientMessageId: differs from the Idempotency-Key header');
+  }
+  return header ?? field ?? null;
+}
+
+interface Wanted {
+  caller: Caller;
+  flow: Flow;
+  sessionId: string | undefined;
+  clientMessageId: string | null;
+  log: FastifyBaseLogger;
+}
+
+async function sessionFor(
+  deps: ApiDeps,
+  workflows: WorkflowCalls,
+  { caller, flow, sessionId, clientMessageId, log }: Wanted,
+): Promise<Run & { sessionId: string }> {
+  if (sessionId !== undefined) {
+    const { run } = await loadSession(deps, { flowId: flow.flowId, sessionId }, flow.projectId);
+    return { ...run, sessionId };
+  }
+  const own = clientMessageId === null ? {} : { sessionId: idFor(flow.flowId, clientMessageId) };
+  return openSession(deps, workflows, { caller, flow, body: own, context: {}, log });
+}
+
+/** A first message that is sent again is to find the session that it has opened. */
+function idFor(flowId: string, clientMessageId: string): string {
+  const digest = createHash('sha256').update(`${flowId}/${clientMessageId}`).digest('hex');
+  return `first-${digest.slice(0, 40)}`;
+}
+
+async function waitedFor(
+  deps: ApiDeps,
+  { runId, messageId }: { runId: string; messageId: string },
+  { reply, closing }: { reply: FastifyReply; closing: AbortSignal },
+) {
+  const withinMs = limits.chatWaitMs;
+  const end = await whileAsked(reply, closing, (signal) =>
+    untilTurnEnd(deps, { runId, messageId, withinMs, signal }),
+  );
+  if (end === null) return null;
+  const { exitCode, reply: text, usage, costUsd } = end;
+  return { text: text ?? '', exitCode, usage: usage ?? noUsage, costUsd };
+}

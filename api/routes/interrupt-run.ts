@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { limits } from '../../core/limits.ts';
+import { type App, projectOf } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { loadRun } from '../load-run.ts';
+import { requestEnd } from '../request-end.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
+import { noQuery, runParams, runRecord } from '../schemas/run.ts';
+import { runView } from '../views/run-view.ts';
+import type { WorkflowCalls } from '../workflow-calls.ts';
+
+const schema = {
+  operationId: 'interruptRun',
+  summary: 'Interrupt what the agent is doing; a run that is no session ends with it',
+  params: runParams,
+  querystring: noQuery,
+  body: z.strictObject({}),
+  response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
+};
+
+/** The only turn of a plain run is the run; a session goes on to its next. */
+export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
+  app.post('/api/v1/runs/:runId/interrupt', { schema }, async (request) => {
+    const found = await loadRun(deps, request.params.runId, projectOf(request));
+    if (found.sessionId !== null) {
+      request.log.info({ runId: found.runId, awake: found.awake }, 'turn_interrupt_asked');
+      if (found.awake) await workflows.interrupt(found);
+      return { data: runView(found, deps.publicUrl) };
+    }
+    const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {
+      cause: 'interrupted_by_api',
+      graceSeconds: limits.stopGraceDefaultSeconds,
+    });
+    return { data: runView(run, deps.publicUrl) };
+  });
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { type App, projectOf } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { loadFlow } from '../load-run.ts';
+import { linkNext, pageLimit } from '../pages.ts';
+import { cursorOf, placeOf } from '../run-place.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
+import { flowParams } from '../schemas/run.ts';
+import { sessionRecord, sessionsQuery } from '../schemas/session.ts';
+import { sessionView } from '../views/session-view.ts';
+
+const schema = {
+  operationId: 'listSessions',
+  summary: 'Sessions of a flow, latest first',
+  params: flowParams,
+  querystring: sessionsQuery,
+  response: {
+    200: enveloped(z.array(sessionRecord)),
+    ...errors(400, 401, 403, 404, 429, 500, 503),
+  },
+};
+
+export function listSessions(app: App, deps: ApiDeps): void {
+  app.get('/api/v1/flows/:flowId/sessions', { schema }, async (request, reply) => {
+    const { flowId } = await loadFlow(deps, request.params.flowId, projectOf(request));
+    const limit = pageLimit(request.query);
+    const after = placeOf(request.query.cursor);
+    const wanted = { flowId, limit: limit + 1, ...(after && { after }) };
+    const found = await deps.sessions.list(wanted);
+    const sessions = found.slice(0, limit);
+    const last = sessions.at(-1);
+    if (found.length > limit && last !== undefined) {
+      const cursor = cursorOf(last.run);
+      linkNext(reply, `${deps.publicUrl}/api/v1/flows/${flowId}/sessions`, { limit, cursor });
+    }
+    return { data: sessions.map((session) => sessionView(session, deps.publicUrl)) };
+  });
+}

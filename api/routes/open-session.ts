@@ -1,0 +1,38 @@
+import { limits } from '../../core/limits.ts';
+import { type App, callerOf } from '../app-types.ts';
+import { contextOf } from '../context-headers.ts';
+import type { ApiDeps } from '../deps.ts';
+import { notFound } from '../errors.ts';
+import { openSession } from '../open-session.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
+import { flowParams, noQuery } from '../schemas/run.ts';
+import { sessionBody, sessionOpened } from '../schemas/session.ts';
+import { runPath, streamUrl } from '../views/run-view.ts';
+import type { WorkflowCalls } from '../workflow-calls.ts';
+
+const schema = {
+  operationId: 'openSession',
+  summary: 'Open a conversation, or resolve one, and learn where to watch it',
+  params: flowParams,
+  querystring: noQuery,
+  body: sessionBody,
+  response: {
+    201: enveloped(sessionOpened),
+    ...errors(400, 401, 404, 413, 415, 429, 500, 503),
+  },
+};
+
+/** A flow of another project does not exist here. */
+export function openSessionRoute(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
+  const url = '/api/v1/flows/:flowId/sessions';
+  app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
+    const caller = callerOf(request);
+    const flow = await deps.flows.find(request.params.flowId);
+    if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
+    const { body, headers, log } = request;
+    const opening = { caller, flow, body, context: contextOf(headers), log };
+    const { sessionId, runId } = await openSession(deps, workflows, opening);
+    reply.code(201).header('location', runPath(runId));
+    return { data: { sessionId, runId, streamUrl: streamUrl(runId, deps.publicUrl) } };
+  });
+}

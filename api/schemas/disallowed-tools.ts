@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { limits } from '../../core/limits.ts';
+import { maxCharacters, text } from './text.ts';
+
+/**
+ * A tool, a server's tool, or a tool with what it must not be used for. What the agent could not
+ * read as one of these it would take for the name of a tool that does not exist, and withhold nothing.
+ */
+const form = /^[A-Za-z][A-Za-z0-9_-]*(?:\*|\((.+)\))?$/;
+
+const toolName = text()
+  .min(1)
+  .check(maxCharacters(limits.disallowedToolMaxChars))
+  .refine(isToolRule, { error: 'must be Tool, mcp__server__tool or Tool(specifier)' })
+  .meta({ pattern: form.source });
+
+export const disallowedTools = z
+  .array(z.unknown())
+  .max(limits.disallowedToolsMax)
+  .pipe(z.array(toolName))
+  .meta({
+    description: 'Tools that are withheld from the agent: Bash, mcp__server__tool, Bash(git:*).',
+    type: 'array',
+    maxItems: limits.disallowedToolsMax,
+    items: { type: 'string', maxLength: limits.disallowedToolMaxChars, pattern: form.source },
+  });
+
+function isToolRule(rule: string): boolean {
+  const found = form.exec(rule);
+  return found !== null && isBalanced(found[1] ?? '') && isOneRule(rule);
+}
+
+function isBalanced(specifier: string): boolean {
+  let depth = 0;
+  for (const char of specifier) {
+    if (char === '(') depth += 1;
+    if (char === ')') depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
+}
+
+/** The agent takes a space or a comma for the end of a rule, but between `(` and the next `)`. */
+function isOneRule(rule: string): boolean {
+  return !/[\s,]/.test(rule.replaceAll(/\([^)]*\)/g, ''));
+}

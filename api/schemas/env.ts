@@ -1,0 +1,38 @@
+import { envNameFault } from '../../core/env-names.ts';
+import { limits } from '../../core/limits.ts';
+import { mapOf } from './map.ts';
+import { maxBytes, text } from './text.ts';
+
+const { envNamesMax, envNameMaxChars, envValueMaxBytes, envMaxBytes } = limits;
+
+/** Of the agent, its tools and its MCP servers. Reserved names are refused, never ignored. */
+export const env = mapOf({
+  max: envNamesMax,
+  noun: 'variables',
+  nameFault,
+  value: text().check(maxBytes(envValueMaxBytes)),
+})
+  .refine((variables) => bytesOf(variables) <= envMaxBytes, {
+    error: `must be at most ${envMaxBytes} bytes of UTF-8, names and values together`,
+  })
+  .meta({
+    description:
+      'Environment of the agent, its tools and its MCP servers; write-only. ' +
+      `At most ${envValueMaxBytes} bytes of UTF-8 a value, ${envMaxBytes} with all names and values. ` +
+      'What the sandbox itself needs (proxies, TMPDIR) stays as it is.',
+    maxProperties: envNamesMax,
+    propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: envNameMaxChars },
+    additionalProperties: { type: 'string' },
+  });
+
+function nameFault(name: string): string | null {
+  if (name.length > envNameMaxChars) return `a name is at most ${envNameMaxChars} characters`;
+  return envNameFault(name);
+}
+
+function bytesOf(variables: Record<string, string>): number {
+  const lengths = Object.entries(variables)
+    .flat()
+    .map((part) => Buffer.byteLength(part));
+  return lengths.reduce((sum, length) => sum + length, 0);
+}

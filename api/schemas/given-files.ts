@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { checkGivenPath } from '../../core/file-path.ts';
+import { limits } from '../../core/limits.ts';
+
+const path = z
+  .string()
+  .superRefine((value, context) => {
+    const check = checkGivenPath(value);
+    if (!check.ok) context.addIssue({ code: 'custom', message: check.reason });
+  })
+  .meta({ description: `Relative, with slashes, at most ${limits.filePathMaxBytes} bytes.` });
+
+const givenFile = z
+  .strictObject({
+    path,
+    content: z.string(),
+    encoding: z.enum(['utf8', 'base64']),
+    mode: z.enum(['0644', '0755']).optional(),
+  })
+  .meta({ id: 'GivenFile' });
+
+/** Files that a request puts into a working directory. How large they are is seen when decoded. */
+export const givenFiles = z
+  .array(givenFile)
+  .max(limits.filesPerRequestMax)
+  .meta({
+    description:
+      `At most ${limits.filesPerRequestMax} files, ${limits.fileMaxBytes} bytes each and ` +
+      `${limits.filesPerRequestMaxBytes} together. What \`.flowignore\` matches is this run's alone; ` +
+      'any other becomes a file of the flow.',
+  });
+
+export type GivenFileBody = z.infer<typeof givenFile>;

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { limits } from '../../core/limits.ts';
+import { pageQuery } from '../pages.ts';
+import { givenFiles } from './given-files.ts';
+import { labels } from './labels.ts';
+import { flowParams, runRecord } from './run.ts';
+import { configFields } from './run-config.ts';
+import { sessionId } from './session-id.ts';
+import { maxBytes, maxCharacters, text } from './text.ts';
+import { idempotencyKey } from './trigger.ts';
+
+export const sessionBody = z.strictObject({
+  sessionId: sessionId.optional().meta({
+    description: 'Goes on with the conversation of this id, if there is one; a new one without it.',
+  }),
+  name: text().min(1).check(maxCharacters(limits.nameMaxChars)).optional(),
+  labels: labels.optional(),
+  partialMessages: z.boolean().optional(),
+  ...configFields,
+});
+
+export type SessionBody = z.infer<typeof sessionBody>;
+
+export const sessionOpened = z
+  .object({ sessionId: z.string(), runId: z.uuid(), streamUrl: z.string() })
+  .meta({ id: 'OpenedSession' });
+
+export const sessionRecord = runRecord
+  .extend({
+    queued: z.int().min(0).meta({ description: 'Messages that no agent has been given yet.' }),
+    lastMessageAt: z.string().nullable().meta({ format: 'date-time' }),
+  })
+  .meta({ id: 'Session' });
+
+/** An id that no session can have names none. */
+export const sessionParams = flowParams.extend({ sessionId: z.string() });
+
+export const sessionsQuery = z.strictObject(pageQuery);
+
+export const sessionEnded = z
+  .object({ sessionId: z.string(), runId: z.uuid(), ended: z.literal(true) })
+  .meta({ id: 'EndedSession' });
+
+export const chatBody = z.strictObject({
+  message: text().min(1).check(maxBytes(limits.promptMaxBytes)),
+  sessionId: sessionId.optional().meta({ description: 'A new session without it.' }),
+  stream: z
+    .boolean()
+    .optional()
+    .meta({ description: 'false: the answer waits for the end of the turn. true by default.' }),
+  clientMessageId: idempotencyKey.optional().meta({
+    description: 'The same message is not run twice in its session. As the Idempotency-Key header.',
+  }),
+  files: givenFiles.optional(),
+});
+
+const queuedFields = {
+  sessionId: z.string(),
+  runId: z.uuid(),
+  messageId: z.uuid(),
+};
+
+export const messageQueued = z
+  .object({
+    ...queuedFields,
+    streamUrl: z.string(),
+    position: z.int().min(0).meta({ description: 'How many messages come before it.' }),
+  })
+  .meta({ id: 'QueuedMessage' });
+
+export const turnAnswer = z
+  .object({
+    ...queuedFields,
+    text: z.string(),
+    exitCode: z.int(),
+    usage: runRecord.shape.usage,
+    costUsd: z.number().nullable(),
+  })
+  .meta({ id: 'Turn' });
+
+const { mcpMode, appendSystemPrompt, disallowedTools } = configFields;
+
+/** What is left out stays as it is; null clears a field, or one entry of a map. */
+export const configPatch = z.strictObject({
+  env: z
+    .record(z.string(), text().nullable())
+    .nullable()
+    .optional()
+    .meta({ description: 'Merged by name; null takes a variable away.' }),
+  mcpServers: z
+    .record(z.string(), z.record(z.string(), z.unknown()).nullable())
+    .nullable()
+    .optional()
+    .meta({ description: 'Merged by name; of a known server `headers` may be given alone.' }),
+  mcpMode: mcpMode.nullable(),
+  appendSystemPrompt: appendSystemPrompt.nullable(),
+  disallowedTools: disallowedTools.nullable(),
+});
+
+export type ConfigPatch = z.infer<typeof configPatch>;
+
+export const configChanged = z
+  .object({
+    sessionId: z.string(),
+    effective: z.enum(['now', 'next_turn']),
+    env: z.array(z.string()),
+    mcpServers: z.array(z.string()),
+    disallowedTools: z.array(z.string()),
+    appendSystemPrompt: z.boolean(),
+  })
+  .meta({ id: 'ChangedConfig' });

@@ -1,0 +1,54 @@
+import type { Flow } from '../core/flow.ts';
+import type { RunConfig } from '../core/run-config.ts';
+import type { AdmitRun } from '../systems/postgres/admission.ts';
+import type { Caller } from './app-types.ts';
+import type { ApiDeps } from './deps.ts';
+import { invalid } from './errors.ts';
+import type { TriggerBody } from './schemas/trigger.ts';
+
+/** In whose name a run is asked for. */
+export type Asker = Pick<AdmitRun, 'triggerType' | 'keyId' | 'keyName' | 'keyCreatedBy'>;
+
+export const askedByKey = ({ key }: Caller): Asker => ({
+  triggerType: 'api',
+  keyId: key.keyId,
+  keyName: key.name,
+  keyCreatedBy: key.createdBy,
+});
+
+export interface Wanted {
+  asker: Asker;
+  flow: Flow;
+  body: TriggerBody;
+  config: RunConfig;
+  idempotencyKey: string | null;
+}
+
+/** What admission is asked: the request's word where it says something, else the flow's. */
+export function wantedRun(
+  deps: Pick<ApiDeps, 'newId' | 'runTimeoutMs'>,
+  { asker, flow, body, config, idempotencyKey }: Wanted,
+): AdmitRun {
+  const prompt = body.prompt ?? flow.prompt;
+  if (!prompt) throw invalid('body.prompt: is needed, since the flow has no prompt of its own');
+  const ordinary = flow.timeoutSeconds ?? Math.ceil(deps.runTimeoutMs / 1_000);
+  return {
+    runId: deps.newId(),
+    flowId: flow.flowId,
+    projectId: flow.projectId,
+    ...asker,
+    prompt,
+    name: body.name ?? null,
+    labels: body.labels ?? {},
+    partialMessages: body.partialMessages ?? false,
+    callbackUrl: body.callbackUrl ?? null,
+    idempotencyKey,
+    timeoutSeconds: body.timeoutSeconds ?? ordinary,
+    model: body.model ?? null,
+    maxTurns: body.maxTurns ?? null,
+    maxBudgetUsd: body.maxBudgetUsd ?? null,
+    outputSchema: body.outputSchema ?? null,
+    retryOf: null,
+    config,
+  };
+}

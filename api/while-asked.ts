@@ -1,0 +1,24 @@
+import type { FastifyReply } from 'fastify';
+
+/** Waits for as long as its caller does: until that one has left, or the server closes. */
+export async function whileAsked<T>(
+  reply: FastifyReply,
+  closing: AbortSignal,
+  wait: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  // Not with `AbortSignal.any`: of every wait, `closing` would keep something until the end.
+  const asked = new AbortController();
+  const giveUp = () => asked.abort();
+  reply.raw.once('close', giveUp);
+  closing.addEventListener('abort', giveUp);
+  if (closing.aborted) giveUp();
+  const from = performance.now();
+  try {
+    return await wait(asked.signal);
+  } finally {
+    reply.request.waitedMs += performance.now() - from;
+    closing.removeEventListener('abort', giveUp);
+    // A connection that was busy when the server closed would keep it open.
+    if (closing.aborted) reply.header('connection', 'close');
+  }
+}
