@@ -16,12 +16,22 @@ export async function main(args: string[]): Promise<number> {
 
 /** Loaded when a command needs it, so that help and errors of usage come at once. */
 const world: World = {
+  async loadRules() {
+    return (await import('./rules.ts')).rules;
+  },
   async withStores(work) {
     const { withStores } = await import('./open-stores.ts');
     return withStores(work);
   },
+  async withDoctor(work) {
+    const { withDoctor } = await import('./open-doctor.ts');
+    return withDoctor(work);
+  },
   async migrate() {
     const { migrateDatabase } = await import('./migrate-database.ts');
     await migrateDatabase();
+  },
+  async backups() {
+    return (await import('./backups.ts')).backups;
   },
 };

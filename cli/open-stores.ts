@@ -1,6 +1,8 @@
 import { readCliConfig } from '../config/cli-config.ts';
 import { createFlowStore } from '../systems/postgres/flow-store.ts';
+import { createHostStore } from '../systems/postgres/host-store.ts';
 import { createKeyStore } from '../systems/postgres/key-store.ts';
+import { createOperatorStore } from '../systems/postgres/operator-store.ts';
 import { createPool } from '../systems/postgres/pool.ts';
 import { createProjectStore } from '../systems/postgres/project-store.ts';
 import { createSealer } from '../systems/postgres/seal.ts';
@@ -16,6 +18,9 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
       projects: createProjectStore(pool, sealer),
       flows: createFlowStore(pool, sealer),
       keys: createKeyStore(pool),
+      operators: createOperatorStore(pool),
+      hosts: createHostStore(pool),
+      publicUrl: config.publicUrl,
     });
   } finally {
     await pool.end();

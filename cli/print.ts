@@ -1,6 +1,3 @@
-/** A record of a store, as it is printed. */
-export type Row = Record<string, unknown>;
-
 /** One record: JSON for scripts, or a line for each of its fields. */
 export function printRecord(record: object, { json }: { json?: true }): void {
   if (json === true) return write(JSON.stringify(record));

@@ -1,15 +1,27 @@
 import type { FlowStore } from '../systems/postgres/flow-store.ts';
+import type { HostStore } from '../systems/postgres/host-store.ts';
 import type { KeyStore } from '../systems/postgres/key-store.ts';
+import type { OperatorStore } from '../systems/postgres/operator-store.ts';
 import type { ProjectStore } from '../systems/postgres/project-store.ts';
+import type { Backups } from './backups.ts';
+import type { Parts } from './doctor/parts.ts';
+import type { Rules } from './rules.ts';
 
 export interface Stores {
   projects: ProjectStore;
   flows: FlowStore;
   keys: KeyStore;
+  operators: OperatorStore;
+  hosts: HostStore;
+  /** Where the service is reached, for links. */
+  publicUrl: string;
 }
 
 /** What the commands ask of the world. */
 export interface World {
+  loadRules(): Promise<Rules>;
   withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
+  withDoctor<T>(work: (parts: Parts) => Promise<T>): Promise<T>;
   migrate(): Promise<void>;
+  backups(): Promise<Backups>;
 }

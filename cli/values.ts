@@ -1,11 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
+import {
+  allowedHostRule,
+  hasAtMost,
+  modelBaseUrlRule,
+  modelKeyRule,
+  modelRule,
+  projectIdRule,
+  type TextRule,
+} from '../core/field-rules.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
 import { limits } from '../core/limits.ts';
+import { passphraseMinChars } from './backup/sealed-key.ts';
 
 // Each reads one value of the command line, or refuses it with what was expected.
 
 export function projectId(text: string): string {
-  return matching(text, /^[A-Za-z0-9_-]{1,64}$/, '1 to 64 letters, digits, dashes and underscores');
+  return following(text, projectIdRule);
 }
 
 export function uuid(text: string): string {
@@ -13,21 +24,25 @@ export function uuid(text: string): string {
 }
 
 export function name(text: string): string {
-  return matching(text, /^[^\0]{1,200}$/su, `1 to ${limits.nameMaxChars} characters`);
+  if (text !== '' && isText(text, limits.nameMaxChars)) return text;
+  throw new InvalidArgumentError(`Expected 1 to ${limits.nameMaxChars} characters.`);
 }
 
-/** A name that begins with a dash would be read as a flag by the agent. */
 export function model(text: string): string {
-  return matching(text, /^[A-Za-z0-9][\w.:@/[\]-]{0,99}$/, 'the name of a model');
+  return following(text, modelRule);
+}
+
+export function modelKey(text: string): string {
+  return following(text, modelKeyRule);
+}
+
+export function modelBaseUrl(text: string): string {
+  return following(text, modelBaseUrlRule);
 }
 
 /** `host`, `host:port`, or `*.host` for all hosts below it. */
 export function allowedHost(text: string, before: string[] = []): string[] {
-  const pattern = /^(?:\*\.[a-z0-9.-]{1,251}|[a-z0-9.-]{1,253}(?::\d{1,5})?)$/i;
-  return [
-    ...before,
-    matching(text, pattern, 'a host like example.org, example.org:8443 or *.example.org'),
-  ];
+  return [...before, following(text, allowedHostRule)];
 }
 
 export function wholeNumber(min: number, max: number): (text: string) => number {
@@ -36,6 +51,13 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     if (value >= min && value <= max) return value;
     throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
   };
+}
+
+export function budgetUsd(text: string): number {
+  const { maxBudgetMinUsd: min, maxBudgetMaxUsd: max } = limits;
+  const value = /^\d{1,6}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
+  if (value >= min && value <= max) return value;
+  throw new InvalidArgumentError(`Expected dollars from ${min} to ${max}.`);
 }
 
 /** `none` stays a word while the line is read: commander takes a null for a missing value. */
@@ -54,15 +76,17 @@ export function noneAsNull<T extends string | number>(
 
 export function cpus(text: string): number {
   const value = /^\d{1,3}(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
-  if (value >= 0.1 && value <= 256) return value;
-  throw new InvalidArgumentError('Expected a number from 0.1 to 256.');
+  const { cpusMin: min, cpusMax: max } = limits;
+  if (value >= min && value <= max) return value;
+  throw new InvalidArgumentError(`Expected a number from ${min} to ${max}.`);
 }
 
 /** Units are spelled out: `2G` means two things. */
 export function memory(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,6}(?:\.\d{1,3})?)(MiB|GiB)$/.exec(text) ?? [];
   const bytes = Math.floor(Number(count) * (unit === 'GiB' ? 1024 ** 3 : 1024 ** 2));
-  if (count !== '' && bytes >= 256 * 1024 ** 2 && bytes <= 1024 ** 4) return bytes;
+  const { memoryMinBytes, memoryMaxBytes } = limits;
+  if (count !== '' && bytes >= memoryMinBytes && bytes <= memoryMaxBytes) return bytes;
   throw new InvalidArgumentError('Expected a size from 256MiB to 1024GiB, like 2GiB.');
 }
 
@@ -86,6 +110,38 @@ export function fileText(path: string): string {
   }
 }
 
+/** A line end at its end is the editor's, not the author's. */
+export function passphraseIn(path: string): string {
+  const text = fileText(path).replace(/\r?\n$/, '');
+  if (text.length >= passphraseMinChars) return text;
+  throw new InvalidArgumentError(
+    `Expected a passphrase of at least ${passphraseMinChars} characters.`,
+  );
+}
+
+/** What stands in it is never said again: it may be a secret. */
+export function jsonObject(text: string): JsonObject {
+  const value = parsed(text);
+  if (isObject(value)) return value;
+  throw new InvalidArgumentError('Expected a JSON object.');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text, refusingPrototypes);
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw error;
+    const at = /line \d+ column \d+/.exec(String(error))?.[0];
+    throw new InvalidArgumentError(`It is not JSON${at === undefined ? '' : `, at ${at}`}.`);
+  }
+}
+
+/** As in a body of the API: it would be lost on the way. */
+function refusingPrototypes(key: string, value: unknown): unknown {
+  if (key !== '__proto__') return value;
+  throw new InvalidArgumentError('No field is named __proto__.');
+}
+
 export function prompt(text: string): string {
   const bytes = Buffer.byteLength(text);
   if (bytes >= 1 && bytes <= limits.promptMaxBytes && !text.includes('\0')) return text;
@@ -93,8 +149,14 @@ export function prompt(text: string): string {
 }
 
 export function instructions(text: string): string {
-  if (text.length <= limits.instructionsMaxChars && !text.includes('\0')) return text;
+  if (isText(text, limits.instructionsMaxChars)) return text;
   throw new InvalidArgumentError(`Expected at most ${limits.instructionsMaxChars} characters.`);
+}
+
+const isText = (text: string, max: number): boolean => !text.includes('\0') && hasAtMost(max, text);
+
+function following(text: string, { pattern, expected }: TextRule): string {
+  return matching(text, pattern, expected);
 }
 
 function matching(text: string, pattern: RegExp, expected: string): string {

@@ -1,11 +1,16 @@
 import { type Command, Option } from 'commander';
-import type { Flow, NetworkPolicy } from '../../core/flow.ts';
+import { type Flow, type NetworkPolicy, standardFlow } from '../../core/flow.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { limits } from '../../core/limits.ts';
+import { onlyDefined } from '../../core/only-defined.ts';
+import { CliError } from '../explain.ts';
 import {
   allowedHost,
+  budgetUsd,
   cpus,
   fileText,
   instructions,
+  jsonObject,
   memory,
   model,
   name,
@@ -18,6 +23,8 @@ import {
 
 /** What is decided about a flow, both when it is made and when it is changed. */
 export interface FlowOptions {
+  config?: JsonObject;
+  name?: string;
   prompt?: string;
   promptFile?: string;
   instructionsFile?: string;
@@ -27,7 +34,11 @@ export interface FlowOptions {
   memory?: number;
   cpus?: number;
   timeoutSeconds?: OrNone<number>;
+  maxTurns?: OrNone<number>;
+  maxBudgetUsd?: OrNone<number>;
   runner?: OrNone<string>;
+  schedule?: OrNone<string>;
+  timezone?: string;
   json?: true;
 }
 
@@ -38,7 +49,12 @@ export function withFlowOptions(command: Command): Command {
     'the same, from a file; - is standard input',
   );
   const timeout = wholeNumber(1, limits.timeoutMaxSeconds);
+  const turns = wholeNumber(1, limits.maxTurnsMax);
   return command
+    .option('--config <path>', 'its fields as JSON, from a file; - is standard input', (path) =>
+      jsonObject(fileText(path)),
+    )
+    .option('--name <text>', 'what people call it', name)
     .option('--prompt <text>', 'the first message of a run that brings none', prompt)
     .addOption(promptFile.argParser((path) => prompt(fileText(path))).conflicts('prompt'))
     .option('--instructions-file <path>', 'its system prompt', (path) =>
@@ -50,51 +66,69 @@ export function withFlowOptions(command: Command): Command {
     .option('--memory <size>', 'of each run, like 2GiB', memory)
     .option('--cpus <n>', 'of each run', cpus)
     .option('--timeout-seconds <n|none>', 'how long a run may take', orNone(timeout))
+    .option('--max-turns <n|none>', 'how often a run may ask the model', orNone(turns))
+    .option('--max-budget-usd <n|none>', 'what a run may cost', orNone(budgetUsd))
     .option('--runner <host|none>', 'the id of the only host that may run it', orNone(name))
-    .option('--json', 'print JSON');
+    .option(
+      '--schedule <cron|none>',
+      'when it runs by itself, like "30 9 * * MON-FRI"',
+      orNone((text) => text),
+    )
+    .option('--timezone <name>', 'where the schedule’s clock hangs (default: UTC)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', configHelp);
 }
 
-type FlowFields = Partial<
-  Pick<
-    Flow,
-    'prompt' | 'instructions' | 'model' | 'network' | 'resources' | 'timeoutSeconds' | 'runner'
-  >
->;
+const configHelp = `
+--config takes every field that the operators' API takes, the only way for those without
+an option of their own, so that no secret stands on a command line:
+  {"description": "…", "image": "…", "disallowedTools": ["Bash(git:*)"],
+   "env": {"TOKEN": "…"},
+   "mcpServers": {"docs": {"type": "http", "url": "https://…",
+                           "headers": {"Authorization": "Bearer \${TOKEN}"}}}}
+Of "env" and "mcpServers", what is named is put in, null takes one away, and null for all
+takes all away. Options win over the file.`;
 
-/** The fields that options speak of; of a pair of which one is given, the other stays as it was. */
-export function fieldsOf(
+/** What the operators' API would be sent: what the file says, and what options say over it. */
+export function bodyOf(
   options: FlowOptions,
-  before: Pick<Flow, 'network' | 'resources'> = standard,
-): FlowFields {
+  before: Pick<Flow, 'schedule'> = standardFlow,
+): JsonObject {
+  const { config = {} } = options;
   const given = {
+    name: options.name,
     prompt: options.prompt ?? options.promptFile,
     instructions: options.instructionsFile,
     model: noneAsNull(options.model),
-    network: networkOf(options, before.network),
-    resources: resourcesOf(options, before.resources),
+    network: over(config['network'], {
+      policy: options.network,
+      allowedHosts: options.allowHost,
+    }),
+    resources: over(config['resources'], { memoryBytes: options.memory, cpus: options.cpus }),
     timeoutSeconds: noneAsNull(options.timeoutSeconds),
+    limits: over(config['limits'], {
+      maxTurns: noneAsNull(options.maxTurns),
+      maxBudgetUsd: noneAsNull(options.maxBudgetUsd),
+    }),
     runner: noneAsNull(options.runner),
+    schedule: scheduleOf(options, config['schedule'] ?? before.schedule),
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { ...config, ...onlyDefined(given) };
 }
 
-const standard: Pick<Flow, 'network' | 'resources'> = {
-  network: { policy: 'limited', allowedHosts: [] },
-  resources: { memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
-};
-
-function networkOf(options: FlowOptions, before: Flow['network']): Flow['network'] | undefined {
-  if (options.network === undefined && options.allowHost === undefined) return undefined;
-  return {
-    policy: options.network ?? before.policy,
-    allowedHosts: options.allowHost ?? before.allowedHosts,
-  };
+/** A group of which no option speaks is as the file has it, and so is one that is none. */
+function over(group: unknown, options: object): unknown {
+  const given = onlyDefined(options);
+  if (Object.keys(given).length === 0) return undefined;
+  if (group !== undefined && !isObject(group)) return undefined;
+  return { ...group, ...given };
 }
 
-function resourcesOf(
-  options: FlowOptions,
-  before: Flow['resources'],
-): Flow['resources'] | undefined {
-  if (options.memory === undefined && options.cpus === undefined) return undefined;
-  return { memoryBytes: options.memory ?? before.memoryBytes, cpus: options.cpus ?? before.cpus };
+/** Of the two parts, the one that is not given stays as it was. */
+function scheduleOf({ schedule, timezone }: FlowOptions, before: unknown): unknown {
+  if (schedule === 'none') return null;
+  const given = over(before ?? undefined, { cron: schedule, timezone });
+  if (isObject(given) && given['cron'] === undefined)
+    throw new CliError('--timezone is that of a schedule, and there is none.');
+  return given;
 }

@@ -3,8 +3,8 @@ import { limits } from '../../core/limits.ts';
 import { CliError } from '../explain.ts';
 import { printRecord, printTable } from '../print.ts';
 import type { Stores, World } from '../stores.ts';
-import { name, projectId, uuid } from '../values.ts';
-import { type FlowOptions, fieldsOf, withFlowOptions } from './flow-options.ts';
+import { projectId, uuid } from '../values.ts';
+import { bodyOf, type FlowOptions, withFlowOptions } from './flow-options.ts';
 
 export function flowCommand(world: World): Command {
   return new Command('flow')
@@ -15,21 +15,24 @@ export function flowCommand(world: World): Command {
     .addCommand(update(world));
 }
 
-function create({ withStores }: World): Command {
+function create({ withStores, loadRules }: World): Command {
   const command = new Command('create')
     .description('makes a flow')
-    .requiredOption('--project <project>', 'whose flow it is', projectId)
-    .requiredOption('--name <text>', 'what people call it', name);
-  return withFlowOptions(command).action(
-    (options: FlowOptions & { project: string; name: string }) =>
-      withStores(async ({ projects, flows }) => {
-        const { project } = options;
-        if ((await projects.find(project)) === null)
-          throw new CliError(`There is no project ${project}.`);
-        const flow = { ...fieldsOf(options), projectId: project, name: options.name };
-        printRecord(await flows.create(flow), options);
-      }),
-  );
+    .requiredOption('--project <project>', 'whose flow it is', projectId);
+  return withFlowOptions(command).action(async (options: FlowOptions & { project: string }) => {
+    const { project } = options;
+    const body = bodyOf(options);
+    if (body['name'] === undefined)
+      command.error("error: a flow needs a name: by option '--name <text>', or in its file", {
+        exitCode: 2,
+      });
+    const fields = (await loadRules()).newFlow(body);
+    await withStores(async ({ projects, flows }) => {
+      if ((await projects.find(project)) === null)
+        throw new CliError(`There is no project ${project}.`);
+      printRecord(await flows.create({ ...fields, projectId: project }), options);
+    });
+  });
 }
 
 function list({ withStores }: World): Command {
@@ -74,19 +77,18 @@ function show({ withStores }: World): Command {
     );
 }
 
-function update({ withStores }: World): Command {
+function update({ withStores, loadRules }: World): Command {
   const command = new Command('update')
     .description('changes a flow; runs that are on their way keep what they began with')
-    .argument('<flow-id>', 'its id', uuid)
-    .option('--name <text>', 'what people call it', name);
-  return withFlowOptions(command).action(
-    (flowId: string, options: FlowOptions & { name?: string }) =>
-      withStores(async ({ flows }) => {
-        const before = await flows.find(flowId);
-        if (before === null) throw new CliError(`There is no flow ${flowId}.`);
-        const renamed = options.name === undefined ? {} : { name: options.name };
-        const flow = await flows.update(flowId, { ...fieldsOf(options, before), ...renamed });
-        printRecord(flow ?? before, options);
-      }),
-  );
+    .argument('<flow-id>', 'its id', uuid);
+  return withFlowOptions(command).action(async (flowId: string, options: FlowOptions) => {
+    const { flowPatch } = await loadRules();
+    await withStores(async ({ flows }) => {
+      const flow = await flows.change(flowId, (before) =>
+        flowPatch(bodyOf(options, before.flow), before),
+      );
+      if (flow === null) throw new CliError(`There is no flow ${flowId}.`);
+      printRecord(flow, options);
+    });
+  });
 }

@@ -1,8 +1,20 @@
 import { Command } from 'commander';
+import { limits } from '../../core/limits.ts';
+import { onlyDefined } from '../../core/only-defined.ts';
 import { CliError } from '../explain.ts';
 import { printRecord, printTable } from '../print.ts';
 import type { World } from '../stores.ts';
-import { name, noneAsNull, type OrNone, orNone, projectId, wholeNumber } from '../values.ts';
+import {
+  fileText,
+  modelBaseUrl,
+  modelKey,
+  name,
+  noneAsNull,
+  type OrNone,
+  orNone,
+  projectId,
+  wholeNumber,
+} from '../values.ts';
 
 export function projectCommand(world: World): Command {
   return new Command('project')
@@ -17,19 +29,19 @@ interface Output {
   json?: true;
 }
 
-function create({ withStores }: World): Command {
-  return new Command('create')
+function create({ withStores, loadRules }: World): Command {
+  const command = new Command('create')
     .description('makes a project')
     .argument('<project>', 'its id', projectId)
-    .option('--name <text>', 'what people call it (default: its id)', name)
-    .option('--json', 'print JSON')
-    .action((id: string, options: Output & { name?: string }) =>
-      withStores(async ({ projects }) => {
-        const project = await projects.create({ projectId: id, name: options.name ?? id });
-        if (project === null) throw new CliError(`There is a project ${id} already.`);
-        printRecord(project, options);
-      }),
-    );
+    .option('--name <text>', 'what people call it (default: its id)', name);
+  return withBounds(command).action(async (id: string, options: Bounds) => {
+    const fields = (await loadRules()).newProject({ projectId: id, ...boundsOf(options) });
+    await withStores(async ({ projects }) => {
+      const project = await projects.create(fields);
+      if (project === null) throw new CliError(`There is a project ${id} already.`);
+      printRecord(project, options);
+    });
+  });
 }
 
 function list({ withStores }: World): Command {
@@ -50,48 +62,77 @@ function list({ withStores }: World): Command {
     );
 }
 
-const atMost = 1_000_000;
-
 interface Bounds extends Output {
+  name?: string;
   maxConcurrentRuns?: number;
   monthlyRunQuota?: OrNone<number>;
 }
 
-function set({ withStores }: World): Command {
-  const count = wholeNumber(0, atMost);
-  return new Command('set')
-    .description('changes what a project may do')
-    .argument('<project>', 'its id', projectId)
-    .option('--max-concurrent-runs <n>', 'how many of its runs go on at once', count)
-    .option('--monthly-run-quota <n|none>', 'how many it may start a month', orNone(count))
-    .option('--json', 'print JSON')
-    .action((id: string, options: Bounds) =>
-      withStores(async ({ projects }) => {
-        const project = await projects.update(id, patchOf(options));
-        if (project === null) throw new CliError(`There is no project ${id}.`);
-        printRecord(project, options);
-      }),
-    );
+interface Settings extends Bounds {
+  ownModelKeyFile?: OrNone<string>;
+  ownModelBaseUrl?: string;
 }
 
-/** What is not given stays as it is. */
-function patchOf({ maxConcurrentRuns, monthlyRunQuota }: Bounds) {
-  const quota = noneAsNull(monthlyRunQuota);
-  return {
-    ...(maxConcurrentRuns === undefined ? {} : { maxConcurrentRuns }),
-    ...(quota === undefined ? {} : { monthlyRunQuota: quota }),
-  };
+function withBounds(command: Command): Command {
+  const count = wholeNumber(0, limits.projectRunsMax);
+  return command
+    .option('--max-concurrent-runs <n>', 'how many of its runs go on at once', count)
+    .option('--monthly-run-quota <n|none>', 'how many it may start a month', orNone(count))
+    .option('--json', 'print JSON');
+}
+
+const boundsOf = ({ name: title, maxConcurrentRuns, monthlyRunQuota }: Bounds) =>
+  onlyDefined({
+    name: title,
+    maxConcurrentRuns,
+    monthlyRunQuota: noneAsNull(monthlyRunQuota),
+  });
+
+function set({ withStores, loadRules }: World): Command {
+  const command = new Command('set')
+    .description('changes what a project may do')
+    .argument('<project>', 'its id', projectId)
+    .option('--name <text>', 'what people call it', name)
+    .option(
+      '--own-model-key-file <path|none>',
+      'its own key for the model API, from a file; - is standard input; none: the service’s',
+      orNone((path) => modelKey(fileText(path).trim())),
+    )
+    .option('--own-model-base-url <url>', 'where that key is good', modelBaseUrl);
+  return withBounds(command).action(async (id: string, options: Settings) => {
+    const body = onlyDefined({ ...boundsOf(options), model: modelOf(options) });
+    const patch = (await loadRules()).projectPatch(body);
+    await withStores(async ({ projects }) => {
+      const project = await projects.update(id, patch);
+      if (project === null) throw new CliError(`There is no project ${id}.`);
+      printRecord(project, options);
+    });
+  });
+}
+
+/** The key and the address come together: a key is never sent to an address it was not given for. */
+function modelOf({ ownModelKeyFile, ownModelBaseUrl }: Settings) {
+  const apiKey = noneAsNull(ownModelKeyFile);
+  if (apiKey === undefined && ownModelBaseUrl === undefined) return undefined;
+  if (apiKey === null && ownModelBaseUrl === undefined) return null;
+  if (typeof apiKey === 'string' && ownModelBaseUrl !== undefined)
+    return { apiKey, baseUrl: ownModelBaseUrl };
+  throw new CliError('--own-model-key-file and --own-model-base-url are given together.');
 }
 
 function webhookSecret({ withStores }: World): Command {
   return new Command('webhook-secret')
     .description('shows the secret with which receivers verify a project’s webhooks')
     .argument('<project>', 'its id', projectId)
+    .option('--rotate', 'puts another in its place, from the next attempt on')
     .option('--json', 'print JSON')
-    .action((id: string, options: Output) =>
+    .action((id: string, options: Output & { rotate?: true }) =>
       withStores(async ({ projects }) => {
         if ((await projects.find(id)) === null) throw new CliError(`There is no project ${id}.`);
-        printRecord({ webhookSecret: await projects.ensureWebhookSecret(id) }, options);
+        const secret = options.rotate
+          ? await projects.rotateWebhookSecret(id)
+          : await projects.ensureWebhookSecret(id);
+        printRecord({ webhookSecret: secret }, options);
       }),
     );
 }

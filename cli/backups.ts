@@ -1,0 +1,104 @@
+import { readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { readBackupConfig, readRestoreConfig } from '../config/backup-config.ts';
+import { findClientPrograms } from '../systems/postgres/client-programs.ts';
+import { type DatabaseFacts, dump, readFacts, restore } from '../systems/postgres/dump.ts';
+import { migrate, migrationsFolder } from '../systems/postgres/migrate.ts';
+import { createPool } from '../systems/postgres/pool.ts';
+import { forgetRuns } from '../systems/redis/forget-runs.ts';
+import { type BackupHead, messageOf, openBackup, writeBackup } from './backup/backup-file.ts';
+import { keyIdOf, openKey, sealKey } from './backup/sealed-key.ts';
+import { CliError } from './explain.ts';
+
+export type Backups = typeof backups;
+
+export const backups = { backUp, restoreBackup, takeOutKey };
+
+interface BackupMade {
+  file: string;
+  bytes: number;
+  dumpedAt: Date;
+  hasKey: boolean;
+}
+
+async function backUp(file: string, passphrase: string | null): Promise<BackupMade> {
+  const { databaseUrl, encryptionKey, programEnv: env } = readBackupConfig();
+  const { now, serverMajor, schema } = await factsOf(databaseUrl);
+  if (schema === null) throw new CliError('The database has no schema: there is nothing to keep.');
+  const programs = await findClientPrograms({ databaseUrl, env }, serverMajor);
+  const key = passphrase === null ? null : sealKey(encryptionKey, passphrase);
+  const head = { dumpedAt: now, schema, keyId: keyIdOf(encryptionKey), key };
+  const bytes = await writeBackup(file, head, (into) => dump(programs, into));
+  return { file, bytes, dumpedAt: now, hasKey: key !== null };
+}
+
+interface Restored {
+  file: string;
+  dumpedAt: Date;
+}
+
+/**
+ * What Redis holds of the runs goes first: it is of a time that the database is about to lose, and
+ * nothing is lost with it. All the rest is one transaction; the schema is brought up to date after it.
+ */
+async function restoreBackup(file: string, { replace }: { replace: boolean }): Promise<Restored> {
+  const { databaseUrl, encryptionKey, programEnv: env, ...redis } = readRestoreConfig();
+  const backup = await openBackup(file);
+  const facts = await factsOf(databaseUrl);
+  refuseUnlessFit(backup.head, { key: encryptionKey, facts, replace });
+  const programs = await findClientPrograms({ databaseUrl, env }, facts.serverMajor);
+  const { redisUrl: url, instance } = redis;
+  await forgetRuns({ url, instance }).catch((error: unknown) => {
+    throw new CliError(`Redis cannot be reached, or refuses: ${messageOf(error)}`);
+  });
+  const { dumpedAt } = backup.head;
+  await restore(programs, { dump: backup.dump(), dumpedAt });
+  await migrate(databaseUrl);
+  return { file, dumpedAt };
+}
+
+async function takeOutKey(
+  file: string,
+  { passphrase, path }: { passphrase: string; path: string },
+): Promise<void> {
+  const { head } = await openBackup(file);
+  if (head.key === null) throw new CliError('The key was left out of this backup.');
+  const key = openKey(head.key, passphrase);
+  if (key === null) throw new CliError('The passphrase is not the one of this backup.');
+  const content = `${key.toString('base64')}\n`;
+  await writeFile(path, content, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
+    throw new CliError(`${path} cannot be written: ${messageOf(error)}.`);
+  });
+}
+
+interface Wish {
+  key: Buffer;
+  facts: DatabaseFacts;
+  replace: boolean;
+}
+
+function refuseUnlessFit(head: BackupHead, { key, facts, replace }: Wish): void {
+  if (head.keyId !== keyIdOf(key))
+    throw new CliError(
+      'ENCRYPTION_KEY is not the key of this backup: nothing secret in it could be read. ' +
+        'Take the key out of the backup with --key-to, and set it.',
+    );
+  if (!knownSchemas().includes(head.schema))
+    throw new CliError(`The backup is of a later version of the service (${head.schema}).`);
+  if (facts.users.length > 0)
+    throw new CliError(`The service is running (${facts.users.join(', ')}): stop it first.`);
+  if (!facts.isEmpty && !replace)
+    throw new CliError('The database is not empty. With --replace, what is in it is lost.');
+}
+
+const knownSchemas = (): string[] =>
+  readdirSync(migrationsFolder).map((name) => name.replace(/\.sql$/, ''));
+
+async function factsOf(databaseUrl: string): Promise<DatabaseFacts> {
+  const pool = createPool(databaseUrl, { applicationName: 'flowrun-cli', max: 1 });
+  try {
+    return await readFacts(pool);
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,25 @@
+import { Command } from 'commander';
+import { checks } from '../doctor/checks/all.ts';
+import { examine } from '../doctor/examine.ts';
+import { shown } from '../doctor/show.ts';
+import { CliError } from '../explain.ts';
+import { write } from '../print.ts';
+import type { World } from '../stores.ts';
+
+export function doctorCommand({ withDoctor }: World): Command {
+  return new Command('doctor')
+    .description('looks at all that the service stands on, and says what is wrong and what to do')
+    .option('--fix', 'mends what is safe to mend')
+    .option('--json', 'print JSON')
+    .action(async ({ fix = false, json = false }: { fix?: boolean; json?: boolean }) => {
+      const outcomes = await withDoctor((parts) =>
+        examine(checks, parts, {
+          fix,
+          told: (outcome) => (json ? undefined : write(shown(outcome))),
+        }),
+      );
+      if (json) write(JSON.stringify(outcomes));
+      const wrong = outcomes.filter(({ state }) => state === 'wrong').map(({ name }) => name);
+      if (wrong.length > 0) throw new CliError(`Something is wrong with ${wrong.join(', ')}.`);
+    });
+}

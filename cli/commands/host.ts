@@ -1,0 +1,51 @@
+import { Command } from 'commander';
+import { CliError } from '../explain.ts';
+import { note, printRecord, printTable } from '../print.ts';
+import type { World } from '../stores.ts';
+import { name } from '../values.ts';
+
+export function hostCommand(world: World): Command {
+  return new Command('host')
+    .description('the machines on which sandboxes run')
+    .addCommand(list(world))
+    .addCommand(setDraining(world, { verb: 'drain', draining: true, what: drainHelp }))
+    .addCommand(setDraining(world, { verb: 'undrain', draining: false, what: undrainHelp }));
+}
+
+const drainHelp =
+  'places nothing new on a host; its runs go on to their end, its sessions move on when they are idle';
+const undrainHelp = 'lets a host take sandboxes again';
+
+interface Output {
+  json?: true;
+}
+
+function list({ withStores }: World): Command {
+  return new Command('list')
+    .description('lists all hosts that were ever seen')
+    .option('--json', 'print JSON')
+    .action((options: Output) =>
+      withStores(async ({ hosts }) => {
+        const fields = ['hostId', 'name', 'used', 'capacity', 'draining', 'lastSeen'] as const;
+        printTable(await hosts.list(), [...fields], options);
+      }),
+    );
+}
+
+function setDraining(
+  { withStores }: World,
+  { verb, draining, what }: { verb: string; draining: boolean; what: string },
+): Command {
+  return new Command(verb)
+    .description(what)
+    .argument('<host>', 'its id, from the list', name)
+    .option('--json', 'print JSON')
+    .action((hostId: string, options: Output) =>
+      withStores(async ({ hosts }) => {
+        if (!(await hosts.setDraining(hostId, draining)))
+          throw new CliError(`There is no host ${hostId}.`);
+        if (options.json) printRecord({ hostId, draining }, options);
+        else note(`${hostId} ${draining ? 'takes nothing new' : 'takes sandboxes again'}.`);
+      }),
+    );
+}

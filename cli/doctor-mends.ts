@@ -1,0 +1,103 @@
+// What the doctor mends with are the worker's own steps: so it does nothing that a worker would not do.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DoctorConfig } from '../config/doctor-config.ts';
+import { createLogger } from '../config/logger.ts';
+import { hostTimes } from '../core/host-times.ts';
+import { createMessageStore } from '../systems/postgres/message-store.ts';
+import type { Pool } from '../systems/postgres/pool.ts';
+import { createReconcileStore } from '../systems/postgres/reconcile-store.ts';
+import { createRetentionStore } from '../systems/postgres/retention-store.ts';
+import { createRunStore } from '../systems/postgres/run-store.ts';
+import { createScheduleStore } from '../systems/postgres/schedule-store.ts';
+import { createSealer } from '../systems/postgres/seal.ts';
+import { createWebhookStore } from '../systems/postgres/webhook-store.ts';
+import type { Temporal } from '../systems/temporal/client.ts';
+import type { ReconcilerDeps } from '../worker/reconciler/deps.ts';
+import { eachRun } from '../worker/reconciler/each-run.ts';
+import { endLostRun } from '../worker/reconciler/end-lost-run.ts';
+import { createNudger } from '../worker/reconciler/nudge-endings.ts';
+import { deliverOwedWebhooks } from '../worker/reconciler/owed-webhooks.ts';
+import { signalMessages } from '../worker/reconciler/signal-messages.ts';
+import { startUnstarted } from '../worker/reconciler/start-unstarted.ts';
+import { createSweeper } from '../worker/reconciler/sweep.ts';
+import { createScheduleTeller } from '../worker/reconciler/tell-schedules.ts';
+import { reconcilerTimes } from '../worker/reconciler/times.ts';
+import type { Mends } from './doctor/parts.ts';
+
+/** More than enough for what a day leaves; what is left then, a worker takes. */
+const sweepPasses = 200;
+
+export function createMends(pool: Pool, config: DoctorConfig, temporal: Temporal | null): Mends {
+  const deps = stepDeps(pool, config);
+  const { withGlobalLock } = createReconcileStore(pool);
+  const step = (work: (deps: ReconcilerDeps) => Promise<void>) => () => {
+    if (temporal === null) throw new Error('TEMPORAL_ADDRESS is not set here');
+    return alone(withGlobalLock, () => work({ ...deps, temporal }));
+  };
+  return {
+    startUnstarted: step(startUnstarted),
+    nudgeEndings: step((on) => createNudger(on)()),
+    endClosed: (runIds) => step((on) => endClosed(on, runIds))(),
+    signalMessages: step(signalMessages),
+    tellSchedules: step((on) => createScheduleTeller(on)()),
+    deliverWebhooks: step(deliverOwedWebhooks),
+    sweep: (kept) =>
+      alone(withGlobalLock, async () => {
+        const pass = createSweeper({ ...deps, kept });
+        for (let passes = 0; passes < sweepPasses; passes += 1) await pass();
+      }),
+  };
+}
+
+function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
+  const sealer = createSealer(encryptionKey);
+  return {
+    hostId: 'none',
+    reconcile: createReconcileStore(pool),
+    runs: createRunStore(pool, sealer),
+    webhooks: createWebhookStore(pool, sealer),
+    messages: createMessageStore(pool),
+    schedules: createScheduleStore(pool),
+    retention: createRetentionStore(pool),
+    // Readers look into Postgres soon, and Redis forgets by itself.
+    frameStream: { wake: async () => false, expire: async () => false },
+    listSandboxes: async () => [],
+    removeSandbox: async () => undefined,
+    sweepSandboxes: async () => undefined,
+    logger: createLogger({ level: 'silent', name: 'doctor' }),
+    now: () => new Date(),
+    times: reconcilerTimes(times.reconcileEveryMs, hostTimes(times.hostLostMs)),
+    kept: { runMs: Infinity, sessionFilesMs: Infinity, webhookAttemptsMs: Infinity },
+  };
+}
+
+const tries = 20;
+const tryAgainMs = 500;
+
+/** Not while a worker does the same. */
+async function alone(
+  withLock: (work: () => Promise<void>) => Promise<boolean>,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (let attempt = 1; attempt <= tries; attempt += 1) {
+    if (await withLock(work)) return;
+    await sleep(tryAgainMs);
+  }
+  throw new Error('a worker is at it, and has been for a while');
+}
+
+/** As the worker's own judge does with each that it comes across. */
+async function endClosed(deps: ReconcilerDeps, runIds: string[]): Promise<void> {
+  const found = await Promise.all(runIds.map((runId) => deps.runs.find(runId)));
+  const runs = found.filter((run) => run !== null);
+  await eachRun(runs, deps.logger, async (run) => {
+    if ((await deps.temporal.describe(run.workflowId)) !== 'closed') return;
+    await endLostRun(deps, run, closedOutside);
+  });
+}
+
+const closedOutside = {
+  cause: 'terminated_by_operator',
+  detail: 'its workflow was ended',
+} as const;

@@ -1,0 +1,44 @@
+import type { Parts } from './parts.ts';
+
+/** Something that is wrong. */
+export interface Trouble {
+  /** Stays the same, for scripts and for the pages of advice. */
+  code: string;
+  /** What is wrong, as a sentence. */
+  what: string;
+  /** What to do about it. */
+  advice: string;
+  /** Safe to do without asking: nothing but what a worker would do, too. */
+  mend?: () => Promise<void>;
+}
+
+export interface Finding {
+  /** What was seen, in a few words each. */
+  said: string[];
+  troubles: Trouble[];
+  /** Why nothing could be looked at from here; null where it was. */
+  skipped: string | null;
+}
+
+export interface Check {
+  name: string;
+  /** Other checks without whose subject this one can see nothing. */
+  needs: string[];
+  /** Checks that must be well before anything is mended: those that show the surroundings to be right. */
+  mendNeeds?: string[];
+  look(parts: Parts): Promise<Finding>;
+  /** What is wrong where looking fails, without its full stop: the error is added. */
+  ifItFails: Pick<Trouble, 'code' | 'what' | 'advice'>;
+}
+
+export const seen = (said: string[], ...troubles: Trouble[]): Finding => ({
+  said,
+  troubles,
+  skipped: null,
+});
+
+export const notHere = (skipped: string): Finding => ({ said: [], troubles: [], skipped });
+
+/** `1 run`, `2 runs`. */
+export const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,51 @@
+import type { Run } from '../../../core/run.ts';
+import { type Check, counted, seen, type Trouble } from '../check.ts';
+
+/** Longer than a worker takes to see to it. */
+const unstartedMs = 15_000;
+const endingMs = 60_000;
+
+export const runs: Check = {
+  name: 'runs',
+  needs: ['schema'],
+  mendNeeds: ['workers'],
+  ifItFails: {
+    code: 'runs_unreadable',
+    what: 'The runs cannot be read',
+    advice: 'See what Postgres logs about it.',
+  },
+  async look({ reconcile, mends }) {
+    const unstarted = await reconcile.unstarted(unstartedMs);
+    const ending = await reconcile.causesWithoutEnd(endingMs);
+    const troubles: Trouble[] = [];
+    if (unstarted.length > 0) {
+      troubles.push({
+        code: 'run_not_started',
+        what: `${counted(unstarted.length, 'run')} admitted without a workflow: ${named(unstarted)}.`,
+        advice: 'A worker starts them within seconds: see its log for reconcile_run_failed.',
+        mend: mends.startUnstarted,
+      });
+    }
+    if (ending.length > 0) {
+      troubles.push({
+        code: 'run_not_ending',
+        what: `${counted(ending.length, 'run')} told to end more than a minute ago: ${named(ending)}.`,
+        advice: 'See the log of its host’s worker, and the workflow in Temporal’s UI.',
+        mend: mends.nudgeEndings,
+      });
+    }
+    return seen([], ...troubles);
+  },
+};
+
+const namedMost = 5;
+
+export function named(found: Pick<Run, 'runId'>[]): string {
+  const more = found.length > namedMost ? ' …' : '';
+  return (
+    found
+      .slice(0, namedMost)
+      .map(({ runId }) => runId)
+      .join(', ') + more
+  );
+}

@@ -1,0 +1,26 @@
+import { type Check, counted, seen } from '../check.ts';
+import { named } from './runs.ts';
+
+/** Longer than all attempts of one take. */
+const owedMs = 5 * 60_000;
+
+export const webhooks: Check = {
+  name: 'webhooks',
+  needs: ['schema'],
+  mendNeeds: ['workers'],
+  ifItFails: {
+    code: 'webhooks_unreadable',
+    what: 'The webhooks cannot be read',
+    advice: 'See what Postgres logs about it.',
+  },
+  async look({ reconcile, mends }) {
+    const owed = await reconcile.undeliveredWebhooks(owedMs);
+    if (owed.length === 0) return seen([]);
+    return seen([], {
+      code: 'webhook_owed',
+      what: `${counted(owed.length, 'webhook')} neither delivered nor given up for 5 minutes, of ${named(owed)}.`,
+      advice: 'A worker takes them up again within seconds: see its log for webhook_taken_over.',
+      mend: mends.deliverWebhooks,
+    });
+  },
+};

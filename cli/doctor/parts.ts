@@ -1,0 +1,56 @@
+import type { DoctorConfig } from '../../config/doctor-config.ts';
+import type { Engine } from '../../systems/docker/engine.ts';
+import type { Sandboxes } from '../../systems/docker/sandbox.ts';
+import type { HostStore } from '../../systems/postgres/host-store.ts';
+import type { MessageStore } from '../../systems/postgres/message-store.ts';
+import type { SchemaState } from '../../systems/postgres/probe.ts';
+import type { ReconcileStore } from '../../systems/postgres/reconcile-store.ts';
+import type { Due, KeptTimes, TableSize } from '../../systems/postgres/retention-figures.ts';
+import type { RunStore } from '../../systems/postgres/run-store.ts';
+import type { ScheduleStore } from '../../systems/postgres/schedule-store.ts';
+import type { Temporal } from '../../systems/temporal/client.ts';
+import type { TemporalFacts } from '../../systems/temporal/probe.ts';
+
+/** What the doctor looks at; null is what it was not told of. */
+export interface Parts {
+  config: Readonly<DoctorConfig>;
+  postgres: {
+    version(): Promise<string>;
+    schema(): Promise<SchemaState>;
+    clockAheadMs(): Promise<number>;
+    /** Null where there is nothing to try the key on. */
+    opensSecrets(): Promise<boolean | null>;
+  };
+  hosts: Pick<HostStore, 'list'>;
+  runs: Pick<RunStore, 'find' | 'liveOnHost'>;
+  reconcile: Pick<
+    ReconcileStore,
+    'unstarted' | 'causesWithoutEnd' | 'liveRuns' | 'undeliveredWebhooks'
+  >;
+  messages: Pick<MessageStore, 'unsignalled'>;
+  schedules: Pick<ScheduleStore, 'untold'>;
+  retention: {
+    rows(kept: KeptTimes): Promise<Due[]>;
+    blobs(kept: KeptTimes): Promise<Due & { bytes: number }>;
+    largestTables(limit: number): Promise<TableSize[]>;
+  };
+  redis: { version(): Promise<string | null> } | null;
+  temporal: (Pick<Temporal, 'describe'> & { facts(): Promise<TemporalFacts> }) | null;
+  docker: (Pick<Engine, 'version' | 'imageId'> & Pick<Sandboxes, 'list' | 'remove'>) | null;
+  /** What the API answers; throws where none does. */
+  readiness(): Promise<{ status: number; failed: string[] }>;
+  mends: Mends;
+  /** Looks again are this far apart: what a worker is just about is no trouble. */
+  settle(): Promise<void>;
+}
+
+/** The steps of the reconciler, each over everything there is; safe to repeat, and beside a worker. */
+export interface Mends {
+  startUnstarted(): Promise<void>;
+  nudgeEndings(): Promise<void>;
+  endClosed(runIds: string[]): Promise<void>;
+  signalMessages(): Promise<void>;
+  tellSchedules(): Promise<void>;
+  deliverWebhooks(): Promise<void>;
+  sweep(kept: KeptTimes): Promise<void>;
+}

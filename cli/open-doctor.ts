@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DoctorConfig, readDoctorConfig } from '../config/doctor-config.ts';
+import type { Environment } from '../config/environment.ts';
+import { createEngine } from '../systems/docker/engine.ts';
+import { createSandboxes } from '../systems/docker/sandbox.ts';
+import { createHostStore } from '../systems/postgres/host-store.ts';
+import { createMessageStore } from '../systems/postgres/message-store.ts';
+import { createPool, type Pool } from '../systems/postgres/pool.ts';
+import { clockAheadOfPostgres, postgresVersion, schemaState } from '../systems/postgres/probe.ts';
+import { createReconcileStore } from '../systems/postgres/reconcile-store.ts';
+import { dueBlobs, dueRows, largestTables } from '../systems/postgres/retention-figures.ts';
+import { createRunStore } from '../systems/postgres/run-store.ts';
+import { createScheduleStore } from '../systems/postgres/schedule-store.ts';
+import { createSealer } from '../systems/postgres/seal.ts';
+import { opensKeptSecrets } from '../systems/postgres/webhook-secret.ts';
+import { askRedis } from '../systems/redis/probe.ts';
+import { createTemporal, type Temporal } from '../systems/temporal/client.ts';
+import { createTemporalProbe, type TemporalProbe } from '../systems/temporal/probe.ts';
+import { askApi } from './doctor/ask-api.ts';
+import type { Parts } from './doctor/parts.ts';
+import { createMends } from './doctor-mends.ts';
+
+/** Longer than a worker takes to come by again. */
+const settleMs = 7_000;
+
+/** Opens what can be looked at from here, and closes it whatever comes of it. */
+export async function withDoctor<T>(
+  work: (parts: Parts) => Promise<T>,
+  env?: Environment,
+): Promise<T> {
+  const config = readDoctorConfig(env);
+  const pool = createPool(config.databaseUrl, { applicationName: 'flowrun-doctor', max: 4 });
+  const temporal = openTemporal(config);
+  try {
+    return await work({
+      config,
+      ...onPostgres(pool, config),
+      redis: config.redisUrl === null ? null : { version: askerOf(config.redisUrl) },
+      temporal: temporal && { describe: temporal.client.describe, facts: temporal.probe.facts },
+      docker: dockerOf(config),
+      readiness: () => askApi(config.publicUrl),
+      mends: createMends(pool, config, temporal?.client ?? null),
+      settle: () => sleep(settleMs),
+    });
+  } finally {
+    await Promise.all([pool.end(), temporal?.client.close(), temporal?.probe.close()]);
+  }
+}
+
+const askerOf = (redisUrl: string) => () => askRedis(redisUrl);
+
+function onPostgres(pool: Pool, { encryptionKey }: DoctorConfig) {
+  const sealer = createSealer(encryptionKey);
+  return {
+    postgres: {
+      version: () => postgresVersion(pool),
+      schema: () => schemaState(pool),
+      clockAheadMs: () => clockAheadOfPostgres(pool),
+      opensSecrets: () => opensKeptSecrets(pool, sealer),
+    },
+    hosts: createHostStore(pool),
+    runs: createRunStore(pool, sealer),
+    reconcile: createReconcileStore(pool),
+    messages: createMessageStore(pool),
+    schedules: createScheduleStore(pool),
+    retention: {
+      rows: (kept: Parameters<typeof dueRows>[1]) => dueRows(pool, kept),
+      blobs: (kept: Parameters<typeof dueBlobs>[1]) => dueBlobs(pool, kept),
+      largestTables: (limit: number) => largestTables(pool, limit),
+    },
+  };
+}
+
+function openTemporal(config: DoctorConfig): { client: Temporal; probe: TemporalProbe } | null {
+  const { instance, temporal, times, publicUrl } = config;
+  if (temporal === null) return null;
+  const client = createTemporal({
+    ...temporal,
+    instance,
+    publicUrl,
+    times: {
+      noCapacityMs: times.noCapacityTimeoutMs,
+      hostDispatchMs: times.hostLostMs,
+      idleMs: times.sessionIdleMs,
+      attendedIdleMs: times.sessionAttendedIdleMs,
+      turnsPerHistory: times.sessionTurnsPerHistory,
+    },
+  });
+  return { client, probe: createTemporalProbe({ ...temporal, instance }) };
+}
+
+/** An address that cannot be right is said when it is asked, beside all else that is wrong. */
+function dockerOf({ dockerHost, dataDir, instance }: DoctorConfig): Parts['docker'] {
+  if (dockerHost === null && dataDir === null) return null;
+  const engine = () => createEngine({ dockerHost: dockerHost ?? undefined, instance });
+  const sandboxes = () => createSandboxes(engine());
+  return {
+    version: async () => engine().version(),
+    imageId: async (image) => engine().imageId(image),
+    list: async () => sandboxes().list(),
+    remove: async (containerId) => sandboxes().remove(containerId),
+  };
+}

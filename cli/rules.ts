@@ -1,0 +1,43 @@
+// The operators' API judges what is decided about flows and projects, and the command line has it
+// judge in the same words. Loaded by the commands that need it: with it comes all of zod.
+
+import { ApiError } from '../api/errors.ts';
+import { fieldsOf, flowPatch, newFlow } from '../api/operators/flow-fields.ts';
+import { newProject, settingsPatch } from '../api/operators/schemas.ts';
+import { parsedBody } from '../api/plugins/validation.ts';
+import { onlyDefined } from '../core/only-defined.ts';
+import type { FlowDecision, FlowFields, NewFlow } from '../systems/postgres/flow-store.ts';
+import type { NewProject, ProjectPatch } from '../systems/postgres/project-store.ts';
+import { CliError } from './explain.ts';
+
+export interface Rules {
+  newFlow(body: object): Omit<NewFlow, 'projectId'>;
+  flowPatch(body: object, before: Parameters<FlowDecision>[0]): Partial<FlowFields>;
+  newProject(body: object): NewProject;
+  projectPatch(body: object): ProjectPatch;
+}
+
+export const rules: Rules = {
+  newFlow: (body) =>
+    judged(() => {
+      const given = parsedBody(newFlow, body);
+      return { ...fieldsOf(given), name: given.name };
+    }),
+  flowPatch: (body, before) => judged(() => fieldsOf(parsedBody(flowPatch, body), before)),
+  newProject: (body) =>
+    judged(() => {
+      const { projectId, name = projectId, ...bounds } = parsedBody(newProject, body);
+      return { ...onlyDefined(bounds), projectId, name };
+    }),
+  projectPatch: (body) => judged(() => onlyDefined(parsedBody(settingsPatch, body))),
+};
+
+/** A refusal names fields of a body; here there is none. */
+function judged<T>(judge: () => T): T {
+  try {
+    return judge();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new CliError(error.message.replaceAll(/(^|; )body\./g, '$1'));
+  }
+}
