@@ -8,5 +8,7 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // What is waited for takes as long as the machine is busy; the usual second is no bound of ours.
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -1,4 +1,4 @@
-// `npm run stop` ends the demo's stack; `npm run stop -- test` one that FLOWRUN_KEEP=1 left behind.
+// `npm run stop` ends the demo's stack; `npm run stop -- test`, or `bench`, one that FLOWRUN_KEEP=1 left behind.
 
 import { demoName } from './demo-stack.ts';
 import { CannotGoOn, failWith } from './failure.ts';
@@ -6,14 +6,14 @@ import { withStackLock } from './lock.ts';
 import { say } from './progress.ts';
 import { stopStack } from './stop-stack.ts';
 
-const stacks = [demoName, 'test'];
+const stacks = [demoName, 'test', 'bench'];
 
 await stop().catch(failWith);
 
 async function stop(): Promise<void> {
   const [stack = demoName] = process.argv.slice(2);
   if (!stacks.includes(stack))
-    throw new CannotGoOn(`There is no stack ${stack}, only ${stacks.join(' and ')}.`);
+    throw new CannotGoOn(`There is no stack ${stack}, only ${stacks.join(', ')}.`);
   const ended = await withStackLock(stack, () => stopStack(stack));
   say(ended.length === 0 ? 'Nothing was running.' : `Ended: ${ended.join(', ')}.`);
 }

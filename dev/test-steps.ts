@@ -30,17 +30,24 @@ export interface TestRun {
   resultFile: string;
   args: string[];
   signal: AbortSignal;
+  /** What the runner is run by, where it is to be elsewhere than here. */
+  within?: readonly string[];
 }
 
-export async function runTests({ env, resultFile, args, signal }: TestRun): Promise<Tally> {
+export async function runTests({
+  env,
+  resultFile,
+  args,
+  signal,
+  within = [],
+}: TestRun): Promise<Tally> {
   say('\n── tests');
   rmSync(resultFile, { force: true });
   const runner = join(repository, 'node_modules/vitest/vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultFile}`];
-  const code = await show(process.execPath, [runner, 'run', ...reporters, ...args], {
-    env,
-    signal,
-  });
+  const line = [...within, process.execPath, runner, 'run', ...reporters, ...args];
+  const [command = process.execPath, ...rest] = line;
+  const code = await show(command, rest, { env, signal });
   return countTests(resultFile, code === 0);
 }
 

@@ -1,4 +1,4 @@
-/** The service over HTTP, as any client would use it. */
+/** The service over HTTP, used as its clients use it. */
 export interface Api {
   call: (method: string, path: string, options?: CallOptions) => Promise<Response>;
 }

@@ -23,7 +23,10 @@ export interface WebhookReceiver {
   close: () => void;
 }
 
-export async function startReceiver(authority: Authority): Promise<WebhookReceiver> {
+export async function startReceiver(
+  authority: Authority,
+  host = '127.0.0.1',
+): Promise<WebhookReceiver> {
   const { promise: received, resolve } = withResolver<Delivery>();
   const server = createServer(
     { cert: readFileSync(authority.certificate), key: readFileSync(authority.key) },
@@ -38,7 +41,7 @@ export async function startReceiver(authority: Authority): Promise<WebhookReceiv
     },
   );
   await new Promise<void>((done) => {
-    server.listen(0, '127.0.0.1', done);
+    server.listen(0, host, done);
   });
   const { port } = server.address() as AddressInfo; // listening on TCP
   const close = () => {

@@ -19,7 +19,8 @@ const validDays = '820';
 const stillValidSeconds = `${24 * 3600}`;
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 const serverExtensions = [
-  'subjectAltName=DNS:localhost,IP:127.0.0.1',
+  // The last is what a container calls the machine that it is on.
+  'subjectAltName=DNS:localhost,IP:127.0.0.1,DNS:host.docker.internal',
   'basicConstraints=critical,CA:FALSE',
   'extendedKeyUsage=serverAuth',
 ];

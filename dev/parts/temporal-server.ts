@@ -3,13 +3,13 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { searchAttributeNames } from '../../core/search-attributes.ts';
 import { startBackground, stopBackground } from '../background.ts';
 import { CannotGoOn } from '../failure.ts';
 import type { Folders } from '../folders.ts';
 import { answers, freeLowPort, keptPort } from '../ports.ts';
 import { step } from '../progress.ts';
 import { run } from '../run.ts';
-import { searchAttributes } from './temporal.ts';
 import { temporalPrograms } from './temporal-binary.ts';
 
 const name = 'temporal-server';
@@ -113,11 +113,11 @@ async function ownPorts(folders: Folders): Promise<Record<string, string>> {
 async function makeNamespace(cli: string, address: string): Promise<void> {
   const ask = (...what: string[]) => run(cli, ['operator', ...what, '--address', address]);
   await insist(() => ask('namespace', 'create', '-n', 'default', '--retention', retention));
-  const attributes = searchAttributes.flatMap((key) => ['--name', key, '--type', 'Keyword']);
+  const attributes = searchAttributeNames.flatMap((key) => ['--name', key, '--type', 'Keyword']);
   await insist(() => ask('search-attribute', 'create', ...attributes));
   await insist(async () => {
     const list = await ask('search-attribute', 'list');
-    if (!searchAttributes.every((key) => list.includes(key))) throw new Error('not yet');
+    if (!searchAttributeNames.every((key) => list.includes(key))) throw new Error('not yet');
   });
 }
 

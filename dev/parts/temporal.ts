@@ -4,6 +4,7 @@
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { searchAttributeNames } from '../../core/search-attributes.ts';
 import { isRunning, startBackground, stopBackground } from '../background.ts';
 import type { Folders } from '../folders.ts';
 import { checkGiven } from '../given.ts';
@@ -14,14 +15,6 @@ import { findTemporal } from './temporal-binary.ts';
 
 const name = 'temporal';
 const liftedLimits = ['transfer', 'timer', 'visibility'];
-export const searchAttributes = [
-  'ProjectId',
-  'FlowId',
-  'RunStatus',
-  'TriggerType',
-  'SessionId',
-  'HostId',
-];
 
 export interface Temporal {
   address: string;
@@ -72,7 +65,10 @@ async function start(folders: Folders, program: string, wish: TemporalWish): Pro
     '--dynamic-config-value',
     `history.${queue}ProcessorMaxPollRPS=2000`,
   ]);
-  const attributes = searchAttributes.flatMap((key) => ['--search-attribute', `${key}=Keyword`]);
+  const attributes = searchAttributeNames.flatMap((key) => [
+    '--search-attribute',
+    `${key}=Keyword`,
+  ]);
   const quiet = ['--log-level', 'warn', '--ui-disable-news-fetch'];
   await startBackground(folders, {
     name,
@@ -112,5 +108,5 @@ async function serves(program: string, port: number): Promise<boolean> {
   if (!(await answers(port))) return false;
   const ask = ['operator', 'search-attribute', 'list', '--address', `127.0.0.1:${port}`];
   const list = await run(program, ask, { timeoutMs: 5000 }).catch(() => '');
-  return searchAttributes.every((key) => list.includes(key));
+  return searchAttributeNames.every((key) => list.includes(key));
 }

@@ -1,0 +1,35 @@
+// The API with nothing behind it: enough to ask for its routes and what they say of themselves.
+
+import { randomUUID } from 'node:crypto';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/app-types.ts';
+import type { ApiDeps } from '../../api/deps.ts';
+import { createLogger } from '../../config/logger.ts';
+import { limits } from '../../core/limits.ts';
+
+export async function buildBareApi(publicUrl: string): Promise<App> {
+  const deps: Partial<ApiDeps> = {
+    publicUrl,
+    corsOrigins: 'any',
+    presenceEveryMs: limits.presenceEveryMs,
+    offlineModel: false,
+    logger: createLogger({ level: 'silent', name: 'api' }),
+    now: () => new Date(),
+    newId: randomUUID,
+  };
+  const app = await buildApp(
+    new Proxy(deps, {
+      get: (given, name): unknown => Reflect.get(given, name) ?? nothing(String(name)),
+    }) as ApiDeps, // every part that is not given is one that fails when it is used
+  );
+  await app.ready();
+  return app;
+}
+
+/** Can be handed on, taken apart and kept, but not used. */
+function nothing(what: string): unknown {
+  const use = () => {
+    throw new Error(`${what} was used, and there is none behind this API`);
+  };
+  return new Proxy(use, { get: (_use, name) => nothing(`${what}.${String(name)}`) });
+}
