@@ -1,0 +1,3 @@
+import { builtAheadDir, ensureWorkflowBundle } from '../worker/workflow-bundle.ts';
+
+await ensureWorkflowBundle({ cacheDir: builtAheadDir });
