@@ -3,6 +3,11 @@ import { dirname, join } from 'node:path';
 import { CannotGoOn, failWith } from '../dev/failure.ts';
 import { repository } from '../dev/folders.ts';
 import { readArguments, type Wish } from './arguments.ts';
+import { agentHalf } from './chat/agent-half.ts';
+import { signalHalf } from './chat/signal-half.ts';
+import { turnEnd } from './chat/turn-end.ts';
+import { turnSteps } from './chat/turn-steps.ts';
+import { wholePausedTurn, wholeTurn } from './chat/whole-turn.ts';
 import { coldStart } from './cold/cold-start.ts';
 import { coldSteps } from './cold/cold-steps.ts';
 import { counters } from './counters/counters.ts';
@@ -16,8 +21,9 @@ import { describeMachine } from './report/machine.ts';
 import { comparisonText, summaryText, three } from './report/table.ts';
 import { trigger } from './trigger/trigger.ts';
 
-const targets: Target[] = [coldStart, trigger, firehose, fanOut, latency];
-const surveys: Survey[] = [coldSteps, counters];
+const turns = [wholeTurn, wholePausedTurn, agentHalf, signalHalf, turnEnd];
+const targets: Target[] = [coldStart, ...turns, trigger, firehose, fanOut, latency];
+const surveys: Survey[] = [coldSteps, turnSteps, counters];
 const failing = new Set<Comparison['verdict']>(['above gate', 'below gate']);
 
 const end = new AbortController();

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { agentCommand } from '../../core/agent-command.ts';
 import { emptyRunConfig } from '../../core/run-config.ts';
 import { promptLine } from '../../worker/supervisor/agent-input.ts';
+import { createInput, type Input } from '../../worker/supervisor/input.ts';
 
 export interface BareRun {
   runId: string;
@@ -12,6 +13,8 @@ export interface BareRun {
 }
 
 export interface BareHost {
+  /** The agent's next line, after the prompt. */
+  push(line: string): void;
   /** The agent has nothing more to read. */
   closeInput(): void;
   close(): Promise<void>;
@@ -20,21 +23,21 @@ export interface BareHost {
 /** The least that the sandbox's own entry program needs at the other end of its socket. */
 export async function serveBareSandbox(socketPath: string, run: BareRun): Promise<BareHost> {
   const config = configOf(run);
-  const message = { index: 1, line: promptLine(run) };
-  const closed = latch();
+  const input = createInput(promptLine(run));
   const server = createServer((incoming, response) => {
     const path = incoming.url ?? '';
     if (path.startsWith('/model/')) return askModel(run.modelUrl, incoming, response);
     incoming.resume();
     if (path === '/control/config') return answer(response, config);
-    if (path === '/control/messages?after=0') return answer(response, message);
-    if (path !== '/control/messages?after=1') return void response.writeHead(204).end();
-    void closed.happened.then(() => answer(response, { closed: true }));
+    const after = /^\/control\/messages\?after=(\d+)$/.exec(path)?.[1];
+    if (after === undefined) return void response.writeHead(204).end();
+    void answerMessage(response, input, Number(after));
   });
   await new Promise<void>((resolve) => void server.listen(socketPath, resolve));
   await chmod(socketPath, 0o666);
   return {
-    closeInput: closed.happen,
+    push: input.push,
+    closeInput: input.close,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -44,9 +47,18 @@ export async function serveBareSandbox(socketPath: string, run: BareRun): Promis
 }
 
 function configOf({ runId }: BareRun) {
-  const flow = { instructions: null, model: null, disallowedTools: [], env: {}, mcpServers: {} };
+  const flow = { instructions: null, disallowedTools: [], env: {}, mcpServers: {} };
+  const bounds = { model: null, maxTurns: null, maxBudgetUsd: null, outputSchema: null };
+  const run = { partialMessages: false, ...bounds };
   const conversation = { id: runId, resume: false };
-  return agentCommand({ flow, config: emptyRunConfig, partialMessages: false, conversation });
+  return agentCommand({ flow, config: emptyRunConfig, run, conversation });
+}
+
+async function answerMessage(response: ServerResponse, input: Input, after: number) {
+  const left = new AbortController();
+  response.once('close', () => left.abort());
+  const next = await input.next(after, left.signal);
+  if (next.kind !== 'none') answer(response, next.kind === 'closed' ? { closed: true } : next);
 }
 
 function answer(response: ServerResponse, body: object): void {
@@ -63,12 +75,4 @@ function askModel(modelUrl: string, incoming: IncomingMessage, response: ServerR
   });
   asked.on('error', () => response.destroy());
   incoming.pipe(asked);
-}
-
-function latch(): { happen: () => void; happened: Promise<void> } {
-  let happen = (): void => undefined;
-  const happened = new Promise<void>((resolve) => {
-    happen = resolve;
-  });
-  return { happen: () => happen(), happened };
 }

@@ -4,24 +4,11 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limits } from '../../core/limits.ts';
-import type { OfflineModel } from '../../dev/offline-model/server.ts';
-import { containerSpec, nanoCpus } from '../../systems/docker/container-spec.ts';
 import { createEngine, type Engine } from '../../systems/docker/engine.ts';
-import type { SandboxSpec } from '../../systems/docker/sandbox-spec.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
-import { foldersOf, makeFolders, removeTree } from '../../worker/supervisor/folders.ts';
 import type { Sample } from '../measure/scenario.ts';
-import { serveBareSandbox } from './bare-host.ts';
+import { type BareOptions, prepareBare } from './bare-container.ts';
 import { isInit, saysText } from './first-text.ts';
-import { watchSpool } from './watch-spool.ts';
-
-export interface BareOptions {
-  image: string;
-  model: OfflineModel;
-  dataDir: string;
-  prompt: string;
-}
 
 export interface BareSandbox {
   run(): Promise<Sample>;
@@ -29,7 +16,6 @@ export interface BareSandbox {
 }
 
 const settleMs = 300;
-const deadlineMs = 60_000;
 
 export function openBareSandbox(options: BareOptions): BareSandbox {
   const instance = `bare-${randomUUID().slice(0, 8)}`;
@@ -45,45 +31,21 @@ export function openBareSandbox(options: BareOptions): BareSandbox {
 }
 
 async function runOnce(engine: Engine, options: BareOptions): Promise<Sample> {
-  const ref = { runId: randomUUID(), generation: 1 };
-  const folders = foldersOf(options.dataDir, ref);
-  await makeFolders(folders);
-  const { model, prompt } = options;
-  const host = await serveBareSandbox(folders.socketFile, { ...ref, prompt, modelUrl: model.url });
-  const hostCpus = await engine.cpus();
-  const spec: SandboxSpec = {
-    ...ref,
-    projectId: 'bare',
-    image: options.image,
-    hostId: 'bare',
-    folders,
-    memoryBytes: limits.sandboxMemoryBytes,
-    cpus: limits.sandboxCpus,
-    deadline: new Date(Date.now() + limits.runTimeoutMs),
-  };
-  const body = containerSpec(spec, { instance: engine.instance, hostCpus });
-  const abortSignal = AbortSignal.timeout(deadlineMs);
-  const name = `frs-${engine.instance}-${ref.runId}`;
-  const creation = { _query: { name }, _body: body, abortSignal };
-  const spool = watchSpool(folders.spoolFile);
-
+  const bare = await prepareBare(engine, options);
+  const { host, spool } = bare;
   const begun = performance.now();
-  const container = await engine.docker.createContainer(creation);
+  const container = await bare.create();
   try {
-    await container.start({ abortSignal });
+    await container.start({ abortSignal: bare.deadline });
     await spool.untilLine(() => true);
-    const limiting = container.update({ NanoCpus: nanoCpus(spec.cpus, hostCpus) });
+    const limiting = bare.endBoot(container);
     const init = (await spool.untilLine(isInit)) - begun;
     const value = (await spool.untilLine(saysText)) - begun;
     await limiting;
     host.closeInput();
-    await container.wait({ abortSignal });
+    await container.wait({ abortSignal: bare.deadline });
     return { value, also: { init } };
   } finally {
-    spool.close();
-    await container.remove({ force: true, v: true });
-    await host.close();
-    await removeTree(folders.root);
-    await removeTree(folders.socket);
+    await bare.remove(container);
   }
 }

@@ -1,9 +1,8 @@
-import { quantile } from '../measure/statistics.ts';
 import type { Survey } from '../measure/survey.ts';
-import { columns } from '../report/table.ts';
+import { stepTable } from '../report/step-table.ts';
 import { openColdService, untilGone } from './cold-service.ts';
 import { type StampedRun, stampRun } from './stamp-run.ts';
-import { type Step, steps } from './steps.ts';
+import { steps } from './steps.ts';
 
 const warmUps = 2;
 
@@ -13,9 +12,7 @@ export const coldSteps: Survey = {
   title: 'a cold run step by step, milliseconds (p50 of all runs)',
   async run({ iterations }) {
     const runs = await stampRuns(iterations);
-    const rows = steps.map((step) => row(step, runs));
-    const head = ['since POST', 'step', 'p90', 'what has happened'];
-    return { text: indent(columns([head, ...rows])), data: runs };
+    return { text: stepTable(steps, runs), data: runs };
   },
 };
 
@@ -31,18 +28,4 @@ async function stampRuns(count: number): Promise<StampedRun[]> {
     await close();
   }
   return runs.slice(warmUps);
-}
-
-/** A step's own time runs from the step before it in the same run, so that medians stay honest. */
-function row({ name, what }: Step, runs: StampedRun[]): string[] {
-  const before = steps[steps.findIndex((step) => step.name === name) - 1];
-  const since = runs.map((run) => run[name]);
-  const own = runs.map((run) => run[name] - (before === undefined ? 0 : run[before.name]));
-  return [...[quantile(since, 0.5), quantile(own, 0.5), quantile(own, 0.9)].map(one), what];
-}
-
-const one = (ms: number): string => ms.toFixed(1).padStart(7);
-
-function indent(text: string): string {
-  return text.replaceAll(/^/gm, '    ');
 }

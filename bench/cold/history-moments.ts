@@ -3,7 +3,7 @@ import { stackEnv } from '../../test/support/stack-env.ts';
 
 /** When Temporal did what, by the history of the run's workflow. */
 export async function historyMoments(runId: string) {
-  const events = await historyOf(runId);
+  const events = await historyOf(`run/${runId}`);
   const first = (kind: keyof HistoryEvent): number => {
     const found = events.find((event) => event[kind] != null);
     if (found === undefined) throw new Error(`the history of run ${runId} has no ${kind}`);
@@ -16,12 +16,12 @@ export async function historyMoments(runId: string) {
   };
 }
 
-export async function historyOf(runId: string): Promise<HistoryEvent[]> {
+export async function historyOf(workflowId: string): Promise<HistoryEvent[]> {
   const { client, close } = connectTemporal({
     namespace: 'default',
     connection: { address: stackEnv.temporalAddress },
   });
-  const history = await client.workflow.getHandle(`run/${runId}`).fetchHistory();
+  const history = await client.workflow.getHandle(workflowId).fetchHistory();
   await close();
   return history.events ?? [];
 }
@@ -33,8 +33,8 @@ type History = Awaited<
     >['fetchHistory']
   >
 >;
-type HistoryEvent = NonNullable<History['events']>[number];
+export type HistoryEvent = NonNullable<History['events']>[number];
 
-function millisecondsOf({ eventTime }: HistoryEvent): number {
+export function millisecondsOf({ eventTime }: HistoryEvent): number {
   return Number(eventTime?.seconds ?? Number.NaN) * 1_000 + (eventTime?.nanos ?? 0) / 1e6;
 }

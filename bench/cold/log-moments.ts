@@ -1,10 +1,11 @@
 import type { Service } from '../../test/support/service.ts';
 
-interface LogLine {
+export interface LogLine {
   time: string;
   msg: string;
   runId?: string;
   afterMs?: number;
+  index?: number;
 }
 
 /** When the service did what, by its own log. */
@@ -26,7 +27,7 @@ export function logMoments({ api, worker }: Service, runId: string) {
   };
 }
 
-function linesOf(log: string, runId: string): LogLine[] {
+export function linesOf(log: string, runId: string): LogLine[] {
   return log
     .split('\n')
     .filter((line) => line.includes(runId))

@@ -19,5 +19,4 @@ export const steps = [
   { name: 'textOnStream', what: 'and with the reader' },
 ] as const;
 
-export type Step = (typeof steps)[number];
-export type StepName = Step['name'];
+export type StepName = (typeof steps)[number]['name'];

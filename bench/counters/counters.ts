@@ -62,7 +62,7 @@ async function countRun({ service, sandboxes, now }: TappedService): Promise<Run
     post,
     worker: after.worker.statements - before.worker.statements,
     docker: difference(before, after),
-    history: (await historyOf(runId)).length,
+    history: (await historyOf(`run/${runId}`)).length,
   };
 }
 

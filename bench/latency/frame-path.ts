@@ -2,7 +2,6 @@
 // the spool, it is being stored, it is being published, a reader has it.
 
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
-import { get } from 'node:http';
 import { join } from 'node:path';
 import { limits } from '../../core/limits.ts';
 import { createFrameStore, type FrameStore } from '../../systems/postgres/frame-store.ts';
@@ -12,6 +11,7 @@ import type { Service } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 import { openSpool } from '../../worker/supervisor/spool-file.ts';
 import { type SpoolTail, startTail } from '../../worker/supervisor/spool-tail.ts';
+import { openStreamReader } from '../support/stream-reader.ts';
 
 export type Moment = 'printed' | 'committing' | 'published' | 'received';
 export type FrameStamps = Record<Moment, number>;
@@ -33,13 +33,13 @@ export async function openFramePath(service: Service): Promise<FramePath> {
   const stream = createFrameStream(redis, { instance: service.instance });
   const frames = createFrameStore(service.database.pool);
   const tail = await tailOf({ frames, stream, spool, runId, moments });
-  const reader = await openReader(service, runId);
+  const reader = await openStreamReader(service, runId);
   let printed = 0;
 
   return {
     async pass() {
       const marker = `line ${(printed += 1)}.`;
-      const arrival = reader.untilSeen(marker);
+      const arrival = reader.untilEvent((event) => event.includes(marker));
       moments.printed = performance.now();
       appendFileSync(file, lineOf(marker));
       moments.received = await arrival;
@@ -82,10 +82,12 @@ async function tailOf({ frames, stream, spool, runId, moments }: TailParts): Pro
       lineBytes: limits.agentLineMaxBytes,
       chunkBytes: limits.spoolReadChunkBytes,
       spoolBytes: limits.spoolMaxBytes,
+      unreadableMs: limits.spoolUnreadableMs,
       lines: 1_000,
       bytes: 4 * 1024 ** 2,
     },
     withDeltas: false,
+    interactions: { note: () => Promise.resolve() },
     frames: {
       append(batch) {
         moments.committing = performance.now();
@@ -103,37 +105,6 @@ async function tailOf({ frames, stream, spool, runId, moments }: TailParts): Pro
     onFenced: () => complain('fenced'),
     onFailure: complain,
   });
-}
-
-interface StreamReader {
-  /** When this text had come, on the clock of `performance.now()`. */
-  untilSeen(text: string): Promise<number>;
-  leave(): void;
-}
-
-async function openReader({ url, key }: Service, runId: string): Promise<StreamReader> {
-  let look: (text: string) => void = () => undefined;
-  const headers = { authorization: `Bearer ${key}` };
-  const address = `${url}/api/v1/runs/${runId}/stream`;
-  const request = get(address, { headers, agent: false });
-  await new Promise<void>((resolve, reject) => {
-    request.on('error', reject);
-    request.on('response', (response) => {
-      response.setEncoding('utf8');
-      response.on('data', (text: string) => look(text));
-      response.on('error', () => undefined); // we have left
-      resolve();
-    });
-  });
-  return {
-    untilSeen: (wanted) =>
-      new Promise((resolve) => {
-        look = (text) => {
-          if (text.includes(wanted)) resolve(performance.now());
-        };
-      }),
-    leave: () => void request.destroy(),
-  };
 }
 
 function lineOf(text: string): string {

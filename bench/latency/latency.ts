@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
-import { stackEnv } from '../../test/support/stack-env.ts';
 import type { Sample, Scenario, Target } from '../measure/scenario.ts';
 import { median } from '../measure/statistics.ts';
 import { type ApiAlone, startApiAlone } from '../support/api-alone.ts';
 import { type FrameStamps, type Moment, openFramePath } from './frame-path.ts';
+import { openPublishing } from './publishing.ts';
 
 const framesASample = 40;
 const everyMs = 15;
@@ -21,14 +20,12 @@ export const latency: Target = {
 
 async function open(): Promise<Scenario> {
   const api = await startApiAlone();
-  const publisher = await connect();
-  const subscriber = await connect();
+  const publishing = await openPublishing();
   return {
     ours: () => timeFrames(api),
-    limit: () => timeMessages(publisher, subscriber),
+    limit: publishing.time,
     async close() {
-      publisher.disconnect();
-      subscriber.disconnect();
+      publishing.close();
       await api.stop();
     },
   };
@@ -54,31 +51,4 @@ async function timeFrames(api: ApiAlone): Promise<Sample> {
       commit: between('committing', 'published'),
     },
   };
-}
-
-async function timeMessages(publisher: Redis, subscriber: Redis): Promise<Sample> {
-  const channel = 'bench:latency';
-  const payload = 'x'.repeat(300);
-  let heard: () => void = () => undefined;
-  subscriber.on('message', () => heard());
-  await subscriber.subscribe(channel);
-  const times: number[] = [];
-  for (let index = 0; index < framesASample; index += 1) {
-    const arrival = new Promise<number>((resolve) => {
-      heard = () => resolve(performance.now());
-    });
-    const begun = performance.now();
-    void publisher.publish(channel, payload);
-    times.push((await arrival) - begun);
-    await sleep(everyMs);
-  }
-  await subscriber.unsubscribe(channel);
-  subscriber.removeAllListeners('message');
-  return { value: median(times) };
-}
-
-async function connect(): Promise<Redis> {
-  const redis = connectRedis({ url: stackEnv.redisUrl, name: 'bench', onError: () => undefined });
-  await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
-  return redis;
 }
