@@ -18,23 +18,30 @@ function unasked(): never {
 
 function activitiesWith(given: {
   supervisor?: Partial<ActivityDeps['supervisor']>;
-  admission?: ActivityDeps['admission'];
+  admission?: Partial<ActivityDeps['admission']>;
   lines?: string[];
 }) {
   const supervisor = {
     start: unasked,
     follow: unasked,
     stop: unasked,
+    runTurn: unasked,
+    interrupt: unasked,
     collect: unasked,
     remove: unasked,
     ...given.supervisor,
   };
   return createActivities({
     supervisor,
-    admission: given.admission ?? { claimPlace: unasked },
-    runs: { recordCause: unasked, endRun: unasked },
+    admission: { claimPlace: unasked, admitRun: unasked, ...given.admission },
+    runs: { recordCause: unasked, endRun: unasked, find: unasked, markWorkflowStarted: unasked },
+    flows: { find: unasked },
+    startRun: unasked,
+    runTimeoutMs: 1,
     webhooks: { claimAttempt: unasked, recordAttempt: unasked, drop: unasked },
     frameStream: { wake: unasked, expire: unasked },
+    turns: { claimPlace: unasked, giveUp: unasked, hasWork: unasked, idleForMs: unasked },
+    presence: { unattendedForMs: unasked },
     sendWebhook: unasked,
     now: unasked,
     logger: pino({ level: 'warn' }, { write: (line: string) => given.lines?.push(line) }),

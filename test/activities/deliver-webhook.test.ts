@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { deliverOnce } from '../../activities/deliver-webhook.ts';
 import type { AttemptResult, ClaimedAttempt } from '../../systems/postgres/webhook-store.ts';
@@ -28,9 +29,14 @@ function world(claim: ClaimedAttempt, outcome: WebhookOutcome) {
       sent.push(request);
       return outcome;
     },
+    logger: pino({ enabled: false }),
     now: () => new Date(1_700_000_000_999),
   };
-  return { sent, recorded, deliver: (attempt = 2) => deliverOnce(deps, 'r', attempt) };
+  return {
+    sent,
+    recorded,
+    deliver: (attempt = 2) => deliverOnce(deps, { runId: 'r', attempt, delivery: 0 }),
+  };
 }
 
 const answered = (status: number): WebhookOutcome => ({ outcome: 'answered', status });
@@ -72,14 +78,14 @@ describe('one attempt at a webhook', () => {
       const { deliver, recorded } = world(owed, answered(status));
       const failure = await failureOf(deliver());
       expect(failure).toMatchObject({ nonRetryable: false, category: 'BENIGN' });
-      expect(recorded).toEqual([{ attempt: 2, status, error: null }]);
+      expect(recorded).toEqual([{ attempt: 2, delivery: 0, status, error: null }]);
     },
   );
 
   it('is to be tried again when nobody was reached', async () => {
     const { deliver, recorded } = world(owed, { outcome: 'failed', reason: 'timed_out' });
     expect(await failureOf(deliver())).toMatchObject({ nonRetryable: false });
-    expect(recorded).toEqual([{ attempt: 2, status: null, error: 'timed_out' }]);
+    expect(recorded).toEqual([{ attempt: 2, delivery: 0, status: null, error: 'timed_out' }]);
   });
 
   it('is the last one when the address is refused', async () => {

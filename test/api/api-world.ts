@@ -6,19 +6,35 @@ import { Writable } from 'node:stream';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/app-types.ts';
 import type { ApiDeps } from '../../api/deps.ts';
+import { createHostRequests } from '../../api/host-requests.ts';
+import { unmeasured } from '../../api/metrics.ts';
 import { mayCallAddress } from '../../api/public-address.ts';
 import { createLogger } from '../../config/logger.ts';
 import type { Run } from '../../core/run.ts';
 import { createAdmission } from '../../systems/postgres/admission.ts';
 import { createBlobStore } from '../../systems/postgres/blob-store.ts';
+import { createConfigStore } from '../../systems/postgres/config-store.ts';
 import { createFileStore } from '../../systems/postgres/file-store.ts';
+import { createFlowFileStore } from '../../systems/postgres/flow-file-store.ts';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/flow-store.ts';
 import { createFrameStore } from '../../systems/postgres/frame-store.ts';
+import { createHostRequestStore } from '../../systems/postgres/host-request-store.ts';
+import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { createInteractionStore } from '../../systems/postgres/interaction-store.ts';
 import { createKeyStore, type NewKey } from '../../systems/postgres/key-store.ts';
+import { createKeyUsageStore } from '../../systems/postgres/key-usage-store.ts';
+import { createMessageStore } from '../../systems/postgres/message-store.ts';
+import { createOperatorStore } from '../../systems/postgres/operator-store.ts';
+import { clockAheadOfPostgres, postgresVersion } from '../../systems/postgres/probe.ts';
 import { createProjectStore } from '../../systems/postgres/project-store.ts';
 import { createRunStore } from '../../systems/postgres/run-store.ts';
+import { createSessionStore } from '../../systems/postgres/session-store.ts';
+import { createWebhookStore } from '../../systems/postgres/webhook-store.ts';
+import { createBells } from '../../systems/redis/bells.ts';
 import type { Redis } from '../../systems/redis/connect.ts';
 import { createFrameStream, type FrameStream } from '../../systems/redis/frame-stream.ts';
+import { createPresence } from '../../systems/redis/presence.ts';
+import { redisVersion } from '../../systems/redis/probe.ts';
 import { createRateLimiter } from '../../systems/redis/rate-limit.ts';
 import { createStreamSeats } from '../../systems/redis/stream-seats.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../support/database.ts';
@@ -39,9 +55,13 @@ export interface ApiWorld {
   stores: ReturnType<typeof storesOf>;
   frameStream: FrameStream;
   /** What was asked of Temporal, in order. */
-  asked: { started: string[]; stopped: { workflowId: string; graceMs: number }[] };
+  asked: {
+    started: string[];
+    stopped: { workflowId: string; graceMs: number }[];
+    redelivered: { runId: string; firstAttempt: number; delivery: number }[];
+  };
   /** A further process of the same service. */
-  start: (overrides?: Partial<ApiDeps>) => Promise<ApiProcess>;
+  start: (overrides?: Partial<ApiDeps>, port?: number) => Promise<ApiProcess>;
   /** A project with a flow and a key of its own. */
   tenant: (given?: TenantOptions) => Promise<Tenant>;
   close: () => Promise<void>;
@@ -68,24 +88,37 @@ export async function openApiWorld(): Promise<ApiWorld> {
   const redis = await openRedis();
   const stores = storesOf(database);
   const frameStream = createFrameStream(redis.redis, redis);
-  const asked: ApiWorld['asked'] = { started: [], stopped: [] };
+  const asked: ApiWorld['asked'] = { started: [], stopped: [], redelivered: [] };
   const processes: ApiProcess[] = [];
 
-  async function start(overrides: Partial<ApiDeps> = {}): Promise<ApiProcess> {
+  async function start(overrides: Partial<ApiDeps> = {}, port = 0): Promise<ApiProcess> {
     const connection = await redis.connect();
     const output: string[] = [];
     const own = createFrameStream(connection, redis);
+    const bells = createBells(connection, redis);
     const nowMs = () => performance.timeOrigin + performance.now();
     const app = await buildApp({
       ...stores,
       publicUrl,
+      corsOrigins: 'any',
+      offlineModel: false,
       runTimeoutMs: 60_000,
       logger: createLogger({ level: 'debug', name: 'api' }, collect(output)),
+      metrics: unmeasured,
       frameStream: own,
+      hostRequests: createHostRequests({ store: stores.hostRequests, bells, newId: randomUUID }),
       rateLimiter: createRateLimiter(connection, { instance: redis.instance, nowMs }),
       seats: createStreamSeats(connection, redis),
+      presence: createPresence(connection, redis),
+      signalMessage: async () => 'signalled',
+      signalInterrupt: async () => 'signalled',
+      signalSleep: async () => 'signalled',
       startRun: async (run: Run) => {
         asked.started.push(run.workflowId);
+        return 'started';
+      },
+      startWebhook: async (delivery) => {
+        asked.redelivered.push(delivery);
         return 'started';
       },
       signalStop: async (workflowId, { graceMs }) => {
@@ -94,17 +127,22 @@ export async function openApiWorld(): Promise<ApiWorld> {
       },
       mayCall: mayCallAddress(['127.0.0.0/8']),
       checks: {
-        postgres: () => database.pool.query('select 1'),
-        redis: () => connection.ping(),
+        postgres: async () => ({ version: await postgresVersion(database.pool) }),
+        redis: async () => ({ version: await redisVersion(connection) }),
+      },
+      facts: {
+        clockAheadMs: () => clockAheadOfPostgres(database.pool),
+        hosts: stores.hosts.list,
       },
       now: () => new Date(),
       nowMs,
       newId: randomUUID,
       ...overrides,
     });
-    const url = await app.listen({ host: '127.0.0.1', port: 0 });
+    const url = await app.listen({ host: '127.0.0.1', port });
     const stop = async () => {
       await app.close();
+      bells.close();
       own.close();
       connection.disconnect();
     };
@@ -141,12 +179,22 @@ function storesOf({ pool }: TestDatabase) {
   return {
     projects: createProjectStore(pool, testSealer),
     keys: createKeyStore(pool),
+    keyUsage: createKeyUsageStore(pool),
+    webhooks: createWebhookStore(pool, testSealer),
+    operators: createOperatorStore(pool),
     flows: createFlowStore(pool, testSealer),
     admission: createAdmission(pool, testSealer),
     runs: createRunStore(pool, testSealer),
+    configs: createConfigStore(pool, testSealer),
+    sessions: createSessionStore(pool, testSealer),
+    messages: createMessageStore(pool),
     frames: createFrameStore(pool),
+    interactions: createInteractionStore(pool),
     files: createFileStore(pool),
+    flowFiles: createFlowFileStore(pool),
     blobs: createBlobStore(pool),
+    hostRequests: createHostRequestStore(pool),
+    hosts: createHostStore(pool),
   };
 }
 

@@ -1,105 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { limits } from '../../core/limits.ts';
-import { type ApiProcess, type ApiWorld, openApiWorld, type Tenant } from './api-world.ts';
 import { caller } from './call.ts';
+import { useTenant } from './use-api.ts';
 
-let world: ApiWorld;
-let api: ApiProcess;
-let tenant: Tenant;
+const { world, api, tenant } = useTenant();
 let runId: string;
 
 beforeAll(async () => {
-  world = await openApiWorld();
-  api = await world.start();
-  tenant = await world.tenant();
   const trigger = caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
     body: { prompt: 'Go' },
   });
   runId = (await trigger).json.data.runId;
-});
-afterAll(() => world.close());
-
-interface Endpoint {
-  method: string;
-  path: string;
-  /** For a key of another project. */
-  foreign: number;
-}
-
-const endpoints = (): Endpoint[] => [
-  { method: 'POST', path: `/api/v1/flows/${tenant.flowId}/runs`, foreign: 403 },
-  { method: 'GET', path: `/api/v1/runs/${runId}`, foreign: 403 },
-  { method: 'GET', path: `/api/v1/runs/${runId}/stream`, foreign: 404 },
-  { method: 'GET', path: `/api/v1/runs/${runId}/logs`, foreign: 403 },
-  { method: 'GET', path: `/api/v1/runs/${runId}/files`, foreign: 403 },
-  { method: 'GET', path: `/api/v1/runs/${runId}/files/a.txt`, foreign: 403 },
-  { method: 'POST', path: `/api/v1/runs/${runId}/stop`, foreign: 403 },
-  { method: 'DELETE', path: `/api/v1/runs/${runId}`, foreign: 403 },
-  { method: 'POST', path: `/api/v1/runs/${runId}/messages`, foreign: 410 },
-  { method: 'GET', path: '/api/v1/flows', foreign: 200 },
-];
-
-test('knows of every route that is registered, so that none escapes this matrix', () => {
-  const known = endpoints().map(({ path }) => path.split('?')[0]?.replace(/[0-9a-f-]{36}/, ':id'));
-  const open = ['/healthz', '/readyz', '/api/v1/openapi.json'];
-  const routes = api.app
-    .printRoutes({ commonPrefix: false })
-    .split('\n')
-    .filter((line) => /\(.*\)/.test(line));
-  expect(routes.length).toBe(new Set(known).size + open.length);
-});
-
-test('refuses every endpoint to who has no good key, and does nothing', async () => {
-  const expired = await world.stores.keys.create({
-    ...named,
-    projectId: tenant.projectId,
-    expiresAt: new Date(Date.now() - 1_000),
-  });
-  const revoked = await world.stores.keys.create({ ...named, projectId: tenant.projectId });
-  await world.stores.keys.revoke(revoked.record.keyId);
-  const headers: Record<string, string>[] = [
-    {},
-    { authorization: 'Bearer' },
-    { authorization: 'Bearer x' },
-    { authorization: `Basic ${tenant.key}` },
-    { authorization: tenant.key },
-    { authorization: `Bearer ${tenant.key} x` },
-    { authorization: `Bearer frs_${'A'.repeat(43)}` },
-    { authorization: `Bearer xyz_${tenant.key.slice(4)}` },
-    { authorization: `Bearer ${tenant.key.slice(0, -1)}` },
-    { authorization: `Bearer ${expired.key}` },
-    { authorization: `Bearer ${revoked.key}` },
-  ];
-  for (const { method, path } of endpoints()) {
-    for (const header of headers) {
-      const answer = await caller(api, null)(path, { method, headers: header });
-      expect([answer.status, answer.json?.error.code], `${method} ${path}`).toEqual([
-        401,
-        'UNAUTHORIZED',
-      ]);
-      expect(answer.headers.get('x-ratelimit-limit')).toBe('60');
-      expect(answer.headers.get('x-ratelimit-remaining')).toBe('60');
-    }
-  }
-  expect((await world.stores.runs.find(runId))?.endCause).toBeNull();
-  expect((await caller(api, null)('/api/v1/unknown')).status).toBe(401);
-});
-
-test('keeps every endpoint from a key of another project, and does nothing', async () => {
-  const stranger = await world.tenant();
-  for (const { method, path, foreign } of endpoints()) {
-    const answer = await caller(api, stranger.key)(path, {
-      method,
-      ...(method === 'POST' ? { body: {} } : {}),
-    });
-    expect([path, answer.status]).toEqual([path, foreign]);
-    if (foreign === 403) expect(answer.json.error.code).toBe('UNAUTHORIZED');
-    expect(answer.text).not.toContain(tenant.projectId);
-  }
-  const missing = await caller(api, stranger.key)(`/api/v1/runs/${randomUUID()}`);
-  expect(missing.status).toBe(404);
-  expect((await world.stores.runs.find(runId))?.endCause).toBeNull();
 });
 
 test('takes a key in the query on the stream alone, and never a second one that differs', async () => {

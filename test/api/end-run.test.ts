@@ -1,19 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ApiProcess, type ApiWorld, openApiWorld, type Tenant } from './api-world.ts';
+import { expect, test } from 'vitest';
 import { caller } from './call.ts';
+import { useTenant } from './use-api.ts';
 
-let world: ApiWorld;
-let api: ApiProcess;
-let tenant: Tenant;
-let call: ReturnType<typeof caller>;
-
-beforeAll(async () => {
-  world = await openApiWorld();
-  api = await world.start();
-  tenant = await world.tenant();
-  call = caller(api, tenant.key);
-});
-afterAll(() => world.close());
+const { world, tenant, call } = useTenant();
 
 async function newRun(): Promise<{ runId: string; workflowId: string; path: string }> {
   const made = await call(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
@@ -49,6 +38,29 @@ test('stop records the cause, says that the run is stopping, and may be repeated
   });
   expect(ended.json.data).not.toHaveProperty('stopping');
   expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toHaveLength(2);
+});
+
+test('interrupt ends a run as such, gracefully, and may be repeated', async () => {
+  const { runId, workflowId, path } = await newRun();
+  for (const body of [{}, undefined]) {
+    const answer = await call(`${path}/interrupt`, { method: 'POST', body });
+    expect(answer.status).toBe(200);
+    expect(answer.json.data).toMatchObject({ runId, stopping: true, finishedAt: null });
+    expect(answer.json.data).not.toHaveProperty('prompt');
+  }
+  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([
+    { workflowId, graceMs: 10_000 },
+    { workflowId, graceMs: 10_000 },
+  ]);
+  await call(`${path}/stop`, { body: {} });
+  await world.stores.runs.endRun({ runId, cause: 'exited', detail: null, exitCode: 0 });
+  const ended = await call(`${path}/interrupt`, { body: {} });
+  expect([ended.status, ended.json.data]).toMatchObject([
+    200,
+    { status: 'sleep', error: 'interrupted_by_api', exitCode: 0 },
+  ]);
+  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toHaveLength(3);
+  expect((await call(`${path}/interrupt`, { body: { graceSeconds: 1 } })).status).toBe(400);
 });
 
 test('the first cause stands, whatever is asked after it', async () => {
@@ -107,6 +119,7 @@ test('of ten deletions at once one deletes, and there is no such run any more', 
     ['GET', '/files'],
     ['GET', '/files/a'],
     ['POST', '/stop'],
+    ['POST', '/interrupt'],
     ['DELETE', ''],
   ] as const) {
     expect((await call(`${path}${rest}`, { method })).status, `${method} ${rest}`).toBe(404);

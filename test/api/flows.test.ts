@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ApiProcess, type ApiWorld, openApiWorld, publicUrl } from './api-world.ts';
+import { expect, test } from 'vitest';
+import { publicUrl } from './api-world.ts';
 import { caller } from './call.ts';
+import { useApi } from './use-api.ts';
 
-let world: ApiWorld;
-let api: ApiProcess;
-
-beforeAll(async () => {
-  world = await openApiWorld();
-  api = await world.start();
-});
-afterAll(() => world.close());
+const { world, api } = useApi();
 
 test('lists the flows of its own project, and nothing secret of them', async () => {
   const secrets = { env: { TOKEN: 'canary' }, mcpServers: {} };

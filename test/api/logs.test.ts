@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ApiProcess, type ApiWorld, openApiWorld, type Tenant } from './api-world.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { type Answer, caller } from './call.ts';
 import { assistant, type LogWriter, output, triggerRun } from './log-writer.ts';
+import { useTenant } from './use-api.ts';
 
-let world: ApiWorld;
-let api: ApiProcess;
-let tenant: Tenant;
+const { world, api, tenant } = useTenant();
 let log: LogWriter;
 let over: LogWriter;
 
 const other = (data: string) => ({ event: 'agent_status', channel: 'other', data }) as const;
 
 beforeAll(async () => {
-  world = await openApiWorld();
-  api = await world.start();
-  tenant = await world.tenant();
   log = await triggerRun(world, { url: api.url, ...tenant });
   await log.write([output('one\n'), assistant('one'), other('{"status":"working"}')]);
   await log.write([output('two ü\n'), assistant('two')]);
@@ -22,7 +17,6 @@ beforeAll(async () => {
   await over.write([output('a\n'), assistant('a'), output('b\n')]);
   await over.end();
 });
-afterAll(() => world.close());
 
 const read = (query: string, from = log): Promise<Answer> =>
   caller(api, tenant.key)(`/api/v1/runs/${from.runId}/logs${query}`);

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ApiProcess, type ApiWorld, openApiWorld } from './api-world.ts';
-import { caller } from './call.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type Answer, caller } from './call.ts';
+import { useApi } from './use-api.ts';
 
-let world: ApiWorld;
-let api: ApiProcess;
-
-beforeAll(async () => {
-  world = await openApiWorld();
-  api = await world.start();
-});
-afterAll(() => world.close());
+const { world, api } = useApi();
 
 test('lets a key call as often as it may, then says 429 and when to come back', async () => {
   const { key } = await world.tenant({ key: { rateLimitRpm: 5 } });
@@ -60,12 +54,88 @@ test('keeps the buckets of two keys apart, and shares one key between two proces
   expect((await caller(api, two.key)('/api/v1/flows')).status).toBe(200);
 });
 
+test('of a hundred calls at once on two processes a key gets as many through as it may', async () => {
+  const other = await world.start();
+  const { key } = await world.tenant({ key: { rateLimitRpm: 40 } });
+  const began = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => caller(i % 2 ? api : other, key)('/api/v1/flows')),
+  );
+  const passed = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(passed.length + refused.length).toBe(100);
+  expect(passed.length).toBeGreaterThanOrEqual(40);
+  expect(passed.length).toBeLessThanOrEqual(40 + refilledSince(began, 40));
+  for (const { headers, json } of refused) {
+    expect(json.error.code).toBe('RATE_LIMITED');
+    expect(headers.get('x-ratelimit-remaining')).toBe('0');
+    expect(headers.get('retry-after')).toMatch(/^[12]$/);
+  }
+});
+
+test('refills without steps: after Retry-After a call passes, and not ten', async () => {
+  const { key } = await world.tenant({ key: { rateLimitRpm: 60 } });
+  const call = caller(api, key);
+  const burst = await Promise.all(Array.from({ length: 60 }, () => call('/api/v1/flows')));
+  expect(burst.every(({ status }) => status === 200)).toBe(true);
+  // Whatever the burst itself gave time to come back.
+  let refused = await call('/api/v1/flows');
+  while (refused.status !== 429) refused = await call('/api/v1/flows');
+  const emptyAt = performance.now();
+  const seconds = Number(refused.headers.get('retry-after'));
+  expect(seconds).toBe(1);
+  await sleep(seconds * 1_000);
+  const after = await Promise.all(Array.from({ length: 10 }, () => call('/api/v1/flows')));
+  const passed = after.filter(({ status }) => status === 200).length;
+  expect(passed).toBeGreaterThanOrEqual(1);
+  expect(passed).toBeLessThanOrEqual(refilledSince(emptyAt, 60));
+});
+
+/** As many calls as may have come back by now, the one that was begun before included. */
+const refilledSince = (thenMs: number, perMinute: number): number =>
+  Math.floor(((performance.now() - thenMs) * perMinute) / 60_000) + 1;
+
+test('the slowest key calls once a minute, the fastest 10 000 times', async () => {
+  const slow = await world.tenant({ key: { rateLimitRpm: 1 } });
+  const call = caller(api, slow.key);
+  expect((await call('/api/v1/flows')).status).toBe(200);
+  const refused = await call('/api/v1/flows');
+  expect(refused.status).toBe(429);
+  const wait = Number(refused.headers.get('retry-after'));
+  expect(wait).toBeGreaterThanOrEqual(55);
+  expect(wait).toBeLessThanOrEqual(60);
+  const fast = await world.tenant({ key: { rateLimitRpm: 10_000 } });
+  const { headers } = await caller(api, fast.key)('/api/v1/flows');
+  expect(headers.get('x-ratelimit-limit')).toBe('10000');
+  expect(headers.get('x-ratelimit-remaining')).toBe('9999');
+  for (const rateLimitRpm of [0, 10_001]) {
+    await expect(world.tenant({ key: { rateLimitRpm } })).rejects.toThrow();
+  }
+});
+
+test('a refused call is refused whatever it asks for, and starts nothing', async () => {
+  const { key, flowId } = await world.tenant({ key: { rateLimitRpm: 1 } });
+  const call = caller(api, key);
+  await call('/api/v1/flows');
+  const before = world.asked.started.length;
+  const trigger = await call(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
+  expect([trigger.status, trigger.json.error.code]).toEqual([429, 'RATE_LIMITED']);
+  expect((await call(`/api/v1/runs/${flowId}/stream`)).status).toBe(429);
+  expect(world.asked.started).toHaveLength(before);
+});
+
 test('neither opens the door nor fails when Redis is gone', async () => {
   const lost = await world.start();
   const { key } = await world.tenant({ key: { rateLimitRpm: 5 } });
   expect((await caller(lost, key)('/api/v1/flows')).status).toBe(200);
   lost.redis.disconnect();
-  const statuses = [];
-  for (let i = 0; i < 8; i += 1) statuses.push((await caller(lost, key)('/api/v1/flows')).status);
+  const answers: Answer[] = [];
+  for (let i = 0; i < 8; i += 1) answers.push(await caller(lost, key)('/api/v1/flows'));
+  const statuses = answers.map(({ status }) => status);
   expect(statuses).toEqual([200, 200, 200, 200, 429, 429, 429, 429]);
+  const told = (name: string) => answers.map(({ headers }) => headers.get(`x-ratelimit-${name}`));
+  expect(new Set(told('limit'))).toEqual(new Set(['5']));
+  expect(told('remaining')).toEqual(['3', '2', '1', '0', '0', '0', '0', '0']);
+  for (const reset of told('reset')) expect(Number(reset)).toBeGreaterThan(Date.now() / 1_000 - 60);
+  expect(answers.at(-1)?.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
 });

@@ -1,23 +1,15 @@
-import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { limits } from '../../core/limits.ts';
-import { type ApiProcess, type ApiWorld, openApiWorld, type Tenant } from './api-world.ts';
 import { type Answer, caller } from './call.ts';
+import { rawCall } from './raw-call.ts';
+import { useTenant } from './use-api.ts';
 
-let world: ApiWorld;
-let api: ApiProcess;
-let tenant: Tenant;
+const { world, api, tenant, call } = useTenant();
 let runs: string;
-let call: ReturnType<typeof caller>;
 
 beforeAll(async () => {
-  world = await openApiWorld();
-  api = await world.start();
-  tenant = await world.tenant();
   runs = `/api/v1/flows/${tenant.flowId}/runs`;
-  call = caller(api, tenant.key);
 });
-afterAll(() => world.close());
 
 /** What every error has, whatever it is about. */
 function expectError(answer: Answer, status: number, code: string): void {
@@ -34,8 +26,8 @@ test.each([
   ['an unknown field', { prompt: 'a', projectId: 'x' }, 'body.projectId: unknown field'],
   [
     'two unknown fields',
-    { status: 1, env: {} },
-    'body.status: unknown field; body.env: unknown field',
+    { status: 1, environment: {} },
+    'body.status: unknown field; body.environment: unknown field',
   ],
   ['an empty prompt', { prompt: '' }, 'body.prompt'],
   ['a prompt that is no text', { prompt: 7 }, 'body.prompt'],
@@ -53,6 +45,7 @@ test.each([
   ['labels that are a list', { prompt: 'a', labels: ['k'] }, 'body.labels'],
   ['partialMessages that is no boolean', { prompt: 'a', partialMessages: 'yes' }, 'body.partial'],
   ['a callback over http', { prompt: 'a', callbackUrl: 'http://example.com/' }, 'body.callbackUrl'],
+  ['NUL in a callback', { prompt: 'a', callbackUrl: 'https://e.com/a\0' }, 'body.callbackUrl'],
   ['a callback of no form', { prompt: 'a', callbackUrl: 'example' }, 'body.callbackUrl'],
   [
     'credentials in a callback',
@@ -133,6 +126,9 @@ test('takes an empty body for an empty object', async () => {
 test('refuses an unknown query parameter, and one that is given twice', async () => {
   expectError(await call('/api/v1/flows?page=2'), 400, 'VALIDATION_ERROR');
   expectError(await call('/api/v1/flows?limit=1&limit=2'), 400, 'VALIDATION_ERROR');
+  for (const path of ['openapi', 'postman']) {
+    expectError(await call(`/api/v1/${path}.json?page=2`), 400, 'VALIDATION_ERROR');
+  }
   for (const limit of ['0', '201', 'x', '1e1', '-1', '']) {
     expectError(await call(`/api/v1/flows?limit=${limit}`), 400, 'VALIDATION_ERROR');
   }
@@ -143,6 +139,13 @@ test('says 404 for a path or an id that is none, before it looks at the body', a
   expectError(await call('/api/v1/nothing'), 404, 'NOT_FOUND');
   expectError(await call('/nothing'), 404, 'NOT_FOUND');
   expectError(await call('/api/v1/runs/not-a-uuid'), 404, 'NOT_FOUND');
+  const ofNoVersion = '11111111-1111-f111-1111-111111111111';
+  for (const below of ['', '/files', '/files/a.txt', '/logs', '/stream']) {
+    expectError(await call(`/api/v1/runs/${ofNoVersion}${below}`), 404, 'NOT_FOUND');
+  }
+  const question = `/api/v1/runs/${ofNoVersion}/interactions/one`;
+  expectError(await call(question, { body: { answers: {} } }), 404, 'NOT_FOUND');
+  expect((await call(`/api/v1/runs?flowId=${ofNoVersion}`)).json).toEqual({ data: [] });
   expectError(await call('/api/v1/flows/x/runs', { body: '{{{' }), 404, 'NOT_FOUND');
   expectError(
     await call('/api/v1/nothing', { body: 'x', headers: { 'content-type': 'a/b' } }),
@@ -185,7 +188,7 @@ test.each([
   ],
   ['a length and chunks at once', smuggled(), 400],
 ])('answers %s in the envelope, on the socket', async (_what, bytes, status) => {
-  const text = await raw(bytes);
+  const text = await rawCall(api, bytes);
   const [head = '', body = ''] = text.split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(head).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);
@@ -193,22 +196,6 @@ test.each([
   expect(JSON.parse(body)).toEqual({
     error: { code: 'VALIDATION_ERROR', message: expect.any(String) },
   });
-});
-
-test('answers health without a key, and readiness by part', async () => {
-  const anyone = caller(api, null);
-  expect((await anyone('/healthz')).json).toEqual({ data: { status: 'ok' } });
-  const ready = await anyone('/readyz');
-  expect([ready.status, ready.json]).toEqual([
-    200,
-    { data: { status: 'ok', checks: { postgres: 'ok', redis: 'ok' } } },
-  ]);
-  const half = await world.start({
-    checks: { postgres: async () => 1, temporal: () => Promise.reject(new Error('away')) },
-  });
-  const unready = await caller(half, null)('/readyz');
-  expect(unready.status).toBe(503);
-  expect(unready.json.data.checks).toEqual({ postgres: 'ok', temporal: 'failed' });
 });
 
 test('answers 500 in the envelope, and says nothing of the reason', async () => {
@@ -234,16 +221,4 @@ function smuggled(): string {
   const head =
     'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n';
   return `${head}0\r\n\r\n`;
-}
-
-function raw(bytes: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(api.url).port), '127.0.0.1', () => socket.write(bytes));
-    let text = '';
-    socket.on('data', (data) => {
-      text += String(data);
-    });
-    socket.on('end', () => resolve(text));
-    socket.on('error', reject);
-  });
 }

@@ -1,22 +1,17 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { limits } from '../../core/limits.ts';
-import { type ApiProcess, type ApiWorld, openApiWorld, type Tenant } from './api-world.ts';
+import type { ApiProcess } from './api-world.ts';
 import { assistant, type LogWriter, output, triggerRun } from './log-writer.ts';
 import { asEvents, openStream, type SeenEvent, type SseClient } from './sse-client.ts';
+import { useTenant } from './use-api.ts';
 
-let world: ApiWorld;
-let api: ApiProcess;
+const { world, api, tenant } = useTenant();
 let other: ApiProcess;
-let tenant: Tenant;
 
 beforeAll(async () => {
-  world = await openApiWorld();
-  api = await world.start();
   other = await world.start();
-  tenant = await world.tenant();
 });
-afterAll(() => world.close());
 
 const newRun = (body: object = {}) => triggerRun(world, { url: api.url, ...tenant }, body);
 const addressOf = (log: LogWriter, process = api) =>
@@ -142,12 +137,23 @@ test('a thousand who come and go leave nothing behind', async () => {
     for (const client of clients) client.leave();
     await Promise.all(clients.map(({ closed }) => closed));
   }
-  await expect.poll(() => openSockets(api), { timeout: 10_000 }).toBe(0);
-  const seats = await world.redis.redis.keys(`frs:${world.redis.instance}:seats:*`);
-  for (const key of seats) expect(await world.redis.redis.zcard(key)).toBe(0);
-  const channels = (await world.redis.redis.call('PUBSUB', 'CHANNELS', '*')) as string[];
-  expect(channels.filter((channel) => channel.includes(log.runId))).toEqual([]);
+  await expect.poll(() => openSockets(api)).toBe(0);
+  // Redis is told after the connection has gone.
+  await expect.poll(takenSeats).toBe(0);
+  await expect.poll(() => channelsOf(log.runId)).toEqual([]);
 }, 240_000);
+
+async function takenSeats(): Promise<number> {
+  const { redis, instance } = world.redis;
+  const seats = await redis.keys(`frs:${instance}:seats:*`);
+  const taken = await Promise.all(seats.map((key) => redis.zcard(key)));
+  return taken.reduce((sum, count) => sum + count, 0);
+}
+
+async function channelsOf(runId: string): Promise<string[]> {
+  const channels = (await world.redis.redis.call('PUBSUB', 'CHANNELS', '*')) as string[];
+  return channels.filter((channel) => channel.includes(runId));
+}
 
 /** Connections, without those that are kept open between calls. */
 async function openSockets(process: ApiProcess): Promise<number> {

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Frame } from '../../core/frame.ts';
-import { type ApiProcess, type ApiWorld, openApiWorld, type Tenant } from './api-world.ts';
 import { caller } from './call.ts';
 import { assistant, type LogWriter, output, triggerRun } from './log-writer.ts';
 import { asEvents, expectFinished, openStream, type SseClient } from './sse-client.ts';
+import { useTenant } from './use-api.ts';
 
-let world: ApiWorld;
-let api: ApiProcess;
-let tenant: Tenant;
-
-beforeAll(async () => {
-  world = await openApiWorld();
-  api = await world.start();
-  tenant = await world.tenant();
-});
-afterAll(() => world.close());
+const { world, api, tenant } = useTenant();
 
 const newRun = (body: object = {}) => triggerRun(world, { url: api.url, ...tenant }, body);
 

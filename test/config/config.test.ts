@@ -48,11 +48,37 @@ describe('a configuration', () => {
         noCapacityTimeoutMs: limits.noCapacityTimeoutMs,
         reconcileEveryMs: limits.reconcileEveryMs,
         leaseMs: limits.leaseMs,
+        sessionIdleMs: limits.sessionIdleMs,
+        sessionAttendedIdleMs: limits.sessionAttendedIdleMs,
+        sessionPauseAfterMs: limits.sessionPauseAfterMs,
+        sessionTurnsPerHistory: limits.sessionTurnsPerHistory,
       },
     });
     expect(worker.temporal).toMatchObject({ address: '127.0.0.1:7233', namespace: 'default' });
     expect(worker.capacity).toBeGreaterThanOrEqual(1);
-    expect(readApiConfig(env)).toMatchObject({ host: '127.0.0.1', port: 8080 });
+    expect(readApiConfig(env)).toMatchObject({
+      host: '127.0.0.1',
+      port: 8080,
+      corsOrigins: 'any',
+    });
+  });
+
+  test('has a model that answers by rule where no key is given, and only there', () => {
+    const { ANTHROPIC_API_KEY: _, ...keyless } = env;
+    const offline = { OFFLINE_MODEL_URL: 'http://model:8090' };
+    const model = { apiKey: 'offline', baseUrl: 'http://model:8090' };
+    expect(readWorkerConfig({ ...keyless, ...offline })).toMatchObject({
+      model,
+      offlineModel: true,
+    });
+    expect(readWorkerConfig({ ...env, ...offline })).toMatchObject({
+      model: { apiKey: 'sk-canary', baseUrl: 'https://api.anthropic.com' },
+      offlineModel: false,
+    });
+    expect(() => readWorkerConfig(keyless)).toThrow('ANTHROPIC_API_KEY is not set');
+    expect(readApiConfig({ ...env, ...offline }).offlineModel).toBe(true);
+    expect(readApiConfig({ ...env, ...offline, MODEL_KEY_GIVEN: 'yes' }).offlineModel).toBe(false);
+    expect(readApiConfig(env).offlineModel).toBe(false);
   });
 
   test('takes what is said', () => {
@@ -67,6 +93,7 @@ describe('a configuration', () => {
       TEMPORAL_NAMESPACE: 'flows',
       TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
       WEBHOOK_CA_FILE: '/etc/ca.crt',
+      CORS_ORIGINS: 'https://app.example, http://localhost:5173',
       WEBHOOK_ALLOW_PRIVATE: '10.0.0.0/8, fd00::/8',
       EGRESS_ALLOW_PRIVATE: '127.0.0.1:9000,[::1]:9000,tracker.internal:443',
       LOG_LEVEL: 'debug',
@@ -76,6 +103,7 @@ describe('a configuration', () => {
       host: '0.0.0.0',
       port: 80,
       publicUrl: 'https://flows.example',
+      corsOrigins: ['https://app.example', 'http://localhost:5173'],
       webhook: { allowPrivate: ['10.0.0.0/8', 'fd00::/8'] },
     });
     expect(readWorkerConfig(given)).toMatchObject({
@@ -115,6 +143,7 @@ describe('what is wrong is named, without its value', () => {
   const failureOf = (change: Record<string, string | undefined>): string => {
     try {
       readWorkerConfig({ ...env, ...change });
+      readApiConfig({ ...env, ...change });
     } catch (error) {
       expect(error).toBeInstanceOf(ConfigError);
       return (error as ConfigError).message;
@@ -139,6 +168,9 @@ describe('what is wrong is named, without its value', () => {
     ['API_PORT', '70000'],
     ['API_PORT', '8e3'],
     ['PUBLIC_URL', 'canary.example'],
+    ['CORS_ORIGINS', 'canary.example'],
+    ['CORS_ORIGINS', 'https://canary.example/'],
+    ['CORS_ORIGINS', '*, https://canary.example'],
     ['DATA_DIR', 'canary'],
     ['DATA_DIR', `/${'c'.repeat(83)}`],
     ['ANTHROPIC_API_KEY', 'two words'],
@@ -188,7 +220,12 @@ test('a host holds as many sandboxes as its memory, and always one', () => {
 });
 
 test('the command line takes its two variables from one place only', () => {
-  expect(readCliConfig(env)).toEqual({ databaseUrl: env.DATABASE_URL, encryptionKey: key });
+  const cli = readCliConfig({ ...env, API_PORT: '9000' });
+  expect(cli).toEqual({
+    databaseUrl: env.DATABASE_URL,
+    encryptionKey: key,
+    publicUrl: 'http://127.0.0.1:9000',
+  });
   expect(() => readCliConfig({ DATABASE_URL: env.DATABASE_URL, FLOWRUN_DATA: '/nowhere' })).toThrow(
     'ENCRYPTION_KEY is not set',
   );

@@ -6,21 +6,28 @@ import { emptyRunConfig, type McpServer, type RunConfig } from '../../core/run-c
 const conversation = { id: '5b0d3f5e-4a51-4d0e-9a53-000000000001', resume: false };
 const plainFlow: AgentPlan['flow'] = {
   instructions: null,
-  model: null,
   disallowedTools: [],
   env: {},
   mcpServers: {},
+};
+const plainRun: AgentPlan['run'] = {
+  partialMessages: false,
+  model: null,
+  maxTurns: null,
+  maxBudgetUsd: null,
+  outputSchema: null,
 };
 const server: McpServer = { type: 'http', url: 'https://mcp.example/x' };
 
 function plan(change: {
   flow?: Partial<AgentPlan['flow']>;
   config?: Partial<RunConfig>;
+  run?: Partial<AgentPlan['run']>;
 }): AgentPlan {
   return {
     flow: { ...plainFlow, ...change.flow },
     config: { ...emptyRunConfig, ...change.config },
-    partialMessages: false,
+    run: { ...plainRun, ...change.run },
     conversation,
   };
 }
@@ -28,13 +35,15 @@ function plan(change: {
 const always = [
   ...['-p', '--verbose', '--output-format', 'stream-json', '--input-format', 'stream-json'],
   ...['--replay-user-messages', '--dangerously-skip-permissions'],
+  ...['--permission-prompt-tool', 'stdio'],
   ...['--setting-sources', 'user', '--strict-mcp-config'],
 ];
+const withheld = ['--disallowedTools', 'EnterPlanMode', 'ExitPlanMode'];
 
 describe('the arguments', () => {
   test('of the simplest run are the fixed ones and its conversation', () => {
     expect(agentCommand(plan({}))).toEqual({
-      args: [...always, '--session-id', conversation.id],
+      args: [...always, ...withheld, '--session-id', conversation.id],
       env: {},
       files: [],
     });
@@ -42,13 +51,19 @@ describe('the arguments', () => {
 
   test('name everything that was asked for, in one order', () => {
     const command = agentCommand({
-      flow: { ...plainFlow, instructions: 'Be brief.', model: 'opus', mcpServers: { a: server } },
+      flow: { ...plainFlow, instructions: 'Be brief.', mcpServers: { a: server } },
       config: {
         ...emptyRunConfig,
         mcpServers: { b: server },
         disallowedTools: ['Bash(git:*)', 'WebFetch'],
       },
-      partialMessages: true,
+      run: {
+        partialMessages: true,
+        model: 'opus',
+        maxTurns: 3,
+        maxBudgetUsd: 0.25,
+        outputSchema: '{"type":"object"}',
+      },
       conversation: { ...conversation, resume: true },
     });
     expect(command.args).toEqual([
@@ -56,9 +71,10 @@ describe('the arguments', () => {
       ...['--mcp-config', '/home/agent/.frs/flow-mcp.json', '/home/agent/.frs/run-mcp.json'],
       ...['--append-system-prompt-file', '/home/agent/.frs/system-prompt.md'],
       ...['--system-prompt-snapshot', 'off'],
-      ...['--disallowedTools', 'Bash(git:*)', 'WebFetch'],
+      ...[...withheld, 'Bash(git:*)', 'WebFetch'],
       '--include-partial-messages',
-      ...['--model', 'opus'],
+      ...['--model', 'opus', '--max-turns', '3', '--max-budget-usd', '0.25'],
+      ...['--json-schema', '{"type":"object"}'],
       ...['--resume', conversation.id],
     ]);
   });
@@ -69,7 +85,7 @@ describe('the arguments', () => {
         'begins with a dash',
       );
     }
-    expect(() => agentCommand(plan({ flow: { model: '--settings' } }))).toThrow(
+    expect(() => agentCommand(plan({ run: { model: '--settings' } }))).toThrow(
       'begins with a dash',
     );
   });
@@ -81,7 +97,7 @@ describe('the arguments', () => {
         const { args } = agentCommand(plan({ config: { disallowedTools } }));
         expect(args).toEqual([
           ...always,
-          '--disallowedTools',
+          ...withheld,
           ...disallowedTools,
           ...['--session-id', conversation.id],
         ]);
@@ -96,7 +112,7 @@ describe('the arguments', () => {
         config: { disallowedTools: ['Read', 'Write'] },
       }),
     );
-    expect(args.slice(always.length, -2)).toEqual(['--disallowedTools', 'Bash', 'Read', 'Write']);
+    expect(args.slice(always.length, -2)).toEqual([...withheld, 'Bash', 'Read', 'Write']);
   });
 });
 

@@ -19,10 +19,12 @@ function rendered(name: string): string {
 
 const transcripts = [
   'api-error',
+  'background-task',
   'interrupted',
   'max-turns',
   'partial-messages',
   'permission-denied',
+  'questions',
   'structured-output',
   'success',
   'unknown-session',
@@ -121,6 +123,10 @@ describe('the rendered log', () => {
     expect(text).toContain('\n● Write haiku.md\n  ⎿ File created successfully');
     expect(text).toContain('\n    No wire to the world,\n');
     expect(text.endsWith('\n')).toBe(true);
+  });
+
+  test('shows what is asked', () => {
+    expect(rendered('questions')).toContain('● AskUserQuestion Which colour?\n');
   });
 
   test('says why a turn failed', () => {

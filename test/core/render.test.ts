@@ -26,7 +26,7 @@ describe('a tool that is used', () => {
     ['Write', { content: 'long', file_path: '/workspace/src/a.ts' }, '● Write src/a.ts\n'],
     ['Read', { file_path: '/etc/hosts' }, '● Read /etc/hosts\n'],
     ['Bash', { description: 'Lists', command: 'ls -l\ncat x' }, '● Bash ls -l cat x\n'],
-    ['Grep', { path: 'src', pattern: 'TODO' }, '● Grep TODO\n'],
+    ['Grep', { path: 'src', pattern: 'retry' }, '● Grep retry\n'],
     ['Task', { prompt: 'very long', description: 'Look around' }, '● Task Look around\n'],
     ['mcp__tracker__list', { project: 'P', limit: 3 }, '● mcp__tracker__list P\n'],
     ['Other', { deep: { a: 1 } }, '● Other\n'],

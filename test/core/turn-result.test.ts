@@ -31,8 +31,11 @@ describe('a turn', () => {
       },
       costUsd: 0.25,
       numTurns: 5,
+      ofItself: false,
       cause: null,
     });
+    const byItself = { ...line, origin: { kind: 'task-notification' } };
+    expect(readTurnResult(byItself).ofItself).toBe(true);
   });
 
   test.each([

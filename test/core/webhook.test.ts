@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { finishedBody } from '../../api/description/webhook.ts';
 import { type EndCause, endCauses, errorOf } from '../../core/end-cause.ts';
 import { noUsage, type Run } from '../../core/run.ts';
 import { signatureBase, webhookBody, webhookHeaders } from '../../core/webhook.ts';
@@ -15,7 +17,14 @@ const run: Run = {
   prompt: 'secret prompt',
   partialMessages: false,
   timeoutSeconds: 60,
+  model: null,
+  maxTurns: null,
+  maxBudgetUsd: null,
+  retryOf: null,
+  hadConfig: false,
+  configFields: [],
   sessionId: null,
+  awake: false,
   createdAt: new Date('2026-11-21T10:00:00.000Z'),
   startedAt: new Date('2026-11-21T10:00:01.000Z'),
   endedAt: null,
@@ -70,6 +79,11 @@ describe('the body', () => {
       startedAt: '2026-11-21T10:00:00.000Z',
       error: 'stopped_by_api',
     });
+  });
+
+  test.each(endCauses)('of %s has the fields that are described, and no other', (cause) => {
+    const body: unknown = JSON.parse(bodyOf(cause, { runId: randomUUID(), flowId: randomUUID() }));
+    expect(finishedBody.strict().parse(body)).toEqual(body);
   });
 
   test('says nothing of the prompt', () => {

@@ -27,9 +27,15 @@ function take(line: string): void {
   if (line.trim() === '' || session.isDeaf) return;
   const value = parsed(line);
   if (value['type'] === 'control_request') return answerControl(value, { agent, session, output });
+  if (value['type'] === 'control_response') return takeAnswer(value);
   const message = readUserMessage(value, randomUUID);
   if (message === undefined) return refuse(line, 'no message');
   agent.take(message);
+}
+
+/** An answer to what was never asked, or was answered before, is nobody's. */
+function takeAnswer({ response }: Fields): void {
+  if (isFields(response)) session.requests.get(String(response['request_id']))?.(response);
 }
 
 function parsed(line: string): Fields {

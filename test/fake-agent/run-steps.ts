@@ -1,4 +1,5 @@
 import { type Fields } from './json.ts';
+import { askingSteps } from './steps/asking.ts';
 import { brokenSteps } from './steps/broken.ts';
 import { endingSteps } from './steps/ending.ts';
 import { fileSteps } from './steps/files.ts';
@@ -20,6 +21,7 @@ const handlers: Handlers = {
   ...networkSteps,
   ...floodSteps,
   ...waitingSteps,
+  ...askingSteps,
   ...endingSteps,
   ...brokenSteps,
 };

@@ -1,3 +1,4 @@
+import { countTasks } from './background.ts';
 import { initFrame, noteFrame, replayFrame } from './frames.ts';
 import type { Fields } from './json.ts';
 import type { Output } from './output.ts';
@@ -35,6 +36,7 @@ export async function runTurn(
 export async function runOwnTurn(steps: readonly Fields[], context: TurnContext): Promise<void> {
   const { session, output } = context;
   output.frame({ type: 'system', subtype: 'task_notification', status: 'completed' });
+  countTasks(context, -1);
   output.frame(initFrame(session));
   const turn = startTurn({ ...context, inputLength: 0 });
   turn.overrides = { origin: { kind: 'task-notification' } };

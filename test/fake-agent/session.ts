@@ -19,6 +19,9 @@ export interface Session {
   isDeaf: boolean;
   neverEnds: boolean;
   resultCount: number;
+  /** What waits for an answer of whoever started the agent, by id. */
+  requests: Map<string, (response: Fields) => void>;
+  backgroundTasks: number;
 }
 
 export class NoConversationError extends Error {
@@ -53,6 +56,8 @@ export function openSession(args: Arguments, newId: () => string): Session {
     isDeaf: false,
     neverEnds: false,
     resultCount: 0,
+    requests: new Map(),
+    backgroundTasks: 0,
   };
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { comesBack } from './support/comes-back.ts';
 import { framesOfPart, letGoOn } from './support/flood.ts';
 import { startWorld, type World } from './support/world.ts';
 
@@ -19,7 +20,7 @@ it('loses nothing for clients that come back after the API was killed', async ()
     await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
     await service.api.kill('SIGKILL');
     letGoOn(service, runId, part === 0 ? 1 : 2);
-    await service.api.start();
+    await comesBack('API', stays, () => service.api.start());
   }
   await expectWhole();
   expect(stays.transcript.connections.length).toBeGreaterThan(2);

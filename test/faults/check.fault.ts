@@ -59,7 +59,14 @@ const run: Run = {
   prompt: 'x',
   partialMessages: false,
   timeoutSeconds: 60,
+  model: null,
+  maxTurns: null,
+  maxBudgetUsd: null,
+  retryOf: null,
+  hadConfig: false,
+  configFields: [],
   sessionId: null,
+  awake: false,
   createdAt: new Date(),
   startedAt: new Date(),
   endedAt: new Date(),
@@ -87,6 +94,7 @@ function evidence(given: Partial<Evidence> = {}): Evidence {
   return {
     run,
     takesPlace: false,
+    causes: ['completed'],
     webhookBody: body,
     deliveryId,
     cursor: { lastSeq: log.length, closed: true, leaseOwner: null },
@@ -103,6 +111,17 @@ function evidence(given: Partial<Evidence> = {}): Evidence {
     configLeft: false,
     workflow: 'closed',
     ...given,
+  };
+}
+
+function ofAnotherCause(): Partial<Evidence> {
+  const other = '{"error":"stopped_by_api"}';
+  return {
+    webhookBody: other,
+    posts: [
+      { ...post(1), body: other },
+      { ...post(2), body: other },
+    ],
   };
 }
 
@@ -171,6 +190,9 @@ describe('the checker', () => {
   it.each<[string, Partial<Evidence>]>([
     ['a run that goes on', { run: { ...run, endedAt: null } }],
     ['a place that is taken', { takesPlace: true }],
+    ['a second cause', { causes: ['stopped_by_api', 'completed'] }],
+    ['a cause that nobody wrote', { causes: [] }],
+    ['a webhook without a body', { webhookBody: null }],
     ['a log that is open', { cursor: { lastSeq: 20, closed: false, leaseOwner: null } }],
     ['a lease that is held', { cursor: { lastSeq: 20, closed: true, leaseOwner: 'h' } }],
     ['a cursor elsewhere', { cursor: { lastSeq: 21, closed: true, leaseOwner: null } }],
@@ -187,6 +209,7 @@ describe('the checker', () => {
     ['an attempt made twice', { posts: [post(1), post(1)] }],
     ['another body', { posts: [{ ...post(1), body: `${body} ` }] }],
     ['another delivery', { deliveryId: randomUUID() }],
+    ['a body that names another cause', ofAnotherCause()],
     [
       'an attempt after a success',
       {

@@ -1,8 +1,9 @@
 // The judge of every fault test: what must hold of a run that has ended, whatever died on its way.
 // Each check names what it found wrong in words; no words mean that everything holds.
 
-import { finishedReasonOf } from '../../core/end-cause.ts';
+import { errorOf, finishedReasonOf } from '../../core/end-cause.ts';
 import { limits } from '../../core/limits.ts';
+import type { Run } from '../../core/run.ts';
 import { checkTranscript } from './check-transcript.ts';
 import type { Evidence } from './evidence.ts';
 import { unless } from './unless.ts';
@@ -20,10 +21,15 @@ export function checkRun(evidence: Evidence): string[] {
   ];
 }
 
-function checkEnd({ run, takesPlace, cursor, configLeft, workflow }: Evidence): string[] {
+function checkEnd(evidence: Evidence): string[] {
+  const { run, causes, takesPlace, cursor, configLeft, workflow } = evidence;
   return [
     ...unless(run.endedAt !== null, 'the run has not ended'),
     ...unless(run.endCause !== null, 'the run has no cause'),
+    ...unless(
+      causes.length === 1 && causes[0] === run.endCause,
+      `the run ended as ${run.endCause}, and its causes were ${causes.join(', ')}`,
+    ),
     ...unless(run.status === 'sleep', `the run's status is ${run.status}`),
     ...unless(!takesPlace, 'the run still takes a place'),
     ...unless(cursor.closed, 'the log is not closed'),
@@ -54,7 +60,10 @@ function checkWebhook(evidence: Evidence): string[] {
   const firstSuccess = attempts.findIndex(({ status }) => isSuccess(status));
   return [
     ...unless(settled, `the webhook is ${state}`),
-    ...unless(state === 'none' || webhookBody !== null, 'the webhook has no body'),
+    ...unless(
+      state === 'none' || errorIn(webhookBody) === errorOfRun(run),
+      'the webhook names no cause, or another one',
+    ),
     ...unless(posts.length <= limits.webhookAttempts, `${posts.length} posts were made`),
     ...unless(
       posts.length <= attempts.length,
@@ -79,6 +88,16 @@ function checkWebhook(evidence: Evidence): string[] {
       `${state}, but the attempts differ`,
     ),
   ];
+}
+
+function errorOfRun({ endCause, endDetail, exitCode }: Run): string | null {
+  return endCause === null ? null : errorOf({ cause: endCause, detail: endDetail, exitCode });
+}
+
+/** Undefined where there is no body to look into. */
+function errorIn(body: string | null): string | null | undefined {
+  if (body === null) return undefined;
+  return (JSON.parse(body) as { error?: string | null }).error ?? null;
 }
 
 const isSuccess = (status: number | null): boolean =>

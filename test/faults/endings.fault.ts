@@ -3,30 +3,22 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EndCause } from '../../core/end-cause.ts';
-import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
 import { foldersOf } from '../../worker/supervisor/folders.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { terminateByCommand } from './support/temporal-cli.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
-let temporal: Temporal;
 beforeAll(async () => {
   world = await startWorld({ env: { RECONCILE_EVERY_MS: '1000' } });
   await world.service.database.pool.query('update projects set max_concurrent_runs = 1000');
-  temporal = createTemporal({
-    namespace: 'default',
-    connection: { address: stackEnv.temporalAddress },
-    instance: world.service.instance,
-  });
 });
-afterAll(async () => {
-  await temporal?.close();
-  await world?.stop();
-});
+afterAll(() => world?.stop());
 
 const patienceMs = 120_000;
-const delaysMs = [0, 30, 700];
+/** A command takes some 100 ms until it is heard. */
+const delaysMs = [0, 30, 120, 700];
 
 const endings = ['success', 'failure', 'stop', 'delete', 'removal', 'termination'] as const;
 type Ending = (typeof endings)[number];
@@ -45,10 +37,8 @@ async function bringAbout(ending: Ending, runId: string): Promise<void> {
   const { service } = world;
   switch (ending) {
     case 'success':
-    case 'failure': {
-      const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
-      return writeFileSync(join(workspace, 'end'), '');
-    }
+    case 'failure':
+      return openGate(runId);
     case 'stop': {
       const body = { graceSeconds: 1 };
       const { status } = await service.call('POST', `/runs/${runId}/stop`, { body });
@@ -61,7 +51,17 @@ async function bringAbout(ending: Ending, runId: string): Promise<void> {
       return ours && service.sandboxes.remove(ours.containerId);
     }
     case 'termination':
-      return temporal.terminate(`run/${runId}`, 'by hand');
+      return terminateByCommand(stackEnv.temporalAddress, `run/${runId}`);
+  }
+}
+
+/** The agent ends; where it has ended already its folders may be gone. */
+function openGate(runId: string): void {
+  const { workspace } = foldersOf(world.service.dataDir, { runId, generation: 1 });
+  try {
+    writeFileSync(join(workspace, 'end'), '');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   }
 }
 
@@ -72,7 +72,6 @@ function promptFor(pair: readonly Ending[]): string {
   return script([{ say: 'working' }, { waitForFile: 'end' }, ...steps]);
 }
 
-/** Of the later one there may be nothing left to do, folders and all. */
 async function race(first: Ending, second: Ending, delayMs: number): Promise<void> {
   const runId = await world.trigger(promptFor([first, second]));
   const client = world.follow(runId, { name: `${first}, ${delayMs} ms later ${second}` });
@@ -83,12 +82,13 @@ async function race(first: Ending, second: Ending, delayMs: number): Promise<voi
   });
   await sleep(delayMs);
   const isSettled = wasAnswered && (first === 'stop' || first === 'delete');
-  await Promise.all([begun, bringAbout(second, runId).catch(() => undefined)]);
+  await Promise.all([begun, bringAbout(second, runId)]);
   await client.seenEnd(patienceMs);
   const { run, posts } = await world.expectInvariants(runId, { clients: [client] });
   const allowed = [...causes[first], ...(isSettled ? [] : causes[second])];
   expect(allowed, `${first}, ${delayMs} ms later ${second}`).toContain(run.endCause);
   expect(posts).toHaveLength(1);
+  expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
 }
 
 const pairs = endings.flatMap((first) =>

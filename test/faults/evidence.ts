@@ -1,7 +1,7 @@
 // What a run has left behind in every place, for the checker to judge.
 
 import { existsSync } from 'node:fs';
-import type { FinishedReason } from '../../core/end-cause.ts';
+import type { EndCause, FinishedReason } from '../../core/end-cause.ts';
 import type { Run } from '../../core/run.ts';
 import { createRunStore } from '../../systems/postgres/run-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
@@ -9,6 +9,7 @@ import { createTemporal, type WorkflowState } from '../../systems/temporal/clien
 import { foldersOf } from '../../worker/supervisor/folders.ts';
 import type { Service } from '../support/service.ts';
 import type { ReceivedPost } from '../support/webhook-receiver.ts';
+import { causesOf } from './support/cause-watch.ts';
 import type { ContainerHistory } from './support/container-watch.ts';
 import type { Transcript } from './support/transcript.ts';
 
@@ -34,6 +35,8 @@ export interface AttemptRow {
 export interface Evidence {
   run: Run;
   takesPlace: boolean;
+  /** Every cause that was ever written on the run, in order. */
+  causes: EndCause[];
   webhookBody: string | null;
   deliveryId: string | null;
   cursor: CursorRow;
@@ -80,6 +83,7 @@ export async function gatherEvidence(
   return {
     run,
     ...row,
+    causes: await causesOf(pool, runId),
     log: (await pool.query<LoggedFrame>(frames, [runId])).rows,
     attempts: (await pool.query<AttemptRow>(attempts, [runId])).rows,
     transcripts: witnesses.transcripts ?? [],

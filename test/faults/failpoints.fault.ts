@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Failpoint, failpoints } from '../../core/failpoint.ts';
 import { randomText } from '../fake-agent/random-text.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { Answer, RunRecord } from '../support/api-client.ts';
-import type { ServiceProcess } from '../support/service-process.ts';
 import type { Evidence } from './evidence.ts';
-import type { Client } from './support/transcript.ts';
+import { armed, diesAndComesBack, expectHealed, startStopped } from './support/dying.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -15,16 +13,10 @@ beforeAll(async () => {
     behave: (response, { path }) => response.writeHead(path === '/refused' ? 500 : 204).end(),
   });
 });
-/** Whatever became of the test before. */
-beforeEach(async () => {
-  const { api, worker } = world.service;
-  for (const process of [api, worker]) if (!process.isRunning()) await process.start();
-});
+beforeEach(() => startStopped(world.service));
 afterAll(() => world?.stop());
 
 const patienceMs = 120_000;
-/** All that must hold holds so long after the start of the process that died. */
-const healedWithinMs = 60_000;
 
 const shape = { seed: 5, longEvery: 20 };
 const lines = 100;
@@ -41,24 +33,17 @@ const of = (...starts: string[]): Failpoint[] =>
 
 const atTrigger = of('trigger.');
 const atOrder = of('stop.', 'delete.');
-const inWorker = failpoints.filter((name) => ![...atTrigger, ...atOrder].includes(name));
-
-async function armed(process: ServiceProcess, name: Failpoint): Promise<void> {
-  await process.kill('SIGTERM');
-  await process.start({ FAILPOINT: name });
-}
-
-/** It must have died at the failpoint: one that nobody reaches shows nothing. */
-async function diesAndComesBack(process: ServiceProcess): Promise<void> {
-  const late = sleep(patienceMs, 'it lives', { ref: false });
-  expect(await Promise.race([process.exited(), late])).toEqual({ code: null, signal: 'SIGKILL' });
-  await process.start();
-}
-
-async function expectHealed(runId: string, clients: Client[]): Promise<Evidence> {
-  await Promise.all(clients.map((client) => client.seenEnd(healedWithinMs)));
-  return world.expectInvariants(runId, { clients, withinMs: healedWithinMs });
-}
+/** Where a run comes by that nobody ends and nothing keeps waiting; the others have a file of their own. */
+const onTheWay = of(
+  'start.',
+  'config.',
+  'prompt.',
+  'log.',
+  'end.',
+  'workspace.',
+  'remove.',
+  'webhook.',
+);
 
 function expectTalk({ run, log }: Evidence): void {
   const said = log
@@ -75,10 +60,10 @@ interface AssistantLine {
   message: { content: { text?: string }[] };
 }
 
-async function asksAgain(ask: () => Promise<Answer<RunRecord>>): Promise<Answer<RunRecord>> {
+async function asksAgain(ask: () => Promise<Answer<RunRecord>>) {
   await expect(ask()).rejects.toThrow();
-  await diesAndComesBack(world.service.api);
-  return ask();
+  const startedAt = await diesAndComesBack(world.service.api);
+  return { answer: await ask(), startedAt };
 }
 
 describe('a run whose API dies', () => {
@@ -88,11 +73,14 @@ describe('a run whose API dies', () => {
     const path = `/flows/${service.flowId}/runs`;
     const headers = { 'idempotency-key': name };
     const body = { prompt: talking, callbackUrl: `${world.receiver.url}/hook` };
-    const answer = await asksAgain(() => service.call('POST', path, { body, headers }));
+    const { answer, startedAt } = await asksAgain(() =>
+      service.call('POST', path, { body, headers }),
+    );
     expect(answer.status).toBe(name === 'trigger.asked' ? 201 : 200);
     const { runId } = answer.data;
     const client = world.follow(runId, { name: 'who comes after' });
-    expectTalk(await expectHealed(runId, [client]));
+    expectTalk(await expectHealed(world, runId, { clients: [client], startedAt }));
+    expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     const known = 'select id from runs where workflow_id like $1';
     const { rows } = await service.database.pool.query(known, [`%/${name}/%`]);
     expect(rows).toEqual([{ id: runId }]);
@@ -109,16 +97,18 @@ describe('a run whose API dies', () => {
       isStop
         ? service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } })
         : service.call('DELETE', `/runs/${runId}`);
-    const answer = await asksAgain(order);
+    const { answer, startedAt } = await asksAgain(order);
     expect(answer.status).toBe(isStop ? 200 : 404);
-    const { run } = await expectHealed(runId, isStop ? [client] : []);
+    const clients = isStop ? [client] : [];
+    const { run } = await expectHealed(world, runId, { clients, startedAt });
+    expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     expect(run.endCause).toBe(isStop ? 'stopped_by_api' : 'deleted_by_api');
     client.leave();
   });
 });
 
 describe('a run whose worker dies', () => {
-  it.each(inWorker)('at %s goes on and ends well', async (name) => {
+  it.each(onTheWay)('at %s goes on and ends well', async (name) => {
     const { service, receiver } = world;
     await armed(service.worker, name);
     const path = name === 'webhook.dropped' ? '/refused' : '/hook';
@@ -127,8 +117,8 @@ describe('a run whose worker dies', () => {
       callbackUrl: `${receiver.url}${path}`,
     });
     const client = world.follow(runId, { name: 'who stays' });
-    await diesAndComesBack(service.worker);
-    const evidence = await expectHealed(runId, [client]);
+    const startedAt = await diesAndComesBack(service.worker);
+    const evidence = await expectHealed(world, runId, { clients: [client], startedAt });
     expectTalk(evidence);
     expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     expect(evidence.posts.length).toBe(postsWith(name));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopOwnParts } from '../../dev/own-parts.ts';
+import { comesBack } from './support/comes-back.ts';
 import { framesOfPart, letGoOn } from './support/flood.ts';
 import { freshOwnParts, type OwnPart, ownPostgres } from './support/own-parts.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -29,7 +30,7 @@ it('loses nothing when Postgres crashes and comes back', async () => {
     await postgres.kill();
     letGoOn(service, runId, part === 0 ? 1 : 2);
     await sleep(3_000);
-    await postgres.start();
+    await comesBack('Postgres', stays, () => postgres.start());
   }
   await expectWhole();
   expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);

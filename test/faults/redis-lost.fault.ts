@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopOwnParts } from '../../dev/own-parts.ts';
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
+import { comesBack } from './support/comes-back.ts';
 import { framesOfPart, letGoOn } from './support/flood.ts';
 import { freshOwnParts, type OwnPart, ownRedis } from './support/own-parts.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -53,8 +54,10 @@ it('loses nothing when Redis is killed, is away for a while, and has forgotten e
   await redis.kill();
   letGoOn(service, runId, 1);
   await stays.seenFrames(2 * framesOfPart, patienceMs);
-  await redis.start();
-  letGoOn(service, runId, 2);
+  await comesBack('Redis', stays, () => {
+    letGoOn(service, runId, 2);
+    return redis.start();
+  });
   await expectWhole();
   expect(stays.transcript.connections).toHaveLength(1);
 });

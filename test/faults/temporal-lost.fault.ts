@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopOwnParts } from '../../dev/own-parts.ts';
+import { comesBack } from './support/comes-back.ts';
 import { framesOfPart, letGoOn } from './support/flood.ts';
 import { freshOwnParts, type OwnPart, ownPostgres, ownTemporal } from './support/own-parts.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -29,8 +30,10 @@ it('goes on while Temporal is away, and ends well when it is back', async () => 
   await temporal.kill();
   letGoOn(service, runId, 1);
   await Promise.all([sleep(awayMs), stays.seenFrames(2 * framesOfPart, patienceMs)]);
-  await temporal.start();
-  letGoOn(service, runId, 2);
+  await comesBack('Temporal', stays, () => {
+    letGoOn(service, runId, 2);
+    return temporal.start();
+  });
   await expectWhole();
   expect(stays.transcript.connections).toHaveLength(1);
   expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);

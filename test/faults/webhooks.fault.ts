@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore } from '../../systems/postgres/flow-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { isFree } from './support/machine.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -39,6 +38,7 @@ afterAll(async () => {
 const slowMs = 8_000;
 const delaysMs = [2_000, 10_000, 30_000];
 const earlyMs = 100;
+const lateMs = 5_000;
 const patienceMs = 240_000;
 
 /** What the receiver does with what comes under a path. */
@@ -94,13 +94,13 @@ async function triggerFailing(callbackUrl: string): Promise<string> {
   return data.runId;
 }
 
-/** From the end of one attempt to the next: not early, and on a machine that is free not late. */
+/** From the end of one attempt to the next: not early, and not later than a busy machine makes it. */
 function expectDelays(attempts: Attempt[]): void {
   for (const [index, delayMs] of delaysMs.entries()) {
     const [before, after] = [attempts[index], attempts[index + 1]];
     const waitedMs = (after?.started.getTime() ?? 0) - (before?.finished.getTime() ?? 0);
     expect(waitedMs).toBeGreaterThanOrEqual(delayMs - earlyMs);
-    if (isFree()) expect(waitedMs).toBeLessThan(delayMs * 1.1 + 1_000);
+    expect(waitedMs).toBeLessThan(delayMs + lateMs);
   }
 }
 
@@ -161,8 +161,8 @@ it('holds up no run, and no other webhook for long, where a receiver hangs', asy
   const { posts } = await world.expectInvariants(runId);
   expect(posts).toHaveLength(1);
   const [attempt] = await attemptsOf(runId);
-  const lateMs = (attempt?.started.getTime() ?? 0) - Date.parse(ended.finishedAt ?? '');
-  expect(lateMs).toBeLessThan(15_000);
+  const heldUpMs = (attempt?.started.getTime() ?? 0) - Date.parse(ended.finishedAt ?? '');
+  expect(heldUpMs).toBeLessThan(15_000);
 
   for (const one of hanging) await world.expectInvariants(one, { withinMs: patienceMs });
 });

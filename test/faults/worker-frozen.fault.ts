@@ -1,44 +1,77 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { workerComesBack } from './support/comes-back.ts';
 import { framesOfPart, letGoOn } from './support/flood.ts';
+import { untilGatewayAnswers } from './support/gateway.ts';
+import { type HeldWay, openHeldWay } from './support/held-way.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
+let way: HeldWay;
 beforeAll(async () => {
   world = await startWorld();
+  const { worker, database } = world.service;
+  way = await openHeldWay(database.url);
+  await worker.kill('SIGTERM');
+  await worker.start({ DATABASE_URL: way.url });
 });
-afterAll(() => world?.stop());
+afterAll(async () => {
+  await world?.stop();
+  way?.close();
+});
 
 const patienceMs = 120_000;
 const frozenMs = 60_000;
 
+/** All that a worker which has lost its folder could still spoil. */
+async function heldBySecond(runId: string) {
+  const { service } = world;
+  const { rows } = await service.database.pool.query(
+    `select r::text as run, c.lease_token, c.lease_owner, c.generation, c.byte_offset, c.last_seq,
+            c.closed,
+            (select md5(string_agg(f::text, '' order by seq)) from frames f where run_id = $1)
+     from cursors c join runs r on r.id = c.run_id where r.id = $1`,
+    [runId],
+  );
+  return {
+    rows,
+    sandboxes: await service.sandboxes.list(),
+    folders: readdirSync(service.dataDir, { recursive: true }).filter((one) =>
+      /^[rs]\//.test(String(one)),
+    ),
+  };
+}
+
 it('lets a worker that was frozen, and has lost its folder, change nothing when it wakes', async () => {
   const { service } = world;
-  const { pool } = service.database;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
   letGoOn(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
 
+  way.hold();
+  letGoOn(service, runId, 1);
+  await expect.poll(way.held, { timeout: patienceMs }).toContain('set byte_offset');
   service.worker.signal('SIGSTOP');
+  const began = performance.now();
   rmSync(join(service.dataDir, 'lock'));
   const second = service.anotherWorker();
-  const began = performance.now();
-  await second.start();
-  letGoOn(service, runId, 1);
+  await workerComesBack(service, runId, { worker: second, client: stays });
   await stays.seenFrames(2 * framesOfPart, patienceMs);
   await sleep(Math.max(0, frozenMs - (performance.now() - began)));
 
-  const held = 'select lease_token, last_seq from cursors where run_id = $1';
-  const before = await pool.query(held, [runId]);
+  // It wakes up, and what it was about to write arrives.
+  const before = await heldBySecond(runId);
   const frozenLog = service.worker.log().length;
   service.worker.signal('SIGCONT');
-  const end = await service.worker.exited();
-  expect(end).toEqual({ code: 1, signal: null });
+  way.letGo();
+  expect(await service.worker.exited()).toEqual({ code: 1, signal: null });
   expect(service.worker.log().slice(frozenLog)).toContain('data_folder_lost');
-  expect((await pool.query(held, [runId])).rows).toEqual(before.rows);
+  await expect.poll(way.answered, { timeout: patienceMs }).toContain('SELECT 0');
+  expect(await heldBySecond(runId)).toEqual(before);
+  expect(await untilGatewayAnswers(service, runId)).toBeLessThan(1_000);
 
   letGoOn(service, runId, 2);
   await expectWhole();

@@ -26,7 +26,7 @@ test('gives the agent its arguments, its files for itself alone, and lets the pl
       HOME: world.places.home,
       HTTPS_PROXY: `http://127.0.0.1:${world.places.proxyPort}`,
       https_proxy: `http://127.0.0.1:${world.places.proxyPort}`,
-      NO_PROXY: '127.0.0.1,localhost,::1',
+      NO_PROXY: '127.0.0.1,127.0.0.0/8,localhost,::1',
       ANTHROPIC_BASE_URL: `http://127.0.0.1:${world.places.proxyPort}/model`,
       ANTHROPIC_API_KEY: 'sandbox',
       PATH: expect.stringContaining('/usr/bin'),

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -8,6 +8,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
+import { afterAll } from 'vitest';
 import type { Fields } from '../fake-agent/json.ts';
 
 /** The scripted agent as a local process, for its own tests. */
@@ -34,6 +35,9 @@ export interface AgentOptions {
   folder?: string;
 }
 
+const folders = mkdtempSync(join(tmpdir(), 'scripted-agent-'));
+afterAll(() => rmSync(folders, { recursive: true, force: true }));
+
 /** Built once for each test file: starting it from source takes half a second longer every time. */
 const bundle = join(newFolder(), 'agent.mjs');
 buildSync({
@@ -55,7 +59,7 @@ export const agentCommand = [
 ];
 
 export function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'scripted-agent-'));
+  return mkdtempSync(join(folders, 'agent-'));
 }
 
 export function startAgent({

@@ -81,9 +81,10 @@ describe('messages', () => {
     const steps = [{ say: 'later' }, { background: { sleepMs: 50, steps: [{ say: 'now' }] } }];
     const { lines, code } = await runAgent(script(steps));
     expect(code).toBe(0);
-    expect(kindsOf(lines).slice(-5)).toEqual([
+    expect(kindsOf(lines).slice(-6)).toEqual([
       'command_lifecycle completed',
       'system task_notification',
+      'system background_tasks_changed',
       'system init',
       'assistant',
       'result success',
@@ -123,7 +124,7 @@ describe('control requests', () => {
     const agent = startAgent({ folder });
     const shell = 'echo $$ > half; mv half pid; sleep 100; true';
     agent.send(userMessage(script([{ shell }, { say: 'never' }])));
-    await vi.waitUntil(() => existsSync(join(folder, 'pid')));
+    await vi.waitUntil(() => existsSync(join(folder, 'pid')), 20_000);
     const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
     agent.send(interrupt);
     const result = await agent.waitFor((line) => line['type'] === 'result');

@@ -25,6 +25,8 @@ export interface RunRecord {
   costUsd: number | null;
   numTurns: number;
   streamUrl: string;
+  structuredOutput: unknown;
+  mcpServerNames: string[];
   webhook: { state: string; attempts: number; lastStatus: number | null };
   deleted?: boolean;
 }

@@ -24,6 +24,15 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
 
   const standard: Activities = {
     claimPlace: async () => ({ hostId: 'host-1' }),
+    claimSessionPlace: async ({ after }) => ({
+      outcome: 'placed',
+      hostId: 'host-1',
+      generation: after + 1,
+    }),
+    giveUpTurn: async () => ({ more: false }),
+    askSessionIdleness: async () => ({ idleForMs: 0, unattendedForMs: null }),
+    runTurn: async () => ({ outcome: 'done', more: false }),
+    interruptTurn: async () => {},
     recordCause: async ({ cause }) => {
       recorded ??= cause;
     },
@@ -37,6 +46,7 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
     endRun: async ({ cause }) => ({ webhook: false, cause: recorded ?? cause }),
     deliverWebhook: async () => ({ status: 204 }),
     dropWebhook: async () => {},
+    triggerScheduled: async () => ({ outcome: 'admitted' }),
     removeSandbox: async () => {},
   };
   const all = { ...standard, ...overrides };

@@ -1,11 +1,13 @@
 // Records the histories that test/workflows/replay.test.ts replays:
-// `npx tsx test/support/record-histories.ts` against the test stack's Temporal server.
+// `npx tsx test/support/record-histories.ts` against the test stack's Temporal server; with names, or
+// how they begin, only those.
 import { writeFile } from 'node:fs/promises';
 import { ApplicationFailure } from '@temporalio/activity';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { failureTypes } from '../../workflows/activities.ts';
 import type { RunInput } from '../../workflows/messages.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
+import { sessionStories } from './session-stories.ts';
 import { createWorkflowWorld, type RunHandle } from './workflow-world.ts';
 
 interface Story {
@@ -16,15 +18,38 @@ interface Story {
 
 const world = await createWorkflowWorld('recorded');
 for (const [name, { run, input, act }] of Object.entries(stories())) {
+  if (!isWanted(name)) continue;
   const handle = await world.startRun(run.activities, input);
   await act(run, handle);
   await handle.result();
+  await keep(name, handle);
+}
+if (isWanted('scheduled-trigger')) {
+  const scheduled = await world.startScheduled(fakeRun().activities);
+  await scheduled.result();
+  await keep('scheduled-trigger', scheduled);
+}
+for (const [name, { run, input, act }] of Object.entries(sessionStories())) {
+  if (!isWanted(name)) continue;
+  const handle = await world.startSession(run.activities, input);
+  await act(run, handle);
+  await handle.result();
+  await keep(name, world.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId));
+  if (name === 'session-continued') await keep(`${name}-to`, handle);
+}
+await world.close();
+
+function isWanted(name: string): boolean {
+  const wanted = process.argv.slice(2);
+  return wanted.length === 0 || wanted.some((beginning) => name.startsWith(beginning));
+}
+
+async function keep(name: string, handle: Pick<RunHandle, 'fetchHistory'>): Promise<void> {
   const history: unknown = JSON.parse(historyToJSON(await handle.fetchHistory()));
   const path = new URL(`../histories/${name}.json`, import.meta.url);
   await writeFile(path, `${JSON.stringify(history, withoutTraces, 1)}\n`);
   console.log(`recorded ${name}`);
 }
-await world.close();
 
 function stories(): Record<string, Story> {
   return {

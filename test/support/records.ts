@@ -45,7 +45,7 @@ export async function createScene(
   };
 }
 
-function anyRequest({ flowId, projectId }: Flow): AdmitRun {
+export function anyRequest({ flowId, projectId }: Pick<Flow, 'flowId' | 'projectId'>): AdmitRun {
   return {
     runId: randomUUID(),
     flowId,
@@ -61,6 +61,11 @@ function anyRequest({ flowId, projectId }: Flow): AdmitRun {
     callbackUrl: null,
     idempotencyKey: null,
     timeoutSeconds: 3_600,
+    model: null,
+    maxTurns: null,
+    maxBudgetUsd: null,
+    outputSchema: null,
+    retryOf: null,
     config: emptyRunConfig,
   };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type OfflineModel, startOfflineModel } from '../../dev/offline-model/server.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
@@ -51,7 +51,16 @@ export interface Service extends ApiClient {
   anotherApi(): Promise<{ url: string; api: ServiceProcess }>;
   /** Another worker on the same data folder, not started yet; it is stopped with the others. */
   anotherWorker(): ServiceProcess;
+  /** Another host of this service, whose worker is not started yet; it is stopped with the others. */
+  anotherHost(): Promise<Host>;
   stop(): Promise<void>;
+}
+
+export interface Host {
+  worker: ServiceProcess;
+  dataDir: string;
+  /** Known once its worker was started. */
+  hostId(): string;
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
@@ -86,6 +95,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
   };
   const others: ServiceProcess[] = [];
+  const dataDirs = [dataDir];
   const api = apiProcess({ name: 'api', env, logDir: dataDir }, url);
   const worker = workerProcess({ name: 'worker', env: workerEnv, logDir: dataDir });
   const engine = createEngine({ dockerHost: env.DOCKER_HOST, instance });
@@ -96,7 +106,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     await Promise.all([api, worker, ...others].map((each) => each.kill('SIGTERM')));
     for (const { containerId } of await sandboxes.list()) await sandboxes.remove(containerId);
     await Promise.all([database.drop(), model.close()]);
-    rmSync(dataDir, { recursive: true, force: true });
+    for (const folder of dataDirs) rmSync(folder, { recursive: true, force: true });
   }
 
   const service: Service = {
@@ -126,6 +136,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       others.push(other);
       return other;
     },
+    async anotherHost() {
+      const nth = dataDirs.length + 1;
+      const ownDir = join(stackEnv.dataDir, `${name}${nth}`);
+      dataDirs.push(ownDir);
+      await prepareDataDir(ownDir);
+      const ownEnv = { ...workerEnv, DATA_DIR: ownDir };
+      const other = workerProcess({ name: `host-${nth}`, env: ownEnv, logDir: dataDir });
+      others.push(other);
+      return { worker: other, dataDir: ownDir, hostId: () => hostIdIn(ownDir) };
+    },
     stop,
   };
   try {
@@ -136,6 +156,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
   return service;
 }
+
+export const hostIdIn = (dataDir: string): string =>
+  readFileSync(join(dataDir, 'host-id'), 'utf8').trim();
 
 /** With the workflows' bundle there already, which every worker would build for its own. */
 async function prepareDataDir(dataDir: string): Promise<void> {

@@ -14,6 +14,8 @@ export interface StackEnv {
   caDir: string;
   /** For whatever a test keeps on disk; short enough for unix sockets below it. */
   dataDir: string;
+  /** The program of a Chromium. */
+  browser: string;
 }
 
 /** Each address is looked up when it is read, so that a test asks only for the parts it uses. */
@@ -41,6 +43,9 @@ export const stackEnv: Readonly<StackEnv> = {
   },
   get dataDir() {
     return read('TEST_DATA_DIR');
+  },
+  get browser() {
+    return read('TEST_BROWSER');
   },
 };
 

@@ -108,3 +108,14 @@ async function expectLogs(service: Service, runId: string, events: SentEvent[]):
   const wanted = logged.filter(({ id }) => Number(id) >= first);
   expect(wanted.map(({ id, event, data }) => ({ id, event, data }))).toEqual(heard);
 }
+
+export const payload = ({ data }: SentEvent): Record<string, unknown> =>
+  JSON.parse(data) as Record<string, unknown>; // every payload is an object
+
+/** What the stream has said of the agent's status since it had something to do. */
+export function statusesOf(events: SentEvent[]): unknown[] {
+  const told = events
+    .filter(({ event }) => event === 'agent_status')
+    .map((one) => payload(one)['status']);
+  return told[0] === 'idle' ? told.slice(1) : told; // the first may have come before the reader
+}

@@ -1,26 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import { Context, heartbeat } from '@temporalio/activity';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  type WorkflowHandle,
+  type WorkflowHandleWithFirstExecutionRunId,
+} from '@temporalio/client';
+import { defineSearchAttributeKey } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/task-queues.ts';
 import type { Activities } from '../../workflows/activities.ts';
-import type { RunInput } from '../../workflows/messages.ts';
+import type { RunInput, SessionInput } from '../../workflows/messages.ts';
 import type { runWorkflow } from '../../workflows/run-workflow.ts';
+import type { scheduledTriggerWorkflow } from '../../workflows/scheduled-trigger-workflow.ts';
+import type { sessionWorkflow } from '../../workflows/session-workflow.ts';
 import type { webhookWorkflow } from '../../workflows/webhook-workflow.ts';
 import { stackEnv } from './stack-env.ts';
 import { testBundle } from './test-bundle.ts';
 
 export type RunHandle = WorkflowHandle<typeof runWorkflow>;
+export type SessionHandle = WorkflowHandleWithFirstExecutionRunId<typeof sessionWorkflow>;
 
 /** Real Temporal, real workflows, one live host; each run brings activities of its own. */
 export interface WorkflowWorld {
   client: Client;
   instance: string;
   hostId: string;
-  /** The activities of a run that is started by other means. */
+  /** The activities of a run that is started by other means, or of a flow's schedule. */
   serve(runId: string, activities: Activities): void;
   startRun(activities: Activities, input?: Partial<RunInput>): Promise<RunHandle>;
+  startSession(activities: Activities, input?: Partial<SessionInput>): Promise<SessionHandle>;
   startWebhook(activities: Activities): Promise<WorkflowHandle<typeof webhookWorkflow>>;
+  /** One moment of a schedule. */
+  startScheduled(activities: Activities): Promise<WorkflowHandle<typeof scheduledTriggerWorkflow>>;
   close(): Promise<void>;
 }
 
@@ -50,6 +62,17 @@ export async function createWorkflowWorld(
         workflowId: `run/${runId}`,
         taskQueue: runQueue(instance),
         args: [{ ...emptyInput, runId, instance, hostId, ...input }],
+        typedSearchAttributes: asStarted,
+      });
+    },
+    startSession: (activities, input = {}) => {
+      const runId = begin(activities);
+      const { projectId, flowId, times } = emptyInput;
+      return client.workflow.start<typeof sessionWorkflow>('sessionWorkflow', {
+        workflowId: `session/${runId}`,
+        taskQueue: runQueue(instance),
+        args: [{ runId, projectId, flowId, instance, times, ...input }],
+        typedSearchAttributes: asStarted,
       });
     },
     startWebhook: (activities) => {
@@ -60,12 +83,23 @@ export async function createWorkflowWorld(
         args: [{ runId, instance, firstAttempt: 1 }],
       });
     },
+    startScheduled: (activities) => {
+      const flowId = begin(activities);
+      return client.workflow.start<typeof scheduledTriggerWorkflow>('scheduledTriggerWorkflow', {
+        workflowId: `schedule/${flowId}`,
+        taskQueue: runQueue(instance),
+        args: [{ flowId, instance }],
+      });
+    },
     close: async () => {
       await workers.stop();
       await connection.close();
     },
   };
 }
+
+/** What the API starts them with, as far as they look at it. */
+const asStarted = [{ key: defineSearchAttributeKey('RunStatus', 'KEYWORD'), value: 'running' }];
 
 const emptyInput = {
   projectId: 'project-1',
@@ -112,6 +146,12 @@ const names = [
   'endRun',
   'deliverWebhook',
   'dropWebhook',
+  'claimSessionPlace',
+  'giveUpTurn',
+  'askSessionIdleness',
+  'runTurn',
+  'interruptTurn',
+  'triggerScheduled',
   'startSandbox',
   'followRun',
   'stopSandbox',
@@ -124,8 +164,8 @@ function dispatchByRun(fakes: Map<string, Activities>) {
     names.map((name) => [
       name,
       async (input: never) => {
-        const { runId } = input as { runId: string };
-        const fake = fakes.get(runId);
+        const { runId, flowId = '' } = input as { runId: string; flowId?: string };
+        const fake = fakes.get(runId) ?? fakes.get(flowId);
         if (!fake) throw new Error(`no activities for run ${runId}`);
         const beat = setInterval(heartbeat, 1_000);
         try {

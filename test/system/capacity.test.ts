@@ -1,8 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
 import { script } from '../scripted-agent/lines.ts';
+import { letGoOn } from '../support/let-go-on.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 
@@ -25,16 +23,11 @@ async function runThatTakesThePlace(): Promise<string> {
   return runId;
 }
 
-function letGoOn(runId: string): void {
-  const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
-  writeFileSync(join(workspace, 'go-on'), '');
-}
-
 describe('a run that finds every place taken', { timeout: 180_000 }, () => {
   it('is admitted, and starts when a place is free', async () => {
     const first = await runThatTakesThePlace();
     const { runId } = await service.trigger({ prompt: script([{ say: 'my turn' }]) });
-    letGoOn(first);
+    letGoOn(service, first);
     expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, result: 'my turn' });
   });
 
@@ -48,7 +41,7 @@ describe('a run that finds every place taken', { timeout: 180_000 }, () => {
       startedAt: null,
       error: 'container_start_failed: no capacity',
     });
-    letGoOn(first);
+    letGoOn(service, first);
     expect(await service.untilEnded(first)).toMatchObject({ exitCode: 0 });
   });
 });

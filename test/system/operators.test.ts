@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRunStore } from '../../systems/postgres/run-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
+import { openConversation } from '../support/conversation.ts';
 import { type Service, startService } from '../support/service.ts';
 import { serviceProcess } from '../support/service-process.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { workflowIdOf } from '../support/workflow-of.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;
@@ -31,10 +31,26 @@ async function runAtWork() {
   await expect
     .poll(async () => (await service.readRun(runId)).agentStatus, patiently)
     .toBe('working');
-  const sealer = createSealer(service.encryptionKey);
-  const run = await createRunStore(service.database.pool, sealer).find(runId);
-  const handle = new Client({ connection }).workflow.getHandle(run?.workflowId ?? '');
-  return { runId, handle };
+  return { runId, handle: await workflowOf(runId) };
+}
+
+const workflowOf = async (runId: string) =>
+  new Client({ connection }).workflow.getHandle(await workflowIdOf(service, runId));
+
+type Handle = Awaited<ReturnType<typeof workflowOf>>;
+
+/** Back to its first task, as by the menu of its page. */
+async function reset(handle: Handle): Promise<void> {
+  const { runId: execution } = await handle.describe();
+  const { events } = await handle.fetchHistory();
+  const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
+  await connection.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: handle.workflowId, runId: execution },
+    reason: 'test',
+    workflowTaskFinishEventId: firstTask?.eventId ?? null,
+    requestId: randomUUID(),
+  });
 }
 
 async function expectEndedByOperator(runId: string): Promise<void> {
@@ -71,23 +87,68 @@ describe('an operator, in Temporal’s own tools', { timeout: 180_000 }, () => {
     await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
     await handle.result();
     const ended = await service.readRun(runId);
-    const { runId: execution } = await handle.describe();
-    const { events } = await handle.fetchHistory();
-    const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
-    await connection.workflowService.resetWorkflowExecution({
-      namespace: 'default',
-      workflowExecution: { workflowId: handle.workflowId, runId: execution },
-      reason: 'test',
-      workflowTaskFinishEventId: firstTask?.eventId ?? null,
-      requestId: randomUUID(),
-    });
-    const again = new Client({ connection }).workflow.getHandle(handle.workflowId);
+    await reset(handle);
+    const again = await workflowOf(runId);
     expect(await again.result()).toEqual({ cause: 'stopped_by_api' });
     expect(await service.sandboxes.list()).toEqual([]);
     expect(await service.readRun(runId)).toEqual(ended);
     expect(postsOf(runId)).toHaveLength(1);
   });
 });
+
+describe('a workflow that an operator resets while its sandbox is up', { timeout: 180_000 }, () => {
+  it('goes on with the sandbox of its run, starts none again, and ends once', async () => {
+    const { runId, handle } = await runAtWork();
+    const before = await service.sandboxes.list();
+    await reset(handle);
+    const again = await workflowOf(runId);
+    const isFollowed = async () =>
+      (await again.describe()).raw.pendingActivities?.some(
+        ({ activityType }) => activityType?.name === 'followRun',
+      );
+    await expect.poll(isFollowed, patiently).toBe(true);
+    expect(containersOf(await service.sandboxes.list())).toEqual(containersOf(before));
+    expect((await service.readRun(runId)).agentStatus).toBe('working');
+
+    await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
+    expect(await service.untilEnded(runId)).toMatchObject({ error: 'stopped_by_api' });
+    expect(await again.result()).toEqual({ cause: 'stopped_by_api' });
+    await expect.poll(() => postsOf(runId), patiently).toHaveLength(1);
+    await expect.poll(() => service.sandboxes.list(), patiently).toEqual([]);
+  });
+});
+
+describe('a session that an operator ends in Temporal’s own tools', { timeout: 180_000 }, () => {
+  it.each(['cancel', 'terminate'] as const)('is over by %s, with its sandbox', async (how) => {
+    const { chat, handle } = await sessionAtRest();
+    await handle[how]();
+    await chat.closed;
+    expect(await service.readRun(chat.runId)).toMatchObject({ error: 'terminated_by_operator' });
+    await expect.poll(() => service.sandboxes.list(), patiently).toEqual([]);
+  });
+
+  it('answers what it is told after a reset, once, and ends once', async () => {
+    const { chat, handle } = await sessionAtRest();
+    await reset(handle);
+    expect(await chat.say(script([{ say: 'two' }]))).toMatchObject({ texts: ['two'] });
+    expect(await service.sandboxes.list()).toHaveLength(1);
+    await service.call('DELETE', `/flows/${service.flowId}/sessions/${chat.sessionId}`);
+    await chat.closed;
+    expect(chat.named('turn_end')).toHaveLength(2);
+    expect(chat.named('finished')).toHaveLength(1);
+    await expect.poll(() => service.sandboxes.list(), patiently).toEqual([]);
+  });
+});
+
+/** It has answered once, and its sandbox is up. */
+async function sessionAtRest() {
+  const chat = await openConversation(service);
+  await chat.say(script([{ say: 'one' }]));
+  return { chat, handle: await workflowOf(chat.runId) };
+}
+
+const containersOf = (sandboxes: { containerId: string }[]): string[] =>
+  sandboxes.map(({ containerId }) => containerId);
 
 describe('a second worker on the same data folder', { timeout: 180_000 }, () => {
   it('refuses, says why, and leaves the first alone', async () => {

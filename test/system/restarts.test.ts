@@ -1,9 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
 import { randomText } from '../fake-agent/random-text.ts';
 import { script } from '../scripted-agent/lines.ts';
+import { letGoOn } from '../support/let-go-on.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
@@ -20,11 +18,6 @@ const half = { lines, seed: shape.seed, longEvery: shape.longEvery };
 /** Writes a lot, waits until the test lets it go on, writes as much again. */
 const twoHalves = script([half, { waitForFile: 'go-on' }, half, { say: 'the last word' }]);
 
-function letGoOn(runId: string): void {
-  const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
-  writeFileSync(join(workspace, 'go-on'), '');
-}
-
 describe('a run whose worker is killed', { timeout: 300_000 }, () => {
   it.each(['while it writes', 'while it waits'])('goes on, %s, and ends well', async (when) => {
     const { runId } = await service.trigger({ prompt: twoHalves });
@@ -32,7 +25,7 @@ describe('a run whose worker is killed', { timeout: 300_000 }, () => {
     const wanted = when === 'while it writes' ? 1 : lines;
     await expect.poll(() => framesOf(runId), { timeout: 120_000 }).toBeGreaterThan(wanted);
     await service.worker.kill('SIGKILL');
-    letGoOn(runId);
+    letGoOn(service, runId);
     await service.worker.start();
     const ended = await service.untilEnded(runId, 120_000);
     expect(ended).toMatchObject({ exitCode: 0, result: 'the last word' });
@@ -45,8 +38,9 @@ describe('a run whose worker is killed', { timeout: 300_000 }, () => {
     const { runId } = await service.trigger({ prompt: twoHalves });
     await expect.poll(() => framesOf(runId), { timeout: 120_000 }).toBeGreaterThan(10);
     await service.worker.kill('SIGTERM');
-    expect((await service.sandboxes.list()).map((each) => each.state)).toEqual(['running']);
-    letGoOn(runId);
+    const own = (await service.sandboxes.list()).filter((each) => each.runId === runId);
+    expect(own.map((each) => each.state)).toEqual(['running']);
+    letGoOn(service, runId);
     await service.worker.start();
     expect(await service.untilEnded(runId, 120_000)).toMatchObject({ exitCode: 0 });
     await expectLogs(runId);
@@ -74,7 +68,7 @@ describe('a reader whose API is killed', { timeout: 300_000 }, () => {
     await expect.poll(() => before.length, { timeout: 120_000 }).toBeGreaterThan(100);
     await service.api.kill('SIGKILL');
     await reading;
-    letGoOn(runId);
+    letGoOn(service, runId);
     await service.api.start();
     const lastId = before.findLast(({ id }) => id !== undefined)?.id ?? '0';
     const after = await collect(service.stream(runId, lastId));

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { countTasks } from '../background.ts';
 import { fieldsAt, isFields, numberAt, textAt } from '../json.ts';
 import type { Handlers } from '../run-steps.ts';
 
@@ -11,11 +12,12 @@ export const waitingSteps: Handlers = {
   sleepMs: (step, { signal }) => sleep(numberAt(step, 'sleepMs'), undefined, { signal }),
   hang: (_, { signal }) => sleep(longMs, undefined, { signal }),
   /** Begins a turn of its own after a while: `{"background":{"sleepMs":n,"steps":[…]}}`. */
-  background: (step, { later, output }) => {
+  background: (step, turn) => {
     const fields = fieldsAt(step, 'background');
     const steps = Array.isArray(fields['steps']) ? fields['steps'].filter(isFields) : [];
-    output.frame({ type: 'system', subtype: 'task_started', is_backgrounded: true });
-    later(sleep(numberAt(fields, 'sleepMs'), steps));
+    countTasks(turn, 1);
+    turn.output.frame({ type: 'system', subtype: 'task_started', is_backgrounded: true });
+    turn.later(sleep(numberAt(fields, 'sleepMs'), steps));
   },
   /** Goes on when the file is there: whoever makes it decides when. */
   waitForFile: async (step, { signal }) => {

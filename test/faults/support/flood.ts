@@ -40,7 +40,7 @@ export const framesOfPart = 2 * parts[0].lines;
 
 /** What differs between what the agent has said and what the log has of it, in words. */
 export function checkFlood(log: LoggedFrame[]): string[] {
-  const said = log.filter(({ event }) => event === 'assistant').map(textOf);
+  const said = textsIn(log);
   const wanted = [...parts.flatMap(textsOfPart), lastWord];
   const at = wanted.findIndex((text, index) => said[index] !== text);
   if (at !== -1) return [`line ${at} is ${JSON.stringify(said[at]?.slice(0, 60))}`];
@@ -51,7 +51,18 @@ function textsOfPart({ lines, seed }: { lines: number; seed: number }): string[]
   return Array.from({ length: lines }, (_, index) => randomText(index, { seed, longEvery }));
 }
 
-function textOf({ data }: LoggedFrame): string {
+/** What the log has of what the agent has said, in order. */
+export function textsIn(log: LoggedFrame[]): string[] {
+  return log.filter(({ event }) => event === 'assistant').map(({ data }) => textOf(data));
+}
+
+/** The same, of the whole lines of its output itself. */
+export function textsOfOutput(output: string): string[] {
+  const lines = output.split('\n').slice(0, -1);
+  return lines.filter((line) => line.includes('"type":"assistant"')).map(textOf);
+}
+
+function textOf(data: string): string {
   const line = JSON.parse(data) as { message: { content: { text?: string }[] } };
   return line.message.content[0]?.text ?? '';
 }

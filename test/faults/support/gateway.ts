@@ -11,9 +11,13 @@ export async function untilGatewayAnswers(service: Service, runId: string): Prom
   return performance.now() - began;
 }
 
+const answerWithinMs = 250;
+
+/** The socket of a process that is frozen takes a connection, and says nothing. */
 function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
-    request({ socketPath, path: '/nothing', timeout: 1_000 }, (response) => {
+    const signal = AbortSignal.timeout(answerWithinMs);
+    request({ socketPath, path: '/nothing', signal }, (response) => {
       response.resume();
       resolve(true);
     })

@@ -11,6 +11,7 @@ import {
 } from '../../support/webhook-receiver.ts';
 import { checkRun } from '../check.ts';
 import { type Evidence, gatherEvidence } from '../evidence.ts';
+import { watchCauses } from './cause-watch.ts';
 import { type ContainerWatch, watchContainers } from './container-watch.ts';
 import { checkFlood, floodPrompt } from './flood.ts';
 import { type Client, type ClientOptions, followRun } from './transcript.ts';
@@ -40,6 +41,7 @@ export interface Flood {
 
 export interface About {
   clients?: Client[];
+  /** For all of it together: the run's end, and what is to come after that. */
   withinMs?: number;
   /** The engine was away: what it says of containers is not the whole. */
   engineWasAway?: boolean;
@@ -59,6 +61,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   ]);
   const dockerHost = options.on?.dockerHost ?? stackEnv.dockerHost;
   const temporalAddress = options.on?.temporalAddress ?? stackEnv.temporalAddress;
+  await watchCauses(service.database.pool);
   const containers = await watchContainers(service, dockerHost);
 
   const follow = (runId: string, how: ClientOptions): Client => followRun(service, runId, how);
@@ -77,8 +80,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   /** Everything is asked again until it holds: the last answer is the one that counts. */
   async function expectInvariants(runId: string, about: About = {}): Promise<Evidence> {
-    await untilSettled(service, runId, about.withinMs ?? settledWithinMs);
-    const end = performance.now() + settledWithinMs;
+    const end = performance.now() + (about.withinMs ?? settledWithinMs);
+    await untilSettled(service, runId, end - performance.now());
     for (;;) {
       const evidence = await gather(runId, about);
       const wrong = checkRun(evidence);

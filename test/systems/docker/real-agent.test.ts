@@ -37,7 +37,7 @@ function passToModel(asked: IncomingMessage, response: ServerResponse): void {
 }
 
 const command = agentCommand({
-  flow: { instructions: null, model: null, disallowedTools: [], env: {}, mcpServers: {} },
+  flow: { instructions: null, disallowedTools: [], env: {}, mcpServers: {} },
   config: {
     env: {},
     mcpServers: {},
@@ -46,7 +46,13 @@ const command = agentCommand({
     disallowedTools: [],
     context: {},
   },
-  partialMessages: false,
+  run: {
+    partialMessages: false,
+    model: null,
+    maxTurns: null,
+    maxBudgetUsd: null,
+    outputSchema: null,
+  },
   conversation: { id: 'f2b1c6de-7e64-4f0a-9a53-0d6f2f0c1f11', resume: false },
 });
 

@@ -25,6 +25,7 @@ beforeEach(async () => {
 });
 afterAll(() => database.drop());
 
+const of = (generation = 1) => ({ runId, generation });
 const files = () => createFileStore(database.pool);
 const modifiedAt = new Date('2027-01-02T03:04:05.678Z');
 const entry = (path: string, given: Partial<FileEntry> = {}): FileEntry => ({
@@ -36,7 +37,7 @@ test('a snapshot is given back as it was, in the order of its bytes', async () =
   const entries = ['B', 'a', 'a/b', 'a.b', 'ü', 'it\'s {odd}, "quoted"\\', 'a\nb'].map((path) =>
     entry(path),
   );
-  await files().replaceSnapshot(runId, entries);
+  await files().replaceSnapshot(of(), entries);
   const stored = await files().list(runId, { limit: 100 });
   const inOrder = [...entries].sort((x, y) =>
     Buffer.compare(Buffer.from(x.path), Buffer.from(y.path)),
@@ -45,15 +46,12 @@ test('a snapshot is given back as it was, in the order of its bytes', async () =
 });
 
 test('a later snapshot replaces the whole of the earlier one', async () => {
-  await files().replaceSnapshot(runId, [entry('a'), entry('b')]);
-  await files().replaceSnapshot(runId, [
-    entry('b', { mode: 0o755 }),
-    entry('c', { scope: 'flow' }),
-  ]);
+  await files().replaceSnapshot(of(), [entry('a'), entry('b')]);
+  await files().replaceSnapshot(of(), [entry('b', { mode: 0o755 }), entry('c', { scope: 'flow' })]);
   expect((await files().list(runId, { limit: 9 })).map((file) => file.path)).toEqual(['b', 'c']);
   expect(await files().find(runId, 'a')).toBeNull();
   expect(await files().find(runId, 'b')).toEqual(entry('b', { mode: 0o755 }));
-  await files().replaceSnapshot(runId, []);
+  await files().replaceSnapshot(of(), []);
   expect(await files().list(runId, { limit: 9 })).toEqual([]);
 });
 
@@ -61,7 +59,7 @@ test('a list is narrowed by scope and beginning, and goes on page by page', asyn
   const paths = ['a/1', 'a/2', 'a_3', 'b', 'a%4'];
   const scope = (path: string) => (path === 'a/2' ? 'flow' : 'run');
   await files().replaceSnapshot(
-    runId,
+    of(),
     paths.map((path) => entry(path, { scope: scope(path) })),
   );
   const list = async (query: Parameters<ReturnType<typeof files>['list']>[1]) =>
@@ -75,9 +73,9 @@ test('a list is narrowed by scope and beginning, and goes on page by page', asyn
 });
 
 test('a file whose content was never stored is refused, and the earlier snapshot stays', async () => {
-  await files().replaceSnapshot(runId, [entry('a')]);
+  await files().replaceSnapshot(of(), [entry('a')]);
   const missing = entry('b', { sha256: '00'.repeat(32) });
-  await expect(files().replaceSnapshot(runId, [missing])).rejects.toThrow('foreign key');
+  await expect(files().replaceSnapshot(of(), [missing])).rejects.toThrow('foreign key');
   expect((await files().list(runId, { limit: 9 })).map((file) => file.path)).toEqual(['a']);
 });
 
@@ -87,13 +85,13 @@ test('of twenty snapshots at once one is kept whole', async () => {
     entry(`${n}/b`),
     entry('c'),
   ]);
-  await Promise.all(snapshots.map((entries) => files().replaceSnapshot(runId, entries)));
+  await Promise.all(snapshots.map((entries) => files().replaceSnapshot(of(), entries)));
   expect(snapshots).toContainEqual(await files().list(runId, { limit: 99 }));
 });
 
 test('twenty thousand files are one snapshot', async () => {
   const entries = Array.from({ length: 20_000 }, (_, n) => entry(`dir/${n}`));
-  await files().replaceSnapshot(runId, entries);
-  await files().replaceSnapshot(runId, entries);
+  await files().replaceSnapshot(of(), entries);
+  await files().replaceSnapshot(of(), entries);
   expect(await files().list(runId, { limit: 50_000 })).toHaveLength(20_000);
 });

@@ -26,7 +26,8 @@ test('a flow of a name alone has the defaults', async () => {
     ...{ disallowedTools: [], mcpServerNames: [], envNames: [] },
     resources: { memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
     network: { policy: 'limited', allowedHosts: [] },
-    ...{ timeoutSeconds: null, runner: null },
+    ...{ timeoutSeconds: null, runner: null, limits: { maxTurns: null, maxBudgetUsd: null } },
+    ...{ schedule: null, storage: { usedBytes: 0 } },
     ...{ createdAt: expect.any(Date), updatedAt: expect.any(Date) },
   });
   expect(await flows().readSecrets(flow.flowId)).toEqual({ env: {}, mcpServers: {} });
@@ -39,7 +40,7 @@ test('a flow keeps what it was given, its secrets by name alone', async () => {
     ...{ instructions: 'i', model: 'm', disallowedTools: ['Bash(git:*)'], image: 'img' },
     resources: { memoryBytes: 4 * 1024 ** 3, cpus: 0.5 },
     network: { policy: 'open' as const, allowedHosts: ['a.example', 'b.example'] },
-    ...{ timeoutSeconds: 60, runner: 'host-1' },
+    ...{ timeoutSeconds: 60, runner: 'host-1', limits: { maxTurns: 5, maxBudgetUsd: 0.5 } },
   };
   const flow = await flows().create({ ...given, secrets });
   expect(flow).toMatchObject({ ...given, envNames: ['A', 'TOKEN'], mcpServerNames: ['docs'] });
@@ -91,7 +92,7 @@ test('a list goes through the flows of a project page by page, each once, oldest
 
 test('a project is made once; what is left out of a change stays', async () => {
   const made = await projects().create({ projectId: 'acme', name: 'Acme' });
-  const defaults = { maxConcurrentRuns: limits.projectMaxConcurrentRuns, monthlyRunQuota: null };
+  const defaults = { maxConcurrentRuns: 10, monthlyRunQuota: null };
   expect(made).toEqual({
     ...{ projectId: 'acme', name: 'Acme', ...defaults },
     createdAt: expect.any(Date),

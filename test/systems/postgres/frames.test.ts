@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Frame } from '../../../core/frame.ts';
 import { noUsage } from '../../../core/run.ts';
@@ -159,7 +158,7 @@ describe('what a batch says of its run', () => {
   };
   const say = (facts: Batch['facts']) => frames().appendOwn({ runId, frames: [], facts });
 
-  test('is on the run with its frames; usage and turns add up, the rest is the last', async () => {
+  test('is on the run with its frames; usage and turns add up, a structure stays, the rest is the last', async () => {
     await say({ agentStatus: 'working' });
     await say({ agentStatus: 'idle', turn });
     expect(await runs().find(runId)).toMatchObject({ ...turn, agentStatus: 'idle' });
@@ -167,7 +166,7 @@ describe('what a batch says of its run', () => {
     expect(await runs().find(runId)).toMatchObject({
       agentStatus: 'idle',
       result: null,
-      structuredOutput: null,
+      structuredOutput: turn.structuredOutput,
       usage: {
         inputTokens: 2,
         outputTokens: 4,
@@ -194,67 +193,5 @@ describe('what a batch says of its run', () => {
       usage: { inputTokens: 9e15, outputTokens: 9e15 },
       numTurns: 2e9,
     });
-  });
-});
-
-describe('the lease', () => {
-  const expire = () =>
-    database.pool.query('update cursors set lease_expires_at = db_clock() where run_id = $1', [
-      runId,
-    ]);
-
-  test('is one owner’s until it expires, and begins where the log has got to', async () => {
-    const first = await frames().takeLease(runId, 'one', 60_000);
-    expect(first).toEqual({ token: 1, generation: 1, byteOffset: 0, lastSeq: 0 });
-    expect(await frames().takeLease(runId, 'two', 60_000)).toBeNull();
-    expect(await frames().takeLease(runId, 'one', 60_000)).toBeNull();
-    expect(await frames().stealLease(runId, 'two', 60_000)).toBeNull();
-    await frames().append(batch(1, { toOffset: 42, frames: [chat(1)] }));
-    await expire();
-    expect(await frames().takeLease(runId, 'two', 60_000)).toEqual({
-      token: 2,
-      generation: 1,
-      byteOffset: 42,
-      lastSeq: 1,
-    });
-  });
-
-  test('is taken back at once by an owner that was started again', async () => {
-    await frames().takeLease(runId, 'one', 60_000);
-    expect(await frames().stealLease(runId, 'one', 60_000)).toMatchObject({ token: 2 });
-    expect(await frames().append(batch(1, { frames: [chat(1)] }))).toEqual({ outcome: 'fenced' });
-  });
-
-  test('that expired is still its holder’s until another takes it', async () => {
-    const { token } = await lease();
-    await expire();
-    expect(await frames().append(batch(token, { frames: [chat(1)] }))).toMatchObject({
-      lastSeq: 1,
-    });
-    expect(await frames().renewLease(runId, token, 60_000)).toBe(true);
-    expect(await frames().takeLease(runId, 'two', 60_000)).toBeNull();
-    await expire();
-    await frames().takeLease(runId, 'two', 60_000);
-    expect(await frames().renewLease(runId, token, 60_000)).toBe(false);
-    const own = { runId, frames: [chat(2)], token };
-    expect(await frames().appendOwn(own)).toEqual({ outcome: 'fenced' });
-  });
-
-  test('of a run that never was is nobody’s', async () => {
-    expect(await frames().takeLease(randomUUID(), 'one', 60_000)).toBeNull();
-    expect(await frames().state(randomUUID())).toBeNull();
-  });
-
-  test('a new generation reads its spool from the beginning, the old one writes no more', async () => {
-    const { token } = await lease();
-    await frames().append(batch(token, { toOffset: 10, frames: [chat(1)] }));
-    expect(await frames().beginGeneration(runId, token + 1, 2)).toBe(false);
-    expect(await frames().beginGeneration(runId, token, 2)).toBe(true);
-    expect(await frames().beginGeneration(runId, token, 2)).toBe(false);
-    const old = batch(token, { fromOffset: 10, toOffset: 20, frames: [chat(2)] });
-    expect(await frames().append(old)).toEqual({ outcome: 'fenced' });
-    const next = batch(token, { generation: 2, frames: [chat(3)] });
-    expect(await frames().append(next)).toMatchObject({ firstSeq: 2 });
-    expect(await runs().find(runId)).toMatchObject({ generation: 2 });
   });
 });

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createConfigStore } from '../../../systems/postgres/config-store.ts';
 import { createKeyStore } from '../../../systems/postgres/key-store.ts';
+import { createOperatorStore } from '../../../systems/postgres/operator-store.ts';
 import { createProjectStore } from '../../../systems/postgres/project-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
@@ -52,8 +53,15 @@ test('what is secret stands in no table, and is readable where it is needed', as
     ...{ projectId: scene.projectId, name: 'ci', createdBy: 'ana' },
   });
   const projects = createProjectStore(database.pool, testSealer);
+  await projects.update(scene.projectId, {
+    model: { apiKey: canary, baseUrl: `https://${canary}.example` },
+  });
+  const operators = createOperatorStore(database.pool);
+  const { code } = await operators.invite('ana');
+  const begun = await operators.signIn((await operators.invite('ana')).code);
+  const session = begun?.session ?? '';
   const webhookSecret = await projects.ensureWebhookSecret(scene.projectId);
-  for (const secret of [canary, key.slice(12), webhookSecret.slice(4)]) {
+  for (const secret of [canary, key.slice(12), webhookSecret.slice(4), code, session]) {
     expect(await tablesWith(secret)).toEqual([]);
   }
   const plan = await createRunStore(database.pool, testSealer).sandboxPlan(runId);

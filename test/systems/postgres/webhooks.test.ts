@@ -102,6 +102,25 @@ test('a dropped one is sent no more, but by a delivery of its own', async () => 
   expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 200 });
 });
 
+test('one that was delivered is sent again when an operator asks, each time under a number of its own', async () => {
+  const runId = await endedRun();
+  expect(await webhooks().claimRedelivery(runId)).toBeNull();
+  await webhooks().claimAttempt(runId, 1);
+  await webhooks().recordAttempt(runId, 1, { status: 204, error: null });
+  const numbers = await Promise.all([1, 2, 3].map(() => webhooks().claimRedelivery(runId)));
+  expect(numbers.sort()).toEqual([1, 2, 3]);
+  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ done: 204 });
+  expect(await webhooks().claimAttempt(runId, 1, 2)).toMatchObject({ url, attempt: 1 });
+  expect(await webhooks().claimAttempt(runId, 1, 2)).toEqual({ refused: 'taken' });
+  await webhooks().recordAttempt(runId, 1, { status: 500, error: null, delivery: 2 });
+  expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 204 });
+  const made = await webhooks().attempts(runId);
+  expect(made.map(({ delivery, attempt, status }) => [delivery, attempt, status])).toEqual([
+    [0, 1, 204],
+    [2, 1, 500],
+  ]);
+});
+
 test('nothing is owed before the end, without a callback, or for no run', async () => {
   const live = await scene.run({ callbackUrl: url });
   const quiet = await scene.run();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Run } from '../../../core/run.ts';
-import { noUsage } from '../../../core/run.ts';
 import { createTemporal, type Temporal } from '../../../systems/temporal/client.ts';
+import { admittedRun } from '../../support/admitted-run.ts';
 import { type FakeRun, fakeRun } from '../../support/fake-run.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { createWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
@@ -15,6 +15,7 @@ beforeAll(async () => {
     namespace: 'default',
     connection: { address: stackEnv.temporalAddress },
     instance: world.instance,
+    publicUrl: 'https://runs.example',
     times: { noCapacityMs: 60_000 },
   });
 });
@@ -28,40 +29,7 @@ const canary = 'prompt-canary';
 function newRun(fake: FakeRun): Run {
   const runId = randomUUID();
   world.serve(runId, fake.activities);
-  return {
-    runId,
-    flowId: randomUUID(),
-    projectId: 'project-1',
-    name: null,
-    labels: {},
-    status: 'running',
-    agentStatus: null,
-    triggerType: 'api',
-    prompt: canary,
-    partialMessages: false,
-    timeoutSeconds: 60,
-    sessionId: null,
-    createdAt: new Date(),
-    startedAt: null,
-    endedAt: null,
-    deletedAt: null,
-    endCause: null,
-    endDetail: null,
-    exitCode: null,
-    result: null,
-    structuredOutput: null,
-    usage: noUsage,
-    costUsd: null,
-    numTurns: 0,
-    createdBy: { keyName: 'ci', createdBy: 'ana' },
-    webhook: { state: 'none', attempts: 0, lastStatus: null },
-    mcpServerNames: [],
-    hostId: world.hostId,
-    generation: 1,
-    workflowId: `run/${runId}`,
-    workflowStartedAt: null,
-    lastSeq: 0,
-  };
+  return admittedRun({ runId, prompt: canary, hostId: world.hostId });
 }
 
 const describeRaw = async ({ workflowId }: Run) =>
@@ -133,6 +101,9 @@ describe('the workflow of a run', () => {
       Buffer.from(text.slice(1, -1), 'base64').toString(),
     );
     expect(plain.join()).toContain(`api run of flow ${run.flowId}`);
+    expect(plain.join()).toContain(`**Prompt** ${canary.length} bytes`);
+    const page = `https://runs.example/api/projects/project-1/runs/${run.runId}`;
+    expect(plain.join()).toContain(page);
     expect([raw, ...plain].join()).not.toContain(canary);
     fake.end({});
     await handle.result();
@@ -150,7 +121,7 @@ describe('the workflow of a webhook', () => {
       },
     });
     const { runId } = newRun(fake);
-    const start = () => temporal.startWebhook({ runId, n: 1, firstAttempt: 3 });
+    const start = () => temporal.startWebhook({ runId, firstAttempt: 3 });
     await Promise.all([start(), start()]);
     const handle = world.client.workflow.getHandle(`webhook/${runId}/1`);
     expect(await handle.result()).toEqual({ delivered: true });
@@ -162,7 +133,7 @@ describe('the workflow of a webhook', () => {
     const answers: Promise<{ status: number }>[] = [new Promise(() => {})];
     const fake = fakeRun({ deliverWebhook: async () => answers.shift() ?? { status: 204 } });
     const { runId } = newRun(fake);
-    const start = () => temporal.startWebhook({ runId, n: 1, firstAttempt: 1 });
+    const start = () => temporal.startWebhook({ runId, firstAttempt: 1 });
     await start();
     await fake.called('deliverWebhook');
     await temporal.terminate(`webhook/${runId}/1`, 'test');

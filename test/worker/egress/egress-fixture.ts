@@ -35,6 +35,7 @@ export async function serveRun({
   const socketPath = join(folder, 'x');
   const run = await egress.listen('run-1', socketPath, {
     policy: { policy: 'limited', hosts: [] },
+    ownModel: () => Promise.resolve(null),
     config: () => Promise.resolve(null),
     acknowledge: () => Promise.resolve(),
     nextMessage: () => Promise.resolve({ kind: 'none' }),

@@ -26,6 +26,47 @@ async function startModel(handle: Handle): Promise<string> {
 const serveModel = (baseUrl: string) =>
   serveRun({ deps: { model: { apiKey: 'operator-key', baseUrl } } });
 
+test('asks the project’s own model with its key, from the next call on, and the service’s without', async () => {
+  const seen: string[] = [];
+  const answerAs =
+    (name: string): Handle =>
+    (request, response) => {
+      seen.push(`${name} ${String(request.headers['x-api-key'])}`);
+      response.writeHead(200).end('{}');
+    };
+  const services = await startModel(answerAs('service'));
+  const own = { apiKey: 'project-key', baseUrl: await startModel(answerAs('project')) };
+  const answers = [null, own, { ...own, apiKey: 'rotated' }, null];
+  const { socketPath } = await serveRun({
+    deps: { model: { apiKey: 'operator-key', baseUrl: services } },
+    handlers: { ownModel: () => Promise.resolve(answers.shift() ?? null) },
+  });
+  const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
+  for (let count = 0; count < 4; count += 1) await callSocket(socketPath, call);
+  expect(seen).toEqual([
+    'service operator-key',
+    'project project-key',
+    'project rotated',
+    'service operator-key',
+  ]);
+});
+
+test('sends nobody’s key where it is not known whose to send', async () => {
+  let calls = 0;
+  const baseUrl = await startModel((_request, response) => {
+    calls += 1;
+    response.end('{}');
+  });
+  const { socketPath } = await serveRun({
+    deps: { model: { apiKey: 'operator-key', baseUrl } },
+    handlers: { ownModel: () => Promise.reject(new Error('away')) },
+  });
+  const answer = await callSocket(socketPath, {
+    ...{ method: 'POST', path: '/model/v1/messages', body: '{}' },
+  });
+  expect([answer.status, calls]).toEqual([502, 0]);
+});
+
 test('adds the key of the operator and drops what the agent calls its own', async () => {
   const seen: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[] = [];
   const baseUrl = await startModel(async (request, response) => {

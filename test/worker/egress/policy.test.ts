@@ -61,15 +61,22 @@ test.each([
   expect(parseAuthority(text)).toBeNull();
 });
 
-test('takes from URLs the hosts of https servers, with their ports', () => {
+test('takes from URLs the hosts of https servers, with their ports, but for the sandbox itself', () => {
   const urls = [
     'https://A.test/mcp?k=v',
     'https://b.test:8443/',
     'http://c.test/',
     'nonsense',
     'https://[2606::1]/',
+    'https://localhost:8443/',
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://127.1.2.3/',
+    'https://LOCALHOST./',
+    'https://127.0.0.2.test/',
   ];
-  expect(hostsOfUrls(urls)).toEqual(['a.test:443', 'b.test:8443', '[2606::1]:443']);
+  const others = ['a.test:443', 'b.test:8443', '[2606::1]:443', '127.0.0.2.test:443'];
+  expect(hostsOfUrls(urls)).toEqual(others);
 });
 
 test('an exception is one host with one port', () => {

@@ -1,14 +1,19 @@
 import { pino } from 'pino';
 import type { Run } from '../../../core/run.ts';
 import { createHostStore } from '../../../systems/postgres/host-store.ts';
+import { createMessageStore } from '../../../systems/postgres/message-store.ts';
 import { createReconcileStore } from '../../../systems/postgres/reconcile-store.ts';
+import { createRetentionStore } from '../../../systems/postgres/retention-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createScheduleStore } from '../../../systems/postgres/schedule-store.ts';
 import { createWebhookStore, type WebhookStore } from '../../../systems/postgres/webhook-store.ts';
 import type { WorkflowState } from '../../../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../../../worker/reconciler/deps.ts';
 import { createReconciler } from '../../../worker/reconciler/reconciler.ts';
 import type { SandboxRef } from '../../../workflows/activities.ts';
 import { type TestDatabase, testSealer } from '../../support/database.ts';
+
+const dayMs = 24 * 3_600_000;
 
 /** The real database; Temporal and the engine are literals that remember what they were asked. */
 export function reconcilerWorld(database: TestDatabase) {
@@ -23,13 +28,34 @@ export function reconcilerWorld(database: TestDatabase) {
       asked.push(`start ${run.runId}`);
       return 'started';
     },
+    signalMessage: async (run) => {
+      asked.push(`message ${run.runId}`);
+      return 'signalled';
+    },
     signalStop: async (workflowId) => {
       asked.push(`signal ${workflowId}`);
       return workflows.get(workflowId) === 'running' ? 'signalled' : 'gone';
     },
+    signalHostLost: async (workflowId, { generation }) => {
+      asked.push(`lost ${workflowId}-${generation}`);
+      return 'signalled';
+    },
+    signalSleep: async (workflowId) => {
+      asked.push(`sleep ${workflowId}`);
+      return 'signalled';
+    },
     describe: async (workflowId) => workflows.get(workflowId) ?? 'missing',
     terminate: async (workflowId) => {
       asked.push(`terminate ${workflowId}`);
+      workflows.set(workflowId, 'closed');
+    },
+    openWorkflows: async () =>
+      [...workflows].flatMap(([id, state]) => (state === 'running' ? [id] : [])),
+    ensureSchedule: async (flowId, { cron, timezone }) => {
+      asked.push(`schedule ${flowId} ${cron} ${timezone}`);
+    },
+    removeSchedule: async (flowId) => {
+      asked.push(`unschedule ${flowId}`);
     },
     startWebhook: async ({ runId, firstAttempt }) => {
       asked.push(`webhook ${runId} from ${firstAttempt}`);
@@ -42,6 +68,9 @@ export function reconcilerWorld(database: TestDatabase) {
     reconcile: createReconcileStore(pool),
     runs,
     webhooks: createWebhookStore(pool, testSealer),
+    messages: createMessageStore(pool),
+    schedules: createScheduleStore(pool),
+    retention: createRetentionStore(pool),
     frameStream: { wake: async () => true, expire: async () => true },
     temporal,
     listSandboxes: async () => [...sandboxes],
@@ -62,6 +91,7 @@ export function reconcilerWorld(database: TestDatabase) {
       webhookMs: 60_000,
       overdueMs: 0,
     },
+    kept: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
   };
   return {
     deps,

@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import { emptyRunConfig, type RunConfig } from '../../../core/run-config.ts';
 import { configHandlers } from '../../../worker/supervisor/config-handlers.ts';
 
-const flow = { flowId: 'flow-1', instructions: null, model: null, disallowedTools: [] };
-const run = { runId: 'run-1', partialMessages: false };
+const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [] };
+const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
+const run = { runId: 'run-1', partialMessages: false, ...bounds };
+const configured = { run, flow, outputSchema: null };
 
 /** The handlers over a store that says what it was asked. */
 function overStore(stored: RunConfig | null) {
@@ -15,7 +17,7 @@ function overStore(stored: RunConfig | null) {
   };
   const flows = { readSecrets: async () => ({ env: { A: 'b' }, mcpServers: {} }) };
   const logger = pino({ enabled: false });
-  return { asked, handlers: configHandlers({ configs, flows }, { run, flow }, logger) };
+  return { asked, handlers: configHandlers({ configs, flows }, configured, logger) };
 }
 
 test('gives the configuration until it is acknowledged, and asks the database for nothing after that', async () => {

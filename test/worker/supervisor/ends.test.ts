@@ -1,6 +1,8 @@
 // How runs end: by themselves, by what this host watches, by what is lost.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
+import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { follow, supervisorWorld } from './supervisor-world.ts';
 
@@ -11,12 +13,16 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const miB = 1024 ** 2;
+/** By SIGTERM, or on a slow machine by SIGKILL. */
+const forced: unknown = expect.toSatisfy((code) => code === 143 || code === 137);
 const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 1_000, leaseMs: 15_000 };
+/** For agents that leave by themselves, on however busy a machine. */
+const patient = { ...times, afterResultGraceMs: 30_000 };
 
 test.each([
   ['exits by itself', [{ exit: 3 }], { cause: 'exited', exitCode: 3 }],
   ['exits after its result', [{ exitAfterResult: 1 }], { cause: 'exited', exitCode: 1 }],
-  ['is done without a result', [{ noResult: true }], { cause: 'completed', exitCode: 0 }],
+  ['is done without a result', [{ noResult: true }], { cause: 'no_result', exitCode: 0 }],
   ['says its result twice', [{ doubleResult: true }], { cause: 'completed', exitCode: 0 }],
   ['is killed by itself', [{ selfKill: 'SIGKILL' }], { cause: 'exited', exitCode: 137 }],
   [
@@ -29,30 +35,71 @@ test.each([
     [{ result: { subtype: 'error_max_budget_usd', is_error: true } }],
     { cause: 'budget_exceeded' },
   ],
-  ['stays after its result', [{ hangAfterResult: true }], { cause: 'completed', exitCode: 0 }],
-  [
-    'stays after a failure',
-    [{ hangAfterResult: true }, { fail: 'no' }],
-    { cause: 'exited', exitCode: 1 },
-  ],
-  [
-    'stays and hears nothing',
-    [{ deaf: true }, { trapTerm: true }],
-    { cause: 'completed', exitCode: 0 },
-  ],
   [
     'cuts its output short',
     [{ lines: 500 }, { sleepMs: 500 }, { truncateSpool: true }, { hang: true }],
     { cause: 'output_tampered' },
   ],
-])('an agent that %s', async (_what, steps, end) => {
+])('an agent that %s', (_what, steps, end) => expectEnd(steps, end, patient));
+
+test.each([
+  [
+    'stays after its result',
+    [{ hangAfterResult: true }],
+    { cause: 'hung_after_result', exitCode: forced },
+  ],
+  [
+    'stays after a failure',
+    [{ hangAfterResult: true }, { fail: 'no' }],
+    { cause: 'hung_after_result', exitCode: forced },
+  ],
+  [
+    'stays after it has spent its budget',
+    [{ hangAfterResult: true }, { result: { subtype: 'error_max_budget_usd', is_error: true } }],
+    { cause: 'budget_exceeded', exitCode: forced },
+  ],
+  [
+    'stays without a result',
+    [{ noResult: true }, { hangAfterResult: true }],
+    { cause: 'no_result', exitCode: forced },
+  ],
+  [
+    'stays and hears nothing',
+    [{ deaf: true }, { trapTerm: true }],
+    { cause: 'hung_after_result', exitCode: 137 },
+  ],
+])('an agent that %s', (_what, steps, end) => expectEnd(steps, end, times));
+
+async function expectEnd(
+  steps: object[],
+  end: { cause: string },
+  within: SupervisorDeps['times'],
+): Promise<void> {
   const world = await supervisorWorld(database.pool);
-  const supervisor = world.process({ times });
+  const supervisor = world.process({ times: within });
   const ref = await world.run(steps);
   await supervisor.start(ref);
   expect(await follow(supervisor, ref)).toMatchObject(end);
   expect((await world.find(ref)).endCause).toBe(end.cause);
   expect((await world.sandboxes.list()).map(({ state }) => state)).toEqual(['exited']);
+}
+
+test('an agent that leaves while the engine is away has left by itself', async () => {
+  const world = await supervisorWorld(database.pool);
+  let isAway = false;
+  const inspect: Sandboxes['inspect'] = (containerId) =>
+    isAway ? Promise.reject(new Error('away')) : world.sandboxes.inspect(containerId);
+  const sandboxes = { ...world.sandboxes, inspect };
+  const supervisor = world.process({ sandboxes, times });
+  const ref = await world.run([{ waitForFile: '/workspace/go' }, { say: 'done' }]);
+  await supervisor.start(ref);
+  isAway = true;
+  await world.touch(ref, 'go');
+  const states = async () => (await world.sandboxes.list()).map(({ state }) => state);
+  await expect.poll(states, { timeout: 20_000 }).toEqual(['exited']);
+  await new Promise((resolve) => setTimeout(resolve, 2 * times.afterResultGraceMs));
+  isAway = false;
+  expect(await follow(supervisor, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
 });
 
 test('an agent that falls silent in the middle of its turn', async () => {
@@ -100,7 +147,7 @@ test('the cause that was recorded first stands, and the exit code is the contain
   await supervisor.stop(ref, 0);
   const end = await follow(supervisor, ref);
   expect(end).toMatchObject({ cause: 'timed_out', detail: null });
-  expect([143, 137]).toContain(end.exitCode); // by SIGTERM, or on a slow machine by SIGKILL
+  expect(end.exitCode).toEqual(forced);
 });
 
 test('a container that vanishes is read to its last line and counts as lost', async () => {

@@ -34,6 +34,16 @@ test('an engine that is away, or does not answer, ends nothing', async () => {
   expect(await watch.exited).toEqual({ kind: 'exited', exitCode: 3, oomKilled: false });
 });
 
+test('whether it still runs is the engine’s to say', async () => {
+  const away = new Error('connect ENOENT');
+  const exited: ContainerState = { ...running, status: 'exited', exitCode: 0 };
+  const asks = (answer: ContainerState | Error) => engineSaying(answer).watch.stillRuns();
+  await expect(asks(away)).rejects.toThrow(away);
+  expect(await asks(running)).toBe(true);
+  expect(await asks({ ...running, status: 'paused' })).toBe(true);
+  expect(await asks(exited)).toBe(false);
+});
+
 test('a container that the engine does not know is missing', async () => {
   const { watch } = engineSaying({ ...running, status: 'missing' });
   expect(await watch.exited).toEqual({ kind: 'missing' });

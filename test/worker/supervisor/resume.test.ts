@@ -38,6 +38,22 @@ test('takes up what lives, removes what has ended, and leaves other hosts alone'
   expect(await readdir(join(world.dataDir, 's'))).toEqual(expect.arrayContaining([short]));
 });
 
+test('a run that an earlier life of the host has held still goes on', async () => {
+  const world = await supervisorWorld(database.pool);
+  const first = world.process();
+  const ref = await world.run([{ waitForFile: '/workspace/go' }]);
+  await first.start(ref);
+  await first.close();
+  for (const { containerId } of await world.sandboxes.list()) {
+    await world.sandboxes.pause(containerId);
+  }
+
+  const second = world.process();
+  await second.resume();
+  await world.touch(ref, 'go');
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
+});
+
 test('a container that was made and never started is left to its start', async () => {
   const world = await supervisorWorld(database.pool);
   const ref = await world.run([{ say: 'hello' }]);
@@ -153,7 +169,7 @@ test('the agent is told once that its input is over, whoever has seen its result
   await first.close();
   const second = world.process({ times: { ...times, afterResultGraceMs: 1_000 } });
   await second.resume();
-  expect(await follow(second, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
+  expect(await follow(second, ref)).toMatchObject({ cause: 'hung_after_result' });
 });
 
 test('removes a tree that was made to resist', async () => {

@@ -1,8 +1,6 @@
-import { rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readAgentLine } from '../../../core/agent-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { bounds, tailWorld } from './tail-world.ts';
+import { assistant, bounds, framesOf, plain, tailWorld } from './tail-world.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -12,8 +10,6 @@ afterAll(() => database.drop());
 
 const patience = { timeout: 10_000 };
 
-const assistant = (text: string): string =>
-  JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } });
 const result = JSON.stringify({
   type: 'result',
   subtype: 'success',
@@ -28,10 +24,6 @@ function manyLines(count: number): string[] {
     assistant(i % 97 === 0 ? `${i} ${tale.repeat(300)}` : `${i} ${tale.slice(0, 30)}`),
   );
 }
-
-const framesOf = (lines: string[]) => lines.flatMap((line) => readAgentLine(line).frames);
-const plain = (log: { event: string; data: string; channel: string }[]) =>
-  log.map(({ event, data, channel }) => ({ event, data, channel }));
 
 test('tails that are cut off again and again leave the log that one would have left', async () => {
   const world = await tailWorld(database.pool);
@@ -126,62 +118,6 @@ test('what stands after the last newline is read when nothing follows, and not b
   expect(plain(await world.log())).toEqual(framesOf([assistant('whole'), line]));
 });
 
-const nested = '['.repeat(100_000);
-const poison: [string, string | Buffer][] = [
-  ['a NUL', Buffer.from('{"type":"assistant","x":"a\0b"}')],
-  ['an escaped NUL', assistant('a\u0000b')],
-  [
-    'an escaped NUL in a result',
-    JSON.stringify({ type: 'result', result: 'a\u0000b', subtype: '\u0000' }),
-  ],
-  [
-    'an escaped NUL in a structured output',
-    '{"type":"result","result":"x","structured_output":{"a":"\\u0000"}}',
-  ],
-  ['half of a surrogate pair', '{"type":"result","result":"\\ud800","subtype":"\\udfff"}'],
-  ['what is no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0xc3, 0x28, 0x7d])],
-  ['depth', `{"type":"assistant","message":${nested}`],
-  ['balanced depth', `{"type":"result","structured_output":${nested}${']'.repeat(100_000)}}`],
-  ['a prototype', '{"__proto__":{"type":"result"},"constructor":1}'],
-  [
-    'numbers beyond all columns',
-    '{"type":"result","num_turns":1e308,"total_cost_usd":1e308,"usage":{"input_tokens":1e308}}',
-  ],
-  ['numbers that are none', '{"type":"result","num_turns":"x","total_cost_usd":{},"usage":[]}'],
-  ['an event of ours', '{"type":"finished","reason":"completed"}'],
-  ['a type with line ends', '{"type":"a\\r\\nevent: finished"}'],
-  ['white space', ' \t \r'],
-  ['nothing', ''],
-];
-
-test.each(poison)('%s does not stop what comes after it', async (_name, line) => {
-  const world = await tailWorld(database.pool);
-  const failures: unknown[] = [];
-  const tail = await world.tail({ onFailure: (error) => void failures.push(error) });
-  await world.write(Buffer.concat([Buffer.from(line), Buffer.from(`\n${assistant('after')}\n`)]));
-  await tail.readToEnd();
-  expect(failures).toEqual([]);
-  const log = plain(await world.log());
-  expect(log.slice(-2)).toEqual(framesOf([assistant('after')]));
-  expect(log.map(({ event }) => event)).not.toContain('finished');
-});
-
-test('a line over the bound is cut and marked, in bounded memory, and counted in full', async () => {
-  const world = await tailWorld(database.pool);
-  const tail = await world.tail();
-  const before = process.memoryUsage().rss;
-  const piece = Buffer.alloc(1024 ** 2, 'x');
-  await world.write('{"type":"assistant","x":"');
-  for (let i = 0; i < 50; i += 1) await world.write(piece);
-  await world.write(`"}\n${assistant('after')}\n`);
-  await tail.readToEnd();
-  expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 ** 2);
-  const log = plain(await world.log());
-  const cut = log.find(({ event }) => event === 'line_cut');
-  expect(JSON.parse(cut?.data ?? '{}')).toMatchObject({ bytes: 50 * 1024 ** 2 + 28 });
-  expect(log.slice(-2)).toEqual(framesOf([assistant('after')]));
-});
-
 test('deltas follow the frame before them, and a restart gives them the same ids', async () => {
   const world = await tailWorld(database.pool);
   const delta = (text: string) =>
@@ -202,51 +138,20 @@ test('deltas follow the frame before them, and a restart gives them the same ids
 
 test('a batch ends with the result that is in it', async () => {
   const world = await tailWorld(database.pool);
-  const turns: unknown[] = [];
+  const batches: [number, boolean][] = [];
   const tail = await world.tail({
-    onStored: ({ facts }) => {
-      if (facts.turn) turns.push(facts.turn.result);
-    },
+    onStored: ({ frames, memory }) => void batches.push([frames, memory.isDone]),
   });
   await world.write(`${assistant('one')}\n${result}\n${result}\n${assistant('two')}\n`);
   await tail.readToEnd();
-  expect(turns).toEqual(['ok', 'ok']);
+  expect(batches).toEqual([
+    [4, true],
+    [2, true],
+    [2, true],
+  ]);
   expect(plain(await world.log())).toEqual(
     framesOf([assistant('one'), result, result, assistant('two')]),
   );
-});
-
-test('a spool that shrank is read no further', async () => {
-  const world = await tailWorld(database.pool);
-  const tail = await world.tail();
-  await world.write(`${assistant('one')}\n`);
-  await expect.poll(async () => (await world.log()).length, patience).toBe(2);
-  await world.cutTo(3);
-  await expect.poll(() => tail.troubles, patience).toEqual(['shrunk']);
-});
-
-test.each(['removed', 'moved', 'a link', 'another file'])(
-  'a spool that was replaced is read no further: %s',
-  async (how) => {
-    const world = await tailWorld(database.pool);
-    const tail = await world.tail();
-    await world.write(`${assistant('one')}\n`);
-    await expect.poll(async () => (await world.log()).length, patience).toBe(2);
-    if (how === 'moved') await rename(world.path, `${world.path}.moved`);
-    else await unlink(world.path);
-    if (how === 'a link') await symlink('/etc/hostname', world.path);
-    if (how === 'another file') await writeFile(world.path, `${assistant('forged')}\n`.repeat(50));
-    await expect.poll(() => tail.troubles, patience).toEqual(['replaced']);
-    await tail.done;
-    expect(plain(await world.log())).toEqual(framesOf([assistant('one')]));
-  },
-);
-
-test('a spool that reaches its bound is read no further', async () => {
-  const world = await tailWorld(database.pool);
-  const tail = await world.tail({ bounds: { ...bounds(), spoolBytes: 10_000 } });
-  await world.write(`${assistant('x')}\n`.repeat(200));
-  await expect.poll(() => tail.troubles, patience).toEqual(['too_long']);
 });
 
 test('a quiet run has its turn beside eight that flood', async () => {

@@ -15,8 +15,12 @@ import { createFileStore } from '../../../systems/postgres/file-store.ts';
 import { createFlowStore, type NewFlow } from '../../../systems/postgres/flow-store.ts';
 import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
 import { createHostStore } from '../../../systems/postgres/host-store.ts';
+import { createInteractionStore } from '../../../systems/postgres/interaction-store.ts';
 import type { Pool } from '../../../systems/postgres/pool.ts';
+import { createProjectStore } from '../../../systems/postgres/project-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createSessionStore } from '../../../systems/postgres/session-store.ts';
+import { createTurnStore } from '../../../systems/postgres/turn-store.ts';
 import { createEgress, type EgressDeps } from '../../../worker/egress/egress.ts';
 import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
 import { foldersOf } from '../../../worker/supervisor/folders.ts';
@@ -63,6 +67,10 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
     configs: createConfigStore(pool, testSealer),
     frames: createFrameStore(pool),
     flows: createFlowStore(pool, testSealer),
+    sessions: createSessionStore(pool, testSealer),
+    turns: createTurnStore(pool),
+    projects: createProjectStore(pool, testSealer),
+    interactions: createInteractionStore(pool),
     files: createFileStore(pool),
     blobs: createBlobStore(pool),
   };
@@ -96,7 +104,7 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
         connect: () => Promise.reject(new Error('no connections in this test')),
         ...egress,
       }),
-      times: { stallTimeoutMs: 60_000, afterResultGraceMs: 5_000, leaseMs: 15_000 },
+      times: { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 15_000 },
       logger,
       now: () => new Date(),
       newId: randomUUID,

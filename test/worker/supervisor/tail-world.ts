@@ -2,11 +2,13 @@ import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { readAgentLine } from '../../../core/agent-line.ts';
 import type { Delta, StoredFrame } from '../../../core/frame.ts';
 import { limits } from '../../../core/limits.ts';
 import { createFrameStore, type FrameStore } from '../../../systems/postgres/frame-store.ts';
+import { createInteractionStore } from '../../../systems/postgres/interaction-store.ts';
 import type { Pool } from '../../../systems/postgres/pool.ts';
-import { openSpool } from '../../../worker/supervisor/spool-file.ts';
+import { openSpool, type SpoolFile } from '../../../worker/supervisor/spool-file.ts';
 import { type SpoolTail, startTail, type TailDeps } from '../../../worker/supervisor/spool-tail.ts';
 import { testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
@@ -39,9 +41,11 @@ export async function tailWorld(pool: Pool): Promise<TailWorld> {
   const frames = createFrameStore(pool);
   const published: TailWorld['published'] = [];
   const tails: SpoolTail[] = [];
+  const spools: SpoolFile[] = [];
   onTestFinished(async () => {
     for (const one of tails) one.stop();
     await Promise.allSettled(tails.map((one) => one.done));
+    for (const one of spools) await one.close();
     await rm(folder, { recursive: true });
   });
 
@@ -49,6 +53,7 @@ export async function tailWorld(pool: Pool): Promise<TailWorld> {
     const lease = await frames.stealLease(runId, 'host', 60_000);
     if (lease === null) throw new Error('no lease');
     const spool = await openSpool(path);
+    spools.push(spool);
     const troubles: string[] = [];
     let fenced = false;
     const started = startTail({
@@ -60,6 +65,7 @@ export async function tailWorld(pool: Pool): Promise<TailWorld> {
       bounds: bounds(),
       withDeltas: true,
       frames,
+      interactions: createInteractionStore(pool),
       frameStream: {
         publish: (_runId, batch) => {
           published.push(batch);
@@ -98,6 +104,7 @@ export const bounds = (): TailDeps['bounds'] => ({
   lineBytes: limits.agentLineMaxBytes,
   chunkBytes: limits.spoolReadChunkBytes,
   spoolBytes: limits.spoolMaxBytes,
+  unreadableMs: 1_000,
   lines: 1_000,
   bytes: 4 * 1024 ** 2,
 });
@@ -111,3 +118,13 @@ async function readLog(frames: FrameStore, runId: string): Promise<StoredFrame[]
     log.push(...page);
   }
 }
+
+export const assistant = (text: string): string =>
+  JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } });
+
+/** What lines give that are read one by one. */
+export const framesOf = (lines: string[]) => lines.flatMap((line) => readAgentLine(line).frames);
+
+/** A log without its numbers and times. */
+export const plain = (log: { event: string; data: string; channel: string }[]) =>
+  log.map(({ event, data, channel }) => ({ event, data, channel }));

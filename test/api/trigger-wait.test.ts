@@ -1,0 +1,113 @@
+import { beforeAll, expect, test, vi } from 'vitest';
+import { caller } from './call.ts';
+import { useTenant } from './use-api.ts';
+
+const { world, tenant, call } = useTenant();
+let runs: string;
+
+beforeAll(async () => {
+  runs = `/api/v1/flows/${tenant.flowId}/runs`;
+});
+
+const asked = async (query: string, headers: Record<string, string> = {}) => {
+  const began = performance.now();
+  const answer = await call(`${runs}${query}`, { body: { prompt: 'Go' }, headers });
+  return { ...answer, tookMs: performance.now() - began };
+};
+const latest = async (): Promise<string> => {
+  const { rows } = await world.database.pool.query<{ id: string }>(
+    'select id from runs where project_id = $1 order by created_at desc, id limit 1',
+    [tenant.projectId],
+  );
+  return rows[0]?.id ?? '';
+};
+const end = (runId: string) =>
+  world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+
+/** Far below the longest wait, and enough for a machine that has much to do. */
+const unhurriedMs = 30_000;
+
+test('is from 0 to 60 seconds', async () => {
+  for (const bad of ['-1', '61', '1.5', 'x', '']) {
+    expect((await asked(`?wait=${bad}`)).status, bad).toBe(400);
+  }
+  const { status, tookMs } = await asked('?wait=0');
+  expect(status).toBe(201);
+  expect(tookMs).toBeLessThan(unhurriedMs);
+});
+
+test('answers when the time is up, with the run as it is', async () => {
+  const { status, json, tookMs } = await asked('?wait=1');
+  expect([status, json.data.status, json.data.finishedAt]).toEqual([201, 'running', null]);
+  expect(tookMs).toBeGreaterThan(990);
+  expect(tookMs).toBeLessThan(unhurriedMs);
+});
+
+test('answers as soon as the run has ended, by a wake or without one, a replay too', async () => {
+  const waiting = asked('?wait=60', { 'idempotency-key': 'wait' });
+  const runId = await vi.waitFor(async () => {
+    const { rows } = await world.database.pool.query<{ run_id: string }>(
+      "select run_id from idempotency_keys where key = 'wait'",
+    );
+    return rows[0]?.run_id ?? Promise.reject(new Error('not admitted yet'));
+  });
+  const replay = asked('?wait=60', { 'idempotency-key': 'wait' });
+  await end(runId);
+  await world.frameStream.wake(runId);
+  const answers = await Promise.all([waiting, replay]);
+  expect(answers.map(({ status }) => status)).toEqual([201, 200]);
+  for (const { json: said } of answers) {
+    expect(said.data).toMatchObject({ runId, status: 'sleep', exitCode: 0 });
+    expect(said.data.finishedAt).not.toBeNull();
+  }
+});
+
+test('answers at a wake, without waiting for its next look', async () => {
+  const { frames } = world.stores;
+  let isWoken = false;
+  const own = await world.start({
+    frameStream: {
+      ...world.frameStream,
+      subscribe: (runId, onWake) =>
+        world.frameStream.subscribe(runId, (wake) => {
+          isWoken = true;
+          onWake(wake);
+          isWoken = false;
+        }),
+    },
+    frames: {
+      ...frames,
+      // Whoever looks by himself finds that nothing has ended.
+      states: async (runIds) => {
+        if (isWoken) return frames.states(runIds);
+        const found = [...(await frames.states(runIds))];
+        return new Map(found.map(([runId, state]) => [runId, { ...state, endedAt: null }]));
+      },
+    },
+  });
+  const waiting = caller(own, tenant.key)(`${runs}?wait=60`, { body: { prompt: 'Go' } });
+  await expect.poll(() => own.log()).toContain('run_admitted');
+  const runId = await latest();
+  await end(runId);
+  await world.frameStream.wake(runId);
+  expect((await waiting).json.data.status).toBe('sleep');
+});
+
+test('answers soon where nobody was there to wake it', async () => {
+  const deaf = { ...world.frameStream, subscribe: () => () => undefined };
+  const own = await world.start({ frameStream: deaf });
+  const unwoken = caller(own, tenant.key)(`${runs}?wait=60`, { body: { prompt: 'Go' } });
+  await expect.poll(() => own.log()).toContain('run_admitted');
+  const began = performance.now();
+  await end(await latest());
+  expect((await unwoken).json.data.status).toBe('sleep');
+  expect(performance.now() - began).toBeLessThan(unhurriedMs);
+});
+
+test('ends with the process, which answers before it goes', async () => {
+  const own = await world.start();
+  const answer = caller(own, tenant.key)(`${runs}?wait=60`, { body: { prompt: 'Go' } });
+  await expect.poll(() => own.log()).toContain('run_admitted');
+  await own.close();
+  expect((await answer).status).toBe(201);
+});

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSealer, type Sealer } from '../../systems/postgres/seal.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type Cli, cliWith } from './run-cli.ts';
+
+export interface CliWorld {
+  flowrun: Cli;
+  /** The same, with this to read from standard input. */
+  withInput: (input: string) => Cli;
+  /** What the command line is told. */
+  env: Record<string, string>;
+  database: TestDatabase;
+  /** With the key that the command line has, too. */
+  sealer: Sealer;
+  /** The path of a file that holds this text. */
+  file: (name: string, text: string) => string;
+  close: () => Promise<void>;
+}
+
+/** The command line beside a database of its own, in which there is the project `shop`. */
+export async function openCliWorld(more: Record<string, string> = {}): Promise<CliWorld> {
+  const encryptionKey = randomBytes(32);
+  const database = await createTestDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'flowrun-cli-'));
+  const key = encryptionKey.toString('base64');
+  const env = { DATABASE_URL: database.url, ENCRYPTION_KEY: key, ...more };
+  const flowrun = cliWith(env);
+  await flowrun.json('project', 'create', 'shop', '--name', 'The shop');
+  return {
+    flowrun,
+    withInput: (input) => cliWith(env, input),
+    env,
+    database,
+    sealer: createSealer(encryptionKey),
+    file(name, text) {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      return path;
+    },
+    async close() {
+      rmSync(folder, { recursive: true, force: true });
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,214 @@
+// What a self-hoster does, in this order, on a clone in which nothing was edited. Each test goes on where
+// the one before it ended.
+
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isGenuine, startReceiver } from '../../dev/demo/webhook-receiver.ts';
+import { knowsSubpath } from '../../systems/docker/data-place.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import type { SentEvent } from '../support/sent-events.ts';
+import {
+  type Access,
+  authority,
+  caFile,
+  clone,
+  compose,
+  docker,
+  flowrun,
+  makeAccess,
+  part,
+  parts,
+  sandboxes,
+  until,
+  untilReady,
+} from './compose.ts';
+
+const once = ['secrets', 'migrate', 'sandbox-image', 'temporal-schema', 'temporal-namespace'];
+const stores = ['postgres', 'redis', 'temporal'];
+const lasting = [...stores, 'temporal-ui', 'model', 'api', 'worker'];
+
+/** Works long enough for somebody to be killed meanwhile. */
+const slowly = (seconds: number, file: string): string =>
+  `@model ${JSON.stringify([
+    {
+      tool: 'Bash',
+      input: { command: `for i in $(seq ${seconds}); do sleep 1; done; touch ${file}` },
+    },
+    { text: `Written: ${file}` },
+  ])}`;
+
+let access: Access;
+let chat: Conversation;
+const sessionId = 'ticket-4711';
+
+beforeAll(async () => {
+  await compose('up', '-d');
+  await untilReady();
+});
+afterAll(async () => {
+  const left = (await docker('ps', '-aq', '--filter', 'label=frs.instance')).trim();
+  await compose('down', '--volumes');
+  if (left !== '') await docker('rm', '--force', ...left.split('\n'));
+});
+
+test('comes up whole: what is done once has succeeded, everything else runs and stays', async () => {
+  const found = await parts();
+  expect(Object.keys(found).sort()).toEqual([...once, ...lasting].sort());
+  for (const name of once) expect(found[name]).toMatchObject({ State: 'exited', ExitCode: 0 });
+  for (const name of lasting) expect(found[name]).toMatchObject({ State: 'running' });
+  for (const name of stores) expect(found[name]).toMatchObject({ Health: 'healthy' });
+  for (const name of lasting.filter((each) => each !== 'model')) {
+    expect((await part(name)).HostConfig.RestartPolicy.Name).toBe('unless-stopped');
+  }
+  await until('the API is healthy', async () => (await parts()).api?.Health === 'healthy');
+});
+
+test('is reached from this machine alone, and what it stands on not at all', async () => {
+  for (const name of [...once, ...lasting]) {
+    const bindings = Object.values((await part(name)).HostConfig.PortBindings ?? {}).flat();
+    const expected = { api: ['127.0.0.1:8080'], 'temporal-ui': ['127.0.0.1:8233'] }[name] ?? [];
+    expect(bindings.map(({ HostIp, HostPort }) => `${HostIp}:${HostPort}`)).toEqual(expected);
+  }
+  expect(await (await fetch('http://127.0.0.1:8233/')).text()).toContain('<!doctype html>');
+});
+
+test('only the worker holds the engine’s socket, and what it is not given it does not have', async () => {
+  for (const name of lasting) {
+    const sockets = (await part(name)).Mounts.filter(({ Source }) =>
+      Source.endsWith('docker.sock'),
+    );
+    expect(sockets.length).toBe(name === 'worker' ? 1 : 0);
+  }
+  const { Config, HostConfig } = await part('worker');
+  expect(HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'] });
+  expect(HostConfig.CapAdd?.map((name) => name.replace('CAP_', ''))).toEqual([
+    'CHOWN',
+    'DAC_OVERRIDE',
+    'FOWNER',
+  ]);
+  expect(Config.User).toBe('0:0');
+  const api = await part('api');
+  expect(api.Config.User).toBe('node');
+  expect(await compose('exec', '-T', 'api', 'id', '-u')).not.toBe('0\n');
+  expect(api.HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'] });
+});
+
+test('the first page and the log say that no model key is set, and the log lets the first operator in', async () => {
+  expect(await (await fetch('http://127.0.0.1:8080/sign-in')).text()).toContain(
+    'Set ANTHROPIC_API_KEY',
+  );
+  const log = await compose('logs', 'api', 'worker');
+  expect(log).toMatch(/^api-1 .*"msg":"offline_model"/m);
+  expect(log).toMatch(/^worker-1 .*"msg":"offline_model"/m);
+  expect(log).toMatch(/"link":"http:\/\/127.0.0.1:8080\/sign-in#.*"msg":"first_sign_in"/);
+});
+
+test('a key is made and a run is streamed; its sandbox has its own folders of the data alone', async () => {
+  access = await makeAccess(`acme-${randomBytes(3).toString('hex')}`);
+  const { runId } = await access.trigger({ prompt: slowly(8, 'hello.md') });
+  await until('its sandbox is there', async () => (await sandboxes()).length === 1);
+  const [sandbox] = await sandboxes();
+  expect(sandbox?.HostConfig.NetworkMode).toBe('none');
+  const api = (await docker('version', '--format', '{{.Server.APIVersion}}')).trim();
+  const mountpoint = await docker('volume', 'inspect', '-f', '{{.Mountpoint}}', 'flowrun_data');
+  for (const mount of sandbox?.Mounts ?? []) {
+    if (knowsSubpath(api)) expect(mount).toMatchObject({ Type: 'volume', Name: 'flowrun_data' });
+    else expect(mount.Source).toMatch(`${mountpoint.trim()}/`);
+  }
+  expect(sandbox?.Mounts.length).toBe(4);
+  const events: SentEvent[] = [];
+  for await (const event of access.stream(runId)) events.push(event);
+  expect(JSON.parse(events.at(-1)?.data ?? '{}')).toMatchObject({ reason: 'completed' });
+  expect(await access.readRun(runId)).toMatchObject({ exitCode: 0, result: 'Written: hello.md' });
+  expect((await access.call('GET', `/runs/${runId}/files/hello.md`)).status).toBe(200);
+});
+
+test('a signed webhook is received, where private receivers were allowed', async () => {
+  writeFileSync(join(clone, '.env'), 'WEBHOOK_ALLOW_PRIVATE=10.0.0.0/8,172.16.0.0/12\n');
+  writeFileSync(join(clone, 'docker-compose.override.yml'), receiverReachable);
+  await compose('up', '-d');
+  await untilReady();
+  const receiver = await startReceiver(
+    {
+      folder: authority,
+      ca: caFile,
+      certificate: join(authority, 'server.crt'),
+      key: join(authority, 'server.key'),
+    },
+    '0.0.0.0',
+  );
+  const callbackUrl = receiver.url.replace('localhost', 'host.docker.internal');
+  const { runId } = await access.trigger({ prompt: 'Write hello.md', callbackUrl });
+  const { webhookSecret = '' } = await flowrun('project', 'webhook-secret', access.projectId);
+  const delivery = await receiver.received;
+  expect(isGenuine(delivery, webhookSecret)).toBe(true);
+  expect(JSON.parse(delivery.body)).toMatchObject({ runId });
+  receiver.close();
+});
+
+test('a worker that is killed in mid-run comes back, and the run goes on to its one end', async () => {
+  const { runId } = await access.trigger({ prompt: slowly(25, 'survived.md') });
+  await until('it works', async () => (await access.readRun(runId)).agentStatus === 'working');
+  const before = await part('worker');
+  process.kill(before.State.Pid, 'SIGKILL');
+  await until('it is back', async () => {
+    const { State } = await part('worker');
+    return State.Running && State.StartedAt !== before.State.StartedAt;
+  });
+  expect((await part('worker')).Id).toBe(before.Id);
+  expect(await access.untilEnded(runId, 180_000)).toMatchObject({
+    exitCode: 0,
+    result: 'Written: survived.md',
+  });
+  expect((await access.call('GET', `/runs/${runId}/files/survived.md`)).status).toBe(200);
+});
+
+test('an image that has changed replaces the service, and neither a run nor a session notices', async () => {
+  await docker('build', '-t', 'flowrun:local', '--label', `changed=${Date.now()}`, '.');
+  chat = await openConversation(access, { sessionId });
+  await chat.say('Remember that the door code is 4711.');
+  const { runId } = await access.trigger({ prompt: slowly(40, 'upgraded.md') });
+  await until('it works', async () => (await access.readRun(runId)).agentStatus === 'working');
+  const [sandboxesBefore, workerBefore] = [await sandboxes(), await part('worker')];
+  await compose('up', '-d');
+  await untilReady();
+  expect((await part('worker')).Id).not.toBe(workerBefore.Id);
+  const left = (await sandboxes()).map(({ Id, State }) => `${Id} ${State.StartedAt}`);
+  expect(left.sort()).toEqual(
+    sandboxesBefore.map(({ Id, State }) => `${Id} ${State.StartedAt}`).sort(),
+  );
+  expect(await access.untilEnded(runId, 180_000)).toMatchObject({
+    exitCode: 0,
+    result: 'Written: upgraded.md',
+  });
+  expect((await access.call('GET', `/runs/${runId}/files/upgraded.md`)).status).toBe(200);
+  expect(await ask('What is the door code that I told you before?')).toContain('4711');
+});
+
+test('down and up keep everything: the key, the run’s files, the session', async () => {
+  await compose('down');
+  expect(await parts().catch(() => ({}))).toEqual({});
+  await compose('up', '-d');
+  await untilReady();
+  const runs = await access.call<{ runId: string }[]>('GET', '/runs?limit=50');
+  expect(runs.data.length).toBeGreaterThanOrEqual(4);
+  expect(await ask('What is the door code that I told you before?')).toContain('4711');
+});
+
+const receiverReachable = `services:
+  worker:
+    environment: { WEBHOOK_CA_FILE: /authority/ca.crt }
+    volumes: ["${authority}:/authority:ro"]
+    extra_hosts: ["host.docker.internal:host-gateway"]
+`;
+
+/** A message of the session, and what the agent answered it. */
+async function ask(message: string): Promise<string> {
+  const path = `/flows/${access.flowId}/chat`;
+  const body = { sessionId, message, stream: false };
+  const answer = await access.call<{ text: string }>('POST', path, { body });
+  expect(answer.status).toBe(200);
+  return answer.data.text;
+}

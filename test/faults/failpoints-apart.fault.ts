@@ -1,0 +1,103 @@
+// The failpoints that a run comes by only where it is ended from outside, or has to be waited for.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { failpoints } from '../../core/failpoint.ts';
+import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { stackEnv } from '../support/stack-env.ts';
+import { armed, diesAndComesBack, expectHealed, startStopped } from './support/dying.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+let temporal: Temporal;
+beforeAll(async () => {
+  world = await startWorld({ env: { HOST_CAPACITY: '1', RECONCILE_EVERY_MS: '1000' } });
+  temporal = createTemporal({
+    namespace: 'default',
+    connection: { address: stackEnv.temporalAddress },
+    instance: world.service.instance,
+  });
+});
+beforeEach(() => startStopped(world.service));
+afterAll(async () => {
+  await temporal?.close();
+  await world?.stop();
+});
+
+const patienceMs = 120_000;
+const once = { created: 1, started: 1, removed: 1 };
+/** Hears neither an interrupt nor the end of its input nor SIGTERM. */
+const deaf = script([{ deaf: true }, { trapTerm: true }, { say: 'working' }, { hang: true }]);
+const hanging = script([{ say: 'working' }, { hang: true }]);
+
+async function runAtWork(prompt: string) {
+  const runId = await world.trigger(prompt);
+  const client = world.follow(runId, { name: 'who stays' });
+  await client.seenFrames(3, patienceMs);
+  return { runId, client };
+}
+
+const stop = (runId: string) =>
+  world.service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } });
+
+describe('a run that is stopped while its worker dies', () => {
+  const rungs = failpoints.filter((name) => /^(cause|ladder)\./.test(name));
+  it.each(rungs)('at %s ends as it was told', async (name) => {
+    const { service, containers } = world;
+    await armed(service.worker, name);
+    const { runId, client } = await runAtWork(deaf);
+    expect((await stop(runId)).status).toBe(200);
+    const startedAt = await diesAndComesBack(service.worker);
+    const { run, posts } = await expectHealed(world, runId, { clients: [client], startedAt });
+    expect(run.endCause).toBe('stopped_by_api');
+    expect(containers.of(runId)).toEqual(once);
+    expect(posts).toHaveLength(1);
+  });
+});
+
+describe('a run whose workflow an operator ends while the worker dies', () => {
+  it.each(['reconcile.ended', 'reconcile.told'] as const)('at %s ends once', async (name) => {
+    const { service, containers } = world;
+    await armed(service.worker, name);
+    const { runId, client } = await runAtWork(hanging);
+    await temporal.terminate(`run/${runId}`, 'by hand');
+    const startedAt = await diesAndComesBack(service.worker);
+    const { run, posts } = await expectHealed(world, runId, { clients: [client], startedAt });
+    expect(run.endCause).toBe('terminated_by_operator');
+    expect(containers.of(runId)).toEqual(once);
+    expect(posts).toHaveLength(1);
+  });
+});
+
+describe('a run that has to wait', () => {
+  it('for a place starts once where the worker dies that has found one', async () => {
+    const { service, containers } = world;
+    await armed(service.worker, 'place.claimed');
+    const before = await runAtWork(hanging);
+    const runId = await world.trigger('nothing but an echo');
+    const client = world.follow(runId, { name: 'who waits' });
+    expect((await stop(before.runId)).status).toBe(200);
+    const startedAt = await diesAndComesBack(service.worker);
+    const { run } = await expectHealed(world, runId, { clients: [client], startedAt });
+    expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
+    expect(containers.of(runId)).toEqual(once);
+    await expectHealed(world, before.runId, { clients: [before.client], startedAt });
+  });
+
+  it('for somebody who starts it starts once where that one dies too', async () => {
+    const { service, containers } = world;
+    await armed(service.worker, 'reconcile.started');
+    await armed(service.api, 'trigger.admitted');
+    const body = { prompt: 'nothing but an echo', callbackUrl: `${world.receiver.url}/hook` };
+    const headers = { 'idempotency-key': 'waits' };
+    const ask = () =>
+      service.call<{ runId: string }>('POST', `/flows/${service.flowId}/runs`, { body, headers });
+    await expect(ask()).rejects.toThrow();
+    await diesAndComesBack(service.api);
+    const startedAt = await diesAndComesBack(service.worker);
+    const { runId } = (await ask()).data;
+    const { run } = await expectHealed(world, runId, { clients: [], startedAt });
+    expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
+    expect(containers.of(runId)).toEqual(once);
+  });
+});

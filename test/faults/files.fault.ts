@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { script } from '../scripted-agent/lines.ts';
+import { armed, diesAndComesBack, startStopped } from './support/dying.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(() => startStopped(world.service));
+afterAll(() => world?.stop());
+
+const given = (path: string, content: string) => ({ path, content, encoding: 'utf8' });
+
+describe('a working directory whose worker dies', { timeout: 240_000 }, () => {
+  it.each(['start.seeded', 'start.running'] as const)(
+    'at %s is seeded whole, and not again over what its agent has done',
+    async (name) => {
+      const { service } = world;
+      await armed(service.worker, name);
+      const files = [
+        given('a', 'given'),
+        given('.flowignore', '*'),
+        given('dir/b', 'x'.repeat(1e6)),
+      ];
+      const shell = 'cat a > seen; wc -c < dir/b >> seen; echo changed > a; rm dir/b';
+      const prompt = script([{ shell }, { say: 'done' }, { sleepMs: 3_000 }]);
+      const { runId } = await service.trigger({ prompt, files });
+      await diesAndComesBack(service.worker);
+      expect(await service.untilEnded(runId, 120_000)).toMatchObject({ exitCode: 0 });
+      const read = async (path: string) =>
+        (await service.call('GET', `/runs/${runId}/files/${path}`)).body;
+      expect(await read('seen')).toBe('given1000000\n');
+      expect(await read('a')).toBe('changed\n');
+      expect((await service.call('GET', `/runs/${runId}/files/dir/b`)).status).toBe(404);
+    },
+  );
+});

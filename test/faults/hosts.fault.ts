@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
+import { type HeldWay, openHeldWay } from './support/held-way.ts';
+
+const lostMs = 24_000;
+const patienceMs = 120_000;
+const patiently = { timeout: 300_000 };
+
+let service: Service;
+let second: Host;
+let way: HeldWay;
+beforeAll(async () => {
+  const env = {
+    HOST_LOST_MS: String(lostMs),
+    RECONCILE_EVERY_MS: '500',
+    LEASE_MS: '3000',
+    SESSION_PAUSE_AFTER_MS: '600000',
+  };
+  service = await startService({ env });
+  second = await service.anotherHost();
+  way = await openHeldWay(service.database.url);
+  await service.worker.kill('SIGTERM');
+});
+afterAll(async () => {
+  await service?.stop();
+  way?.close();
+});
+
+/** Everything begins on the first host, whose Postgres can be cut off; the second is there for later. */
+async function bothHosts(): Promise<void> {
+  await second.worker.kill('SIGTERM');
+  await service.worker.kill('SIGTERM');
+  await service.worker.start({ DATABASE_URL: way.url });
+  await expect.poll(mayPlaceOnSecond, { timeout: patienceMs }).toBe(false);
+}
+
+async function mayPlaceOnSecond(): Promise<boolean> {
+  const hosts = await createHostStore(service.database.pool).list();
+  const found = hosts.find(({ hostId }) => hostId !== hostIdIn(service.dataDir));
+  return found !== undefined && Date.now() - found.lastSeen.getTime() < lostMs / 4 + 1_000;
+}
+
+const writes = script([
+  { write: { path: '/workspace/notes/a.txt', content: 'kept' } },
+  { say: 'Written.' },
+]);
+/** Says what it finds of its conversation, its files and its configuration, and counts itself. */
+const goesOn = script([
+  { recall: true },
+  { shell: 'echo once >> ran; cat notes/a.txt; echo " $TOKEN"; wc -l < ran' },
+  { say: 'Gone on.' },
+]);
+
+function expectGoneOn({ events, named }: Conversation, from: number): void {
+  const later = events.slice(from);
+  const results = later.filter(({ event, data }) => event === 'user' && /tool_result/.test(data));
+  expect(results.map(({ data }) => data).join()).toMatch(/kept secret-word\\n1/);
+  const recalled = later.find(({ event, data }) => event === 'chat_output' && /notes/.test(data));
+  expect(recalled?.data).toContain('/workspace/notes/a.txt');
+  expect(named('turn_end')).toHaveLength(2);
+}
+
+async function sandboxesOf(runId: string) {
+  const own = (await service.sandboxes.list()).filter((one) => one.runId === runId);
+  return own.map(({ hostId, generation, state }) => ({ hostId, generation, state }));
+}
+
+async function endChat({ sessionId, closed }: Conversation): Promise<void> {
+  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
+  await closed;
+}
+
+describe('a host that is killed and does not come back', patiently, () => {
+  it('is followed by another in its sessions; its runs end', async () => {
+    await bothHosts();
+    const first = hostIdIn(service.dataDir);
+    const chat = await openConversation(service, { env: { TOKEN: 'secret-word' } });
+    await chat.say(writes);
+    const plain = await service.trigger({ prompt: script([{ say: 'working' }, { hang: true }]) });
+    await expect
+      .poll(async () => (await service.readRun(plain.runId)).agentStatus, { timeout: patienceMs })
+      .toBe('working');
+    await second.worker.start();
+
+    const seen = chat.events.length;
+    await service.worker.kill('SIGKILL');
+    const began = performance.now();
+    const turn = await chat.say(goesOn);
+    console.log(`the session went on ${Math.round(performance.now() - began)} ms after the kill`);
+    expect(turn).toMatchObject({ exitCode: 0 });
+    expectGoneOn(chat, seen);
+    const ended = await service.untilEnded(plain.runId, patienceMs);
+    console.log(`the run had ended ${Math.round(performance.now() - began)} ms after the kill`);
+    expect(ended).toMatchObject({ error: expect.stringContaining('max_reconnects_exceeded') });
+
+    // It returns: what has gone on elsewhere, or has ended, is removed.
+    expect(await sandboxesOf(chat.runId)).toContainEqual(
+      expect.objectContaining({ hostId: first, generation: 1 }),
+    );
+    await service.worker.start({ DATABASE_URL: way.url });
+    await expect
+      .poll(() => sandboxesOf(chat.runId), { timeout: patienceMs })
+      .toEqual([{ hostId: second.hostId(), generation: 2, state: 'running' }]);
+    await expect.poll(() => sandboxesOf(plain.runId), { timeout: patienceMs }).toEqual([]);
+    await endChat(chat);
+  });
+});
+
+describe('a host that Postgres does not hear', patiently, () => {
+  it('holds its sandboxes still, and goes on with them when it is heard again in time', async () => {
+    await bothHosts();
+    const prompt = script([{ say: 'working' }, { shell: 'sleep 15; date' }, { say: 'done' }]);
+    const { runId } = await service.trigger({ prompt });
+    await expect
+      .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: patienceMs })
+      .toBe('working');
+    const from = service.worker.log().length;
+    way.cut();
+    const began = performance.now();
+    const stateOf = async () => (await sandboxesOf(runId)).map(({ state }) => state);
+    await expect.poll(stateOf, { timeout: lostMs }).toEqual(['paused']);
+    console.log(`held still ${Math.round(performance.now() - began)} ms after the cut`);
+    expect(service.worker.log().slice(from)).toContain('host_fenced');
+    way.mend();
+    await expect.poll(stateOf, { timeout: patienceMs }).toEqual(['running']);
+    expect(await service.untilEnded(runId, patienceMs)).toMatchObject({
+      exitCode: 0,
+      result: 'done',
+    });
+    expect(service.worker.log().slice(from)).toContain('host_goes_on');
+  });
+
+  it('loses its sessions to another, and never lets its own go on', async () => {
+    await bothHosts();
+    const first = hostIdIn(service.dataDir);
+    const chat = await openConversation(service, { env: { TOKEN: 'secret-word' } });
+    await chat.say(writes);
+    await second.worker.start();
+    const seen = chat.events.length;
+    way.cut();
+    const turn = await chat.say(goesOn);
+    expect(turn).toMatchObject({ exitCode: 0 });
+    expectGoneOn(chat, seen);
+    const from = service.worker.log().length;
+    expect(await sandboxesOf(chat.runId)).toContainEqual({
+      hostId: first,
+      generation: 1,
+      state: 'paused',
+    });
+    way.mend();
+    await expect
+      .poll(() => sandboxesOf(chat.runId), { timeout: patienceMs })
+      .toEqual([{ hostId: second.hostId(), generation: 2, state: 'running' }]);
+    await expect
+      .poll(() => service.worker.log().slice(from), { timeout: patienceMs })
+      .toMatch(/"kept":0,.*host_goes_on/);
+    await endChat(chat);
+  });
+});

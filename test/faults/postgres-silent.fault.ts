@@ -1,0 +1,62 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { limits } from '../../core/limits.ts';
+import { createBlobStore } from '../../systems/postgres/blob-store.ts';
+import { framesOfPart, letGoOn } from './support/flood.ts';
+import { type HeldWay, openHeldWay } from './support/held-way.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+let way: HeldWay;
+beforeAll(async () => {
+  world = await startWorld();
+  const { api, worker, database } = world.service;
+  way = await openHeldWay(database.url);
+  for (const process of [api, worker]) {
+    await process.kill('SIGTERM');
+    await process.start({ DATABASE_URL: way.url });
+  }
+});
+afterAll(async () => {
+  await world?.stop();
+  way?.close();
+});
+
+const patienceMs = 120_000;
+/** Longer than a statement may take. */
+const longMs = 40_000;
+
+it('loses nothing when the connections to Postgres fall silent, and does not wait for ever', async () => {
+  const { service } = world;
+  const { runId, stays, expectWhole } = await world.startFlood();
+  await stays.seenFrames(1, patienceMs);
+  letGoOn(service, runId, 0);
+  await stays.seenFrames(1_000, patienceMs);
+  way.silence();
+  const began = performance.now();
+  letGoOn(service, runId, 1);
+  await stays.seenFrames(1.5 * framesOfPart, patienceMs);
+  console.log(`went on ${Math.round(performance.now() - began)} ms after the silence began`);
+  letGoOn(service, runId, 2);
+  await expectWhole();
+});
+
+it('waits longer than for any other answer for a file that another is storing', async () => {
+  const content = randomBytes(2 * limits.blobChunkBytes);
+  const id = { sha256: createHash('sha256').update(content).digest('hex'), size: content.length };
+  async function* slowly() {
+    await sleep(longMs);
+    yield content;
+  }
+  async function* atOnce() {
+    yield content;
+  }
+  const { put, read } = createBlobStore(world.service.database.pool);
+  const first = put(slowly(), id);
+  await sleep(1_000);
+  await Promise.all([first, put(atOnce(), id)]);
+  const pieces = [];
+  for await (const piece of read(id.sha256)) pieces.push(piece);
+  expect(Buffer.concat(pieces).equals(content)).toBe(true);
+});

@@ -1,0 +1,66 @@
+// A message whose worker dies at a step of its turn, and whose container is killed before that worker
+// is back: what the agent has said by then is all that there will ever be.
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Failpoint } from '../../core/failpoint.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { type Service, startService } from '../support/service.ts';
+import { armed, diesAndComesBack } from './support/dying.ts';
+
+type Step = Record<string, unknown>;
+type Kill = 'killed' | 'removed';
+
+/** Both agents understand it: the scripted one reads its steps, the model its own. */
+const both = (agent: Step[], model: Step[]): string =>
+  `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
+
+const running = (command: string, say: string): string =>
+  both([{ shell: command }, { say }], [{ tool: 'Bash', input: { command } }, { text: say }]);
+
+const counted = running('echo ran >> /workspace/ran', 'Counted.');
+const told = running('echo "ran $(wc -l < /workspace/ran) times"', 'Told.');
+
+const deaths: [Failpoint, Kill][] = [
+  ['turn.claimed', 'killed'],
+  ['turn.given', 'killed'],
+  ['turn.ending', 'killed'],
+  ['turn.ending', 'removed'],
+  ['turn.ended', 'killed'],
+];
+
+describe.each(['scripted', 'real'] as const)('a message of the %s agent', (agent) => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ agent, env: { RECONCILE_EVERY_MS: '1000' } });
+  });
+  afterEach(async () => {
+    if (!service.worker.isRunning()) await service.worker.start();
+  });
+  afterAll(() => service?.stop());
+
+  it.each(deaths)(
+    'whose worker dies at %s and whose container is %s runs once and ends once',
+    async (name, kill) => {
+      const chat = await openConversation(service);
+      await chat.say(running('true', 'Before.'));
+      await armed(service.worker, name);
+      const message = await chat.send(counted);
+      await diesAndComesBack(service.worker, () => endContainer(service, chat, kill));
+      expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['Counted.'] });
+      expect(await chat.say(told)).toMatchObject({ exitCode: 0, texts: ['Told.'] });
+      const lines = chat.named('user').map(({ data }) => /ran \d+ times/.exec(data)?.[0]);
+      expect(lines.filter(Boolean)).toEqual(['ran 1 times']);
+      expect(chat.named('turn_end')).toHaveLength(3);
+      expect(chat.named('session_ready')).toHaveLength(2);
+      await service.call('DELETE', `/flows/${service.flowId}/sessions/${chat.sessionId}`);
+      await chat.closed;
+    },
+  );
+});
+
+async function endContainer({ sandboxes }: Service, { runId }: Conversation, kill: Kill) {
+  const found = (await sandboxes.list()).find((one) => one.runId === runId);
+  if (!found) throw new Error('it has no container');
+  if (kill === 'removed') return sandboxes.remove(found.containerId);
+  await sandboxes.signal(found.containerId, 'SIGKILL');
+}

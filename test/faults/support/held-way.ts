@@ -1,0 +1,84 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A way to a server on which everything that is sent there can be held back for a while. */
+export interface HeldWay {
+  /** The server's address, by this way. */
+  url: string;
+  hold(): void;
+  /** All that waits. */
+  held(): string;
+  /** Sends it on, even where its sender is gone by now. */
+  letGo(): void;
+  /** All that the server has answered since. */
+  answered(): string;
+  /** Not a word goes through any more on the connections that there are; new ones are as before. */
+  silence(): void;
+  /** Not a word on any connection, new ones too, until it is mended. */
+  cut(): void;
+  /** Ends what was silent; new connections are as before. */
+  mend(): void;
+  close(): void;
+}
+
+export async function openHeldWay(serverUrl: string): Promise<HeldWay> {
+  const url = new URL(serverUrl);
+  const target = { host: url.hostname, port: Number(url.port) };
+  const sockets = new Set<Socket>();
+  let isHolding = false;
+  const held: { chunk: Buffer; to: Socket }[] = [];
+  let answers: Buffer[] = [];
+  const silent = new Set<Socket>();
+  let isCut = false;
+
+  const proxy = createServer((client) => {
+    const server = connect(target);
+    for (const socket of [client, server]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined); // one of the two was killed
+      if (isCut) silent.add(socket);
+    }
+    client.on('data', (chunk) => {
+      if (silent.has(client)) return;
+      if (isHolding) held.push({ chunk, to: server });
+      else server.write(chunk);
+    });
+    // What is held is still sent: the server is only left when the way is closed.
+    client.on('close', () => void (isHolding || held.length > 0 || server.end()));
+    server.on('data', (chunk) => {
+      if (silent.has(server)) return;
+      answers.push(chunk);
+      if (!client.destroyed) client.write(chunk);
+    });
+    server.on('close', () => client.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  url.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    hold() {
+      isHolding = true;
+    },
+    held: () => held.map(({ chunk }) => chunk.toString()).join(''),
+    letGo() {
+      isHolding = false;
+      answers = [];
+      for (const { chunk, to } of held.splice(0)) to.write(chunk);
+    },
+    answered: () => Buffer.concat(answers).toString(),
+    silence() {
+      for (const socket of sockets) silent.add(socket);
+    },
+    cut() {
+      isCut = true;
+      for (const socket of sockets) silent.add(socket);
+    },
+    mend() {
+      isCut = false;
+      for (const socket of silent) socket.destroy();
+    },
+    close() {
+      proxy.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

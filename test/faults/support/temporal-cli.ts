@@ -1,0 +1,14 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { findTemporal } from '../../../dev/parts/temporal-binary.ts';
+
+const run = promisify(execFile);
+
+/** What an operator types: `temporal workflow terminate`. One that is over already is no failure. */
+export async function terminateByCommand(address: string, workflowId: string): Promise<void> {
+  const program = await findTemporal(() => undefined);
+  const which = ['--workflow-id', workflowId, '--reason', 'by hand', '--address', address];
+  await run(program, ['workflow', 'terminate', ...which]).catch((error: { stderr?: string }) => {
+    if (!/already completed|not found/.test(error.stderr ?? '')) throw error;
+  });
+}

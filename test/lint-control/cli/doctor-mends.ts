@@ -1,0 +1,2 @@
+// breaks: eslint(no-restricted-imports)
+export { createSupervisor } from '../worker/supervisor/supervisor.ts';

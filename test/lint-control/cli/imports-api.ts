@@ -1,0 +1,2 @@
+// breaks: eslint(no-restricted-imports)
+export { buildApp } from '../api/app.ts';

@@ -1,0 +1,2 @@
+// breaks: nothing
+export { flowPatch } from '../api/operators/flow-fields.ts';

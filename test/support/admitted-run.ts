@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { noUsage, type Run } from '../../core/run.ts';
+
+/** A run as its row is right after admission. */
+export function admittedRun(run: Partial<Run> = {}): Run {
+  const { runId = randomUUID() } = run;
+  return {
+    runId,
+    flowId: randomUUID(),
+    projectId: 'project-1',
+    name: null,
+    labels: {},
+    status: 'running',
+    agentStatus: null,
+    triggerType: 'api',
+    prompt: 'Go',
+    partialMessages: false,
+    timeoutSeconds: 60,
+    model: null,
+    maxTurns: null,
+    maxBudgetUsd: null,
+    retryOf: null,
+    hadConfig: false,
+    configFields: [],
+    sessionId: null,
+    awake: false,
+    createdAt: new Date(),
+    startedAt: null,
+    endedAt: null,
+    deletedAt: null,
+    endCause: null,
+    endDetail: null,
+    exitCode: null,
+    result: null,
+    structuredOutput: null,
+    usage: noUsage,
+    costUsd: null,
+    numTurns: 0,
+    createdBy: { keyName: 'ci', createdBy: 'ana' },
+    webhook: { state: 'none', attempts: 0, lastStatus: null },
+    mcpServerNames: [],
+    hostId: 'host-1',
+    generation: 1,
+    workflowId: `run/${runId}`,
+    workflowStartedAt: null,
+    lastSeq: 0,
+    ...run,
+  };
+}

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from './api-client.ts';
+import type { SentEvent } from './sent-events.ts';
+
+export interface Turn {
+  messageId: string;
+  exitCode: number;
+  /** What the agent said to the user, piece by piece. */
+  texts: string[];
+}
+
+/** A session as its client sees it: what it sends, and a stream that stays open all the time. */
+export interface Conversation {
+  sessionId: string;
+  runId: string;
+  /** All that the stream has said so far. */
+  events: SentEvent[];
+  /** Sends a message; answers its id. */
+  send(message: string, more?: Record<string, unknown>): Promise<string>;
+  /** The turn of a message, once it has ended. */
+  turn(messageId: string, withinMs?: number): Promise<Turn>;
+  /** Sends a message and waits for its turn. */
+  say(message: string): Promise<Turn>;
+  until(what: (event: SentEvent) => boolean, withinMs?: number): Promise<SentEvent>;
+  named(event: string): SentEvent[];
+  /** Resolves when the stream has ended. */
+  closed: Promise<void>;
+}
+
+type Access = ApiClient & { flowId: string };
+
+interface Opened {
+  sessionId: string;
+  runId: string;
+  streamUrl: string;
+}
+
+export async function openConversation(
+  service: Access,
+  body: Record<string, unknown> = {},
+): Promise<Conversation> {
+  const path = `/flows/${service.flowId}/sessions`;
+  const opened = await service.call<Opened>('POST', path, { body });
+  if (opened.status !== 201) throw new Error(`not opened: ${JSON.stringify(opened.body)}`);
+  const { sessionId, runId } = opened.data;
+  const events: SentEvent[] = [];
+  const closed = (async () => {
+    for await (const event of service.stream(runId)) events.push(event);
+  })();
+  closed.catch(() => undefined);
+
+  async function until(
+    what: (event: SentEvent) => boolean,
+    withinMs = 120_000,
+  ): Promise<SentEvent> {
+    const end = performance.now() + withinMs;
+    for (;;) {
+      const found = events.find(what);
+      if (found) return found;
+      if (performance.now() > end) {
+        const told = events.map(({ event, data }) => `${event} ${data.slice(0, 120)}`);
+        throw new Error(`nothing of the kind among:\n${told.join('\n')}`);
+      }
+      await sleep(20);
+    }
+  }
+
+  async function send(message: string, more: Record<string, unknown> = {}): Promise<string> {
+    const sent = await service.call<{ messageId: string }>(
+      'POST',
+      `/flows/${service.flowId}/chat`,
+      {
+        body: { message, sessionId, stream: true, ...more },
+      },
+    );
+    if (sent.status !== 202) throw new Error(`not taken: ${JSON.stringify(sent.body)}`);
+    return sent.data.messageId;
+  }
+
+  async function turn(messageId: string, withinMs?: number): Promise<Turn> {
+    const isEnd = ({ event, data }: SentEvent): boolean =>
+      event === 'turn_end' && data.includes(messageId);
+    const end = await until(isEnd, withinMs);
+    const { exitCode } = JSON.parse(end.data) as { exitCode: number };
+    return { messageId, exitCode, texts: textsBefore(events, events.indexOf(end)) };
+  }
+
+  return {
+    sessionId,
+    runId,
+    events,
+    send,
+    turn,
+    until,
+    closed,
+    say: async (message) => turn(await send(message)),
+    named: (event) => events.filter((each) => each.event === event),
+  };
+}
+
+/** The prose between the turn before this one and its end. */
+function textsBefore(events: SentEvent[], end: number): string[] {
+  const before = events.slice(0, end);
+  const start = before.findLastIndex(({ event }) => event === 'turn_end');
+  return before
+    .slice(start + 1)
+    .filter(({ event }) => event === 'chat_output')
+    .map(({ data }) => (JSON.parse(data) as { text: string }).text);
+}

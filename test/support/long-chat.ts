@@ -1,0 +1,81 @@
+import { Client, Connection } from '@temporalio/client';
+import { expect } from 'vitest';
+import { script } from '../scripted-agent/lines.ts';
+import { type Conversation, openConversation } from './conversation.ts';
+import { type Service, startService } from './service.ts';
+import { stackEnv } from './stack-env.ts';
+
+/** How many may wait at a time: under the bound of the queue. */
+const ahead = 40;
+const turnWithinMs = 120_000;
+
+/**
+ * One session that is told so many things, while its workers are killed and its history begins anew
+ * again and again: each is said once, in order, by one agent that is never disturbed.
+ */
+export async function expectLongChat({
+  messages,
+  kills,
+  turnsPerHistory,
+}: {
+  messages: number;
+  kills: number;
+  turnsPerHistory: number;
+}): Promise<void> {
+  const env = { SESSION_TURNS_PER_HISTORY: String(turnsPerHistory), LOG_LEVEL: 'info' };
+  const service = await startService({ env });
+  const connection = await Connection.connect({ address: stackEnv.temporalAddress });
+  try {
+    const chat = await openConversation(service);
+    await talk(service, chat, { messages, kills });
+    const said = chat.named('chat_output').map(({ data }) => JSON.parse(data) as unknown);
+    expect(said).toEqual(Array.from({ length: messages }, (_, n) => ({ text: `${n}` })));
+    expect(chat.named('turn_end')).toHaveLength(messages);
+    expect(chat.named('user_message')).toHaveLength(messages);
+    expect(chat.named('session_ready')).toHaveLength(1);
+    const ids = chat.events.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
+    expect(ids).toEqual(ids.map((_, index) => (ids[0] ?? 0) + index));
+    expect(await historiesOf(new Client({ connection }), chat.runId)).toBeGreaterThan(1);
+  } catch (error) {
+    const problems = service.api
+      .log()
+      .split('\n')
+      .filter((line) => /"level":[56]0/.test(line));
+    throw new Error(`its API said: ${problems.join('\n')}`, { cause: error });
+  } finally {
+    await connection.close();
+    await service.stop();
+  }
+}
+
+async function talk(
+  service: Service,
+  chat: Conversation,
+  { messages, kills }: { messages: number; kills: number },
+): Promise<void> {
+  const sent: string[] = [];
+  const killEvery = Math.floor(messages / (kills + 1));
+  for (let n = 0; n < messages; n += 1) {
+    const before = sent[n - ahead];
+    if (before !== undefined) await chat.turn(before, turnWithinMs);
+    if (n > 0 && n % killEvery === 0 && n / killEvery <= kills)
+      await service.worker.restart('SIGKILL');
+    sent.push(await chat.send(script([{ say: `${n}` }]), { clientMessageId: `m-${n}` }));
+  }
+  await chat.turn(sent.at(-1) ?? '', turnWithinMs);
+}
+
+/** How often the workflow's history has begun. */
+async function historiesOf(client: Client, runId: string): Promise<number> {
+  const workflowId = `session/${runId}`;
+  let count = 0;
+  let next: string | undefined;
+  do {
+    const handle = client.workflow.getHandle(workflowId, next);
+    const { events } = await handle.fetchHistory();
+    const began = events?.[0]?.workflowExecutionStartedEventAttributes;
+    next = began?.continuedExecutionRunId || undefined;
+    count += 1;
+  } while (next !== undefined);
+  return count;
+}

@@ -1,0 +1,36 @@
+/** What one address exports: every sample, by name and labels as they are written. */
+export async function scrape(port: number): Promise<string[]> {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+  if (!answer.ok) throw new Error(`the metrics on port ${port} answer ${answer.status}`);
+  const text = await answer.text();
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** The value of a sample, its name and labels given as they are written. */
+export function valueOf(samples: string[], series: string): number | null {
+  const line = samples.find((sample) => sample.startsWith(`${series} `));
+  return line === undefined ? null : Number(line.slice(series.length + 1));
+}
+
+export interface Selector {
+  name: string;
+  /** The labels that are asked for with `=`. */
+  labels: string[];
+}
+
+/** Every metric that an expression of Prometheus names, with the label values that it asks for. */
+export function selectorsIn(expression: string): Selector[] {
+  const found = expression.matchAll(/\b((?:flowrun|temporal|process|nodejs)_\w+)(?:\{([^}]*)\})?/g);
+  return [...found].map(([, name = '', matchers = '']) => ({
+    name,
+    labels: [...matchers.matchAll(/\w+="[^"]*"/g)].map(([label]) => label),
+  }));
+}
+
+/** Whether something that is exported is what a selector asks for. */
+export function isExported(samples: string[], { name, labels }: Selector): boolean {
+  return samples.some((sample) => {
+    const [, exported, held = ''] = /^(\w+)(?:\{(.*)\})? /.exec(sample) ?? [];
+    return exported === name && labels.every((label) => held.split(/,(?=\w+=)/).includes(label));
+  });
+}

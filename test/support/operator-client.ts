@@ -1,0 +1,46 @@
+import type { Service } from './service.ts';
+
+export interface OperatorAnswer {
+  status: number;
+  headers: Headers;
+  /** The `data` of a success; looked at by each test as it sees fit. */
+  data: ReturnType<typeof JSON.parse>;
+  text: string;
+}
+
+export type OperatorCall = (
+  method: string,
+  path: string,
+  options?: { body?: unknown; url?: string },
+) => Promise<OperatorAnswer>;
+
+/** Signs in by a link, as its page would, and goes on with the cookie that this sets. */
+export async function signInBy(service: Pick<Service, 'url'>, link: string): Promise<OperatorCall> {
+  const call = callerWith(service.url, '');
+  const answer = await call('POST', '/api/sign-in', { body: { code: link.split('#')[1] } });
+  if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`);
+  const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';', 1);
+  return callerWith(service.url, cookie);
+}
+
+/** The link that the first start of all has printed. */
+export function firstLink(log: string): string | undefined {
+  return /"link":"([^"]+)"/.exec(log)?.[1];
+}
+
+function callerWith(home: string, cookie: string): OperatorCall {
+  return async (method, path, { body, url = home } = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        origin: home,
+        cookie,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const { data } = JSON.parse(text) as { data: unknown };
+    return { status: response.status, headers: response.headers, data, text };
+  };
+}

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Connection } from '@temporalio/client';
+import { findTemporal } from '../../dev/parts/temporal-binary.ts';
+import { freePort } from './free-port.ts';
+
+export interface OwnTemporal {
+  address: string;
+  /** Where people look at it. */
+  uiUrl: string;
+  connection: Connection;
+  stop(): Promise<void>;
+}
+
+/** A server that knows nothing yet, in memory, with its web interface. */
+export async function startOwnTemporal(): Promise<OwnTemporal> {
+  const program = await findTemporal(() => undefined);
+  const [port, uiPort] = await Promise.all([freePort(), freePort()]);
+  const where = ['--ip', '127.0.0.1', '--port', `${port}`, '--ui-port', `${uiPort}`];
+  const quiet = ['--log-level', 'error', '--ui-disable-news-fetch'];
+  const child = spawn(program, ['server', 'start-dev', ...where, ...quiet], { stdio: 'ignore' });
+  const address = `127.0.0.1:${port}`;
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill();
+    await gone;
+  };
+  try {
+    const connection = await Connection.connect({ address, connectTimeout: '60 s' });
+    const close = () => connection.close().then(stop);
+    return { address, uiUrl: `http://127.0.0.1:${uiPort}`, connection, stop: close };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,191 @@
+// MCP servers as the real agent uses them: over both transports, on https with an authority of the
+// test's own, past the proxy that lets through what the run has named; and inside the sandbox.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeAuthority } from '../support/authority.ts';
+import { type DerivedImage, deriveImage } from '../support/derived-image.ts';
+import { startMcpServer, type TestMcpServer } from '../support/mcp-server.ts';
+import { type Service, startService } from '../support/service.ts';
+import { collect } from '../support/stream-story.ts';
+
+const patiently = { timeout: 180_000 };
+
+const host = '127.0.0.1';
+/** The same to whoever connects to it here, and not what an agent takes for its own sandbox. */
+const outside = '0.0.0.0';
+
+let image: DerivedImage;
+let service: Service;
+const servers: Record<string, TestMcpServer> = {};
+/** Where the server inside a sandbox listens, and on this machine a decoy. */
+let decoy: TestMcpServer;
+
+beforeAll(async () => {
+  const authority = makeAuthority(outside);
+  const start = (name: string, transport: 'http' | 'sse') =>
+    startMcpServer({ name, transport, host, tls: authority });
+  servers['web'] = await start('web', 'http');
+  servers['events'] = await start('events', 'sse');
+  servers['own'] = await start('own', 'http');
+  servers['closed'] = await start('closed', 'http');
+  decoy = await startMcpServer({ name: 'decoy', transport: 'http', host: '0.0.0.0' });
+  image = await deriveImage(besideTheEntry, {
+    '/usr/local/share/ca-certificates/test.crt': authority.ca,
+    '/opt/test/mcp-server.ts': readFileSync(
+      new URL('../support/mcp-server.ts', import.meta.url),
+      'utf8',
+    ),
+    '/opt/test/before.js': startsServerFirst(decoy.port),
+  });
+  const open = ['web', 'events', 'own'].map((name) => `${outside}:${servers[name]?.port}`);
+  service = await startService({
+    agent: 'real',
+    env: { EGRESS_ALLOW_PRIVATE: open.join(',') },
+    flow: {
+      image: image.name,
+      secrets: {
+        env: { OWN_TOKEN: 'of the flow' },
+        mcpServers: { own: serverOf('own', 'OWN_TOKEN') },
+      },
+    },
+  });
+}, 300_000);
+afterAll(async () => {
+  await service?.stop();
+  await Promise.all([...Object.values(servers), decoy].map((server) => server?.close()));
+  await image?.remove();
+});
+
+const besideTheEntry = `
+update-ca-certificates
+cat /opt/test/before.js /opt/frs/entry.js > /tmp/entry.js
+mv /tmp/entry.js /opt/frs/entry.js
+chmod a+r /opt/frs/entry.js
+chmod -R a+rX /opt/test`;
+
+/** The entry program waits for the server; the agent comes later still. */
+const startsServerFirst = (port: number) => `
+const child = require('node:child_process');
+child.spawn('/usr/local/bin/node', ['-e', \`import('/opt/test/mcp-server.ts').then((test) =>
+  test.startMcpServer({ name: 'inside', transport: 'http', host: '0.0.0.0', port: ${port} }))\`]);
+child.execFileSync('/bin/sh', ['-c',
+  'until curl -s -o /dev/null http://127.0.0.1:${port}/; do sleep 0.05; done']);
+`;
+
+const serverOf = (name: string, token: string) => ({
+  type: 'http' as const,
+  url: `https://${outside}:${servers[name]?.port}/mcp`,
+  headers: { authorization: `Bearer \${${token}}` },
+});
+/** Whatever a sandbox calls itself. */
+const inside = () =>
+  Object.fromEntries(
+    Object.entries({ inside: '127.0.0.1', named: 'localhost', other: '127.0.0.2' }).map(
+      ([name, itself]) => [name, { type: 'http', url: `http://${itself}:${decoy.port}/mcp` }],
+    ),
+  );
+const env = { TOKEN: 'of the run' };
+
+/** The agent calls each of these tools with a word of its own. */
+const calling = (...tools: string[]): string => {
+  const steps = tools.map((tool, at) => ({ tool, input: { text: `word ${at}` } }));
+  return `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
+};
+
+interface Init {
+  mcp_servers: { name: string; status: string }[];
+  tools: string[];
+}
+
+async function run(body: Record<string, unknown>) {
+  const { runId } = await service.trigger({ env, ...body });
+  const events = await collect(service.stream(runId));
+  const init = events.find(({ event, data }) => event === 'system' && data.includes('"init"'));
+  const said = events.filter(({ event }) => event === 'user').map(({ data }) => data);
+  const { mcp_servers: known, tools } = JSON.parse(init?.data ?? '{}') as Init; // the agent's own
+  const statuses = Object.fromEntries(known.map(({ name, status }) => [name, status]));
+  return { record: await service.readRun(runId), statuses, tools, said: said.join('\n') };
+}
+
+const authorizations = (name: string) =>
+  new Set(servers[name]?.requests.map(({ headers }) => headers.authorization));
+
+test(
+  'are called over http, over sse and inside the sandbox, with variables put into headers',
+  patiently,
+  async () => {
+    const { record, statuses, said } = await run({
+      prompt: calling(
+        ...['mcp__web__echo', 'mcp__events__echo', 'mcp__inside__echo', 'mcp__own__echo'],
+        ...['mcp__named__echo', 'mcp__other__echo'],
+      ),
+      mcpServers: {
+        web: serverOf('web', 'TOKEN'),
+        events: { ...serverOf('events', 'TOKEN'), type: 'sse' },
+        ...inside(),
+      },
+    });
+    expect(statuses).toEqual({
+      ...{ web: 'connected', events: 'connected', inside: 'connected', own: 'connected' },
+      ...{ named: 'connected', other: 'connected' },
+    });
+    const answers = ['web heard word 0', 'events heard word 1', 'inside heard word 2'];
+    answers.push('own heard word 3', 'inside heard word 4', 'inside heard word 5');
+    for (const answer of answers) expect(said).toContain(answer);
+    expect(record).toMatchObject({
+      result: 'Done.',
+      mcpServerNames: ['events', 'inside', 'named', 'other', 'own', 'web'],
+    });
+    for (const name of ['web', 'events']) {
+      expect(authorizations(name)).toEqual(new Set(['Bearer of the run']));
+    }
+    expect(authorizations('own')).toEqual(new Set(['Bearer of the flow']));
+    expect(decoy.requests).toEqual([]);
+  },
+);
+
+test(
+  'of the run win by name, go where its variables lead, and not where the operator lets nobody',
+  patiently,
+  async () => {
+    const address = `\${HOST}/mcp?to=\${TOKEN}`;
+    const { record, statuses, said } = await run({
+      prompt: calling('mcp__own__echo', 'mcp__led__echo'),
+      mcpServers: {
+        own: serverOf('web', 'TOKEN'),
+        led: { type: 'http', url: address },
+        closed: serverOf('closed', 'TOKEN'),
+      },
+      env: { ...env, HOST: `https://${outside}:${servers['own']?.port}` },
+    });
+    expect(statuses).toEqual({ own: 'connected', led: 'connected', closed: 'failed' });
+    expect(said).toContain('web heard word 0');
+    expect(said).toContain('own heard word 1');
+    expect(record).toMatchObject({ result: 'Done.', mcpServerNames: ['closed', 'led', 'own'] });
+    expect(servers['closed']?.requests).toEqual([]);
+  },
+);
+
+test(
+  'can be the only ones, and lose the tools that the run withholds: one, or all of a server',
+  patiently,
+  async () => {
+    const { record, statuses, tools, said } = await run({
+      prompt: calling('mcp__web__echo', 'mcp__web__other', 'mcp__events__other'),
+      mcpMode: 'replace',
+      mcpServers: {
+        web: serverOf('web', 'TOKEN'),
+        events: { ...serverOf('events', 'TOKEN'), type: 'sse' },
+      },
+      disallowedTools: ['mcp__web__echo', 'mcp__events__*'],
+    });
+    expect(statuses).toEqual({ web: 'connected', events: 'connected' });
+    expect(tools.filter((name) => name.startsWith('mcp__'))).toEqual(['mcp__web__other']);
+    expect(said).toContain('web heard word 1');
+    for (const gone of ['mcp__web__echo', 'mcp__events__other']) {
+      expect(said).toContain(`No such tool available: ${gone}`);
+    }
+    expect(record.mcpServerNames).toEqual(['events', 'web']);
+  },
+);

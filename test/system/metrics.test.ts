@@ -1,0 +1,208 @@
+// What the service tells those who run it, of one run that ended well, one that was refused, and a
+// session that went to sleep and was woken: in numbers and in lines.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { script } from '../scripted-agent/lines.ts';
+import type { Answer, RunRecord } from '../support/api-client.ts';
+import { openConversation } from '../support/conversation.ts';
+import { freePort } from '../support/free-port.ts';
+import { isExported, type Selector, scrape, selectorsIn, valueOf } from '../support/metrics.ts';
+import { type Service, startService } from '../support/service.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+type Line = Record<string, unknown>;
+
+const patiently = { timeout: 120_000, interval: 200 };
+const ports = { api: 0, worker: 0, temporal: 0 };
+let service: Service;
+let receiver: WebhookReceiver;
+let told: Answer<RunRecord>;
+let refused: Answer;
+let sessionRunId: string;
+let samples: string[];
+
+beforeAll(async () => {
+  const env = { SESSION_IDLE_MS: '1500', SESSION_ATTENDED_IDLE_MS: '1500' };
+  [service, receiver] = await Promise.all([startService({ env }), startReceiver()]);
+  ports.api = await freePort();
+  ports.worker = await freePort();
+  ports.temporal = await freePort();
+  await expect(scrape(ports.api)).rejects.toThrow('fetch failed');
+  await Promise.all([service.api.kill('SIGTERM'), service.worker.kill('SIGTERM')]);
+  await Promise.all([
+    service.api.start({ METRICS_PORT: String(ports.api) }),
+    service.worker.start({
+      METRICS_PORT: String(ports.worker),
+      METRICS_TEMPORAL_PORT: String(ports.temporal),
+    }),
+  ]);
+  await tellOfRuns();
+  await tellOfSession();
+  const scraped = [scrape(ports.api), scrape(ports.worker), scrape(ports.temporal)];
+  samples = (await Promise.all(scraped)).flat();
+}, 400_000);
+afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
+
+async function tellOfRuns(): Promise<void> {
+  const { pool } = service.database;
+  await pool.query('update projects set max_concurrent_runs = 1');
+  const path = `/flows/${service.flowId}/runs`;
+  const prompt = script([{ say: 'Hello' }, { sleepMs: 3_000 }, { say: 'there' }]);
+  const body = { prompt, callbackUrl: `${receiver.url}/hook` };
+  const headers = { 'idempotency-key': 'told-once' };
+  told = await service.call<RunRecord>('POST', path, { body, headers });
+  expect(told.status).toBe(201);
+  refused = await service.call('POST', path, { body });
+  expect(refused.status).toBe(429);
+  expect((await service.call('POST', path, { body, headers })).status).toBe(200);
+  expect((await service.call('GET', '/nothing')).status).toBe(404);
+  expect((await service.untilEnded(told.data.runId)).error).toBeUndefined();
+  await vi.waitFor(() => expect(receiver.posts).toHaveLength(1), patiently);
+}
+
+async function tellOfSession(): Promise<void> {
+  const chat = await openConversation(service);
+  sessionRunId = chat.runId;
+  await chat.say(script([{ say: 'One' }]));
+  await vi.waitFor(() => expect(eventsOf(sessionRunId)).toContain('session_asleep'), patiently);
+  await chat.say(script([{ say: 'Two' }]));
+}
+
+const linesOf = (log: string): Line[] =>
+  log
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+
+const allLines = (): Line[] => [...linesOf(service.api.log()), ...linesOf(service.worker.log())];
+
+const eventsOf = (runId: string): unknown[] =>
+  allLines()
+    .filter((line) => line['runId'] === runId)
+    .map(({ msg }) => msg);
+
+const read = (file: string): string =>
+  readFileSync(new URL(`../../ops/${file}`, import.meta.url), 'utf8');
+
+function expectAllExported(selectors: Selector[]): void {
+  expect(selectors.length).toBeGreaterThan(15);
+  expect(selectors.filter((selector) => !isExported(samples, selector))).toEqual([]);
+}
+
+describe('the metrics', () => {
+  it('are all there that the board asks for', () => {
+    const { panels } = JSON.parse(read('grafana/flowrun.json')) as {
+      panels: { targets?: { expr: string }[] }[];
+    };
+    const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    expectAllExported(expressions.flatMap(selectorsIn));
+  });
+
+  it('are all there that the alert rules ask for', () => {
+    expectAllExported(selectorsIn(read('prometheus/alerts.yml')));
+  });
+
+  it('do not hold what nobody tells', () => {
+    expect(isExported(samples, { name: 'flowrun_nothing', labels: [] })).toBe(false);
+    const wrong = { name: 'flowrun_hosts', labels: ['state="asleep"'] };
+    expect(isExported(samples, wrong)).toBe(false);
+  });
+
+  it('tell what has happened', () => {
+    const happened: [series: string, value: number][] = [
+      ['flowrun_admissions_total{outcome="admitted"}', 1],
+      ['flowrun_admissions_total{outcome="replay"}', 1],
+      ['flowrun_admissions_total{outcome="CONCURRENT_LIMIT"}', 1],
+      ['flowrun_http_errors_total{code="CONCURRENT_LIMIT"}', 1],
+      ['flowrun_http_requests_total{method="GET",route="none",status="4xx"}', 1],
+      ['flowrun_messages_total{outcome="stored"}', 2],
+      ['flowrun_runs_ended_total{cause="completed"}', 1],
+      ['flowrun_run_wait_seconds_count', 1],
+      ['flowrun_run_duration_seconds_count', 1],
+      ['flowrun_message_wait_seconds_count', 2],
+      ['flowrun_sandbox_start_seconds_count{outcome="started"}', 3],
+      ['flowrun_webhook_attempt_seconds_count{outcome="delivered"}', 1],
+      ['flowrun_hosts{state="live"}', 1],
+      ['flowrun_runs{state="awake"}', 1],
+      ['flowrun_sandboxes', 1],
+      ['flowrun_part_up{part="postgres"}', 1],
+      ['flowrun_part_up{part="temporal"}', 1],
+    ];
+    const seen = happened.map(([series]) => [series, valueOf(samples, series)]);
+    expect(seen).toEqual(happened);
+    expect(valueOf(samples, 'flowrun_frames_total')).toBeGreaterThan(5);
+  });
+
+  it('name no run, key, project, flow or path', () => {
+    const text = samples.join('\n');
+    const { projectId, flowId, key } = service;
+    const names = [told.data.runId, sessionRunId, projectId, flowId, key, '/nothing'];
+    expect(names.filter((name) => text.includes(name))).toEqual([]);
+  });
+
+  it('are not told at the public door', async () => {
+    expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
+  });
+});
+
+describe('the log', () => {
+  it('is JSON, line by line, each an event with its time', () => {
+    for (const line of allLines()) {
+      expect(line).toMatchObject({ level: expect.any(String), time: expect.any(String) });
+      if (line['part'] === 'temporal') continue; // in its own words
+      expect(line['msg'], JSON.stringify(line)).toMatch(/^[a-z][a-z_]+$/);
+    }
+  });
+
+  it('tells each decision about a run once', () => {
+    const events = eventsOf(told.data.runId).filter((event) => event !== 'request');
+    const decisions = ['run_admitted', 'run_replayed', 'sandbox_created', 'sandbox_started'];
+    const later = ['run_started', 'sandbox_ended', 'run_ended', 'webhook_attempt'];
+    for (const decision of [...decisions, ...later]) {
+      expect(events.filter((event) => event === decision)).toEqual([decision]);
+    }
+  });
+
+  it('tells how a run ended, and what became of its webhook', () => {
+    const { runId } = told.data;
+    const ofRun = allLines().filter((line) => line['runId'] === runId);
+    const line = (event: string) => ofRun.find(({ msg }) => msg === event);
+    expect(line('run_ended')).toMatchObject({ cause: 'completed', exitCode: 0 });
+    expect(line('webhook_attempt')).toMatchObject({ outcome: 'answered', status: 204, attempt: 1 });
+  });
+
+  it('tells when a session falls asleep and is woken', () => {
+    const events = eventsOf(sessionRunId);
+    const life = events.filter((event) => /^session_(opened|awake|asleep)$/.test(String(event)));
+    expect(life.filter((event) => event === 'session_opened')).toHaveLength(1);
+    expect(life.filter((event) => event === 'session_awake')).toHaveLength(2);
+    expect(events.filter((event) => event === 'turn_begun')).toHaveLength(2);
+    expect(events.filter((event) => event === 'turn_ended')).toHaveLength(2);
+    expect(events.filter((event) => event === 'message_stored')).toHaveLength(2);
+  });
+
+  it('leads from a request to its run', () => {
+    const ofRequest = (answer: Answer<unknown>) => {
+      const requestId = answer.headers.get('x-request-id');
+      return linesOf(service.api.log()).filter((line) => line['requestId'] === requestId);
+    };
+    const { runId } = told.data;
+    expect(ofRequest(told)).toMatchObject([
+      { msg: 'run_admitted', runId },
+      { msg: 'request', status: 201 },
+    ]);
+    expect(ofRequest(refused)).toMatchObject([
+      { msg: 'run_refused', code: 'CONCURRENT_LIMIT', limit: 1 },
+      { msg: 'request', status: 429, code: 'CONCURRENT_LIMIT' },
+    ]);
+  });
+
+  it('leads from every decision of the API about a run to its request', () => {
+    const about = linesOf(service.api.log()).filter(
+      ({ level, runId }) => level === 'info' && runId !== undefined,
+    );
+    expect(about.length).toBeGreaterThan(5);
+    expect(about.filter(({ requestId }) => typeof requestId !== 'string')).toEqual([]);
+  });
+});

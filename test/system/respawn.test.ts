@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ListedSandbox } from '../../systems/docker/list.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { letGoOn } from '../support/let-go-on.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const patiently = { timeout: 180_000 };
+const idleMs = 4_000;
+
+type Step = Record<string, unknown>;
+
+/** Both agents understand it: the scripted one reads its steps, the model its own. */
+const both = (agent: Step[], model: Step[]): string =>
+  `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
+
+const saying = (text: string): string => both([{ say: text }], [{ text }]);
+
+const writing = (path: string, content: string): string =>
+  both(
+    [{ write: { path: `/workspace/${path}`, content } }, { say: 'Written.' }],
+    [{ tool: 'Write', input: { file_path: `/workspace/${path}`, content } }, { text: 'Written.' }],
+  );
+
+const reading = (path: string): string =>
+  both(
+    [{ shell: `cat /workspace/${path}` }, { say: 'Read.' }],
+    [{ tool: 'Bash', input: { command: `cat /workspace/${path}` } }, { text: 'Read.' }],
+  );
+
+describe.each(['scripted', 'real'] as const)('a session of the %s agent', patiently, (agent) => {
+  let service: Service;
+  beforeAll(async () => {
+    const env = {
+      SESSION_IDLE_MS: String(idleMs),
+      SESSION_ATTENDED_IDLE_MS: String(2 * idleMs),
+      SESSION_PAUSE_AFTER_MS: '300',
+      RECONCILE_EVERY_MS: '1000',
+    };
+    service = await startService({ agent, env });
+  }, 240_000);
+  afterAll(() => service?.stop());
+
+  it('goes on after its sleep where it was: conversation and files, in another container', async () => {
+    const chat = await openConversation(service);
+    await chat.say(writing('notes/a.txt', 'kept'));
+    await untilAsleep(service, chat);
+    await untilRemoved(service, chat);
+    const turn = await chat.say(reading('notes/a.txt'));
+    expect(turn).toMatchObject({ exitCode: 0, texts: ['Read.'] });
+    expect(chat.events.some(({ event, data }) => event === 'user' && /kept/.test(data))).toBe(true);
+    expect(chat.named('session_ready')).toHaveLength(2);
+    expect(await service.readRun(chat.runId)).toMatchObject({ status: 'running' });
+    await endChat(service, chat);
+  });
+
+  it('runs a message again whose container was killed in its first turn', async () => {
+    const chat = await openConversation(service);
+    const message = await chat.send(stuckOnce());
+    await chat.until(({ event, data }) => event === 'filetree' && /once/.test(data));
+    await killContainer(service, chat);
+    expect(await chat.turn(message)).toMatchObject({ exitCode: 0 });
+    expect(await chat.say(saying('Next.'))).toMatchObject({ exitCode: 0, texts: ['Next.'] });
+    expect(chat.named('turn_end')).toHaveLength(2);
+    expect(chat.named('session_ready')).toHaveLength(2);
+    await endChat(service, chat);
+  });
+
+  it('runs a message once whose container was killed before it had begun, and those behind it', async () => {
+    const chat = await openConversation(service);
+    const first = await chat.send(sayingWhenLet('First.'));
+    const second = await chat.send(saying('Second.'));
+    await chat.until(({ event }) => event === 'session_ready');
+    await killContainer(service, chat);
+    await letNextGoOn(service, chat);
+    expect(await chat.turn(first)).toMatchObject({ exitCode: 0, texts: ['First.'] });
+    expect(await chat.turn(second)).toMatchObject({ exitCode: 0, texts: ['Second.'] });
+    expect(chat.named('turn_end')).toHaveLength(2);
+    await endChat(service, chat);
+  });
+
+  it('runs a message again whose container was killed during a later call of the model', async () => {
+    const chat = await openConversation(service);
+    await chat.say(saying('Before.'));
+    // Both agents hang the first time: one until there is a file, the other in a call of its model.
+    service.model.script([{ delayMs: 600_000 }, { text: 'After.' }]);
+    const steps = [{ waitForFile: '/workspace/go-on' }, { say: 'After.' }];
+    const message = await chat.send(`@agent ${JSON.stringify(steps)}`);
+    // The real one repeats its message only when the model has answered.
+    if (agent === 'real') await untilModelIsAsked(service, 'After.');
+    else await chat.until(({ event, data }) => event === 'user' && /After/.test(data));
+    service.model.script([{ text: 'After.' }]);
+    await killContainer(service, chat);
+    await letNextGoOn(service, chat);
+    expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['After.'] });
+    expect(chat.named('turn_end')).toHaveLength(2);
+    await endChat(service, chat);
+  });
+});
+
+/** Hangs inside a tool, the first time that it is run. */
+const stuckOnce = (): string => {
+  const command = 'test -e /workspace/once || { touch /workspace/once; sleep 600; }';
+  return both(
+    [{ shell: command }, { say: 'Done.' }],
+    [{ tool: 'Bash', input: { command } }, { text: 'Done.' }],
+  );
+};
+
+/** However fast its agent is, it says nothing before it is let. */
+const sayingWhenLet = (text: string): string => {
+  const command = 'until test -e /workspace/go-on; do sleep 0.1; done';
+  return both(
+    [{ waitForFile: '/workspace/go-on' }, { say: text }],
+    [{ tool: 'Bash', input: { command } }, { text }],
+  );
+};
+
+/** Not for what the agent asks beside the conversation: that offers no tools. */
+async function untilModelIsAsked(service: Service, what: string): Promise<void> {
+  const isAsked = (): boolean =>
+    service.model.requests().some(({ body }) => {
+      const request = JSON.stringify(body ?? null);
+      return /"tools":\[\{/.test(request) && request.includes(what);
+    });
+  await expect.poll(isAsked, { timeout: 60_000, interval: 50 }).toBe(true);
+}
+
+async function killContainer(service: Service, chat: Conversation): Promise<void> {
+  const { containerId } = await newestSandbox(service, chat);
+  await service.sandboxes.signal(containerId, 'SIGKILL');
+}
+
+/** What waits to be let go on in the second sandbox, goes on. */
+async function letNextGoOn(service: Service, chat: Conversation): Promise<void> {
+  const ready = () => chat.named('session_ready').length;
+  await expect.poll(ready, { timeout: 90_000, interval: 50 }).toBe(2);
+  letGoOn(service, chat.runId, (await newestSandbox(service, chat)).generation);
+}
+
+async function newestSandbox(service: Service, { runId }: Conversation): Promise<ListedSandbox> {
+  const own = (await service.sandboxes.list()).filter((one) => one.runId === runId);
+  const last = own.sort((a, b) => b.generation - a.generation)[0];
+  if (!last) throw new Error('it has no container');
+  return last;
+}
+
+async function endChat(service: Service, { sessionId, closed }: Conversation): Promise<void> {
+  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
+  await closed;
+}
+
+async function untilAsleep(service: Service, { runId }: Conversation): Promise<void> {
+  const end = performance.now() + 90_000;
+  while ((await service.readRun(runId)).status !== 'sleep') {
+    if (performance.now() > end) throw new Error('it does not fall asleep');
+    await sleep(50);
+  }
+}
+
+async function untilRemoved(service: Service, { runId }: Conversation): Promise<void> {
+  const end = performance.now() + 90_000;
+  while ((await service.sandboxes.list()).some((one) => one.runId === runId)) {
+    if (performance.now() > end) throw new Error('its container is not removed');
+    await sleep(50);
+  }
+}

@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const waitingMs = 3_000;
+
+let service: Service;
+beforeAll(async () => {
+  const env = { HOST_CAPACITY: '1', NO_CAPACITY_TIMEOUT_MS: String(waitingMs) };
+  service = await startService({ env });
+}, 240_000);
+afterAll(() => service?.stop());
+
+const untilTold = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
+const saying = (say: string): string => script([{ say }]);
+
+async function runThatTakesThePlace(): Promise<string> {
+  const { runId } = await service.trigger({ prompt: untilTold });
+  await expect
+    .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: 60_000 })
+    .toBe('working');
+  return runId;
+}
+
+async function letGo(runId: string): Promise<void> {
+  const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
+  writeFileSync(join(workspace, 'go-on'), '');
+  await service.untilEnded(runId);
+}
+
+async function entriesOf({ runId }: Conversation): Promise<string[]> {
+  const path = `/runs/${runId}/logs?format=structured&channel=chat`;
+  const { data } = await service.call<{ entries: { event: string }[] }>('GET', path);
+  return data.entries.map(({ event }) => event);
+}
+
+describe('a message that finds no host with room for a sandbox', { timeout: 180_000 }, () => {
+  it('fails and says why; the session stays, and its next message is answered', async () => {
+    const busy = await runThatTakesThePlace();
+    const chat = await openConversation(service);
+    const [first, second] = [await chat.send(saying('never')), await chat.send(saying('nor this'))];
+    for (const message of [first, second]) {
+      const turn = await chat.turn(message, 60_000);
+      expect(turn).toMatchObject({ exitCode: 1, texts: [expect.stringMatching(/no capacity/)] });
+    }
+    expect(await service.readRun(chat.runId)).toMatchObject({
+      ...{ status: 'sleep', agentStatus: 'error', finishedAt: null, startedAt: null },
+    });
+    expect((await entriesOf(chat)).join()).toBe(
+      'user_message,chat_output,turn_end,user_message,chat_output,turn_end',
+    );
+    const path = `/flows/${service.flowId}/chat`;
+    const { sessionId } = chat;
+    const body = { message: saying('no'), sessionId, stream: false };
+    const waited = await service.call('POST', path, { body });
+    expect(waited).toMatchObject({
+      ...{ status: 200, data: { exitCode: 1, text: expect.stringMatching(/no capacity/) } },
+    });
+    await letGo(busy);
+    expect(await chat.say(saying('Here.'))).toMatchObject({ exitCode: 0, texts: ['Here.'] });
+    expect(await service.readRun(chat.runId)).toMatchObject({ status: 'running' });
+    expect(chat.named('turn_end')).toHaveLength(4);
+    expect(chat.named('finished')).toEqual([]);
+    await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
+    await chat.closed;
+  });
+
+  it('gives the place in its project back', async () => {
+    const busy = await runThatTakesThePlace();
+    const chat = await openConversation(service);
+    expect(await chat.say(saying('never'))).toMatchObject({ exitCode: 1 });
+    const known = 'select count(*) as taken from runs r where takes_place(r)';
+    const { rows } = await service.database.pool.query(known);
+    expect(rows).toEqual([{ taken: 1 }]);
+    await letGo(busy);
+    await service.call('DELETE', `/flows/${service.flowId}/sessions/${chat.sessionId}`);
+    await chat.closed;
+  });
+});

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { script } from '../scripted-agent/lines.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { type Service, startService } from '../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  const env = { SESSION_IDLE_MS: '3000', SESSION_ATTENDED_IDLE_MS: '3000' };
+  service = await startService({ env: { ...env, RECONCILE_EVERY_MS: '1000' } });
+}, 240_000);
+afterAll(() => service?.stop());
+
+const patiently = { timeout: 180_000 };
+const text = (path: string, content: string) => ({ path, content, encoding: 'utf8' });
+const inject = (chat: Conversation, files: object[]) =>
+  service.call<{ path: string }[]>('POST', `/runs/${chat.runId}/files`, { body: { files } });
+const download = async (chat: Conversation, path: string) =>
+  (await service.call('GET', `/runs/${chat.runId}/files/${path}`)).body;
+const paths = async (chat: Conversation) =>
+  (await service.call<{ path: string }[]>('GET', `/runs/${chat.runId}/files`)).data.map(
+    ({ path }) => path,
+  );
+
+describe('a file that is given to a session without a sandbox', patiently, () => {
+  it('is kept, shown, and there when the first turn begins', async () => {
+    const chat = await openConversation(service);
+    expect((await inject(chat, [text('.flowignore', 'own/')])).status).toBe(200);
+    const answer = await inject(chat, [
+      text('own/a.txt', 'one'),
+      text('shared.txt', 'of the flow'),
+    ]);
+    expect(answer).toMatchObject({ status: 200, data: [{ scope: 'run' }, { scope: 'flow' }] });
+    expect(await paths(chat)).toEqual(['.flowignore', 'own/a.txt', 'shared.txt']);
+    expect(await download(chat, 'own/a.txt')).toBe('one');
+    await chat.say(script([{ shell: 'cat own/a.txt shared.txt > seen' }]));
+    expect(await download(chat, 'seen')).toBe('oneof the flow');
+    await ended(chat);
+    expect((await inject(chat, [text('own/b.txt', '')])).status).toBe(400);
+  });
+
+  it('is there after its sleep, in place of what the agent had left, once', async () => {
+    const chat = await openConversation(service);
+    await chat.say(script([{ shell: 'mkdir own; echo old > own/a.txt; echo old > b.txt' }]));
+    await asleep(chat);
+    expect((await inject(chat, [text('own/c.txt', '')])).status).toBe(200);
+    expect((await inject(chat, [text('own', '')])).body).toMatchObject({
+      error: { code: 'VALIDATION_ERROR', message: expect.stringContaining('body.files.0.path') },
+    });
+    expect((await inject(chat, [text('own/a.txt', 'new')])).status).toBe(200);
+    expect(await download(chat, 'own/a.txt')).toBe('new');
+    await chat.say(script([{ shell: 'cat own/a.txt b.txt > own/seen; rm own/a.txt' }]));
+    expect(await download(chat, 'own/seen')).toBe('newold\n');
+    await asleep(chat);
+    await chat.say(script([{ shell: 'ls own > own/left' }]));
+    expect(await download(chat, 'own/left')).toBe('c.txt\nleft\nseen\n');
+    await ended(chat);
+  });
+});
+
+describe('files of a message', patiently, () => {
+  it('are there when its turn begins, and those of a later one are not yet', async () => {
+    const chat = await openConversation(service);
+    const look = (name: string) => script([{ shell: `sleep 1; cat own/in > own/${name}` }]);
+    const first = await chat.send(look('one'), { files: [text('own/in', 'a')] });
+    const second = await chat.send(look('two'), { files: [text('own/in', 'b')] });
+    const third = await chat.send(look('three'), { files: [text('own/in', 'c')] });
+    for (const message of [first, second, third]) {
+      expect(await chat.turn(message)).toMatchObject({ exitCode: 0 });
+    }
+    const seen = await Promise.all(
+      ['one', 'two', 'three'].map((name) => download(chat, `own/${name}`)),
+    );
+    expect(seen).toEqual(['a', 'b', 'c']);
+    await asleep(chat);
+    await chat.turn(await chat.send(look('four'), { files: [text('own/in', 'd')] }));
+    expect(await download(chat, 'own/four')).toBe('d');
+    await ended(chat);
+  });
+
+  it('are those of the first of two with the same id', async () => {
+    const chat = await openConversation(service);
+    const hold = script([{ shell: 'sleep 2' }]);
+    await chat.send(hold);
+    const look = script([{ shell: 'cat own/in > own/out' }]);
+    const id = { clientMessageId: 'same' };
+    const message = await chat.send(look, { ...id, files: [text('own/in', 'first')] });
+    expect(await chat.send(look, { ...id, files: [text('own/in', 'second')] })).toBe(message);
+    await chat.turn(message);
+    expect(await download(chat, 'own/out')).toBe('first');
+    await ended(chat);
+  });
+
+  it('come back with it when its sandbox is lost', async () => {
+    const chat = await openConversation(service);
+    const once =
+      'test -e own/once || { touch own/once; rm own/in; sleep 600; }; cat own/in > own/out';
+    const message = await chat.send(script([{ shell: once }]), {
+      files: [text('own/in', 'again')],
+    });
+    await chat.until(({ event, data }) => event === 'filetree' && /once/.test(data));
+    const own = (await service.sandboxes.list()).find(({ runId }) => runId === chat.runId);
+    await service.sandboxes.signal(own?.containerId ?? '', 'SIGKILL');
+    expect(await chat.turn(message)).toMatchObject({ exitCode: 0 });
+    expect(await download(chat, 'own/out')).toBe('again');
+    await ended(chat);
+  });
+
+  it('that cannot be written end its turn with the reason, and the session goes on', async () => {
+    const chat = await openConversation(service);
+    await chat.say(script([{ shell: 'mkdir -p own/folder' }]));
+    const files = [text('own/folder', ''), text('own/beside', 'here')];
+    const message = await chat.send(script([{ say: 'never' }]), { files });
+    expect(await chat.turn(message)).toMatchObject({
+      exitCode: 1,
+      texts: [expect.stringMatching(/^own\/folder cannot be written/)],
+    });
+    await chat.say(script([{ shell: 'cat own/beside > own/out' }]));
+    expect(await download(chat, 'own/out')).toBe('here');
+    await ended(chat);
+  });
+
+  it('are refused before anything is stored', async () => {
+    const chat = await openConversation(service);
+    const path = `/flows/${service.flowId}/chat`;
+    const { sessionId } = chat;
+    for (const files of [
+      [text('../a', '')],
+      [text('a', ''), text('a', '')],
+      [text('shared.txt/b', '')],
+    ]) {
+      const body = { message: 'x', sessionId, files };
+      expect((await service.call('POST', path, { body })).status).toBe(400);
+    }
+    const read = await service.call('GET', `/flows/${service.flowId}/sessions/${sessionId}`);
+    expect(read.data).toMatchObject({ queued: 0, status: 'sleep' });
+    await ended(chat);
+  });
+});
+
+async function ended({ sessionId, closed }: Conversation): Promise<void> {
+  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
+  await closed;
+}
+
+async function asleep({ runId }: Conversation): Promise<void> {
+  const end = performance.now() + 30_000;
+  while ((await service.readRun(runId)).status !== 'sleep') {
+    if (performance.now() > end) throw new Error('it does not fall asleep');
+    await sleep(50);
+  }
+}

@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEngine } from '../../systems/docker/engine.ts';
+import type { ListedSandbox } from '../../systems/docker/list.ts';
+import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { type Service, startService } from '../support/service.ts';
+import { stackEnv } from '../support/stack-env.ts';
+
+const patiently = { timeout: 180_000 };
+
+let service: Service;
+beforeAll(async () => {
+  const env = { SESSION_PAUSE_AFTER_MS: '300', RECONCILE_EVERY_MS: '1000' };
+  service = await startService({ agent: 'real', env });
+}, 240_000);
+afterAll(() => service?.stop());
+
+const saying = (text: string): string => `@model ${JSON.stringify([{ text }])}`;
+
+async function sandboxOf({ runId }: Conversation): Promise<ListedSandbox | undefined> {
+  return (await service.sandboxes.list()).find((one) => one.runId === runId);
+}
+
+const untilPaused = (chat: Conversation): Promise<void> =>
+  expect.poll(async () => (await sandboxOf(chat))?.state, { timeout: 30_000 }).toBe('paused');
+
+/** What the container's control group has used since it was made, in nanoseconds. */
+async function cpuNs(chat: Conversation): Promise<number> {
+  const { dockerHost } = stackEnv;
+  const { docker } = createEngine({ dockerHost, instance: service.instance });
+  const container = docker.getContainer((await sandboxOf(chat))?.containerId ?? '');
+  const { cpu_stats } = await container.stats({ stream: false });
+  return cpu_stats.cpu_usage.total_usage;
+}
+
+async function ended({ sessionId, closed }: Conversation): Promise<void> {
+  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
+  await closed;
+}
+
+describe('an agent of a session that has nothing to do', patiently, () => {
+  it('is paused and takes no processor time; the next message finds it as it was', async () => {
+    const chat = await openConversation(service);
+    await chat.say(saying('One.'));
+    await untilPaused(chat);
+    const atRest = await cpuNs(chat);
+    expect(atRest).toBeGreaterThan(0);
+    await sleep(4_000);
+    expect(await cpuNs(chat)).toBe(atRest);
+    expect((await sandboxOf(chat))?.state).toBe('paused');
+    expect(await service.readRun(chat.runId)).toMatchObject({
+      ...{ status: 'running', agentStatus: 'idle' },
+    });
+    expect(await chat.say(saying('Two.'))).toMatchObject({ exitCode: 0, texts: ['Two.'] });
+    expect(await cpuNs(chat)).toBeGreaterThan(atRest);
+    expect(chat.named('session_ready')).toHaveLength(1);
+    await untilPaused(chat);
+    await ended(chat);
+  });
+
+  it('goes on in another container where its own has died meanwhile', async () => {
+    const chat = await openConversation(service);
+    await chat.say(saying('One.'));
+    await untilPaused(chat);
+    const sandbox = await sandboxOf(chat);
+    await service.sandboxes.remove(sandbox?.containerId ?? '');
+    await expect
+      .poll(async () => (await service.readRun(chat.runId)).status, { timeout: 30_000 })
+      .toBe('sleep');
+    await untilLeftoversAreRemoved(chat);
+    expect(await chat.say(saying('Two.'))).toMatchObject({ exitCode: 0, texts: ['Two.'] });
+    expect(chat.named('session_ready')).toHaveLength(2);
+    expect(chat.named('finished')).toEqual([]);
+    await ended(chat);
+  });
+});
+
+async function untilLeftoversAreRemoved({ runId }: Conversation): Promise<void> {
+  const isSwept = (): boolean =>
+    !existsSync(foldersOf(service.dataDir, { runId, generation: 1 }).root);
+  await expect.poll(isSwept, { timeout: 60_000 }).toBe(true);
+}

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { script } from '../scripted-agent/lines.ts';
+import { type ApiClient, createApiClient } from '../support/api-client.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** A reader is counted several times in it, and once at least on a busy machine. */
+const idleMs = 6_000;
+const attendedIdleMs = 40_000;
+/** Well after the one and well before the other, whatever a busy machine takes beside. */
+const betweenMs = 30_000;
+
+let service: Service;
+let other: ApiClient;
+let otherUrl: string;
+beforeAll(async () => {
+  const env = { SESSION_IDLE_MS: `${idleMs}`, SESSION_ATTENDED_IDLE_MS: `${attendedIdleMs}` };
+  service = await startService({ env: { ...env, RECONCILE_EVERY_MS: '1000' } });
+  const { url, api } = await service.anotherApi();
+  await api.start();
+  other = createApiClient({ ...service, url });
+  otherUrl = url;
+}, 240_000);
+afterAll(() => service?.stop());
+
+const patiently = { timeout: 180_000 };
+
+describe('a session that has nothing to do', patiently, () => {
+  it('is put to sleep after its time when nobody is attached', async () => {
+    const runId = await talkedTo(other);
+    expect(await asleepAfterMs(other, runId)).toBeLessThan(betweenMs);
+  });
+
+  it('stays for its longer time while a stream is held, though the API of another reader has died', async () => {
+    const runId = await talkedTo(other, (opened) => {
+      hold(service.url, opened);
+      hold(otherUrl, opened);
+    });
+    await service.api.kill('SIGKILL');
+    const ms = await asleepAfterMs(other, runId);
+    await service.api.start();
+    expect(ms).toBeGreaterThan(betweenMs);
+  });
+
+  it('counts no reader whose API has died, and those who have left no longer', async () => {
+    const runId = await talkedTo(other, (opened) => hold(service.url, opened));
+    await sleep(2 * idleMs);
+    expect((await other.readRun(runId)).status).toBe('running');
+    await service.api.kill('SIGKILL');
+    const ms = await asleepAfterMs(other, runId);
+    await service.api.start();
+    expect(ms).toBeLessThan(betweenMs);
+
+    const leaving = new AbortController();
+    const left = await talkedTo(other, (opened) => hold(otherUrl, opened, leaving.signal));
+    await sleep(2 * idleMs);
+    expect((await other.readRun(left)).status).toBe('running');
+    leaving.abort();
+    expect(await asleepAfterMs(other, left)).toBeLessThan(betweenMs);
+  });
+});
+
+/** A session whose first turn has ended just now. */
+async function talkedTo(
+  client: ApiClient,
+  opened: (runId: string) => void = () => undefined,
+): Promise<string> {
+  const path = `/flows/${service.flowId}`;
+  const { data } = await client.call<{ sessionId: string; runId: string }>(
+    'POST',
+    `${path}/sessions`,
+    { body: {} },
+  );
+  opened(data.runId);
+  const body = { message: script([{ say: 'Here.' }]), sessionId: data.sessionId, stream: false };
+  expect(await client.call('POST', `${path}/chat`, { body })).toMatchObject({ status: 200 });
+  return data.runId;
+}
+
+/** Reads a stream until it is cut off. */
+function hold(url: string, runId: string, signal?: AbortSignal): void {
+  const headers = { authorization: `Bearer ${service.key}` };
+  void (async () => {
+    const address = `${url}/api/v1/runs/${runId}/stream`;
+    const response = await fetch(address, { headers, ...(signal && { signal }) });
+    for await (const chunk of response.body ?? []) void chunk;
+  })().catch(() => undefined);
+}
+
+async function asleepAfterMs(client: ApiClient, runId: string): Promise<number> {
+  const began = performance.now();
+  while ((await client.readRun(runId)).status !== 'sleep') {
+    if (performance.now() - began > 2 * attendedIdleMs) throw new Error('it does not fall asleep');
+    await sleep(50);
+  }
+  return performance.now() - began;
+}

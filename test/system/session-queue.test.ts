@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { script } from '../scripted-agent/lines.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { type Service, startService } from '../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  const env = { SESSION_IDLE_MS: '3000', SESSION_ATTENDED_IDLE_MS: '3000' };
+  service = await startService({ env: { ...env, RECONCILE_EVERY_MS: '1000' } });
+}, 240_000);
+afterAll(() => service?.stop());
+
+const patiently = { timeout: 180_000 };
+const saying = (say: string): string => script([{ say }]);
+const pathOf = ({ sessionId }: Conversation): string =>
+  `/flows/${service.flowId}/sessions/${sessionId}`;
+
+describe('messages that come while a session', patiently, () => {
+  it('is set up, works, sleeps and wakes up have one turn each, in the order of coming', async () => {
+    const chat = await openConversation(service);
+    const texts = Array.from({ length: 9 }, (_, n) => `Number ${n}.`);
+    const [first, second, ...others] = texts.map(saying);
+    const sent = [await chat.send(first ?? ''), await chat.send(second ?? '')];
+    await chat.until(({ event }) => event === 'session_ready');
+    for (const message of others.slice(0, 2)) sent.push(await chat.send(message));
+    await chat.turn(sent.at(-1) ?? '');
+    await asleep(chat);
+    for (const message of others.slice(2)) {
+      sent.push(await chat.send(message));
+      await sleep(100);
+    }
+    await chat.turn(sent.at(-1) ?? '');
+    expect(saidIn(chat)).toEqual(texts);
+    expect(chat.named('session_ready')).toHaveLength(2);
+    expectEachOnce(chat, sent);
+    await ended(chat);
+  });
+
+  it('is between two sandboxes have one turn each, behind the one that is run again', async () => {
+    const chat = await openConversation(service);
+    const once = 'test -e once || { touch once; sleep 600; }';
+    const sent = [await chat.send(script([{ shell: once }, { say: 'Again.' }]))];
+    sent.push(await chat.send(saying('Before.')));
+    await chat.until(({ event, data }) => event === 'filetree' && /once/.test(data));
+    const own = (await service.sandboxes.list()).find(({ runId }) => runId === chat.runId);
+    await service.sandboxes.signal(own?.containerId ?? '', 'SIGKILL');
+    for (const text of ['One.', 'Two.', 'Three.']) {
+      sent.push(await chat.send(saying(text)));
+      await sleep(300);
+    }
+    await chat.turn(sent.at(-1) ?? '');
+    expect(saidIn(chat)).toEqual(['Again.', 'Before.', 'One.', 'Two.', 'Three.']);
+    expectEachOnce(chat, sent);
+    await ended(chat);
+  });
+
+  it('is ended are told that they have failed, or are not taken; later ones start nothing', async () => {
+    const chat = await openConversation(service);
+    await chat.say(saying('Here.'));
+    const before = chat.named('turn_end').length;
+    const body = { message: saying('Late.'), sessionId: chat.sessionId };
+    const send = () =>
+      service.call<{ messageId: string }>('POST', `/flows/${service.flowId}/chat`, { body });
+    const early = Array.from({ length: 4 }, send);
+    const ending = service.call('DELETE', pathOf(chat));
+    const answers = await Promise.all([...early, ...Array.from({ length: 4 }, send)]);
+    expect((await ending).status).toBe(200);
+    await chat.closed;
+    const taken = answers.filter(({ status }) => status === 202);
+    for (const { status } of answers) expect([202, 404]).toContain(status);
+    expect(chat.named('turn_end')).toHaveLength(before + taken.length);
+    for (const { data } of taken) await chat.turn(data.messageId);
+
+    const rows = 'select count(*)::int as n from session_messages where run_id = $1';
+    const stored = async () =>
+      (await service.database.pool.query<{ n: number }>(rows, [chat.runId])).rows[0]?.n;
+    const kept = await stored();
+    const late = await Promise.all(Array.from({ length: 5 }, send));
+    expect(late.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    await sleep(3_000);
+    expect(await stored()).toBe(kept);
+    expect(kept).toBe(1 + taken.length);
+    const left = (await service.sandboxes.list()).filter(({ runId }) => runId === chat.runId);
+    expect(left.filter(({ state }) => state === 'running')).toEqual([]);
+    expect(await service.readRun(chat.runId)).toMatchObject({ error: 'stopped_by_api' });
+  });
+});
+
+const saidIn = (chat: Conversation): string[] =>
+  chat.named('chat_output').map(({ data }) => (JSON.parse(data) as { text: string }).text);
+
+/** Told, and ended well, in the order of sending. */
+function expectEachOnce(chat: Conversation, sent: string[]): void {
+  const ids = (event: string): unknown[] =>
+    chat.named(event).map(({ data }) => (JSON.parse(data) as { messageId: string }).messageId);
+  expect(ids('user_message')).toEqual(sent);
+  expect(ids('turn_end')).toEqual(sent);
+  for (const { data } of chat.named('turn_end'))
+    expect(JSON.parse(data)).toMatchObject({ exitCode: 0 });
+}
+
+async function ended(chat: Conversation): Promise<void> {
+  await service.call('DELETE', pathOf(chat));
+  await chat.closed;
+}
+
+async function asleep({ runId }: Conversation): Promise<void> {
+  const end = performance.now() + 60_000;
+  while ((await service.readRun(runId)).status !== 'sleep') {
+    if (performance.now() > end) throw new Error('it does not fall asleep');
+    await sleep(50);
+  }
+}

@@ -1,0 +1,238 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProjectStore } from '../../systems/postgres/project-store.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { letGoOn } from '../support/let-go-on.ts';
+import { type Service, startService } from '../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ env: { RECONCILE_EVERY_MS: '1000' } });
+}, 240_000);
+afterAll(() => service?.stop());
+
+const patiently = { timeout: 120_000 };
+const saying = (say: string): string => script([{ say }]);
+const hanging = script([{ say: 'working' }, { hang: true }]);
+const chatPath = () => `/flows/${service.flowId}/chat`;
+const pathOf = ({ sessionId }: { sessionId: string }): string =>
+  `/flows/${service.flowId}/sessions/${sessionId}`;
+
+describe('a session over HTTP', patiently, () => {
+  it('is opened once under its id, whatever is asked the second time', async () => {
+    const path = `/flows/${service.flowId}/sessions`;
+    const body = { sessionId: 'ticket:4711', name: 'Ticket', labels: { a: '1' } };
+    const answers = await Promise.all([1, 2, 3].map(() => service.call('POST', path, { body })));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(answers.map(({ data }) => data['runId'])).size).toBe(1);
+    const other = { ...body, name: 'Other', env: { A: 'b' } };
+    const again = await service.call('POST', path, { body: other });
+    expect(again.data).toEqual(answers[0]?.data);
+    const read = await service.call('GET', pathOf(body));
+    expect(read.data).toMatchObject({
+      ...{ sessionId: 'ticket:4711', name: 'Ticket', labels: { a: '1' }, triggerType: 'api' },
+      ...{ status: 'sleep', agentStatus: null, startedAt: null, finishedAt: null },
+      ...{ queued: 0, lastMessageAt: null, runId: again.data['runId'] },
+    });
+    const list = await service.call<{ sessionId: string }[]>('GET', path);
+    expect(list.data.map(({ sessionId }) => sessionId)).toContain('ticket:4711');
+    expect((await service.call('GET', pathOf({ sessionId: 'nobody' }))).status).toBe(404);
+  });
+
+  it('answers with the turn itself where that is asked for, and opens a session by itself', async () => {
+    const body = { message: saying('Hello.'), stream: false };
+    const answer = await service.call('POST', chatPath(), { body });
+    expect(answer).toMatchObject({ status: 200, data: { text: 'Hello.', exitCode: 0 } });
+    expect(answer.data['usage']).toMatchObject({ outputTokens: expect.any(Number) as number });
+    expect(answer.data['costUsd']).toBeGreaterThan(0);
+    const next = { ...body, sessionId: answer.data['sessionId'] };
+    const second = await service.call('POST', chatPath(), { body: next });
+    expect(second.data).toMatchObject({ runId: answer.data['runId'], text: 'Hello.' });
+    const run = await service.readRun(String(answer.data['runId']));
+    const costs = [answer, second].map(({ data }) => Number(data['costUsd']));
+    expect(run.costUsd).toBeCloseTo((costs[0] ?? 0) + (costs[1] ?? 0), 9);
+    await service.call('DELETE', pathOf({ sessionId: String(answer.data['sessionId']) }));
+  });
+
+  it('runs messages in order, each once, and the same client message once', async () => {
+    const chat = await openConversation(service);
+    const sent: string[] = [];
+    for (let n = 1; n <= 6; n += 1) sent.push(await chat.send(saying(`Number ${n}.`)));
+    const [a, b] = await Promise.all(
+      [1, 2].map(() => chat.send(saying('Twice.'), { clientMessageId: 'c-1' })),
+    );
+    expect(a).toBe(b);
+    for (const [index, id] of sent.entries()) {
+      expect((await chat.turn(id)).texts).toEqual([`Number ${index + 1}.`]);
+    }
+    expect((await chat.turn(a ?? '')).texts).toEqual(['Twice.']);
+    expect(chat.named('turn_end')).toHaveLength(7);
+    expect(chat.named('user_message')).toHaveLength(7);
+    await ended(chat);
+  });
+
+  it('stops a turn when interrupted, and goes on', async () => {
+    const chat = await openConversation(service);
+    const message = await chat.send(hanging);
+    await chat.until(({ event }) => event === 'chat_output');
+    const answer = await service.call('POST', `/runs/${chat.runId}/interrupt`);
+    expect(answer.status).toBe(200);
+    expect(await chat.turn(message)).toMatchObject({ exitCode: 1 });
+    expect(await chat.say(saying('Still here.'))).toMatchObject({ texts: ['Still here.'] });
+    expect(chat.named('session_ready')).toHaveLength(1);
+    await ended(chat);
+  });
+
+  it('ends when stopped, in the middle of a turn: what is undelivered has failed, later is 404', async () => {
+    const chat = await openConversation(service);
+    const working = await chat.send(hanging);
+    const waiting = await chat.send(saying('Never.'));
+    await chat.until(({ event }) => event === 'chat_output');
+    await service.call('POST', `/runs/${chat.runId}/stop`, { body: { graceSeconds: 1 } });
+    expect(await chat.turn(working)).toMatchObject({ exitCode: 1 });
+    expect(await chat.turn(waiting)).toMatchObject({ exitCode: 1 });
+    await chat.closed;
+    expect(await service.untilEnded(chat.runId)).toMatchObject({ error: 'stopped_by_api' });
+    const { sessionId } = chat;
+    const late = await service.call('POST', chatPath(), { body: { message: 'x', sessionId } });
+    expect(late.status).toBe(404);
+    const reopened = { body: { sessionId } };
+    const path = `/flows/${service.flowId}/sessions`;
+    expect((await service.call('POST', path, reopened)).status).toBe(404);
+    await untilRemoved(chat);
+  });
+
+  it('is deleted with its run', async () => {
+    const chat = await openConversation(service);
+    await chat.say(saying('Here.'));
+    expect((await service.call('DELETE', `/runs/${chat.runId}`)).status).toBe(200);
+    await chat.closed;
+    expect(JSON.parse(chat.events.at(-1)?.data ?? '')).toMatchObject({ reason: 'deleted' });
+    expect((await service.call('GET', pathOf(chat))).status).toBe(404);
+    await untilRemoved(chat);
+  });
+
+  it('ends when its sandboxes are lost one after the other', async () => {
+    const chat = await openConversation(service);
+    const first = await chat.send(script([{ exit: 3 }]));
+    const second = await chat.send(script([{ exit: 3 }]));
+    expect(await chat.turn(first)).toMatchObject({ exitCode: 1 });
+    expect(await chat.turn(second)).toMatchObject({ exitCode: 1 });
+    expect(await service.untilEnded(chat.runId)).toMatchObject({
+      error: 'max_reconnects_exceeded',
+    });
+  });
+
+  it('takes fifty messages into its queue, and not one more', async () => {
+    const chat = await openConversation(service);
+    await chat.send(hanging);
+    await chat.until(({ event }) => event === 'chat_output');
+    for (let n = 0; n < 50; n += 1) await chat.send('waits');
+    const { sessionId } = chat;
+    const over = await service.call('POST', chatPath(), { body: { message: 'x', sessionId } });
+    expect(over.status).toBe(429);
+    expect(over.body).toMatchObject({ error: { code: 'QUEUE_FULL', limit: 50, current: 50 } });
+    expect((await service.call('GET', pathOf(chat))).data).toMatchObject({ queued: 50 });
+    await ended(chat);
+    expect(chat.named('turn_end')).toHaveLength(51);
+  });
+});
+
+describe('the configuration of a session', patiently, () => {
+  it('is kept for its life and changed from one turn to the next, never in the middle of one', async () => {
+    const chat = await openConversation(service, {
+      env: { TOKEN: 'first-secret', KEPT: 'yes' },
+      appendSystemPrompt: 'Be brief.',
+    });
+    const wait = 'until test -e /workspace/go-on; do sleep 0.1; done';
+    const show = script([{ shell: `${wait}; echo "$TOKEN $KEPT"` }]);
+    const asleep = await service.call('PATCH', `${pathOf(chat)}/config`, {
+      body: { env: { TOKEN: 'second-secret' } },
+    });
+    expect(asleep.data).toEqual({
+      ...{ sessionId: chat.sessionId, effective: 'now', env: ['TOKEN', 'KEPT'] },
+      ...{ mcpServers: [], disallowedTools: [], appendSystemPrompt: true },
+    });
+    const running = await chat.send(show);
+    await chat.until(({ event, data }) => event === 'assistant' && /Bash/.test(data));
+    const changed = await service.call('PATCH', `${pathOf(chat)}/config`, {
+      body: { env: { TOKEN: 'third-secret', KEPT: null }, appendSystemPrompt: null },
+    });
+    expect(changed.data).toMatchObject({
+      ...{ effective: 'next_turn', env: ['TOKEN'], appendSystemPrompt: false },
+    });
+    letGoOn(service, chat.runId);
+    await chat.turn(running);
+    await chat.say(show);
+    const shown = chat.events
+      .filter(({ event, data }) => event === 'user' && /tool_result/.test(data))
+      .map(({ data }) => /(\w+-secret \w*)/.exec(data)?.[1]);
+    expect(shown).toEqual(['second-secret yes', 'third-secret ']);
+    expect(chat.named('session_ready')).toHaveLength(2);
+    const refused = await service.call('PATCH', `${pathOf(chat)}/config`, {
+      body: { env: { PATH: '/' } },
+    });
+    expect(refused.status).toBe(400);
+    await ended(chat);
+    const gone = await service.call('PATCH', `${pathOf(chat)}/config`, { body: {} });
+    expect(gone.status).toBe(404);
+  });
+});
+
+describe('the places of a project', patiently, () => {
+  it('go to whoever asks while sessions are idle, and to nobody while all are at work', async () => {
+    await limitTo(2);
+    const [a, b] = [await openConversation(service), await openConversation(service)];
+    await a.say(saying('a'));
+    await b.say(saying('b'));
+    const c = await openConversation(service);
+    expect(await c.say(saying('c'))).toMatchObject({ exitCode: 0 });
+    expect(await service.readRun(a.runId)).toMatchObject({ status: 'sleep' });
+    await b.send(hanging);
+    await c.send(hanging);
+    const body = { message: 'x', sessionId: a.sessionId };
+    const refused = await service.call('POST', chatPath(), { body });
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { error: { code: 'CONCURRENT_LIMIT', limit: 2, current: 2 } },
+    });
+    expect((await service.call('GET', pathOf(a))).data).toMatchObject({ queued: 0 });
+    await ended(b);
+    expect(await a.say(saying('a again'))).toMatchObject({ texts: ['a again'] });
+    const run = await service.call('POST', `/flows/${service.flowId}/runs`, {
+      body: { prompt: saying('run') },
+    });
+    expect(run.status).toBe(201);
+    expect(await service.readRun(a.runId)).toMatchObject({ status: 'sleep' });
+    await Promise.all([ended(a), ended(c)]);
+    await limitTo(20);
+  });
+
+  it('suffice for ten sessions at once', async () => {
+    const chats = await Promise.all(Array.from({ length: 10 }, () => openConversation(service)));
+    const turns = await Promise.all(chats.map((chat, n) => chat.say(saying(`I am ${n}.`))));
+    expect(turns.map(({ texts }) => texts)).toEqual(chats.map((_, n) => [`I am ${n}.`]));
+    await Promise.all(chats.map(ended));
+  });
+});
+
+async function limitTo(maxConcurrentRuns: number): Promise<void> {
+  const sealer = createSealer(service.encryptionKey);
+  const projects = createProjectStore(service.database.pool, sealer);
+  await projects.update(service.projectId, { maxConcurrentRuns });
+}
+
+async function ended(chat: Conversation): Promise<void> {
+  await service.call('DELETE', pathOf(chat));
+  await chat.closed;
+}
+
+async function untilRemoved({ runId }: Conversation): Promise<void> {
+  const end = performance.now() + 90_000;
+  while ((await service.sandboxes.list()).some((one) => one.runId === runId)) {
+    if (performance.now() > end) throw new Error('its container is not removed');
+    await sleep(50);
+  }
+}

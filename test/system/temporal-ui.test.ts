@@ -1,0 +1,131 @@
+// What an operator sees in Temporal's own web interface, in a real browser. The server is one that
+// knew nothing of the service before its worker came.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@temporalio/client';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { script } from '../scripted-agent/lines.ts';
+import { openConversation } from '../support/conversation.ts';
+import { type OwnTemporal, startOwnTemporal } from '../support/own-temporal.ts';
+import { hostIdIn, type Service, startService } from '../support/service.ts';
+import { stackEnv } from '../support/stack-env.ts';
+import { workflowIdOf } from '../support/workflow-of.ts';
+
+const pictures = join(stackEnv.dataDir, 'pictures');
+const patiently = { timeout: 60_000 };
+const canary = 'canary-of-the-prompt';
+
+let server: OwnTemporal;
+let service: Service;
+let browser: Browser;
+let page: Page;
+beforeAll(async () => {
+  server = await startOwnTemporal();
+  const env = { SESSION_TURNS_PER_HISTORY: '1' };
+  service = await startService({ on: { temporalAddress: server.address }, env });
+  const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+  browser = await chromium.launch({ executablePath: stackEnv.browser, args });
+  page = await browser.newPage({ viewport: { width: 1400, height: 1300 } });
+  mkdirSync(pictures, { recursive: true });
+}, 240_000);
+afterAll(async () => {
+  await browser?.close();
+  await service?.stop();
+  await server?.stop();
+});
+
+async function workflowsFound(query: string): Promise<string[]> {
+  const found: string[] = [];
+  const { workflow } = new Client({ connection: server.connection });
+  for await (const { workflowId } of workflow.list({ query })) found.push(workflowId);
+  return found;
+}
+
+/** All that stands on a tab of the page, in its frames too. */
+async function textOf(tab: Page): Promise<string> {
+  const texts = await Promise.all(tab.frames().map((frame) => frame.innerText('body')));
+  return texts.join('\n');
+}
+
+async function openPage(workflowId: string): Promise<void> {
+  const path = `namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
+  await page.goto(`${server.uiUrl}/${path}`);
+  await page.waitForURL('**/timeline');
+}
+
+async function openTab(name: string, shows: string[]): Promise<string> {
+  await page.getByRole('tab', { name }).click();
+  for (const text of shows) await expect.poll(() => textOf(page), patiently).toContain(text);
+  return textOf(page);
+}
+
+async function takePicture(name: string): Promise<void> {
+  const path = join(pictures, `${name}.png`);
+  await page.screenshot({ path });
+  process.stdout.write(`a picture of it: ${path}\n`);
+}
+
+it('tells of a run how long its prompt is, where it is, what it is doing, why it ended, and where there is more', async () => {
+  const prompt = script([{ say: canary }, { hang: true }]);
+  const { runId } = await service.trigger({ prompt });
+  const agent = async () => (await service.readRun(runId)).agentStatus;
+  await expect.poll(agent, patiently).toBe('working');
+
+  await openPage(await workflowIdOf(service, runId));
+  const metadata = await openTab('User Metadata', [
+    `Prompt ${Buffer.byteLength(prompt)} bytes`,
+    'Phase following the agent',
+    `Host ${hostIdIn(service.dataDir)}`,
+    `Container frs-${service.instance}-${runId}-1`,
+    'Cause still going on',
+  ]);
+  expect(metadata).not.toContain(canary);
+  const own = `${service.url}/api/projects/${service.projectId}/runs/${runId}`;
+  const links = page.frames().map((frame) => frame.locator(`a[href="${own}"]`).count());
+  expect((await Promise.all(links)).reduce((sum, count) => sum + count)).toBe(2);
+  await takePicture('run');
+  const timeline = await openTab('Timeline', [
+    'start the sandbox on host-',
+    'follow the agent on host-',
+    'time limit of the run',
+  ]);
+  expect(timeline).not.toContain(canary);
+  await takePicture('run-timeline');
+
+  await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
+  await service.untilEnded(runId);
+  await openTab('User Metadata', ['Phase over', 'Cause stopped_by_api']);
+  await takePicture('run-over');
+}, 180_000);
+
+it('tells the same of a session, in the histories after its first too, and finds it', async () => {
+  const chat = await openConversation(service);
+  const workflowId = await workflowIdOf(service, chat.runId);
+  const handle = new Client({ connection: server.connection }).workflow.getHandle(workflowId);
+  const { runId: first } = await handle.describe();
+  await chat.say(script([{ say: canary }]));
+  await expect.poll(async () => (await handle.describe()).runId, patiently).not.toBe(first);
+
+  await openPage(workflowId);
+  const metadata = await openTab('User Metadata', [
+    'Prompt 0 bytes',
+    'Phase waiting for a message',
+    `Host ${hostIdIn(service.dataDir)}`,
+    `Container frs-${service.instance}-${chat.runId}-1`,
+    'In full, for operators of the service',
+  ]);
+  expect(metadata).not.toContain(canary);
+  await takePicture('session');
+  const query = `ExecutionStatus="Running" AND RunStatus="running" AND HostId="${hostIdIn(service.dataDir)}" AND SessionId="${chat.sessionId}"`;
+  // The index follows the workflow at a distance; the page shows what the index had when it was opened.
+  await expect.poll(() => workflowsFound(query), patiently).toEqual([workflowId]);
+  await page.goto(
+    `${server.uiUrl}/namespaces/default/workflows?query=${encodeURIComponent(query)}`,
+  );
+  await page.getByRole('link', { name: workflowId }).first().waitFor();
+  await takePicture('session-found');
+  await service.call('DELETE', `/flows/${service.flowId}/sessions/${chat.sessionId}`);
+  await chat.closed;
+}, 180_000);

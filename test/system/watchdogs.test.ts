@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFlowStore, type NewFlow } from '../../systems/postgres/flow-store.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
+import { script } from '../scripted-agent/lines.ts';
+import type { RunRecord } from '../support/api-client.ts';
+import { letGoOn } from '../support/let-go-on.ts';
+import { type Service, startService } from '../support/service.ts';
+import { collect } from '../support/stream-story.ts';
+
+const miB = 1024 ** 2;
+const secondMs = 1_000;
+/** An agent that boots is silent too: even on a busy machine it has to be much faster than this. */
+const stallMs = 30 * secondMs;
+/** An agent that leaves by itself has to be faster than this as well. */
+const graceMs = 5 * secondMs;
+
+let service: Service;
+beforeAll(async () => {
+  const env = {
+    STALL_TIMEOUT_MS: String(stallMs),
+    AFTER_RESULT_GRACE_MS: String(graceMs),
+    SPOOL_MAX_BYTES: String(2 * miB),
+    WORKSPACE_MAX_BYTES: String(20 * miB),
+    WORKSPACE_MAX_INODES: '2000',
+  };
+  service = await startService({ env });
+}, 240_000);
+afterAll(() => service?.stop());
+
+async function inFlow(flow: Partial<NewFlow>, body: Record<string, unknown>): Promise<RunRecord> {
+  const flows = createFlowStore(service.database.pool, createSealer(service.encryptionKey));
+  const { projectId } = service;
+  const { flowId } = await flows.create({ projectId, name: 'Bounded', ...flow });
+  const answer = await service.call<RunRecord>('POST', `/flows/${flowId}/runs`, { body });
+  expect(answer.status).toBe(201);
+  return answer.data;
+}
+
+const run = (steps: readonly unknown[], body: Record<string, unknown> = {}): Promise<RunRecord> =>
+  service.trigger({ prompt: script(steps), ...body });
+
+/** Ended, told on the stream as an error, and nothing of it left running. */
+async function expectEnd(runId: string, end: object): Promise<RunRecord> {
+  const ended = await service.untilEnded(runId, 120_000);
+  expect(ended).toMatchObject({ status: 'sleep', ...end });
+  const running = async (): Promise<string[]> =>
+    (await service.sandboxes.list()).map((sandbox) => sandbox.runId);
+  await expect.poll(running, { timeout: 60_000 }).not.toContain(runId);
+  return ended;
+}
+
+/** The engine's own word, by SIGTERM, or on a busy machine by what follows it. */
+const forced: unknown = expect.toSatisfy((code) => code === 143 || code === 137);
+
+async function expectClean(runId: string, end: object = {}): Promise<void> {
+  const ended = await expectEnd(runId, { exitCode: 0, ...end });
+  expect(ended).not.toHaveProperty('error');
+}
+
+/** Of what the log of a run has got to. */
+async function endsWith(runId: string, what: string): Promise<boolean> {
+  const path = `/runs/${runId}/logs?format=structured&channel=all&order=desc&limit=1`;
+  const { data } = await service.call<{ entries: object[] }>('GET', path);
+  return JSON.stringify(data.entries).includes(what);
+}
+
+const makeFiles = (count: number): object => ({
+  shell: `mkdir many && cd many && seq 1 ${count} | xargs touch`,
+});
+const until = { timeout: 60_000, interval: 100 };
+const patiently = { timeout: 180_000 };
+
+describe('a run', patiently, () => {
+  it('that is not done at its time limit is timed_out, one that is done before is not', async () => {
+    const late = await run([{ say: 'on and on' }, { hang: true }], { timeoutSeconds: 6 });
+    // Whether its sandbox was up by then or not.
+    const shortest = await run([{ hang: true }], { timeoutSeconds: 1 });
+    const early = await run([{ sleepMs: secondMs }], { timeoutSeconds: 120 });
+    const reading = collect(service.stream(late.runId));
+    await expectClean(early.runId);
+    await expectEnd(late.runId, { error: 'timed_out' });
+    await expectEnd(shortest.runId, { error: 'timed_out' });
+    expect(JSON.parse((await reading).at(-1)?.data ?? '{}')).toMatchObject({ reason: 'error' });
+  });
+
+  it('whose agent is silent for too long is stalled, one that speaks in time is not', async () => {
+    const silent = await run([{ say: 'one moment' }, { hang: true }]);
+    const slow = { repeat: 3, steps: [{ sleepMs: 0.4 * stallMs }, { say: 'still here' }] };
+    const speaking = await run([slow]);
+    await expectEnd(silent.runId, { error: 'stalled', agentStatus: 'error' });
+    await expectClean(speaking.runId);
+  });
+
+  it('whose agent stays after its result is hung_after_result, with that result', async () => {
+    const good = await run([{ say: 'done' }, { hangAfterResult: true }]);
+    const bad = await run([{ hangAfterResult: true }, { fail: 'no' }]);
+    const deaf = await run([{ deaf: true }, { trapTerm: true }, { say: 'done' }]);
+    const hung = { error: 'hung_after_result', exitCode: forced };
+    await expectEnd(good.runId, { ...hung, result: 'done', agentStatus: 'idle' });
+    await expectEnd(bad.runId, { ...hung, agentStatus: 'error' });
+    await expectEnd(deaf.runId, { ...hung, exitCode: 137, result: 'done' });
+  });
+
+  it('whose agent never says a result is no_result; one that fails is an exit code', async () => {
+    const quiet = await run([{ say: 'nothing more' }, { noResult: true }]);
+    const staying = await run([{ noResult: true }, { hangAfterResult: true }]);
+    const leaving = await run([{ say: 'cut off' }, { exit: 0 }]);
+    const failing = await run([{ say: 'cut off' }, { exit: 3 }]);
+    const mute = { error: 'no_result', result: null, agentStatus: 'error' };
+    await expectEnd(quiet.runId, { ...mute, exitCode: 0 });
+    await expectEnd(leaving.runId, { ...mute, exitCode: 0 });
+    await expectEnd(staying.runId, { ...mute, exitCode: forced });
+    const failed = { error: 'Process exited with code 3', exitCode: 3 };
+    await expectEnd(failing.runId, { ...mute, ...failed });
+  });
+
+  it('whose agent fails after its result is an exit code; one that says it twice is clean', async () => {
+    const failing = await run([{ say: 'done' }, { exitAfterResult: 1 }]);
+    const twice = await run([{ say: 'done' }, { doubleResult: true }]);
+    const failed = { error: 'Process exited with code 1', exitCode: 1 };
+    await expectEnd(failing.runId, { ...failed, result: 'done', agentStatus: 'idle' });
+    await expectClean(twice.runId, { result: 'done' });
+  });
+
+  it('that is cut off while its agent waits does not say so for ever', async () => {
+    const options = [{ label: 'Red', description: '' }];
+    const question = { question: 'Which colour?', header: 'Paint', multiSelect: false, options };
+    const { runId } = await run([{ ask: { questions: [question] } }, { say: 'done' }]);
+    const reading = collect(service.stream(runId));
+    await expect
+      .poll(async () => (await service.readRun(runId)).agentStatus, until)
+      .toBe('waiting');
+    await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
+    await expectEnd(runId, { error: 'stopped_by_api', agentStatus: 'error' });
+    const last = (await reading).findLast(({ event }) => event === 'status');
+    expect(JSON.parse(last?.data ?? '{}')).toEqual({ status: 'sleep', agentStatus: 'error' });
+  });
+
+  it('whose memory runs out is out_of_memory; one that loses a child goes on', async () => {
+    const small = { resources: { memoryBytes: 200 * miB, cpus: 1 } };
+    const own = await inFlow(small, { prompt: script([{ oom: true }]) });
+    const child = await inFlow(small, { prompt: script([{ oom: 'child' }]) });
+    await expectEnd(own.runId, { error: 'out_of_memory', exitCode: 137 });
+    await expectClean(child.runId);
+  });
+
+  it('whose disk is full is disk_full: too many bytes, too many files, too many words', async () => {
+    const offences = [
+      [{ fill: { path: 'big', mb: 21 } }, { hang: true }],
+      [makeFiles(2_001), { hang: true }],
+      [{ lines: 1_000_000 }],
+      [{ lines: 8_000 }, { exit: 0 }],
+    ];
+    const runs = await Promise.all(offences.map((steps) => run(steps)));
+    for (const { runId } of runs) await expectEnd(runId, { error: 'disk_full' });
+  });
+
+  it('that stays below each bound of its disk ends well', async () => {
+    const steps = [{ fill: { path: 'big', mb: 19 } }, makeFiles(10), { lines: 1_000 }];
+    const { runId } = await run([...steps, { sleepMs: 0.4 * stallMs }]);
+    const many = await run([makeFiles(1_900), { sleepMs: 0.4 * stallMs }]);
+    await expectClean(runId);
+    await expectClean(many.runId);
+  });
+
+  it('whose agent cuts its output short is output_tampered', async () => {
+    const cut = await run([
+      { lines: 500 },
+      { say: 'written' },
+      { waitForFile: '/workspace/go-on' },
+      { truncateSpool: true },
+      { hang: true },
+    ]);
+    // What was not read yet can be cut unseen.
+    await expect.poll(() => endsWith(cut.runId, 'written'), until).toBe(true);
+    letGoOn(service, cut.runId);
+    await expectEnd(cut.runId, { error: 'output_tampered' });
+  });
+
+  it('whose sandbox cannot be made is container_start_failed, and holds no place', async () => {
+    const { runId } = await inFlow({ image: 'nowhere/none:1' }, { prompt: 'x' });
+    const reading = collect(service.stream(runId));
+    await expectEnd(runId, {
+      error: 'container_start_failed: no such image',
+      startedAt: null,
+      agentStatus: null,
+      exitCode: null,
+    });
+    expect(JSON.parse((await reading).at(-1)?.data ?? '{}')).toMatchObject({
+      reason: 'no_upstream',
+    });
+  });
+
+  it('is not cut off while what it left in the background is at work', async () => {
+    const background = { sleepMs: 2.5 * graceMs, steps: [{ say: 'the last word' }] };
+    const longTurn = [{ sleepMs: 1.5 * graceMs }, { say: 'the very last word' }];
+    const { runId } = await run([
+      { background },
+      { background: { ...background, steps: longTurn } },
+      { say: 'the first word' },
+    ]);
+    const events = collect(service.stream(runId));
+    await expectClean(runId, { result: 'the very last word', numTurns: 3 });
+    const told = (await events).filter(({ event }) => event === 'agent_status');
+    const statuses = told.map(({ data }) => (JSON.parse(data) as { status: string }).status);
+    const eachTurn = ['working', 'idle'];
+    expect(statuses.slice(-6)).toEqual([...eachTurn, ...eachTurn, ...eachTurn]);
+    const results = (await events).filter(({ event }) => event === 'result');
+    expect(results).toHaveLength(3);
+  });
+
+  it('that leaves something silent in the background, and stays for it, is hung_after_result', async () => {
+    const { runId } = await run([
+      { background: { sleepMs: 600 * secondMs, steps: [] } },
+      { say: 'done' },
+    ]);
+    await expectEnd(runId, { error: 'hung_after_result', result: 'done' });
+  });
+});
+
+describe('after a restart of its host', patiently, () => {
+  const hung = { error: 'hung_after_result', result: 'done' };
+  const mute = { error: 'no_result', result: null };
+  it.each([
+    ['its result', [{ say: 'done' }], hung],
+    ['the end of its message without a result', [{ noResult: true }], mute],
+  ])('a run that stays after %s is ended', async (_what, steps, end) => {
+    const { runId } = await run([{ waitForFile: 'go-on' }, ...steps, { hangAfterResult: true }]);
+    await expect
+      .poll(async () => (await service.readRun(runId)).agentStatus, until)
+      .toBe('working');
+    await service.worker.kill('SIGKILL');
+    letGoOn(service, runId);
+    await service.worker.start();
+    await expectEnd(runId, end);
+  });
+
+  it.each([
+    ['its result', [{ say: 'done' }], hung],
+    ['the end of its message', [{ noResult: true }], mute],
+  ])('a run that has said %s before is ended too', async (_what, steps, end) => {
+    const { runId } = await run([...steps, { hangAfterResult: true }]);
+    await expect.poll(() => endsWith(runId, '"completed"'), { ...until, interval: 20 }).toBe(true);
+    await service.worker.restart('SIGKILL');
+    await expectEnd(runId, end);
+  });
+});

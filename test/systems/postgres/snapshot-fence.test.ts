@@ -1,0 +1,143 @@
+// What a sandbox leaves is stored under its number. Of one that another has followed nothing is taken
+// any more, however the two come to meet: before, after, and while the place is given away.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { FileEntry } from '../../../core/file-entry.ts';
+import { createBlobStore } from '../../../systems/postgres/blob-store.ts';
+import { createFileStore } from '../../../systems/postgres/file-store.ts';
+import { createHostStore } from '../../../systems/postgres/host-store.ts';
+import { createMessageStore } from '../../../systems/postgres/message-store.ts';
+import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createSessionStore } from '../../../systems/postgres/session-store.ts';
+import { createTurnStore } from '../../../systems/postgres/turn-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { createScene, type Scene } from '../../support/records.ts';
+
+const content = Buffer.from('hello');
+const sha256 = createHash('sha256').update(content).digest('hex');
+const modifiedAt = new Date('2027-01-02T03:04:05.678Z');
+const entry = (path: string): FileEntry => ({
+  ...{ path, size: content.length, sha256, mode: 0o644, scope: 'run', modifiedAt },
+});
+
+let database: TestDatabase;
+let scene: Scene;
+let runId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  scene = await createScene(database.pool, testSealer);
+  await createHostStore(database.pool).renew({ hostId: 'h-1', name: 'h', capacity: 1_000 });
+  async function* chunks() {
+    yield content;
+  }
+  await createBlobStore(database.pool).put(chunks(), { sha256, size: content.length });
+});
+/** A session whose first sandbox has its place, and a message. */
+beforeEach(async () => {
+  const opened = await createSessionStore(database.pool, testSealer).open({
+    ...scene.request(),
+    sessionId: randomUUID(),
+    mcpServerNames: [],
+  });
+  ({ runId } = opened);
+  const message = { runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' };
+  await createMessageStore(database.pool).store(message);
+  expect(await nextPlace(0)).toBe(1);
+});
+afterAll(() => database.drop());
+
+const turns = () => createTurnStore(database.pool);
+const files = () => createFileStore(database.pool);
+
+async function nextPlace(after: number): Promise<number> {
+  const place = await turns().claimPlace(runId, after);
+  return place.outcome === 'placed' ? place.generation : 0;
+}
+
+/** All that a sandbox stores; whether it was taken. */
+async function save(generation: number, name: string): Promise<boolean[]> {
+  const of = { runId, generation };
+  const answers = [
+    await files().replaceSnapshot(of, [entry(name)]),
+    await turns().replaceTranscript(of, [entry(name)]),
+  ];
+  await createRunStore(database.pool, testSealer).recordSnapshot(of, { of: name });
+  await turns().markSaved(of, new Date());
+  return answers;
+}
+
+async function stored() {
+  const kept = await files().list(runId, { limit: 9 });
+  const transcript = await turns().listTranscript(runId);
+  const { rows } = await database.pool.query<{ of: string; savedAt: Date | null }>(
+    `select r.snapshot::json ->> 'of' as of, s.saved_at as "savedAt"
+     from runs r join sessions s on s.run_id = r.id where r.id = $1`,
+    [runId],
+  );
+  return {
+    files: kept.map(({ path }) => path),
+    transcript: transcript.map(({ path }) => path),
+    ...rows[0],
+  };
+}
+
+test('a sandbox that another has followed changes nothing of what is stored', async () => {
+  expect(await save(1, 'first')).toEqual([true, true]);
+  const before = await stored();
+  expect(before).toMatchObject({ files: ['first'], transcript: ['first'], of: 'first' });
+  expect(await nextPlace(1)).toBe(2);
+  expect(await save(1, 'late')).toEqual([false, false]);
+  expect(await stored()).toEqual(before);
+  expect(await save(2, 'second')).toEqual([true, true]);
+  expect(await save(1, 'late')).toEqual([false, false]);
+  expect(await stored()).toMatchObject({
+    ...{ files: ['second'], transcript: ['second'], of: 'second' },
+  });
+});
+
+test('whoever stores while the next place is given away waits for that, and is refused', async () => {
+  const giver = await database.pool.connect();
+  try {
+    await giver.query('begin');
+    await giver.query(`select from claim_session_place($1, 1, '30 s')`, [runId]);
+    const late = save(1, 'late');
+    await untilWaiting();
+    await giver.query('commit');
+    expect(await late).toEqual([false, false]);
+    expect(await stored()).toMatchObject({ files: [], transcript: [], of: null, savedAt: null });
+  } finally {
+    giver.release();
+  }
+});
+
+test('of an old one and a new one at once the new one is what is left, every time', async () => {
+  for (let generation = 1; generation <= 20; generation += 1) {
+    const late = save(generation, `old-${generation}`);
+    const next = nextPlace(generation).then((following) => save(following, `new-${generation}`));
+    expect(await next).toEqual([true, true]);
+    await late;
+    const name = `new-${generation}`;
+    expect(await stored()).toMatchObject({ files: [name], transcript: [name], of: name });
+  }
+});
+
+test('a message that another sandbox has by now is not condemned by the one before', async () => {
+  const { rows } = await database.pool.query<{ id: string }>(
+    `update session_messages set generation = 2, attempts = 1 where run_id = $1 returning id`,
+    [runId],
+  );
+  const id = rows[0]?.id ?? '';
+  const attempts = async () =>
+    (await database.pool.query('select attempts from session_messages where id = $1', [id])).rows;
+  await turns().condemn(id, 1);
+  expect(await attempts()).toEqual([{ attempts: 1 }]);
+  await turns().condemn(id, 2);
+  expect(await attempts()).toEqual([{ attempts: 2 }]);
+});
+
+async function untilWaiting(): Promise<void> {
+  const text = `select from pg_stat_activity
+                where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await database.pool.query(text)).rowCount).toBe(1);
+}

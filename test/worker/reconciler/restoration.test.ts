@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Run } from '../../../core/run.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { createScene, type Scene } from '../../support/records.ts';
+import { reconcilerWorld } from './reconciler-world.ts';
+
+let database: TestDatabase;
+let scene: Scene;
+let world: ReturnType<typeof reconcilerWorld>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database?.drop());
+beforeEach(async () => {
+  await database.pool.query('truncate runs, hosts, restorations cascade');
+  scene = await createScene(database.pool, testSealer);
+  world = reconcilerWorld(database);
+});
+
+const callbackUrl = 'https://receiver.example/';
+
+/** As if all that is in the database now had come out of a backup, so many milliseconds ago. */
+async function restored(agoMs = 0): Promise<void> {
+  const { pool } = database;
+  await pool.query(`select note_restoration(db_clock() - interval '1 day')`);
+  const text = `update restorations set restored_at = restored_at - $1 * interval '1 ms'`;
+  await pool.query(text, [agoMs]);
+}
+
+const isSettled = async (): Promise<boolean> =>
+  (await world.deps.reconcile.unsettledRestoration()) === null;
+
+/** Its detail is the lesser part of why it ended. */
+function expectEnded(run: Run): void {
+  expect(run).toMatchObject({
+    endCause: 'max_reconnects_exceeded',
+    endDetail: 'the database was restored from a backup',
+    status: 'sleep',
+  });
+  expect(run.endedAt).not.toBeNull();
+}
+
+it('ends a run that was going on in the backup, once, whatever Temporal knows of it', async () => {
+  const over = await world.started(await scene.run({ callbackUrl }));
+  const lost = await world.started(await scene.run());
+  const goesOn = await world.started(await scene.run());
+  world.workflows.set(over.workflowId, 'closed');
+  world.workflows.delete(lost.workflowId);
+  await restored();
+  await world.reconciler.pass();
+  for (const run of [over, lost]) expectEnded(await world.read(run));
+  expect(world.asked).toContain(`webhook ${over.runId} from 1`);
+  // Its workflow stops it, and brings the end about with the cause that is recorded.
+  expect(world.asked).toContain(`signal ${goesOn.workflowId}`);
+  expect(await world.read(goesOn)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
+});
+
+it('keeps the cause that a run in the backup was about to end for', async () => {
+  const run = await world.started(await scene.run());
+  await world.runs.recordCause({ runId: run.runId, cause: 'stopped_by_api', detail: null });
+  world.workflows.set(run.workflowId, 'closed');
+  await restored();
+  await world.reconciler.pass();
+  expect(await world.read(run)).toMatchObject({ endCause: 'stopped_by_api', status: 'sleep' });
+});
+
+it('ends the workflows of runs that the backup does not know, and asks again for a minute', async () => {
+  const known = await world.started(await scene.run());
+  world.workflows.set('run/unknown', 'running');
+  await restored(61_000);
+  await world.reconciler.pass();
+  expect(world.asked.filter((line) => line.startsWith('terminate'))).toEqual([
+    'terminate run/unknown',
+  ]);
+  expect(world.workflows.get(known.workflowId)).toBe('running');
+  expect(await isSettled()).toBe(false);
+  await world.reconciler.pass();
+  expect(await isSettled()).toBe(true);
+  world.workflows.set('run/later', 'running');
+  await world.reconciler.pass();
+  expect(world.asked).not.toContain('terminate run/later');
+});
+
+it('ends no workflow of a database that was not restored', async () => {
+  world.workflows.set('run/unknown', 'running');
+  await world.reconciler.pass();
+  expect(world.asked).toEqual([]);
+});
+
+it('gives nobody a lease again that was given out since', async () => {
+  const run = await scene.run();
+  const read = async () => {
+    const text = 'select lease_token as token, lease_owner as owner from cursors where run_id = $1';
+    return (await database.pool.query(text, [run.runId])).rows[0];
+  };
+  const before = await read();
+  await restored();
+  expect(await read()).toEqual({ token: before.token + 2 ** 32, owner: null });
+});
+
+it('drops a webhook that was dealt with since', async () => {
+  const run = await world.started(await scene.run({ callbackUrl }));
+  world.workflows.set(run.workflowId, 'closed');
+  world.deps.temporal.startWebhook = async () => 'already';
+  await restored();
+  await world.reconciler.pass();
+  expect((await world.read(run)).webhook.state).toBe('dropped');
+});
