@@ -46,12 +46,15 @@ async function readSchema(db: Db): Promise<string | null> {
   return rows[0]?.name ?? null;
 }
 
-/** As one snapshot of the database; roles and rights are those of whoever restores it. */
+/**
+ * As one snapshot of the database; roles and rights are those of whoever restores it. Ends what it
+ * writes into, and returns when that has taken everything.
+ */
 export async function dump(programs: ClientPrograms, into: Writable): Promise<void> {
   const format = ['--format=custom', '--no-owner', '--no-privileges', '--no-password'];
   const { input, output, ended } = programs.start('pg_dump', [...format, '{}']);
   input.end();
-  await pipeline(output, into, { end: false });
+  await pipeline(output, into);
   await ended;
 }
 
