@@ -1,4 +1,4 @@
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { caller } from './call.ts';
 import { useTenant } from './use-api.ts';
 
@@ -45,12 +45,14 @@ test('answers when the time is up, with the run as it is', async () => {
 
 test('answers as soon as the run has ended, by a wake or without one, a replay too', async () => {
   const waiting = asked('?wait=60', { 'idempotency-key': 'wait' });
-  const runId = await vi.waitFor(async () => {
+  const admitted = async () => {
     const { rows } = await world.database.pool.query<{ run_id: string }>(
       "select run_id from idempotency_keys where key = 'wait'",
     );
-    return rows[0]?.run_id ?? Promise.reject(new Error('not admitted yet'));
-  });
+    return rows[0]?.run_id ?? '';
+  };
+  await expect.poll(admitted).not.toBe('');
+  const runId = await admitted();
   const replay = asked('?wait=60', { 'idempotency-key': 'wait' });
   await end(runId);
   await world.frameStream.wake(runId);
@@ -86,11 +88,14 @@ test('answers at a wake, without waiting for its next look', async () => {
     },
   });
   const waiting = caller(own, tenant.key)(`${runs}?wait=60`, { body: { prompt: 'Go' } });
+  let said = '';
+  void waiting.then(({ json }) => (said = json.data.status));
   await expect.poll(() => own.log()).toContain('run_admitted');
   const runId = await latest();
   await end(runId);
-  await world.frameStream.wake(runId);
-  expect((await waiting).json.data.status).toBe('sleep');
+  // A wake that nobody listens for yet is lost.
+  const woken = () => world.frameStream.wake(runId).then(() => said);
+  await expect.poll(woken).toBe('sleep');
 });
 
 test('answers soon where nobody was there to wake it', async () => {

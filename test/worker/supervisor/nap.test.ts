@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createNap } from '../../../worker/supervisor/session/nap.ts';
 
 const logger = pino({ enabled: false });
@@ -28,13 +28,13 @@ function napWith({ refusals }: { refusals: number }) {
 test('an engine that cannot pause a sandbox now is asked again', async () => {
   const { nap, told } = napWith({ refusals: 2 });
   nap.rest();
-  await vi.waitFor(() => expect(told).toEqual(['pause', 'pause', 'pause']));
+  await expect.poll(() => told).toEqual(['pause', 'pause', 'pause']);
 });
 
 test('one that has been woken up meanwhile is not paused after all', async () => {
   const { nap, told } = napWith({ refusals: 1 });
   nap.rest();
-  await vi.waitFor(() => expect(told).toEqual(['pause']), { interval: 1 });
+  await expect.poll(() => told, { interval: 1 }).toEqual(['pause']);
   await nap.wake();
   await sleep(150);
   expect(told).toEqual(['pause', 'unpause']);
