@@ -14,6 +14,13 @@ export async function main(args: string[]): Promise<number> {
   }
 }
 
+// Whoever reads may have seen enough; what was begun is still done.
+for (const output of [process.stdout, process.stderr]) {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 /** Loaded when a command needs it, so that help and errors of usage come at once. */
 const world: World = {
   async loadRules() {

@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const program = fileURLToPath(new URL('../../cli/flowrun.mjs', import.meta.url));
+const run = promisify(execFile);
+
+test('runs from a checkout as it stands', async () => {
+  const { stdout } = await run(program, ['--help']);
+  expect(stdout).toContain('Usage: flowrun');
+  await expect(run(program, ['nonsense'])).rejects.toMatchObject({ code: 2 });
+});
+
+test('ends quietly where its reader has seen enough', async () => {
+  const { stdout, stderr } = await run('sh', ['-c', `"${program}" --help | true`]);
+  expect({ stdout, stderr }).toEqual({ stdout: '', stderr: '' });
+});
