@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-
-const program = fileURLToPath(new URL('../../cli/flowrun.mjs', import.meta.url));
+import { compiledService } from '../support/compiled-service.ts';
 
 export interface CliResult {
   code: number | null;
@@ -33,6 +32,7 @@ async function runCli(
   args: string[],
   { env, input }: { env: Record<string, string>; input: string },
 ): Promise<CliResult> {
+  const program = join(await compiledService(), 'deploy/command-line.js');
   const child = spawn(process.execPath, [program, ...args], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, FLOWRUN_DATA: '/nowhere', ...env },
   });

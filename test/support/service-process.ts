@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { compiledService } from './compiled-service.ts';
 
 export interface ServiceProcess {
   /** Of the process that runs now. */
@@ -28,14 +29,13 @@ export interface ProcessEnd {
 
 export interface ProcessOptions {
   name: string;
-  /** Relative to the repository. */
+  /** Relative to the repository, as it is when compiled: a .js file. */
   program: string;
   env: Record<string, string>;
   logDir: string;
   ready(process: { logSince: () => string }): Promise<boolean> | boolean;
 }
 
-const root = new URL('../../', import.meta.url).pathname;
 const startWithinMs = 180_000;
 
 /** One of the service's own programs, as an operator would run it. */
@@ -45,11 +45,12 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
   const log = (): string => readFileSync(logFile, 'utf8');
 
   async function start(env: Record<string, string> = {}): Promise<void> {
+    const folder = await compiledService();
     const output = createWriteStream(logFile, { flags: 'a' });
     await once(output, 'open');
     const seen = log().length;
-    const started = spawn(process.execPath, ['--import', 'tsx', options.program], {
-      cwd: root,
+    const started = spawn(process.execPath, [options.program], {
+      cwd: folder,
       env: { ...options.env, ...env },
       stdio: ['ignore', output, output],
     });

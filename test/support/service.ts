@@ -170,12 +170,12 @@ async function prepareDataDir(dataDir: string): Promise<void> {
 type Program = Pick<ProcessOptions, 'name' | 'env' | 'logDir'>;
 
 const apiProcess = (program: Program, url: string): ServiceProcess =>
-  serviceProcess({ ...program, program: 'api/main.ts', ready: () => answers(`${url}/readyz`) });
+  serviceProcess({ ...program, program: 'api/main.js', ready: () => answers(`${url}/readyz`) });
 
 const workerProcess = (program: Program): ServiceProcess =>
   serviceProcess({
     ...program,
-    program: 'worker/main.ts',
+    program: 'worker/main.js',
     ready: ({ logSince }) => logSince().includes('"worker_ready"'),
   });
 

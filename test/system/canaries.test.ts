@@ -108,7 +108,7 @@ describe('what was told in confidence', () => {
   });
 
   it('is in no process list', () => {
-    expect(whileRunning['processes']).toContain('worker/main.ts');
+    expect(whileRunning['processes']).toContain('worker/main.js');
     expectNone(whileRunning['processes']);
   });
 

@@ -1,0 +1,75 @@
+import { cp, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build, type Plugin } from 'esbuild';
+import { filesIn, hashOf, hashOfFolder } from '../../dev/hash.ts';
+
+const root = new URL('../../', import.meta.url).pathname;
+const sources = [
+  'activities',
+  'api',
+  'cli',
+  'config',
+  'core',
+  'deploy',
+  'systems',
+  'worker',
+  'workflows',
+];
+
+let compiled: Promise<string> | null = null;
+
+/**
+ * The folder of the service as JavaScript, file by file, made once for each content of its sources:
+ * tests start its processes hundreds of times, and most of such a start was reading TypeScript.
+ */
+export const compiledService = (): Promise<string> => (compiled ??= ensure());
+
+async function ensure(): Promise<string> {
+  const cache = join(tmpdir(), 'flowrun-test-service-');
+  const hashes = sources.map((folder) => hashOfFolder(join(root, folder)));
+  const folder = `${cache}${hashOf(root, ...hashes)}`;
+  if (await isThere(folder)) return folder;
+  const part = await mkdtemp(cache);
+  await compileInto(part);
+  // Another test file may have been faster.
+  await rename(part, folder).catch(() => rm(part, { recursive: true }));
+  return folder;
+}
+
+async function compileInto(folder: string): Promise<void> {
+  for (const source of sources) {
+    await cp(join(root, source), join(folder, source), { recursive: true });
+  }
+  await cp(join(root, 'package.json'), join(folder, 'package.json'));
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await build({
+    entryPoints: sources.flatMap((source) =>
+      filesIn(join(root, source)).filter((file) => file.endsWith('.ts')),
+    ),
+    outbase: root,
+    outdir: folder,
+    bundle: true,
+    plugins: [eachFileForItself],
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'warning',
+  });
+}
+
+const eachFileForItself: Plugin = {
+  name: 'each file for itself',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /./ }, ({ kind, path }) =>
+      kind === 'entry-point'
+        ? null
+        : { external: true, path: path.replace(/^(\.{1,2}\/.*)\.ts$/, '$1.js') },
+    ),
+};
+
+const isThere = (folder: string): Promise<boolean> =>
+  readdir(folder).then(
+    () => true,
+    () => false,
+  );
