@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { apiVariables, serviceVariables, workerVariables } from '../../config/variables.ts';
+import { furtherSettings } from './further-settings.ts';
 
 type Shape = Record<string, z.ZodType>;
 
@@ -28,7 +29,7 @@ const purposes: Record<Name, string> = {
     'Seals configurations and secrets in Postgres. Keep a copy: without it they cannot be read.',
   INSTANCE: 'The name of this service among others on the same Redis, Temporal and Docker.',
   API_HOST: 'Where the API listens.',
-  API_PORT: 'Where the API listens.',
+  API_PORT: 'The port that it listens on.',
   PUBLIC_URL: 'The address by which clients and operators reach the API.',
   WEBHOOK_ALLOW_PRIVATE: 'Networks that are not public and may receive webhooks all the same.',
   LOG_LEVEL: 'What is logged.',
@@ -86,16 +87,12 @@ ${Object.entries(shape)
   );
   return `# Settings
 
-All settings are environment variables, read once at start; a wrong one is named and nothing starts. Instead of
+The settings are environment variables, read once at start; a wrong one is named and nothing starts. Instead of
 \`NAME\`, \`NAME_FILE\` may name a file that holds the value, as secrets should. An empty variable is one that is not set.
 This page is written by \`npm run describe\`.
 
 ${tables.join('\n')}
-## Temporal
-
-\`TEMPORAL_ADDRESS\` (required), \`TEMPORAL_NAMESPACE\` (\`default\`), \`TEMPORAL_API_KEY\`, \`TEMPORAL_TLS_*\` and \`TEMPORAL_CONFIG_FILE\` are
-Temporal's own, with the meaning that its clients give them.
-`;
+${furtherSettings}`;
 }
 
 const row = (name: Name, schema: z.ZodType): string =>
@@ -114,9 +111,10 @@ function bare(schema: z.ZodType): z.ZodType {
 
 /** What differs from machine to machine, in words. */
 const computed: Partial<Record<Name, string>> = {
+  ANTHROPIC_API_KEY: '**required** without `OFFLINE_MODEL_URL`',
   CORS_ORIGINS: '`*`',
   PUBLIC_URL: '`http://API_HOST:API_PORT`',
-  HOST_CAPACITY: 'what memory allows',
+  HOST_CAPACITY: 'one for every 2 GiB of memory after the first 2',
   HOST_NAME: 'the machine’s name',
 };
 
