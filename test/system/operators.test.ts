@@ -164,7 +164,7 @@ describe('a program that is given too little', { timeout: 180_000 }, () => {
   it.each(['api', 'worker'])('says what is missing: %s', async (name) => {
     const poor = serviceProcess({
       name: `poor-${name}`,
-      program: `${name}/main.ts`,
+      program: `${name}/main.js`,
       env: { PATH: process.env['PATH'] ?? '' },
       logDir: service.dataDir,
       ready: () => false,
