@@ -1,20 +1,13 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { describe, expect, test } from 'vitest';
+import { testSealer } from '../../support/database.ts';
+import { createScene } from '../../support/records.ts';
 import { admissionStores } from './admission-stores.ts';
+import { useFreshScene } from './use-scene.ts';
 
-let database: TestDatabase;
-let scene: Scene;
+const { database, scene } = useFreshScene();
 const stores = () => admissionStores(database.pool);
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  scene = await createScene(database.pool, testSealer);
-});
-afterAll(() => database.drop());
 
 describe('an idempotency key', () => {
   test('gives the first run back, with its labels, whatever else is asked', async () => {

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { describe, expect, test } from 'vitest';
+import { testSealer } from '../../support/database.ts';
+import { createScene } from '../../support/records.ts';
 import { admissionStores } from './admission-stores.ts';
+import { useFreshScene } from './use-scene.ts';
 
-let database: TestDatabase;
-let scene: Scene;
+const { database, scene } = useFreshScene();
 const stores = () => admissionStores(database.pool);
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  scene = await createScene(database.pool, testSealer);
-});
-afterAll(() => database.drop());
 
 describe('the concurrent cap', () => {
   test('admits up to it, refuses one beyond with both numbers, and writes nothing for that one', async () => {

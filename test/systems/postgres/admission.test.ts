@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { emptyRunConfig } from '../../../core/run-config.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { testSealer } from '../../support/database.ts';
+import { createScene } from '../../support/records.ts';
 import { admissionStores } from './admission-stores.ts';
+import { useFreshScene } from './use-scene.ts';
 
-let database: TestDatabase;
-let scene: Scene;
+const { database, scene } = useFreshScene();
 const stores = () => admissionStores(database.pool);
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  scene = await createScene(database.pool, testSealer);
-});
-afterAll(() => database.drop());
 
 const oneServer = { type: 'http', url: 'https://one.example' } as const;
 

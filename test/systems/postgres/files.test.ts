@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
 import { createBlobStore } from '../../../systems/postgres/blob-store.ts';
 import { createFileStore } from '../../../systems/postgres/file-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { useScene } from './use-scene.ts';
 
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
 
-let database: TestDatabase;
-let scene: Scene;
+const { database, scene } = useScene();
 let runId: string;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  scene = await createScene(database.pool, testSealer);
   async function* chunks() {
     yield content;
   }
@@ -23,7 +19,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   ({ runId } = await scene.run());
 });
-afterAll(() => database.drop());
 
 const of = (generation = 1) => ({ runId, generation });
 const files = () => createFileStore(database.pool);

@@ -1,61 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { blankMemory } from '../../../core/agent-memory.ts';
-import type { Frame } from '../../../core/frame.ts';
-import type { Batch } from '../../../systems/postgres/append-frames.ts';
-import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { chat, useFrameLog } from './use-frame-log.ts';
 
-let database: TestDatabase;
-let scene: Scene;
-let runId: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  scene = await createScene(database.pool, testSealer);
-});
-beforeEach(async () => {
-  ({ runId } = await scene.run());
-});
-afterAll(() => database.drop());
-
-const frames = () => createFrameStore(database.pool);
-const runs = () => createRunStore(database.pool, testSealer);
-const chat = (n: number): Frame => ({
-  event: 'assistant',
-  data: `{"n":${n}}`,
-  channel: 'chat',
-});
-
-async function lease() {
-  const taken = await frames().takeLease(runId, 'host', 60_000);
-  if (!taken) throw new Error('the lease is taken');
-  return taken;
-}
-
-const batch = (token: number, given: Partial<Batch>): Batch => ({
-  ...{ runId, token, generation: 1, fromOffset: 0, toOffset: 1, frames: [], facts: {} },
-  ...given,
-});
+const { database, run, frames, runs, lease, batch } = useFrameLog();
 
 describe('the lease', () => {
   const expire = () =>
     database.pool.query('update cursors set lease_expires_at = db_clock() where run_id = $1', [
-      runId,
+      run.runId,
     ]);
 
   test('is one owner’s until it expires, and begins where the log has got to', async () => {
-    const first = await frames().takeLease(runId, 'one', 60_000);
+    const first = await frames().takeLease(run.runId, 'one', 60_000);
     const start = { generation: 1, byteOffset: 0, lastSeq: 0, memory: blankMemory };
     expect(first).toEqual({ token: 1, ...start });
-    expect(await frames().takeLease(runId, 'two', 60_000)).toBeNull();
-    expect(await frames().takeLease(runId, 'one', 60_000)).toBeNull();
-    expect(await frames().stealLease(runId, 'two', 60_000)).toBeNull();
+    expect(await frames().takeLease(run.runId, 'two', 60_000)).toBeNull();
+    expect(await frames().takeLease(run.runId, 'one', 60_000)).toBeNull();
+    expect(await frames().stealLease(run.runId, 'two', 60_000)).toBeNull();
     const memory = { ...blankMemory, isInTurn: true };
     await frames().append(batch(1, { toOffset: 42, frames: [chat(1)], memory }));
     await expire();
-    expect(await frames().takeLease(runId, 'two', 60_000)).toEqual({
+    expect(await frames().takeLease(run.runId, 'two', 60_000)).toEqual({
       token: 2,
       generation: 1,
       byteOffset: 42,
@@ -65,8 +31,8 @@ describe('the lease', () => {
   });
 
   test('is taken back at once by an owner that was started again', async () => {
-    await frames().takeLease(runId, 'one', 60_000);
-    expect(await frames().stealLease(runId, 'one', 60_000)).toMatchObject({ token: 2 });
+    await frames().takeLease(run.runId, 'one', 60_000);
+    expect(await frames().stealLease(run.runId, 'one', 60_000)).toMatchObject({ token: 2 });
     expect(await frames().append(batch(1, { frames: [chat(1)] }))).toEqual({ outcome: 'fenced' });
   });
 
@@ -76,12 +42,12 @@ describe('the lease', () => {
     expect(await frames().append(batch(token, { frames: [chat(1)] }))).toMatchObject({
       lastSeq: 1,
     });
-    expect(await frames().renewLease(runId, token, 60_000)).toBe(true);
-    expect(await frames().takeLease(runId, 'two', 60_000)).toBeNull();
+    expect(await frames().renewLease(run.runId, token, 60_000)).toBe(true);
+    expect(await frames().takeLease(run.runId, 'two', 60_000)).toBeNull();
     await expire();
-    await frames().takeLease(runId, 'two', 60_000);
-    expect(await frames().renewLease(runId, token, 60_000)).toBe(false);
-    const own = { runId, frames: [chat(2)], token };
+    await frames().takeLease(run.runId, 'two', 60_000);
+    expect(await frames().renewLease(run.runId, token, 60_000)).toBe(false);
+    const own = { runId: run.runId, frames: [chat(2)], token };
     expect(await frames().appendOwn(own)).toEqual({ outcome: 'fenced' });
   });
 
@@ -93,13 +59,13 @@ describe('the lease', () => {
   test('a new generation reads its spool from the beginning, the old one writes no more', async () => {
     const { token } = await lease();
     await frames().append(batch(token, { toOffset: 10, frames: [chat(1)] }));
-    expect(await frames().beginGeneration(runId, token + 1, 2)).toBe(false);
-    expect(await frames().beginGeneration(runId, token, 2)).toBe(true);
-    expect(await frames().beginGeneration(runId, token, 2)).toBe(false);
+    expect(await frames().beginGeneration(run.runId, token + 1, 2)).toBe(false);
+    expect(await frames().beginGeneration(run.runId, token, 2)).toBe(true);
+    expect(await frames().beginGeneration(run.runId, token, 2)).toBe(false);
     const old = batch(token, { fromOffset: 10, toOffset: 20, frames: [chat(2)] });
     expect(await frames().append(old)).toEqual({ outcome: 'fenced' });
     const next = batch(token, { generation: 2, frames: [chat(3)] });
     expect(await frames().append(next)).toMatchObject({ firstSeq: 2 });
-    expect(await runs().find(runId)).toMatchObject({ generation: 2 });
+    expect(await runs().find(run.runId)).toMatchObject({ generation: 2 });
   });
 });

@@ -1,49 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Frame } from '../../../core/frame.ts';
+import { describe, expect, test } from 'vitest';
 import { noUsage } from '../../../core/run.ts';
 import type { Batch } from '../../../systems/postgres/append-frames.ts';
-import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { chat, output, useFrameLog } from './use-frame-log.ts';
 
-let database: TestDatabase;
-let scene: Scene;
-let runId: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  scene = await createScene(database.pool, testSealer);
-});
-beforeEach(async () => {
-  ({ runId } = await scene.run());
-});
-afterAll(() => database.drop());
+const { run, frames, runs, lease, batch } = useFrameLog();
 
-const frames = () => createFrameStore(database.pool);
-const runs = () => createRunStore(database.pool, testSealer);
-const chat = (n: number | string): Frame => ({
-  event: 'assistant',
-  data: `{"n":${n}}`,
-  channel: 'chat',
-});
-const output = (text: string): Frame => ({
-  event: 'output',
-  data: JSON.stringify({ data: text }),
-  channel: 'output',
-});
-
-async function lease() {
-  const taken = await frames().takeLease(runId, 'host', 60_000);
-  if (!taken) throw new Error('the lease is taken');
-  return taken;
-}
-
-const batch = (token: number, given: Partial<Batch>): Batch => ({
-  ...{ runId, token, generation: 1, fromOffset: 0, toOffset: 1, frames: [], facts: {} },
-  ...given,
-});
-
-const readAll = () => frames().read(runId, { order: 'asc', limit: 1_000 });
+const readAll = () => frames().read(run.runId, { order: 'asc', limit: 1_000 });
 
 describe('appending', () => {
   test('numbers frames from 1 without a gap and moves the offset', async () => {
@@ -69,8 +31,8 @@ describe('appending', () => {
       at,
     }));
     expect(await readAll()).toEqual(stored);
-    expect(await frames().state(runId)).toMatchObject({ lastSeq: 3 });
-    expect(await runs().find(runId)).toMatchObject({ lastSeq: 3 });
+    expect(await frames().state(run.runId)).toMatchObject({ lastSeq: 3 });
+    expect(await runs().find(run.runId)).toMatchObject({ lastSeq: 3 });
   });
 
   test('a batch without frames moves the offset alone', async () => {
@@ -85,7 +47,7 @@ describe('appending', () => {
     const { token } = await lease();
     const same = batch(token, { toOffset: 9, frames: [chat(1), chat(2)] });
     const first = await frames().append(same);
-    await frames().appendOwn({ runId, frames: [chat(3)] });
+    await frames().appendOwn({ runId: run.runId, frames: [chat(3)] });
     expect(await frames().append(same)).toEqual(first);
     expect(await readAll()).toHaveLength(3);
   });
@@ -105,7 +67,7 @@ describe('appending', () => {
       expect(await frames().append(noted)).toEqual({ outcome: 'fenced' });
     }
     expect(await readAll()).toHaveLength(1);
-    expect(await runs().find(runId)).toMatchObject({ agentStatus: null });
+    expect(await runs().find(run.runId)).toMatchObject({ agentStatus: null });
   });
 
   test('a batch that covers no bytes is a mistake of its caller', async () => {
@@ -115,13 +77,15 @@ describe('appending', () => {
 
   test('after the end nothing is written, and no lease is given or renewed', async () => {
     const { token } = await lease();
-    await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+    await runs().endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
     const late = batch(token, { frames: [chat(1)] });
     expect(await frames().append(late)).toEqual({ outcome: 'fenced' });
-    expect(await frames().appendOwn({ runId, frames: [chat(1)] })).toEqual({ outcome: 'fenced' });
-    expect(await frames().renewLease(runId, token, 1_000)).toBe(false);
-    expect(await frames().stealLease(runId, 'host', 1_000)).toBeNull();
-    expect(await frames().state(runId)).toMatchObject({ lastSeq: 0, endCause: 'completed' });
+    expect(await frames().appendOwn({ runId: run.runId, frames: [chat(1)] })).toEqual({
+      outcome: 'fenced',
+    });
+    expect(await frames().renewLease(run.runId, token, 1_000)).toBe(false);
+    expect(await frames().stealLease(run.runId, 'host', 1_000)).toBeNull();
+    expect(await frames().state(run.runId)).toMatchObject({ lastSeq: 0, endCause: 'completed' });
   });
 
   test('keeps every text: escapes, raw NUL, half a surrogate, quotes, many bytes', async () => {
@@ -156,14 +120,15 @@ describe('what a batch says of its run', () => {
     costUsd: 0.25,
     numTurns: 2,
   };
-  const say = (facts: Batch['facts']) => frames().appendOwn({ runId, frames: [], facts });
+  const say = (facts: Batch['facts']) =>
+    frames().appendOwn({ runId: run.runId, frames: [], facts });
 
   test('is on the run with its frames; usage and turns add up, a structure stays, the rest is the last', async () => {
     await say({ agentStatus: 'working' });
     await say({ agentStatus: 'idle', turn });
-    expect(await runs().find(runId)).toMatchObject({ ...turn, agentStatus: 'idle' });
+    expect(await runs().find(run.runId)).toMatchObject({ ...turn, agentStatus: 'idle' });
     await say({ turn: { ...turn, result: null, structuredOutput: null, costUsd: 0.75 } });
-    expect(await runs().find(runId)).toMatchObject({
+    expect(await runs().find(run.runId)).toMatchObject({
       agentStatus: 'idle',
       result: null,
       structuredOutput: turn.structuredOutput,
@@ -181,14 +146,14 @@ describe('what a batch says of its run', () => {
   test('an unknown cost keeps the last known one', async () => {
     await say({ turn });
     await say({ turn: { ...turn, costUsd: null } });
-    expect(await runs().find(runId)).toMatchObject({ costUsd: 0.25 });
+    expect(await runs().find(run.runId)).toMatchObject({ costUsd: 0.25 });
   });
 
   test('never wedges the log, whatever an agent claims', async () => {
     const usage = { ...noUsage, inputTokens: 8e15, outputTokens: 8e15 };
     const monstrous = { ...turn, result: 'a\0b\ud800', usage, numTurns: 2_000_000_000 };
     for (let i = 0; i < 3; i += 1) await say({ turn: monstrous });
-    expect(await runs().find(runId)).toMatchObject({
+    expect(await runs().find(run.runId)).toMatchObject({
       result: 'a\ufffdb\ufffd',
       usage: { inputTokens: 9e15, outputTokens: 9e15 },
       numTurns: 2e9,

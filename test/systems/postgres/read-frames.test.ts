@@ -1,35 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Frame } from '../../../core/frame.ts';
-import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { output, useFrameLog } from './use-frame-log.ts';
 
-let database: TestDatabase;
-let scene: Scene;
-let runId: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  scene = await createScene(database.pool, testSealer);
-});
-beforeEach(async () => {
-  ({ runId } = await scene.run());
-});
-afterAll(() => database.drop());
-
-const frames = () => createFrameStore(database.pool);
-const write = (all: Frame[]) => frames().appendOwn({ runId, frames: all });
-const output = (text: string): Frame => ({
-  event: 'output',
-  data: JSON.stringify({ data: text }),
-  channel: 'output',
-});
+const { run, frames } = useFrameLog();
+const write = (all: Frame[]) => frames().appendOwn({ runId: run.runId, frames: all });
 const chat: Frame = { event: 'assistant', data: '{}', channel: 'chat' };
 const other: Frame = { event: 'agent_status', data: '{}', channel: 'other' };
 
 test('a page is what lies between two numbers, in either order, of one channel or all', async () => {
   await write([output('a'), chat, other, output('b'), chat, other]);
   const seqs = async (query: Parameters<ReturnType<typeof frames>['read']>[1]) =>
-    (await frames().read(runId, query)).map((frame) => frame.seq);
+    (await frames().read(run.runId, query)).map((frame) => frame.seq);
   expect(await seqs({ order: 'asc', limit: 10 })).toEqual([1, 2, 3, 4, 5, 6]);
   expect(await seqs({ order: 'asc', limit: 2, afterSeq: 3 })).toEqual([4, 5]);
   expect(await seqs({ order: 'desc', limit: 2 })).toEqual([6, 5]);
@@ -43,18 +24,19 @@ test('a page is what lies between two numbers, in either order, of one channel o
 test('a page with a bound in bytes ends with the frame that reaches it, and is never empty', async () => {
   const wide: Frame = { ...chat, data: JSON.stringify('x'.repeat(98)) };
   await write([wide, wide, wide, wide]);
-  const page = (maxBytes: number) => frames().read(runId, { order: 'asc', limit: 10, maxBytes });
+  const page = (maxBytes: number) =>
+    frames().read(run.runId, { order: 'asc', limit: 10, maxBytes });
   expect(await page(1)).toHaveLength(1);
   expect(await page(100)).toHaveLength(1);
   expect(await page(101)).toHaveLength(2);
   expect(await page(300)).toHaveLength(3);
   expect(await page(9_999)).toHaveLength(4);
-  const last = await frames().read(runId, { order: 'desc', limit: 10, maxBytes: 150 });
+  const last = await frames().read(run.runId, { order: 'desc', limit: 10, maxBytes: 150 });
   expect(last.map((frame) => frame.seq)).toEqual([4, 3]);
 });
 
 const tail = (maxBytes: number, uptoSeq = 1e9) =>
-  frames().renderedTail(runId, { maxBytes, uptoSeq });
+  frames().renderedTail(run.runId, { maxBytes, uptoSeq });
 
 test('the rendered log is whole where it fits, up to the number that is asked for', async () => {
   await write([output('one\n'), chat, output('two\n'), output('thr')]);

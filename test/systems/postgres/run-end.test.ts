@@ -1,28 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endCauses, errorOf } from '../../../core/end-cause.ts';
 import { webhookBody } from '../../../core/webhook.ts';
 import { createConfigStore } from '../../../systems/postgres/config-store.ts';
 import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { testSealer } from '../../support/database.ts';
+import { useFreshScene, useSecondPool } from './use-scene.ts';
 
-let database: TestDatabase;
-let second: Pool;
-let scene: Scene;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  second = createPool(database.url, { applicationName: 'test-second', max: 20 });
-});
-beforeEach(async () => {
-  scene = await createScene(database.pool, testSealer);
-});
-afterAll(async () => {
-  await second.end();
-  await database.drop();
-});
+const { database, scene } = useFreshScene();
+const second = useSecondPool(database);
 
 const runs = (pool = database.pool) => createRunStore(pool, testSealer);
 const configs = () => createConfigStore(database.pool, testSealer);
@@ -37,7 +24,7 @@ async function webhookOf(runId: string) {
 }
 
 async function waitingForLocks(): Promise<number> {
-  const { rows } = await second.query<{ n: number }>(
+  const { rows } = await second().query<{ n: number }>(
     `select count(*) as n from pg_stat_activity
      where datname = current_database() and wait_event_type = 'Lock'`,
   );
@@ -117,7 +104,7 @@ describe('the end', () => {
     const ends = await Promise.all(
       Array.from({ length: 60 }, (_, n) => {
         const cause = endCauses[n % endCauses.length] ?? 'exited';
-        return runs(n % 2 ? second : database.pool).endRun({
+        return runs(n % 2 ? second() : database.pool).endRun({
           runId,
           cause,
           detail: null,
@@ -137,11 +124,11 @@ describe('the end', () => {
   test('meets causes, deletes and frames at once without a deadlock, and one story is told', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { runId } = await scene.run({ callbackUrl });
-      const frames = createFrameStore(second);
+      const frames = createFrameStore(second());
       const own = { event: 'session_ready', data: '{}', channel: 'chat' } as const;
       const [stands, deleted, ended] = await Promise.all([
-        runs(second).recordCause({ runId, cause: 'stopped_by_api', detail: null }),
-        runs(second).markDeleted(runId),
+        runs(second()).recordCause({ runId, cause: 'stopped_by_api', detail: null }),
+        runs(second()).markDeleted(runId),
         runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 }),
         frames.appendOwn({ runId, frames: [own], facts: { agentStatus: 'working' } }),
       ]);
@@ -156,7 +143,7 @@ describe('the end', () => {
 
   test('waits for a cause that is being recorded, and has that one', async () => {
     const { runId } = await scene.run({ callbackUrl });
-    const recorder = await second.connect();
+    const recorder = await second().connect();
     await recorder.query('begin');
     await recorder.query(
       `update runs set end_cause = 'stopped_by_api', end_cause_at = db_clock() where id = $1`,

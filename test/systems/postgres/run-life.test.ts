@@ -1,27 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type EndCause, endCauses } from '../../../core/end-cause.ts';
 import { createConfigStore } from '../../../systems/postgres/config-store.ts';
 import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { testSealer } from '../../support/database.ts';
+import { useFreshScene, useSecondPool } from './use-scene.ts';
 
-let database: TestDatabase;
-let second: Pool;
-let scene: Scene;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  second = createPool(database.url, { applicationName: 'test-second', max: 20 });
-});
-beforeEach(async () => {
-  scene = await createScene(database.pool, testSealer);
-});
-afterAll(async () => {
-  await second.end();
-  await database.drop();
-});
+const { database, scene } = useFreshScene();
+const second = useSecondPool(database);
 
 const runs = (pool = database.pool) => createRunStore(pool, testSealer);
 const configs = () => createConfigStore(database.pool, testSealer);
@@ -97,7 +84,7 @@ describe('a cause', () => {
       return { runId, cause, detail: `by ${n}` };
     });
     const stand = await Promise.all(
-      given.map((request, n) => runs(n % 2 ? second : database.pool).recordCause(request)),
+      given.map((request, n) => runs(n % 2 ? second() : database.pool).recordCause(request)),
     );
     const run = await runs().find(runId);
     expect(new Set(stand)).toEqual(new Set([run?.endCause]));
@@ -122,7 +109,9 @@ describe('a delete', () => {
   test('of a live run is its cause, once, and leaves the ending to others', async () => {
     const { runId } = await scene.run();
     const deletes = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => runs(n % 2 ? second : database.pool).markDeleted(runId)),
+      Array.from({ length: 20 }, (_, n) =>
+        runs(n % 2 ? second() : database.pool).markDeleted(runId),
+      ),
     );
     const won = deletes.filter((run) => run !== null);
     expect(won).toEqual([await runs().find(runId)]);

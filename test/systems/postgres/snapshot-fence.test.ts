@@ -2,7 +2,7 @@
 // any more, however the two come to meet: before, after, and while the place is given away.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
 import { createBlobStore } from '../../../systems/postgres/blob-store.ts';
 import { createFileStore } from '../../../systems/postgres/file-store.ts';
@@ -11,8 +11,8 @@ import { createMessageStore } from '../../../systems/postgres/message-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
 import { createSessionStore } from '../../../systems/postgres/session-store.ts';
 import { createTurnStore } from '../../../systems/postgres/turn-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { testSealer } from '../../support/database.ts';
+import { useScene } from './use-scene.ts';
 
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
@@ -21,12 +21,9 @@ const entry = (path: string): FileEntry => ({
   ...{ path, size: content.length, sha256, mode: 0o644, scope: 'run', modifiedAt },
 });
 
-let database: TestDatabase;
-let scene: Scene;
+const { database, scene } = useScene();
 let runId: string;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  scene = await createScene(database.pool, testSealer);
   await createHostStore(database.pool).renew({ hostId: 'h-1', name: 'h', capacity: 1_000 });
   async function* chunks() {
     yield content;
@@ -45,7 +42,6 @@ beforeEach(async () => {
   await createMessageStore(database.pool).store(message);
   expect(await nextPlace(0)).toBe(1);
 });
-afterAll(() => database.drop());
 
 const turns = () => createTurnStore(database.pool);
 const files = () => createFileStore(database.pool);

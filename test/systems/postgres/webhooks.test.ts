@@ -1,24 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
+import { expect, test } from 'vitest';
 import { createProjectStore } from '../../../systems/postgres/project-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
 import { createWebhookStore } from '../../../systems/postgres/webhook-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { testSealer } from '../../support/database.ts';
+import { createScene } from '../../support/records.ts';
+import { useScene, useSecondPool } from './use-scene.ts';
 
-let database: TestDatabase;
-let second: Pool;
-let scene: Scene;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  second = createPool(database.url, { applicationName: 'test-second', max: 20 });
-  scene = await createScene(database.pool, testSealer);
-});
-afterAll(async () => {
-  await second.end();
-  await database.drop();
-});
+const { database, scene } = useScene();
+const second = useSecondPool(database);
 
 const url = 'https://hooks.example/run?token=t';
 const webhooks = (pool = database.pool) => createWebhookStore(pool, testSealer);
@@ -53,7 +43,7 @@ test('of forty who claim one attempt at once one makes it', async () => {
   const runId = await endedRun();
   const claims = await Promise.all(
     Array.from({ length: 40 }, (_, n) =>
-      webhooks(n % 2 ? second : database.pool).claimAttempt(runId, 1),
+      webhooks(n % 2 ? second() : database.pool).claimAttempt(runId, 1),
     ),
   );
   expect(claims.filter((claim) => 'url' in claim)).toHaveLength(1);
@@ -142,7 +132,9 @@ test('fifty first deliveries at once make one secret', async () => {
   const { projectId } = await createScene(database.pool, testSealer);
   const secrets = await Promise.all(
     Array.from({ length: 50 }, (_, n) =>
-      createProjectStore(n % 2 ? second : database.pool, testSealer).ensureWebhookSecret(projectId),
+      createProjectStore(n % 2 ? second() : database.pool, testSealer).ensureWebhookSecret(
+        projectId,
+      ),
     ),
   );
   expect(new Set(secrets).size).toBe(1);
