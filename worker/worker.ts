@@ -28,21 +28,42 @@ const spareWatchSlots = 20;
 /**
  * Four queues: what any worker can do, webhooks (slow receivers hold up nobody), what only this
  * host can do, and the following of its runs, which takes as many slots as there are sandboxes.
+ * It may be asked for again and again until Temporal has everything: a call that fails leaves nothing.
  */
 export async function createWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { instance, hostId, capacity, activities, workflowBundle } = options;
+  const { namespace } = options;
   const connection = await NativeConnection.connect(options.connection);
+  try {
+    // A worker that is refused later than this keeps its threads for as long as the process lives.
+    await connection.workflowService.describeNamespace({ namespace });
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  const common = { connection, namespace, ...workerTimes };
+  const made = await Promise.allSettled(
+    queuesOf(options).map((own) => Worker.create({ ...common, ...own })),
+  );
+  const running = run(
+    made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
+    connection,
+  );
+  const refused = made.find((one) => one.status === 'rejected');
+  if (refused === undefined) return running;
+  running.stop();
+  await running.stopped.catch(() => undefined); // less than why there are not all of them
+  throw refused.reason;
+}
+
+function queuesOf({ instance, hostId, capacity, activities, workflowBundle }: WorkerOptions) {
   const { followRun, runTurn, ...hostBriefs } = activities.host;
   const { deliverWebhook, ...runBriefs } = activities.run;
-  const queues = [
+  return [
     { taskQueue: runQueue(instance), activities: runBriefs, workflowBundle },
     queue(webhookQueue(instance), { deliverWebhook }, webhookSlots),
     queue(hostQueue(instance, hostId), hostBriefs, hostSlots),
     queue(watchQueue(instance, hostId), { followRun, runTurn }, capacity + spareWatchSlots),
   ];
-  const common = { connection, namespace: options.namespace, ...workerTimes };
-  const workers = await Promise.all(queues.map((own) => Worker.create({ ...common, ...own })));
-  return run(workers, connection);
 }
 
 const queue = (taskQueue: string, activities: object, slots: number) => ({
