@@ -34,6 +34,7 @@ import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
 import { createPresence } from '../systems/redis/presence.ts';
 import { createEgress } from './egress/egress.ts';
+import { endSoon } from './end-soon.ts';
 import { takeDataFolder } from './host.ts';
 import { createHostReporter } from './host-report.ts';
 import { answerHandler } from './host-requests/answer-handler.ts';
@@ -98,6 +99,7 @@ async function main(signal: AbortSignal): Promise<void> {
   await told?.close();
   folder.release();
   logger.info('worker_stopped');
+  endSoon(logger);
 }
 
 /** What looks after this host's sandboxes, apart from any task. */
