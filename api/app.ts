@@ -69,9 +69,9 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   routeTable(app);
   // In this order a request meets them.
   answerHeaders(app, deps.now);
-  cors(app, deps.corsOrigins);
   requestLog(app);
   requestMetrics(app, deps.metrics);
+  cors(app, deps.corsOrigins);
   answerInsteadOfNode(app);
   authenticate(app, { keys: deps.keys, onUse: lastUsed.note, nowMs: deps.nowMs });
   countUsage(app, usage);

@@ -6,6 +6,7 @@ import { limits } from '../core/limits.ts';
 import { dayOf, type KeyUsage } from '../core/usage.ts';
 import type { KeyDay, KeyUsageStore } from '../systems/postgres/key-usage-store.ts';
 import type { App } from './app-types.ts';
+import { whenOver } from './plugins/when-over.ts';
 
 export interface UsageCounter {
   add: (keyId: string, more: Partial<KeyUsage>) => void;
@@ -78,7 +79,7 @@ export function countUsage(app: App, counter: UsageCounter): void {
   app.addHook('onRequest', async ({ caller }) => {
     if (caller !== null) counter.add(caller.key.keyId, { calls: 1 });
   });
-  app.addHook('onResponse', async ({ caller, routeOptions }, reply) => {
+  whenOver(app, ({ caller, routeOptions }, reply) => {
     if (caller === null) return;
     const isStream = routeOptions.config.takesKeyInQuery === true;
     counter.add(caller.key.keyId, {

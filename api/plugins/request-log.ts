@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app-types.ts';
+import { whenOver } from './when-over.ts';
 
 /** One line a request, whatever came of it. */
 export function requestLog(app: App): void {
   app.decorateRequest('errorCode', null);
-  app.addHook('onResponse', async (request, reply) => logRequest(request, reply));
+  whenOver(app, logRequest);
 }
 
 /**
@@ -13,11 +14,13 @@ export function requestLog(app: App): void {
  */
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { runId, flowId } = request.params as Record<string, string | undefined>; // strings, if any
+  const { headersSent, writableFinished } = reply.raw;
   request.log.info(
     {
       method: request.method,
       route: routeOf(request),
-      status: reply.statusCode,
+      status: headersSent ? reply.statusCode : null,
+      callerLeft: writableFinished ? undefined : true,
       code: request.errorCode ?? undefined,
       durationMs: Math.round(reply.elapsedTime),
       keyId: request.caller?.key.keyId,

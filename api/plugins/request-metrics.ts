@@ -1,14 +1,16 @@
 import type { App } from '../app-types.ts';
 import type { ApiMetrics } from '../metrics.ts';
 import { routeOf } from './request-log.ts';
+import { whenOver } from './when-over.ts';
 
 /**
- * Counts every answer. How long a stream is held open, or a caller chose to wait, says nothing about
- * the service, so neither is in the time.
+ * Counts every answer, also one whose caller left before its end. How long a stream is held open, or
+ * a caller chose to wait, says nothing about the service, so neither is in the time.
  */
 export function requestMetrics(app: App, metrics: Pick<ApiMetrics, 'answered'>): void {
   app.decorateRequest('waitedMs', 0);
-  app.addHook('onResponse', async (request, reply) => {
+  whenOver(app, (request, reply) => {
+    if (!reply.raw.headersSent) return;
     const isStream = request.routeOptions.config.takesKeyInQuery === true;
     metrics.answered({
       method: request.method,

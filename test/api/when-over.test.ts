@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import type { App } from '../../api/app-types.ts';
+import { type ApiMetrics, unmeasured } from '../../api/metrics.ts';
+import { requestLog } from '../../api/plugins/request-log.ts';
+import { requestMetrics } from '../../api/plugins/request-metrics.ts';
+import { createLogger } from '../../config/logger.ts';
+
+type Counted = Parameters<ApiMetrics['answered']>[0];
+
+async function startServer() {
+  const lines: Record<string, unknown>[] = [];
+  const counted: Counted[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(String(chunk)) as Record<string, unknown>);
+      done();
+    },
+  });
+  const logger: FastifyBaseLogger = createLogger({ level: 'info', name: 'test' }, destination);
+  const logController = new LogController({ disableRequestLogging: true });
+  const app: App = Fastify({ loggerInstance: logger, logController });
+  requestLog(app);
+  requestMetrics(app, { ...unmeasured, answered: (request) => counted.push(request) });
+  app.get('/now', async () => ({ data: 1 }));
+  app.get('/never', () => new Promise(() => undefined));
+  app.get('/stream', (_request, reply) => {
+    reply.hijack();
+    reply.raw.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+  });
+  await app.listen({ port: 0 });
+  onTestFinished(() => app.close());
+  const { port } = app.server.address() as AddressInfo; // listening on TCP
+  const call = (path: string): ClientRequest => get({ port, path }).on('error', () => undefined);
+  const told = () => lines.filter(({ msg }) => msg === 'request');
+  return { app, call, told, counted };
+}
+
+test('a request that was answered has one line and one count', async () => {
+  const { call, told, counted } = await startServer();
+  const [answer] = (await once(call('/now'), 'response')) as [IncomingMessage];
+  await once(answer.resume(), 'end');
+  await expect.poll(told).toMatchObject([{ route: '/now', status: 200 }]);
+  expect(told()[0]).not.toHaveProperty('callerLeft');
+  expect(counted).toMatchObject([{ route: '/now', status: 200 }]);
+});
+
+test('a stream that its reader leaves has one line and one count, too', async () => {
+  const { call, told, counted } = await startServer();
+  const request = call('/stream');
+  await once(request, 'response');
+  request.destroy();
+  await expect.poll(told).toMatchObject([{ route: '/stream', status: 200, callerLeft: true }]);
+  expect(counted).toMatchObject([{ route: '/stream', status: 200 }]);
+});
+
+test('of a caller who left before any answer there is a line, and no answer to count', async () => {
+  const { app, call, told, counted } = await startServer();
+  const asked = once(app.server, 'request');
+  const request = call('/never');
+  await asked;
+  request.destroy();
+  await expect.poll(told).toMatchObject([{ route: '/never', status: null, callerLeft: true }]);
+  expect(counted).toEqual([]);
+});
