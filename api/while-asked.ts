@@ -11,7 +11,8 @@ export async function whileAsked<T>(
   const giveUp = () => asked.abort();
   reply.raw.once('close', giveUp);
   closing.addEventListener('abort', giveUp);
-  if (closing.aborted) giveUp();
+  // Who has left before now is not told of any more.
+  if (closing.aborted || reply.raw.destroyed) giveUp();
   const from = performance.now();
   try {
     return await wait(asked.signal);
