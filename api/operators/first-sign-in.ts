@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../config/logger.ts';
 import { signInLink } from '../../core/sign-in.ts';
 import type { OperatorStore } from '../../systems/postgres/operator-store.ts';
@@ -21,7 +22,7 @@ export async function announceFirstSignIn(deps: FirstSignIn, signal: AbortSignal
       return await announce(deps);
     } catch (err) {
       deps.logger.warn({ err }, 'first_sign_in_not_yet');
-      await pause(signal);
+      await sleep(askAgainMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }
@@ -31,14 +32,4 @@ async function announce({ operators, publicUrl, logger }: FirstSignIn): Promise<
   if (first === null) return;
   const link = signInLink(publicUrl, first.code);
   logger.warn({ link, expiresAt: first.expiresAt }, 'first_sign_in');
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, askAgainMs);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
