@@ -2,15 +2,17 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/run.ts';
+import type { SeatRequest } from '../../systems/redis/stream-seats.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { createAttendance } from './attendance.ts';
-import { createFeeds } from './feeds.ts';
+import { type Attendance, createAttendance } from './attendance.ts';
+import { createFeeds, type Feeds } from './feeds.ts';
 import { createKeyWatch } from './key-watch.ts';
+import type { LiveFeed } from './live-feed.ts';
 import { createOutlet, type Outlet } from './outlet.ts';
 import { createReader, type Dismissal, type Reader } from './reader.ts';
 import { createReplaySource } from './replay-source.ts';
-import { createSeating } from './seating.ts';
+import { createSeating, type Seating } from './seating.ts';
 import { serveReader } from './serve-reader.ts';
 
 export interface StreamRequest {
@@ -50,19 +52,12 @@ export function createStreams(deps: ApiDeps): Streams {
   return {
     async open({ run, caller, resumeAfter }, reply) {
       const { keyId, projectId } = caller.key;
-      const leave = await seating.take({ seatId: deps.newId(), keyId, projectId });
-      const { feed, release } = feeds.attach(run);
-      const goAway = attendance.begin(run);
-      const letGo = () => {
-        release();
-        goAway();
-        leave();
-      };
-      try {
-        await feed.ready;
-      } catch (error) {
-        letGo();
-        throw error;
+      const seat = { seatId: deps.newId(), keyId, projectId };
+      const { feed, letGo } = await takePlace({ seating, feeds, attendance }, run, seat);
+      // Of one who has left before now no `close` would tell.
+      if (reply.raw.destroyed) {
+        reply.hijack();
+        return letGo();
       }
 
       const outlet = answerWithStream(reply, deps.metrics);
@@ -85,6 +80,35 @@ export function createStreams(deps: ApiDeps): Streams {
       keyWatch.close();
     },
   };
+}
+
+interface Places {
+  seating: Seating;
+  feeds: Feeds;
+  attendance: Attendance;
+}
+
+/** All that one reader takes up, and lets go of together. */
+async function takePlace(
+  { seating, feeds, attendance }: Places,
+  run: Run,
+  seat: SeatRequest,
+): Promise<{ feed: LiveFeed; letGo: () => void }> {
+  const leave = await seating.take(seat);
+  const { feed, release } = feeds.attach(run);
+  const goAway = attendance.begin(run);
+  const letGo = () => {
+    release();
+    goAway();
+    leave();
+  };
+  try {
+    await feed.ready;
+  } catch (error) {
+    letGo();
+    throw error;
+  }
+  return { feed, letGo };
 }
 
 /** Goes at the next boundary between two events, or at once if it takes nothing any more. */
