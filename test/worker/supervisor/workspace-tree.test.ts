@@ -1,33 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { watchFileTree } from '../../../worker/supervisor/workspace/file-tree.ts';
 import { type DiskUsage, diskUsage } from '../../../worker/supervisor/workspace/size.ts';
+import { makeWorkspace } from './workspace-folder.ts';
 
 let base: string;
 let root: string;
+let put: ReturnType<typeof makeWorkspace>['put'];
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'workspace-'));
-  root = join(base, 'w');
-  mkdirSync(root);
-  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  ({ base, root, put } = makeWorkspace());
 });
-
-function put(path: string, content: string | Buffer = path): void {
-  const full = join(root, path);
-  mkdirSync(join(full, '..'), { recursive: true });
-  writeFileSync(full, content);
-}
 
 test('the tree is published when it differs, and shows neither links nor what is heavy', async () => {
   put('b.txt');

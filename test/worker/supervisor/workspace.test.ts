@@ -3,16 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
@@ -21,21 +12,14 @@ import type { FileEntry } from '../../../core/file-entry.ts';
 import { within } from '../../../worker/supervisor/wait.ts';
 import { collectWorkspace } from '../../../worker/supervisor/workspace/collect.ts';
 import { openFile } from '../../../worker/supervisor/workspace/walk.ts';
+import { makeWorkspace } from './workspace-folder.ts';
 
 let base: string;
 let root: string;
+let put: ReturnType<typeof makeWorkspace>['put'];
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'workspace-'));
-  root = join(base, 'w');
-  mkdirSync(root);
-  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  ({ base, root, put } = makeWorkspace());
 });
-
-function put(path: string, content: string | Buffer = path): void {
-  const full = join(root, path);
-  mkdirSync(join(full, '..'), { recursive: true });
-  writeFileSync(full, content);
-}
 
 interface Collected {
   entries: FileEntry[];

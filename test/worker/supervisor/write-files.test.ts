@@ -9,16 +9,13 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -27,18 +24,16 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
 import { storeFile } from '../../../worker/supervisor/workspace/store-file.ts';
 import { writeFiles } from '../../../worker/supervisor/workspace/write-files.ts';
+import { makeWorkspace } from './workspace-folder.ts';
 
 let base: string;
 let root: string;
 let outside: string;
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'write-'));
-  root = join(base, 'w');
+  ({ base, root } = makeWorkspace());
   outside = join(base, 'outside');
-  mkdirSync(root);
   mkdirSync(outside);
   writeFileSync(join(outside, 'secret'), 'secret');
-  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
 });
 
 const file = (path: string, mode = 0o644) => ({ path, mode });

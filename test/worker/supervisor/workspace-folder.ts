@@ -1,0 +1,22 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** A working directory `root`, gone after the test, in a folder `base` that is not the agent's. */
+export function makeWorkspace() {
+  const base = mkdtempSync(join(tmpdir(), 'workspace-'));
+  const root = join(base, 'w');
+  mkdirSync(root);
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  return {
+    base,
+    root,
+    /** A file in it, with the folders above it. */
+    put(path: string, content: string | Buffer = path): void {
+      const full = join(root, path);
+      mkdirSync(dirname(full), { recursive: true });
+      writeFileSync(full, content);
+    },
+  };
+}
