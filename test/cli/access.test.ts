@@ -1,18 +1,11 @@
 // Who is let in: projects by their keys, operators by links.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createKeyStore, type KeyRecord } from '../../systems/postgres/key-store.ts';
 import { createOperatorStore, type Operator } from '../../systems/postgres/operator-store.ts';
-import { type CliWorld, openCliWorld } from './cli-world.ts';
-import type { Cli } from './run-cli.ts';
+import { useCliWorld } from './cli-world.ts';
 
-let world: CliWorld;
-let flowrun: Cli;
-beforeAll(async () => {
-  world = await openCliWorld();
-  ({ flowrun } = world);
-});
-afterAll(() => world.close());
+const { world, flowrun } = useCliWorld();
 
 describe('keys', () => {
   test('are shown once, alone on standard output, and work', async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { createSealer, type Sealer } from '../../systems/postgres/seal.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Cli, cliWith } from './run-cli.ts';
@@ -45,4 +46,17 @@ export async function openCliWorld(more: Record<string, string> = {}): Promise<C
       await database.drop();
     },
   };
+}
+
+/** The same as one line of a test file: opened before its tests and closed after them. */
+export function useCliWorld() {
+  // Empty until `beforeAll`, so that it can be a constant; no test runs before that.
+  const world = {} as CliWorld;
+  beforeAll(async () => {
+    Object.assign(world, await openCliWorld());
+  });
+  afterAll(() => world.close());
+  const run = (...args: string[]) => world.flowrun(...args);
+  const json = <T>(...args: string[]) => world.flowrun.json<T>(...args);
+  return { world, flowrun: Object.assign(run, { json }) };
 }

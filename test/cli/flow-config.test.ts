@@ -1,45 +1,20 @@
 // What is decided about flows and projects, by the whole command: each field that the operators' API
 // takes, and nothing secret on the command line.
 
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 import { flowPatch } from '../../api/operators/flow-fields.ts';
 import type { Flow } from '../../core/flow.ts';
-import { createFlowStore, type FlowStore } from '../../systems/postgres/flow-store.ts';
+import { createFlowStore } from '../../systems/postgres/flow-store.ts';
 import type { Project } from '../../systems/postgres/project-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type Cli, cliWith } from './run-cli.ts';
+import { useCliWorld } from './cli-world.ts';
 
-const encryptionKey = randomBytes(32);
-let database: TestDatabase;
-let flows: FlowStore;
-let folder: string;
-let flowrun: Cli;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  flows = createFlowStore(database.pool, createSealer(encryptionKey));
-  folder = mkdtempSync(join(tmpdir(), 'flowrun-cli-'));
-  flowrun = withInput('');
-  await flowrun.json('project', 'create', 'shop');
-});
-
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await database.drop();
-});
-
-const withInput = (input: string): Cli =>
-  cliWith({ DATABASE_URL: database.url, ENCRYPTION_KEY: encryptionKey.toString('base64') }, input);
+const { world, flowrun } = useCliWorld();
+const flows = () => createFlowStore(world.database.pool, world.sealer);
 
 function config(value: unknown): string[] {
-  const path = join(folder, `${randomBytes(6).toString('hex')}.json`);
-  writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value));
-  return ['--config', path];
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return ['--config', world.file(`${randomUUID()}.json`, text)];
 }
 
 const create = (...args: string[]) =>
@@ -82,7 +57,7 @@ describe('a flow of a file', () => {
     expect(made.out).not.toContain('canary');
     const flow = JSON.parse(made.out) as Flow;
     expect(flow).toMatchObject({ ...shown, ...names, version: 1 });
-    expect(await flows.readSecrets(flow.flowId)).toEqual({ env, mcpServers });
+    expect(await flows().readSecrets(flow.flowId)).toEqual({ env, mcpServers });
     for (const args of [
       ['show', flow.flowId],
       ['list', '--project', 'shop'],
@@ -92,7 +67,9 @@ describe('a flow of a file', () => {
   });
 
   test('comes from standard input too, under what options say', async () => {
-    const piped = withInput(JSON.stringify({ ...full, network: { allowedHosts: ['a.test'] } }));
+    const piped = world.withInput(
+      JSON.stringify({ ...full, network: { allowedHosts: ['a.test'] } }),
+    );
     const flow = await piped.json<Flow>(
       ...['flow', 'create', '--project', 'shop', '--config', '-', '--name', 'Piped'],
       ...['--network', 'none', '--max-turns', 'none', '--cpus', '2', '--timezone', 'UTC'],
@@ -121,7 +98,10 @@ describe('a flow of a file', () => {
       limits: { maxTurns: null, maxBudgetUsd: 0.01 },
       ...{ envNames: ['MORE', 'TOKEN'], mcpServerNames: ['docs', 'more'] },
     });
-    expect((await flows.readSecrets(flowId)).env).toEqual({ TOKEN: 'canary-1', MORE: 'canary-3' });
+    expect((await flows().readSecrets(flowId)).env).toEqual({
+      TOKEN: 'canary-1',
+      MORE: 'canary-3',
+    });
     const cleared = await update(flowId, ...config({ mcpServers: null, env: null }));
     expect(cleared).toMatchObject({ envNames: [], mcpServerNames: [], version: 3 });
   });
@@ -143,12 +123,12 @@ describe('what is refused changes nothing, names the field and repeats no secret
     [{ schedule: { cron: '* * * * *' } }, 'schedule: needs a prompt'],
     [{ environment: {}, flowId: 'x' }, 'environment: unknown field; flowId: unknown field'],
   ])('%j', async (given, says) => {
-    const before = await flows.create({ projectId: 'shop', name: 'As it was' });
+    const before = await flows().create({ projectId: 'shop', name: 'As it was' });
     const refused = await flowrun('flow', 'update', before.flowId, ...config(given));
     expect(refused).toMatchObject({ code: 1, out: '' });
     expect(refused.err).toContain(says);
     expect(refused.err).not.toMatch(/canary|body\./);
-    expect(await flows.find(before.flowId)).toEqual(before);
+    expect(await flows().find(before.flowId)).toEqual(before);
   });
 
   test.each([

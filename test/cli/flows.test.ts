@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Flow } from '../../core/flow.ts';
 import { createFlowStore } from '../../systems/postgres/flow-store.ts';
-import { type CliWorld, openCliWorld } from './cli-world.ts';
-import type { Cli } from './run-cli.ts';
+import { useCliWorld } from './cli-world.ts';
 
-let world: CliWorld;
-let flowrun: Cli;
-beforeAll(async () => {
-  world = await openCliWorld();
-  ({ flowrun } = world);
-});
-afterAll(() => world.close());
+const { world, flowrun } = useCliWorld();
 
 describe('flows', () => {
   test('are made with what was said, and the usual for the rest', async () => {

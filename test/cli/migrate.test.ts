@@ -1,14 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CliWorld, openCliWorld } from './cli-world.ts';
-import type { Cli } from './run-cli.ts';
+import { expect, test } from 'vitest';
+import { useCliWorld } from './cli-world.ts';
 
-let world: CliWorld;
-let flowrun: Cli;
-beforeAll(async () => {
-  world = await openCliWorld();
-  ({ flowrun } = world);
-});
-afterAll(() => world.close());
+const { flowrun } = useCliWorld();
 
 test('migrating what is migrated changes nothing', async () => {
   expect(await flowrun('migrate')).toEqual({

@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createProjectStore, type Project } from '../../systems/postgres/project-store.ts';
-import { type CliWorld, openCliWorld } from './cli-world.ts';
-import type { Cli } from './run-cli.ts';
+import { useCliWorld } from './cli-world.ts';
 
-let world: CliWorld;
-let flowrun: Cli;
-beforeAll(async () => {
-  world = await openCliWorld();
-  ({ flowrun } = world);
-});
-afterAll(() => world.close());
+const { world, flowrun } = useCliWorld();
 
 describe('projects', () => {
   test('are made, changed and listed', async () => {
