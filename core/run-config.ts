@@ -35,12 +35,13 @@ export type ConfigField = (typeof configFields)[number];
 
 /** What differs from an empty configuration, by name; of the rest nothing is lost. */
 export function fieldsGiven(config: RunConfig): ConfigField[] {
-  return configFields.filter((field) => !isEmpty(config[field]));
+  return configFields.filter((field) => !isEmpty(config, field));
 }
 
-function isEmpty(value: RunConfig[ConfigField]): boolean {
-  if (value === null || value === emptyRunConfig.mcpMode) return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
+function isEmpty(config: RunConfig, field: ConfigField): boolean {
+  const value = config[field];
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === emptyRunConfig[field];
 }
 
 export const emptyRunConfig: RunConfig = {
