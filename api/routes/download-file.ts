@@ -75,6 +75,7 @@ function isKnown(request: FastifyRequest, file: Stored): boolean {
 /** A range of what the file was before (`If-Range`) is answered with the whole of what it is. */
 function wantedPart(request: FastifyRequest, file: Stored): ByteRange {
   const whole = { start: 0, end: file.size };
+  if (request.method === 'HEAD') return whole; // ranges are for GET alone
   const ifRange = request.headers['if-range'];
   if (ifRange !== undefined && ifRange !== etagOf(file)) return whole;
   const range = byteRange(request.headers.range, file.size);
