@@ -33,8 +33,11 @@ export function createFeedState({ frames }: Pick<ApiDeps, 'frames'>, run: Run): 
     },
     async refresh() {
       if (!isDue) return;
-      const found = await frames.state(run.runId);
-      isDue = false;
+      isDue = false; // what is announced during the read may be too late for it
+      const found = await frames.state(run.runId).catch((error: unknown) => {
+        isDue = true;
+        throw error;
+      });
       if (found !== null) set(found);
     },
     set,

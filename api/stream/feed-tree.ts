@@ -23,14 +23,22 @@ export function createFeedTree(deps: TreeDeps, runId: string): FeedTree {
     },
     async refresh(isOver) {
       if (!isDue) return;
-      isDue = false;
-      const kept = await deps.frameStream.readFileTree(runId);
-      json = kept ?? (isOver ? await treeOfSnapshot(deps, runId) : null) ?? json;
+      isDue = false; // what is announced during the read may be too late for it
+      const found = await readTree(deps, runId, isOver).catch((error: unknown) => {
+        isDue = true;
+        throw error;
+      });
+      json = found ?? json;
     },
   };
 }
 
 /** What Redis has forgotten is in the snapshot, once there is one. */
+async function readTree(deps: TreeDeps, runId: string, isOver: boolean): Promise<string | null> {
+  const kept = await deps.frameStream.readFileTree(runId);
+  return kept ?? (isOver ? treeOfSnapshot(deps, runId) : null);
+}
+
 async function treeOfSnapshot(deps: TreeDeps, runId: string): Promise<string | null> {
   const files = await deps.files.list(runId, { limit: limits.fileTreeMaxNodes });
   return files.length === 0 ? null : JSON.stringify(fileTree(files));
