@@ -81,9 +81,7 @@ export async function openBackup(path: string): Promise<OpenedBackup> {
   const size = await sizeOf(path);
   const { head, headBytes } = await readHead(path);
   const end = size - digestBytes;
-  if (end <= headBytes || !(await isWhole(path, end))) {
-    throw new CliError(`${path} is damaged: it is not what was written.`);
-  }
+  if (end <= headBytes || !(await isWhole(path, end))) throw damaged(path);
   return { head, dump: () => createReadStream(path, { start: headBytes, end: end - 1 }) };
 }
 
@@ -96,9 +94,17 @@ async function readHead(path: string): Promise<{ head: BackupHead; headBytes: nu
     const isOurs = start.subarray(0, firstLine.length).equals(Buffer.from(firstLine));
     if (!isOurs || lineEnd === -1) throw new CliError(`${path} is no backup of this service.`);
     const line = start.subarray(firstLine.length, lineEnd).toString();
-    return { head: headShape.parse(JSON.parse(line)), headBytes: lineEnd + 1 };
+    return { head: headIn(path, line), headBytes: lineEnd + 1 };
   } finally {
     await file.close();
+  }
+}
+
+function headIn(path: string, line: string): BackupHead {
+  try {
+    return headShape.parse(JSON.parse(line));
+  } catch (cause) {
+    throw damaged(path, cause);
   }
 }
 
@@ -123,6 +129,9 @@ function written({ key, ...head }: BackupHead): object {
   const text = (bytes: Buffer): string => bytes.toString('base64');
   return { ...head, key: key && { salt: text(key.salt), sealed: text(key.sealed) } };
 }
+
+const damaged = (path: string, cause?: unknown): CliError =>
+  new CliError(`${path} is damaged: it is not what was written.`, { cause });
 
 const taken = (path: string): CliError =>
   new CliError(`There is a file ${path} already: it is not overwritten.`);
