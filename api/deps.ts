@@ -36,6 +36,8 @@ export interface ApiDeps {
   offlineModel: boolean;
   /** For flows that set none of their own. */
   runTimeoutMs: number;
+  /** A host that was silent for longer was given up. */
+  hostLostMs: number;
   logger: FastifyBaseLogger;
   metrics: ApiMetrics;
 

@@ -111,6 +111,7 @@ function open() {
     corsOrigins: config.corsOrigins,
     offlineModel: config.offlineModel,
     runTimeoutMs: config.times.runTimeoutMs,
+    hostLostMs: config.times.hostLostMs,
     logger,
     metrics: metrics ?? unmeasured,
     presence: createPresence(redis, { instance }),

@@ -20,11 +20,13 @@ export interface Readiness {
   hosts: ReturnType<typeof hostView>[] | null;
 }
 
+type ReadinessDeps = Pick<ApiDeps, 'checks' | 'facts' | 'hostLostMs' | 'logger'>;
+
 /**
  * Asks every part at once, each within its time. Who asks meanwhile gets the same answer: anybody may
  * ask, and as often as they like.
  */
-export function createReadiness(deps: ApiDeps): () => Promise<Readiness> {
+export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   let underWay: Promise<Readiness> | null = null;
   return () => {
     underWay ??= ask(deps).finally(() => {
@@ -34,7 +36,7 @@ export function createReadiness(deps: ApiDeps): () => Promise<Readiness> {
   };
 }
 
-async function ask({ checks, facts, logger }: ApiDeps): Promise<Readiness> {
+async function ask({ checks, facts, hostLostMs, logger }: ReadinessDeps): Promise<Readiness> {
   const [answers, clockAheadMs, hosts] = await Promise.all([
     Promise.all(Object.entries(checks).map(([name, check]) => answerOf(name, check, logger))),
     withinTime(facts.clockAheadMs).catch(() => null),
@@ -46,7 +48,8 @@ async function ask({ checks, facts, logger }: ApiDeps): Promise<Readiness> {
     checks: Object.fromEntries(answers.map(({ name, health }) => [name, health])),
     details: Object.fromEntries(answers.map(({ name, details }) => [name, details])),
     clockAheadMs,
-    hosts: hosts && hosts.filter(isLive).map(hostView),
+    // One that was given up may be gone for good.
+    hosts: hosts && hosts.filter(({ silentMs }) => silentMs < hostLostMs).map(hostView),
   };
 }
 
@@ -61,9 +64,6 @@ async function answerOf(name: string, check: () => Promise<CheckFacts>, logger: 
     return { name, health: 'failed' as const, details: { latencyMs: latencyMs() } };
   }
 }
-
-/** One that was given up may be gone for good. */
-const isLive = ({ silentMs }: Host): boolean => silentMs < limits.hostLostMs;
 
 /** Nothing by which a stranger could find or name it. */
 function hostView({ silentMs, draining, report }: Host) {

@@ -10,6 +10,7 @@ import { createHostRequests } from '../../api/host-requests.ts';
 import { unmeasured } from '../../api/metrics.ts';
 import { mayCallAddress } from '../../api/public-address.ts';
 import { createLogger } from '../../config/logger.ts';
+import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/run.ts';
 import { createAdmission } from '../../systems/postgres/admission.ts';
 import { createBlobStore } from '../../systems/postgres/blob-store.ts';
@@ -103,6 +104,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
       corsOrigins: 'any',
       offlineModel: false,
       runTimeoutMs: 60_000,
+      hostLostMs: limits.hostLostMs,
       logger: createLogger({ level: 'debug', name: 'api' }, collect(output)),
       metrics: unmeasured,
       frameStream: own,
