@@ -30,12 +30,15 @@ export function keys(app: App, deps: ApiDeps): void {
     const { name, ...rest } = request.body;
     if (rest.expiresAt && rest.expiresAt <= deps.now())
       throw invalid('body.expiresAt: is in the past');
+    const operator = operatorOf(request);
     const { key, record } = await deps.keys.create({
       ...onlyDefined(rest),
       projectId,
       name,
-      createdBy: operatorOf(request).name,
+      createdBy: operator.name,
     });
+    const { operatorId } = operator;
+    request.log.info({ operatorId, projectId, keyId: record.keyId }, 'key_created');
     reply.code(201);
     return { data: { key, ...keyView(record) } };
   });
@@ -48,9 +51,10 @@ export function keys(app: App, deps: ApiDeps): void {
   /** Revokes it for good. Safe to repeat. */
   app.delete(`${path}/:keyId`, { config, schema: one }, async (request) => {
     const { keyId, projectId } = await loadProjectKey(deps, request.params);
+    const key = (await deps.keys.revoke(keyId)) ?? neverGone(keyId);
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, keyId }, 'key_revoked');
-    return { data: keyView((await deps.keys.revoke(keyId)) ?? neverGone(keyId)) };
+    return { data: keyView(key) };
   });
 }
 

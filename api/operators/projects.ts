@@ -8,6 +8,7 @@ import { invalid } from '../errors.ts';
 import { pageQuery, readPage } from '../pages.ts';
 import { noQuery } from '../schemas/run.ts';
 import { following } from '../schemas/text.ts';
+import { operatorOf } from './authenticate-operator.ts';
 import { config, loadProject, projectPath, projectsPath } from './routing.ts';
 import { newProject, projectParams } from './schemas.ts';
 
@@ -26,6 +27,7 @@ export function projects(app: App, deps: ApiDeps): void {
     const { projectId, name = projectId, ...bounds } = request.body;
     const project = await deps.projects.create({ ...onlyDefined(bounds), projectId, name });
     if (project === null) throw invalid('body.projectId: is taken');
+    request.log.info({ operatorId: operatorOf(request).operatorId, projectId }, 'project_created');
     reply.code(201).header('location', `${projectsPath}/${projectId}`);
     return { data: projectView(project) };
   });
