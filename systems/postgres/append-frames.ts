@@ -153,6 +153,7 @@ const withMoved = (move: string, beside?: string): string => `
         num_turns = least(r.num_turns + $15::bigint, 2e9)
     from moved
     where r.id = $1 and ($6::text is not null or $7::boolean)
+    returning r.id
   )${beside === undefined ? '' : `, ${beside}`}
   select last_seq, at from moved`;
 

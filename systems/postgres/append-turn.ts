@@ -31,7 +31,9 @@ export function appendTurnFrames(
 
 /**
  * A message may begin and end in one batch, so one update does both. Of the agent's running total the
- * turn has what is new in it.
+ * turn has what is new in it. The session waits for what is noted on its run, because Postgres takes
+ * the parts of a statement in an order of its own: whoever stores a message takes the run before the
+ * session, and the two would wait for each other.
  */
 const ends = '(m.id = $22::uuid and m.ended_at is null)';
 const noteMessages = `
@@ -53,5 +55,6 @@ const noteMessages = `
   rested as (
     update sessions s
     set idle_since = moved.at, cost_so_far_usd = coalesce($26::double precision, s.cost_so_far_usd)
-    from moved where s.run_id = $1 and $22::uuid is not null
+    from moved
+    where s.run_id = $1 and $22::uuid is not null and (select count(*) from noted) >= 0
   )`;
