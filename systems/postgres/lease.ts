@@ -57,7 +57,10 @@ export async function renewLease(
   return rowCount === 1;
 }
 
-/** A new sandbox has a spool of its own, read from its beginning. False: the lease is lost. */
+/**
+ * A new sandbox has a spool of its own, read from its beginning. False: the lease is lost, or there is
+ * a place for a later one by now.
+ */
 export async function beginGeneration(
   db: Db,
   { runId, token, generation }: { runId: string; token: number; generation: number },
@@ -66,9 +69,10 @@ export async function beginGeneration(
     `with moved as (
        update cursors set generation = $3, byte_offset = 0, memory = null
        where run_id = $1 and lease_token = $2 and not closed and generation < $3
+         and not exists (select from runs r where r.id = $1 and r.generation > $3)
        returning run_id
      )
-     update runs r set generation = $3 from moved where r.id = moved.run_id`,
+     update runs r set generation = greatest(r.generation, $3) from moved where r.id = moved.run_id`,
     [runId, token, generation],
   );
   return rowCount === 1;

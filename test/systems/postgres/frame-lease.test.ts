@@ -68,4 +68,12 @@ describe('the lease', () => {
     expect(await frames().append(next)).toMatchObject({ firstSeq: 2 });
     expect(await runs().find(run.runId)).toMatchObject({ generation: 2 });
   });
+
+  test('a generation that another has followed does not begin any more', async () => {
+    const { token } = await lease();
+    await database.pool.query('update runs set generation = 3 where id = $1', [run.runId]);
+    expect(await frames().beginGeneration(run.runId, token, 2)).toBe(false);
+    expect(await runs().find(run.runId)).toMatchObject({ generation: 3 });
+    expect(await frames().beginGeneration(run.runId, token, 3)).toBe(true);
+  });
 });
