@@ -111,13 +111,25 @@ async function takeRunLease(
   const { leaseMs } = times;
   const lease = await takeLease({ frames, owner: hostId, leaseMs, logger }, runId, onLost);
   if (lease === null || lease.position.generation === generation) return lease;
-  const begun =
-    lease.position.generation < generation &&
-    (await frames.beginGeneration(runId, lease.token, generation));
-  if (!begun) {
+  if (!(await beginsGeneration(frames, lease, { runId, generation }))) {
     lease.letGo();
     return null;
   }
   const position = { ...lease.position, generation, byteOffset: 0, memory: blankMemory };
   return { ...lease, position };
+}
+
+/** Where nobody can say, the lease is not kept: somebody will ask for it again. */
+async function beginsGeneration(
+  frames: SupervisorDeps['frames'],
+  { token, position, letGo }: HeldLease,
+  { runId, generation }: SandboxRef,
+): Promise<boolean> {
+  if (position.generation > generation) return false;
+  try {
+    return await frames.beginGeneration(runId, token, generation);
+  } catch (error) {
+    letGo();
+    throw error;
+  }
 }

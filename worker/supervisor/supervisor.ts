@@ -4,6 +4,7 @@
 import type { SandboxEnd } from '../../core/sandbox.ts';
 import type { SandboxRef, TurnOutcome } from '../../workflows/activities.ts';
 import { adoptSandbox, findContainer } from './adopt-sandbox.ts';
+import { SandboxLetGo } from './care.ts';
 import type { SupervisorDeps } from './deps.ts';
 import { createHeldSandboxes, type HeldSandboxes } from './held-sandboxes.ts';
 import { createLiveFiles, filesOf, type LiveFiles } from './live-files.ts';
@@ -45,7 +46,8 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
   const held = createHeldSandboxes();
   const turnstile = createTurnstile();
   const files = createLiveFiles(deps, held, turnstile);
-  const home: Home = { deps, held, turnstile, files };
+  const closing = new AbortController();
+  const home: Home = { deps, held, turnstile, files, closing: closing.signal };
   const exits = deps.sandboxes.watchExits(({ runId }) => held.ofRun(runId)?.hintExit());
   return {
     start: (ref) => start(home, ref),
@@ -70,6 +72,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
         .filter((sandbox) => sandbox.isLive())
         .map((sandbox) => sandbox.ref),
     async close() {
+      closing.abort(new SandboxLetGo('this process is shutting down'));
       exits.close();
       await turnstile.idle();
       await Promise.all(held.all().map((sandbox) => sandbox.close()));
@@ -82,12 +85,16 @@ interface Home {
   held: HeldSandboxes;
   turnstile: Turnstile;
   files: LiveFiles;
+  /** Aborted when nothing more is taken up: who would let go of it again? */
+  closing: AbortSignal;
 }
 
-function start({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<'started' | 'over'> {
+function start(home: Home, ref: SandboxRef): Promise<'started' | 'over'> {
+  const { deps, held, turnstile, closing } = home;
   return turnstile.pass(ref.runId, async () => {
     if (held.find(ref) !== null) return 'started';
     try {
+      closing.throwIfAborted();
       await held.release(ref.runId);
       const started = await startSandbox(deps, ref);
       if (started === 'over') return 'over';
@@ -100,10 +107,11 @@ function start({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<'start
 }
 
 /** An end instead of a sandbox where the run has ended already. */
-function attach({ deps, held, turnstile }: Home, ref: SandboxRef) {
+function attach({ deps, held, turnstile, closing }: Home, ref: SandboxRef) {
   return turnstile.pass(ref.runId, async (): Promise<LiveSandbox | SandboxEnd> => {
     const known = held.find(ref);
     if (known !== null) return known;
+    closing.throwIfAborted();
     await held.release(ref.runId);
     const adoption = await adoptSandbox(deps, ref);
     return adoption.outcome === 'ended' ? adoption.end : held.hold(adoption.sandbox);
