@@ -15,7 +15,7 @@ export function createPaced<T>(work: (key: string) => Promise<T>): (key: string)
     return result;
 
     function rest(): Promise<void> {
-      return new Promise((resolve) => setTimeout(resolve, performance.now() - began));
+      return new Promise((resolve) => setTimeout(resolve, performance.now() - began).unref());
     }
   }
 
