@@ -1,22 +1,20 @@
 import { z } from 'zod';
 import type { RunConfig } from '../core/run-config.ts';
-import { invalid } from './errors.ts';
+import { parsedBody } from './plugins/validation.ts';
 import { runConfigOf } from './run-config.ts';
 import { configFields } from './schemas/run-config.ts';
 import type { ConfigPatch } from './schemas/session.ts';
 
 /** The configuration with the changes in it; refused where the whole would be refused anew. */
 export function patchConfig(known: RunConfig, patch: ConfigPatch): RunConfig {
-  const whole = wholeConfig.safeParse({
+  const whole = parsedBody(wholeConfig, {
     env: mergeEnv(known, patch),
     mcpServers: mergeServers(known, patch),
     ...given('mcpMode', patch.mcpMode, known.mcpMode),
     ...given('appendSystemPrompt', patch.appendSystemPrompt, known.appendSystemPrompt),
     ...given('disallowedTools', patch.disallowedTools, known.disallowedTools),
   });
-  if (whole.success) return runConfigOf(whole.data, known.context);
-  const [issue] = whole.error.issues;
-  throw invalid(`body.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not valid'}`);
+  return runConfigOf(whole, known.context);
 }
 
 const wholeConfig = z.strictObject(configFields);
