@@ -7,10 +7,10 @@ import { type App, type Caller, callerOf } from '../app-types.ts';
 import { sendMessage } from '../chat/send-message.ts';
 import { untilTurnEnd } from '../chat/turn-waits.ts';
 import type { ApiDeps } from '../deps.ts';
-import { invalid } from '../errors.ts';
 import { decodeFiles } from '../given-files.ts';
 import { loadFlow } from '../load-run.ts';
 import { loadSession } from '../load-session.ts';
+import { oneKey } from '../one-key.ts';
 import { openSession } from '../open-session.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { flowParams, noQuery } from '../schemas/run.ts';
@@ -43,7 +43,11 @@ export function chat(
   const url = '/api/v1/flows/:flowId/chat';
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
     const { message: text, stream = true, sessionId } = request.body;
-    const clientMessageId = oneId(request.headers['idempotency-key'], request.body.clientMessageId);
+    const clientMessageId = oneKey({
+      header: request.headers['idempotency-key'],
+      field: request.body.clientMessageId,
+      at: 'body.clientMessageId',
+    });
     const files = decodeFiles(request.body.files ?? []);
     const caller = callerOf(request);
     const flow = await loadFlow(deps, request.params.flowId, caller.key.projectId);
@@ -63,14 +67,6 @@ export function chat(
     const { position } = sent;
     return { data: { ...queued, streamUrl: streamUrl(runId, deps.publicUrl), position } };
   });
-}
-
-/** Header and field are two ways to say one thing. */
-function oneId(header: string | undefined, field: string | undefined): string | null {
-  if (header !== undefined && field !== undefined && header !== field) {
-    throw invalid('body.clientMessageId: differs from the Idempotency-Key header');
-  }
-  return header ?? field ?? null;
 }
 
 interface Wanted {
