@@ -6,14 +6,14 @@ import { labels } from './labels.ts';
 import { flowParams, runRecord } from './run.ts';
 import { configFields } from './run-config.ts';
 import { sessionId } from './session-id.ts';
-import { maxBytes, maxCharacters, text } from './text.ts';
+import { maxBytes, name, text } from './text.ts';
 import { idempotencyKey } from './trigger.ts';
 
 export const sessionBody = z.strictObject({
   sessionId: sessionId.optional().meta({
     description: 'Goes on with the conversation of this id, if there is one; a new one without it.',
   }),
-  name: text().min(1).check(maxCharacters(limits.nameMaxChars)).optional(),
+  name: name().optional(),
   labels: labels.optional(),
   partialMessages: z.boolean().optional(),
   ...configFields,
