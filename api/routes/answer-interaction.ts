@@ -72,14 +72,14 @@ function checkAnswers({ input }: StoredInteraction, answers: Answers): void {
   const questions = new Map(questionsOf(input).map((one) => [String(one['question']), one]));
   for (const [text, answer] of Object.entries(answers)) {
     const question = questions.get(text);
-    if (question === undefined) throw invalid(`answers: there is no question ${quoted(text)}`);
+    if (question === undefined) throw invalid(`body.answers: there is no question ${quoted(text)}`);
     const isList = typeof answer !== 'string';
     if (isList && question['multiSelect'] !== true) {
-      throw invalid(`answers: the question ${quoted(text)} takes one answer`);
+      throw invalid(`body.answers: the question ${quoted(text)} takes one answer`);
     }
   }
   const missing = [...questions.keys()].find((text) => !Object.hasOwn(answers, text));
-  if (missing !== undefined) throw invalid(`answers: ${quoted(missing)} is not answered`);
+  if (missing !== undefined) throw invalid(`body.answers: ${quoted(missing)} is not answered`);
 }
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, limits.shownFieldMaxChars));
