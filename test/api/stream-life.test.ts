@@ -30,7 +30,7 @@ test('pings every 15 seconds, with a comment', async () => {
   const { runId } = await newRun();
   const client = await openStream(`${api.url}${pathOf(runId)}`, { key: tenant.key });
   const began = performance.now();
-  await expect.poll(() => client.comments, { timeout: 20_000 }).toEqual(['ping']);
+  await expect.poll(() => client.comments).toEqual(['ping']);
   expect(performance.now() - began).toBeGreaterThan(limits.streamPingMs - 1_000);
   client.leave();
 });
@@ -78,7 +78,7 @@ test('a process that stops tells its readers to come back soon, and they miss no
   await Promise.all(clients.map((client) => client.until((events) => events.at(-1)?.id === '2')));
   const began = performance.now();
   await leaving.close();
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(performance.now() - began).toBeLessThan(15_000);
   for (const client of clients) {
     await client.closed;
     expect(client.retry).toBe(limits.streamRetryAtShutdownMs);

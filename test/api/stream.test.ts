@@ -119,7 +119,7 @@ test('loses nothing when Redis is flushed, and when nobody publishes', async () 
   await log.write(batch(4));
   await client.until((events) => events.length === 9);
   await log.write(batch(5), { publish: false });
-  await client.until((events) => events.length === 11, 5_000);
+  await client.until((events) => events.length === 11);
   await world.redis.redis.del(...(await world.redis.keys()));
   await log.end();
   await client.closed;
@@ -136,7 +136,7 @@ test('carries on from Postgres alone while Redis is away', async () => {
   });
   for (let i = 0; i < 5; i += 1) {
     await log.write([output(`${i}\n`)]);
-    await client.until((events) => events.length === i + 2, 5_000);
+    await client.until((events) => events.length === i + 2);
   }
   await log.end();
   await client.closed;

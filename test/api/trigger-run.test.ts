@@ -157,7 +157,7 @@ test('answers 201 although Temporal is away, within the time it waits for it', a
       body: { prompt: 'Go' },
     });
     expect(answer.status).toBe(201);
-    expect(performance.now() - began).toBeLessThan(4_000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     const run = await world.stores.runs.find(answer.json.data.runId);
     expect(run?.workflowStartedAt).toBeNull();
   }

@@ -20,7 +20,7 @@ beforeEach(async () => {
   socketPath = join(root, 'x');
   host = fakeHost({ socket: socketPath });
   host.onOther((asked, response) => void asked.pipe(response));
-  forward = await listenForAgent(0, { socketPath, times: { ...times, holdMs: 2_000 } });
+  forward = await listen(30_000);
 });
 
 afterEach(async () => {
@@ -28,6 +28,9 @@ afterEach(async () => {
   await host.down();
   rmSync(root, { recursive: true, force: true });
 });
+
+const listen = (holdMs: number): Promise<Forward> =>
+  listenForAgent(0, { socketPath, times: { ...times, holdMs } });
 
 function post(body: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -56,7 +59,7 @@ test('holds what comes while the host is away and delivers it when it is back', 
   const back = performance.now();
   await host.up();
   expect(await answers).toEqual(bodies);
-  expect(performance.now() - back).toBeLessThan(3_000);
+  expect(performance.now() - back).toBeLessThan(20_000);
 });
 
 test('does not disturb the host with a client that has left by then', async () => {
@@ -71,6 +74,8 @@ test('does not disturb the host with a client that has left by then', async () =
 });
 
 test('gives up a client for whom the host has been away too long', async () => {
+  forward.close();
+  forward = await listen(1_000);
   await expect(post('hello')).rejects.toThrow(/hang up|ECONNRESET/);
 });
 

@@ -21,7 +21,12 @@ describe('the webhook', () => {
     const handle = await world.startWebhook(run.activities);
     expect(await handle.result()).toEqual({ delivered: false });
     expect(run.calls.slice(-1)).toEqual(['dropWebhook']);
-    expect(gapsSeconds(times)).toEqual([2, 10, 30]);
+    const gaps = gapsSeconds(times);
+    expect(gaps).toHaveLength(3);
+    for (const [n, delay] of [2, 10, 30].entries()) {
+      expect(gaps[n]).toBeGreaterThan(delay - 0.5);
+      expect(gaps[n]).toBeLessThan(delay + 7); // of a busy machine
+    }
   }, 90_000);
 
   it('is given up at once where it may not be sent', async () => {
@@ -50,5 +55,5 @@ describe('the webhook', () => {
 });
 
 function gapsSeconds(times: number[]): number[] {
-  return times.slice(1).map((at, i) => Math.round((at - (times[i] ?? 0)) / 1_000));
+  return times.slice(1).map((at, i) => (at - (times[i] ?? 0)) / 1_000);
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { limits } from '../../../core/limits.ts';
 import { publicUrl } from '../api-world.ts';
 import { caller } from '../call.ts';
 import { useTenant } from '../use-api.ts';
@@ -41,11 +40,11 @@ test('a key is shown in full once, works at once, and says who made it', async (
 });
 
 test('a key has the usual rate, and an end where one was given', async () => {
-  const expiresAt = new Date(Date.now() + 1_500).toISOString();
+  const expiresAt = new Date(Date.now() + 5_000).toISOString();
   const made = (await create({ name: 'short', expiresAt })).json.data;
   expect(made).toMatchObject({ rateLimitRpm: 60, expiresAt });
   expect((await flows(made.key)).status).toBe(200);
-  await expect.poll(() => flows(made.key), { timeout: 5_000 }).toMatchObject({ status: 401 });
+  await expect.poll(() => flows(made.key)).toMatchObject({ status: 401 });
   expect((await operator(`${path}/${made.keyId}`)).json.data.state).toBe('expired');
 });
 
@@ -69,8 +68,7 @@ test('a key tells when it was last used, and a call that is refused is a use as 
   const lastUsedAt = async () => (await operator(`${path}/${keyId}`)).json.data.lastUsedAt;
   const beforeMs = Date.now();
   await caller(api, key)('/api/v1/nothing');
-  const patiently = { timeout: limits.keyTouchEveryMs * 3 };
-  await expect.poll(lastUsedAt, patiently).toMatch(/^\d{4}-.*Z$/);
+  await expect.poll(lastUsedAt).toMatch(/^\d{4}-.*Z$/);
   expect(Date.parse(await lastUsedAt())).toBeGreaterThan(beforeMs - 1_000);
 });
 

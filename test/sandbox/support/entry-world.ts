@@ -42,7 +42,7 @@ export async function entryWorld(options: WorldOptions = {}): Promise<EntryWorld
   }
 
   async function untilSaid(key: string): Promise<Record<string, unknown>> {
-    for (let tries = 0; tries < 1_000; tries += 1) {
+    for (let tries = 0; tries < 3_000; tries += 1) {
       const found = said().find((line) => key in line);
       if (found !== undefined) return found;
       await sleep(10);

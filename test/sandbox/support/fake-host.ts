@@ -130,7 +130,7 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
       other = handler;
     },
     untilAsked: async (path) => {
-      await until(() => asked.some((line) => line.includes(path)), 10_000);
+      await until(() => asked.some((line) => line.includes(path)), 30_000);
       if (!asked.some((line) => line.includes(path))) throw new Error(`nobody asked for ${path}`);
     },
   };

@@ -149,7 +149,7 @@ test('tells of an exit', async () => {
   const run = await world.run(wanted, shell('sleep 1'));
   await run.untilExited();
   const hint = { containerId: run.containerId, runId: wanted.runId };
-  await expect.poll(() => hints, { timeout: 5_000 }).toContainEqual(hint);
+  await expect.poll(() => hints).toContainEqual(hint);
   watch.close();
 });
 

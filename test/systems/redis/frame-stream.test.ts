@@ -141,7 +141,7 @@ test('says unsure when its connection was cut, and hears again', async () => {
     .filter((line) => line.includes(`name=${world.instance} `));
   for (const line of mine)
     await world.redis.client('KILL', 'ID', /id=(\d+)/.exec(line)?.[1] ?? '0');
-  await expect.poll(() => heard.length, { timeout: 5_000 }).toBe(2);
+  await expect.poll(() => heard.length).toBe(2);
   expect(heard[1]).toEqual({ kind: 'unsure' });
   await stream.wake(runId);
   await expect.poll(() => heard.at(-1)).toEqual({ kind: 'state' });
@@ -160,7 +160,7 @@ test('answers at once, without an error, while Redis is away', async () => {
   expect(await lost.publishFileTree(runId, '[]')).toBe(false);
   expect(await lost.readFileTree(runId)).toBeNull();
   expect(await lost.expire(runId)).toBe(false);
-  expect(performance.now() - began).toBeLessThan(500);
+  expect(performance.now() - began).toBeLessThan(limits.redisCommandTimeoutMs);
   lost.close();
   redis.disconnect();
 });

@@ -32,13 +32,11 @@ async function makeNamespace(namespace: string, others: string[]): Promise<void>
   const searchAttributes = Object.fromEntries(others.map((name) => [name, keyword]));
   const add = () => operatorService.addSearchAttributes({ namespace, searchAttributes });
   await expect
-    .poll(
-      () =>
-        add().then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 20_000 },
+    .poll(() =>
+      add().then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
 }

@@ -10,6 +10,7 @@ import {
   type HostHandlers,
   serveHostRequests,
 } from '../../../worker/host-requests/host-requests.ts';
+import { createLatch } from '../../../worker/supervisor/latch.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { lostRedis, openRedis, type RedisWorld } from '../../systems/redis/redis-world.ts';
 
@@ -128,9 +129,12 @@ test('a handler that throws is asked again', async () => {
 test('as many as come at once are all answered, a bounded number at a time', async () => {
   let atOnce = 0;
   let most = 0;
+  const isFull = createLatch<true>();
   const { hostId } = await host({}, async () => {
     atOnce += 1;
     most = Math.max(most, atOnce);
+    if (atOnce === limits.hostRequestsAtOnce) isFull.set(true);
+    await isFull.happened;
     await new Promise((resolve) => setTimeout(resolve, 20));
     atOnce -= 1;
     return { outcome: 'missing' };

@@ -1,8 +1,10 @@
 // How runs end: by themselves, by what this host watches, by what is lost.
 
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
 import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
+import { foldersOf } from '../../../worker/supervisor/folders.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { follow, supervisorWorld } from './supervisor-world.ts';
 
@@ -96,7 +98,7 @@ test('an agent that leaves while the engine is away has left by itself', async (
   isAway = true;
   await world.touch(ref, 'go');
   const states = async () => (await world.sandboxes.list()).map(({ state }) => state);
-  await expect.poll(states, { timeout: 20_000 }).toEqual(['exited']);
+  await expect.poll(states).toEqual(['exited']);
   await new Promise((resolve) => setTimeout(resolve, 2 * times.afterResultGraceMs));
   isAway = false;
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
@@ -156,7 +158,7 @@ test('a container that vanishes is read to its last line and counts as lost', as
   const ref = await world.run([{ lines: 5_000 }, { hang: true }]);
   await supervisor.start(ref);
   const lines = async () => (await world.log(ref)).filter(({ event }) => event === 'assistant');
-  await expect.poll(async () => (await lines()).length, { timeout: 20_000 }).toBe(5_000);
+  await expect.poll(async () => (await lines()).length).toBe(5_000);
   const [container] = await world.sandboxes.list();
   await world.sandboxes.remove(container?.containerId ?? '');
   expect(await follow(supervisor, ref)).toMatchObject({
@@ -174,14 +176,13 @@ test('what was written while nobody looked is read before a lost run ends', asyn
     { say: 'after' },
   ]);
   await first.start(ref);
-  await expect
-    .poll(async () => JSON.stringify(await world.log(ref)), { timeout: 20_000 })
-    .toContain('before');
+  await expect.poll(async () => JSON.stringify(await world.log(ref))).toContain('before');
   await first.close();
   const [container] = await world.sandboxes.list();
   const id = container?.containerId ?? '';
   await world.touch(ref, 'go');
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const { spoolFile } = foldersOf(world.dataDir, ref);
+  await expect.poll(() => readFileSync(spoolFile, 'utf8')).toContain('"type":"result"');
   await world.sandboxes.remove(id);
 
   const second = world.process();

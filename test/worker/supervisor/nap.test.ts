@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { createLatch } from '../../../worker/supervisor/latch.ts';
 import { createNap } from '../../../worker/supervisor/session/nap.ts';
 
 const logger = pino({ enabled: false });
 
-/** A nap over an engine that refuses to pause so many times, and takes its time to say so. */
-function napWith({ refusals }: { refusals: number }) {
+/** A nap over an engine that refuses to pause so many times, once it may answer. */
+function napWith({ refusals, mayAnswer }: { refusals: number; mayAnswer?: Promise<unknown> }) {
   const told: string[] = [];
   let left = refusals;
   const sandboxes = {
     async pause(): Promise<void> {
       told.push('pause');
-      await sleep(30);
+      await mayAnswer;
       if ((left -= 1) >= 0) throw new Error('unable to freeze');
     },
     async unpause(): Promise<void> {
@@ -32,10 +33,13 @@ test('an engine that cannot pause a sandbox now is asked again', async () => {
 });
 
 test('one that has been woken up meanwhile is not paused after all', async () => {
-  const { nap, told } = napWith({ refusals: 1 });
+  const engine = createLatch<true>();
+  const { nap, told } = napWith({ refusals: 1, mayAnswer: engine.happened });
   nap.rest();
-  await expect.poll(() => told, { interval: 1 }).toEqual(['pause']);
-  await nap.wake();
+  await expect.poll(() => told).toEqual(['pause']);
+  const awake = nap.wake();
+  engine.set(true);
+  await awake;
   await sleep(150);
   expect(told).toEqual(['pause', 'unpause']);
 });

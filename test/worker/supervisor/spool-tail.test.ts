@@ -8,8 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const patience = { timeout: 10_000 };
-
 const result = JSON.stringify({
   type: 'result',
   subtype: 'success',
@@ -63,12 +61,12 @@ test('a tail that was frozen in the middle of its write stores nothing once anot
     },
   });
   await world.write(`${assistant('one')}\n`);
-  await expect.poll(() => waiting, patience).toBe(true);
+  await expect.poll(() => waiting).toBe(true);
   const second = await world.tail();
   await world.write(`${assistant('two')}\n`);
   await second.readToEnd();
   thaw();
-  await expect.poll(() => first.fenced(), patience).toBe(true);
+  await expect.poll(() => first.fenced()).toBe(true);
   expect(plain(await world.log())).toEqual(framesOf([assistant('one'), assistant('two')]));
   expect(world.published.flatMap(({ frames }) => frames.map(({ seq }) => seq))).toEqual([
     1, 2, 3, 4,
@@ -112,7 +110,7 @@ test('what stands after the last newline is read when nothing follows, and not b
   const tail = await world.tail();
   const line = assistant('unfinished');
   await world.write(`${assistant('whole')}\n${line.slice(0, 20)}`);
-  await expect.poll(async () => (await world.log()).length, patience).toBe(2);
+  await expect.poll(async () => (await world.log()).length).toBe(2);
   await world.write(line.slice(20));
   await tail.readToEnd();
   expect(plain(await world.log())).toEqual(framesOf([assistant('whole'), line]));
@@ -124,7 +122,7 @@ test('deltas follow the frame before them, and a restart gives them the same ids
     JSON.stringify({ type: 'stream_event', event: { type: 'content_block_delta', text } });
   const first = await world.tail();
   await world.write(`${assistant('one')}\n${delta('a')}\n${delta('b')}\n`);
-  await expect.poll(() => world.published.flatMap(({ deltas }) => deltas).length, patience).toBe(2);
+  await expect.poll(() => world.published.flatMap(({ deltas }) => deltas).length).toBe(2);
   first.stop();
   await first.done;
   const second = await world.tail();
@@ -171,9 +169,7 @@ test('a quiet run has its turn beside eight that flood', async () => {
   for (let i = 1; i <= 5; i += 1) {
     const before = turns;
     await quiet.write(`${assistant(`${i}`)}\n`);
-    await expect
-      .poll(async () => (await quiet.log()).length, { interval: 5, timeout: 30_000 })
-      .toBe(2 * i);
+    await expect.poll(async () => (await quiet.log()).length, { interval: 5 }).toBe(2 * i);
     turnsBetween.push(turns - before);
   }
   expect(Math.max(...turnsBetween)).toBeLessThan(8 * 8);

@@ -10,8 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const patience = { timeout: 10_000 };
-
 test('a disk that fails for a moment loses nothing; one that goes on failing ends the run', async () => {
   const world = await tailWorld(database.pool);
   await world.write(`${assistant('one')}\n`);
@@ -26,12 +24,12 @@ test('a disk that fails for a moment loses nothing; one that goes on failing end
     },
   };
   const tail = await world.tail({ spool });
-  await expect.poll(async () => (await world.log()).length, patience).toBe(2);
+  await expect.poll(async () => (await world.log()).length).toBe(2);
   expect(tail.troubles).toEqual([]);
 
   failing.until = Number.POSITIVE_INFINITY;
   await world.write(`${assistant('two')}\n`);
-  await expect.poll(() => tail.troubles, patience).toEqual(['unreadable']);
+  await expect.poll(() => tail.troubles).toEqual(['unreadable']);
   await tail.done;
 });
 
@@ -39,9 +37,9 @@ test('a spool that shrank is read no further', async () => {
   const world = await tailWorld(database.pool);
   const tail = await world.tail();
   await world.write(`${assistant('one')}\n`);
-  await expect.poll(async () => (await world.log()).length, patience).toBe(2);
+  await expect.poll(async () => (await world.log()).length).toBe(2);
   await world.cutTo(3);
-  await expect.poll(() => tail.troubles, patience).toEqual(['shrunk']);
+  await expect.poll(() => tail.troubles).toEqual(['shrunk']);
 });
 
 test.each(['removed', 'moved', 'a link', 'another file'])(
@@ -50,12 +48,12 @@ test.each(['removed', 'moved', 'a link', 'another file'])(
     const world = await tailWorld(database.pool);
     const tail = await world.tail();
     await world.write(`${assistant('one')}\n`);
-    await expect.poll(async () => (await world.log()).length, patience).toBe(2);
+    await expect.poll(async () => (await world.log()).length).toBe(2);
     if (how === 'moved') await rename(world.path, `${world.path}.moved`);
     else await unlink(world.path);
     if (how === 'a link') await symlink('/etc/hostname', world.path);
     if (how === 'another file') await writeFile(world.path, `${assistant('forged')}\n`.repeat(50));
-    await expect.poll(() => tail.troubles, patience).toEqual(['replaced']);
+    await expect.poll(() => tail.troubles).toEqual(['replaced']);
     await tail.done;
     expect(plain(await world.log())).toEqual(framesOf([assistant('one')]));
   },
@@ -65,5 +63,5 @@ test('a spool that reaches its bound is read no further', async () => {
   const world = await tailWorld(database.pool);
   const tail = await world.tail({ bounds: { ...bounds(), spoolBytes: 10_000 } });
   await world.write(`${assistant('x')}\n`.repeat(200));
-  await expect.poll(() => tail.troubles, patience).toEqual(['too_long']);
+  await expect.poll(() => tail.troubles).toEqual(['too_long']);
 });

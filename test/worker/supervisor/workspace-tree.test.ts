@@ -53,7 +53,7 @@ for i in range(4000):
   const began = performance.now();
   const watch = watchFileTree(root, async (json) => trees.push(json));
   await watch.finish();
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(performance.now() - began).toBeLessThan(30_000);
   expect(JSON.parse(trees[0] ?? '')).toHaveLength(3_000);
   const usage = await usageOf([root]);
   expect(usage.bytes).toBeGreaterThan(4_000 * 4_096);

