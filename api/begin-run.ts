@@ -81,7 +81,12 @@ async function after(
   if (endedAt !== null || deletedAt !== null) return admission;
   const ms = seconds * 1_000;
   await whileAsked(reply, closing, (signal) => untilEnded(runId, { ms, signal }));
-  return { ...admission, run: (await deps.runs.find(runId)) ?? admission.run };
+  // It is admitted: an answer that fails now would have it triggered once more.
+  const now = await deps.runs.find(runId).catch((err: unknown) => {
+    deps.logger.warn({ err, runId }, 'waited_run_not_read');
+    return null;
+  });
+  return { ...admission, run: now ?? admission.run };
 }
 
 function answer(reply: FastifyReply, admission: Admission, publicUrl: string) {

@@ -12,24 +12,30 @@ export interface AwaitedTurn {
 
 /**
  * How the turn of a message ended; null where it has not, in time. What is published of the session
- * makes this look; and a tick, in case nobody was there to publish it.
+ * makes this look; and a tick, in case nobody was there to publish it. Never throws: the message is
+ * stored, and an answer that fails now would have it sent once more.
  */
 export async function untilTurnEnd(
-  { messages, frameStream }: Pick<ApiDeps, 'messages' | 'frameStream'>,
+  { messages, frameStream, logger }: Pick<ApiDeps, 'messages' | 'frameStream' | 'logger'>,
   { runId, messageId, withinMs, signal }: AwaitedTurn,
 ): Promise<MessageEnd | null> {
+  const look = () =>
+    messages.end(messageId).catch((err: unknown) => {
+      logger.warn({ err, runId, messageId }, 'turn_wait_not_looked_at');
+      return null;
+    });
   const endsAt = performance.now() + withinMs;
   let bell = new AbortController();
   const unsubscribe = frameStream.subscribe(runId, () => bell.abort());
   try {
     while (!signal.aborted && performance.now() < endsAt) {
       bell = new AbortController();
-      const end = await messages.end(messageId);
+      const end = await look();
       if (end !== null) return end;
       await pause(restMs, signal);
       await pause(tickMs, AbortSignal.any([bell.signal, signal]));
     }
-    return await messages.end(messageId);
+    return await look();
   } finally {
     unsubscribe();
   }
