@@ -3,6 +3,7 @@ import { createHostStore } from '../../systems/postgres/host-store.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
+import { endSession } from '../support/session-ways.ts';
 import { type HeldWay, openHeldWay } from './support/held-way.ts';
 
 const lostMs = 24_000;
@@ -68,11 +69,6 @@ async function sandboxesOf(runId: string) {
   return own.map(({ hostId, generation, state }) => ({ hostId, generation, state }));
 }
 
-async function endChat({ sessionId, closed }: Conversation): Promise<void> {
-  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
-  await closed;
-}
-
 describe('a host that is killed and does not come back', patiently, () => {
   it('is followed by another in its sessions; its runs end', async () => {
     await bothHosts();
@@ -105,7 +101,7 @@ describe('a host that is killed and does not come back', patiently, () => {
       .poll(() => sandboxesOf(chat.runId), { timeout: patienceMs })
       .toEqual([{ hostId: second.hostId(), generation: 2, state: 'running' }]);
     await expect.poll(() => sandboxesOf(plain.runId), { timeout: patienceMs }).toEqual([]);
-    await endChat(chat);
+    await endSession(service, chat);
   });
 });
 
@@ -157,6 +153,6 @@ describe('a host that Postgres does not hear', patiently, () => {
     await expect
       .poll(() => service.worker.log().slice(from), { timeout: patienceMs })
       .toMatch(/"kept":0,.*host_goes_on/);
-    await endChat(chat);
+    await endSession(service, chat);
   });
 });

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import { type Service, startService } from '../support/service.ts';
+import { endSession, untilAsleep, untilRemoved } from '../support/session-ways.ts';
 
 const patiently = { timeout: 180_000 };
 const idleMs = 4_000;
@@ -51,7 +51,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     expect(chat.events.some(({ event, data }) => event === 'user' && /kept/.test(data))).toBe(true);
     expect(chat.named('session_ready')).toHaveLength(2);
     expect(await service.readRun(chat.runId)).toMatchObject({ status: 'running' });
-    await endChat(service, chat);
+    await endSession(service, chat);
   });
 
   it('runs a message again whose container was killed in its first turn', async () => {
@@ -63,7 +63,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     expect(await chat.say(saying('Next.'))).toMatchObject({ exitCode: 0, texts: ['Next.'] });
     expect(chat.named('turn_end')).toHaveLength(2);
     expect(chat.named('session_ready')).toHaveLength(2);
-    await endChat(service, chat);
+    await endSession(service, chat);
   });
 
   it('runs a message once whose container was killed before it had begun, and those behind it', async () => {
@@ -76,7 +76,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     expect(await chat.turn(first)).toMatchObject({ exitCode: 0, texts: ['First.'] });
     expect(await chat.turn(second)).toMatchObject({ exitCode: 0, texts: ['Second.'] });
     expect(chat.named('turn_end')).toHaveLength(2);
-    await endChat(service, chat);
+    await endSession(service, chat);
   });
 
   it('runs a message again whose container was killed during a later call of the model', async () => {
@@ -94,7 +94,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     await letNextGoOn(service, chat);
     expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['After.'] });
     expect(chat.named('turn_end')).toHaveLength(2);
-    await endChat(service, chat);
+    await endSession(service, chat);
   });
 });
 
@@ -143,25 +143,4 @@ async function newestSandbox(service: Service, { runId }: Conversation): Promise
   const last = own.sort((a, b) => b.generation - a.generation)[0];
   if (!last) throw new Error('it has no container');
   return last;
-}
-
-async function endChat(service: Service, { sessionId, closed }: Conversation): Promise<void> {
-  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
-  await closed;
-}
-
-async function untilAsleep(service: Service, { runId }: Conversation): Promise<void> {
-  const end = performance.now() + 90_000;
-  while ((await service.readRun(runId)).status !== 'sleep') {
-    if (performance.now() > end) throw new Error('it does not fall asleep');
-    await sleep(50);
-  }
-}
-
-async function untilRemoved(service: Service, { runId }: Conversation): Promise<void> {
-  const end = performance.now() + 90_000;
-  while ((await service.sandboxes.list()).some((one) => one.runId === runId)) {
-    if (performance.now() > end) throw new Error('its container is not removed');
-    await sleep(50);
-  }
 }

@@ -6,6 +6,7 @@ import { ensureWebhookSecret } from '../../systems/postgres/webhook-secret.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { type Service, startService } from '../support/service.ts';
+import { untilRemoved } from '../support/session-ways.ts';
 import { collect } from '../support/stream-story.ts';
 import { answerWith, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -41,7 +42,7 @@ describe('a run over HTTP', patiently, () => {
     expect(again.status).toBe(200);
     const ended = await service.untilEnded(runId);
     expect(ended).toMatchObject({ status: 'sleep', error: 'stopped_by_api' });
-    await untilRemoved(runId);
+    await untilRemoved(service, { runId });
   });
 
   it('is deleted when asked, and is gone, container and all', async () => {
@@ -55,14 +56,14 @@ describe('a run over HTTP', patiently, () => {
     expect((await service.call('DELETE', `/runs/${runId}`)).status).toBe(404);
     expect((await service.call('GET', `/runs/${runId}`)).status).toBe(404);
     expect(lastOf(await stream)).toMatchObject({ event: 'finished', reason: 'deleted' });
-    await untilRemoved(runId);
+    await untilRemoved(service, { runId });
   });
 
   it('is ended before its sandbox has come up, and leaves none behind', async () => {
     const { runId } = await service.trigger({ prompt: working });
     expect((await service.call('POST', `/runs/${runId}/stop`)).status).toBe(200);
     expect(await service.untilEnded(runId)).toMatchObject({ error: 'stopped_by_api' });
-    await untilRemoved(runId);
+    await untilRemoved(service, { runId });
   });
 
   it('is started once, however often the same key comes', async () => {
@@ -167,11 +168,6 @@ async function untilWorking(runId: string): Promise<void> {
   await expect
     .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: 60_000 })
     .toBe('working');
-}
-
-async function untilRemoved(runId: string): Promise<void> {
-  const names = async () => (await service.sandboxes.list()).map((sandbox) => sandbox.runId);
-  await expect.poll(names, { timeout: 60_000 }).not.toContain(runId);
 }
 
 async function untilWebhook(runId: string, state: string): Promise<RunRecord> {

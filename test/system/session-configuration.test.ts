@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { databaseText } from '../support/everything-written.ts';
 import { type Service, startService } from '../support/service.ts';
+import { untilAsleep } from '../support/session-ways.ts';
 
 const patiently = { timeout: 180_000 };
 
@@ -73,18 +74,13 @@ function heardSince(count: number): string[] {
   return bodies.map((body) => words.filter((word) => body.includes(word)).join());
 }
 
-async function untilAsleep({ runId }: Conversation): Promise<void> {
-  const status = async () => (await service.readRun(runId)).status;
-  await expect.poll(status, { timeout: 60_000 }).toBe('sleep');
-}
-
 describe("a session's configuration", patiently, () => {
   it('is kept over its sleep, is nowhere to be read, and is forgotten at its end', async () => {
     const chat = await openConversation(service, opening);
     expect(await databaseText(service.database.pool)).not.toMatch(/canary-|FIRST-WORDS/);
     const before = service.model.requests().length;
     await chat.say(model(show));
-    await untilAsleep(chat);
+    await untilAsleep(service, chat);
     await chat.say(model(show));
     expect(chat.named('session_ready')).toHaveLength(2);
     expect(shown(chat)).toEqual([digest(first), digest(first)]);

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { type Service, startService } from '../support/service.ts';
+import { endSession, untilAsleep } from '../support/session-ways.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -35,14 +35,14 @@ describe('a file that is given to a session without a sandbox', patiently, () =>
     expect(await download(chat, 'own/a.txt')).toBe('one');
     await chat.say(script([{ shell: 'cat own/a.txt shared.txt > seen' }]));
     expect(await download(chat, 'seen')).toBe('oneof the flow');
-    await ended(chat);
+    await endSession(service, chat);
     expect((await inject(chat, [text('own/b.txt', '')])).status).toBe(400);
   });
 
   it('is there after its sleep, in place of what the agent had left, once', async () => {
     const chat = await openConversation(service);
     await chat.say(script([{ shell: 'mkdir own; echo old > own/a.txt; echo old > b.txt' }]));
-    await asleep(chat);
+    await untilAsleep(service, chat);
     expect((await inject(chat, [text('own/c.txt', '')])).status).toBe(200);
     expect((await inject(chat, [text('own', '')])).body).toMatchObject({
       error: { code: 'VALIDATION_ERROR', message: expect.stringContaining('body.files.0.path') },
@@ -51,10 +51,10 @@ describe('a file that is given to a session without a sandbox', patiently, () =>
     expect(await download(chat, 'own/a.txt')).toBe('new');
     await chat.say(script([{ shell: 'cat own/a.txt b.txt > own/seen; rm own/a.txt' }]));
     expect(await download(chat, 'own/seen')).toBe('newold\n');
-    await asleep(chat);
+    await untilAsleep(service, chat);
     await chat.say(script([{ shell: 'ls own > own/left' }]));
     expect(await download(chat, 'own/left')).toBe('c.txt\nleft\nseen\n');
-    await ended(chat);
+    await endSession(service, chat);
   });
 });
 
@@ -72,10 +72,10 @@ describe('files of a message', patiently, () => {
       ['one', 'two', 'three'].map((name) => download(chat, `own/${name}`)),
     );
     expect(seen).toEqual(['a', 'b', 'c']);
-    await asleep(chat);
+    await untilAsleep(service, chat);
     await chat.turn(await chat.send(look('four'), { files: [text('own/in', 'd')] }));
     expect(await download(chat, 'own/four')).toBe('d');
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('are those of the first of two with the same id', async () => {
@@ -88,7 +88,7 @@ describe('files of a message', patiently, () => {
     expect(await chat.send(look, { ...id, files: [text('own/in', 'second')] })).toBe(message);
     await chat.turn(message);
     expect(await download(chat, 'own/out')).toBe('first');
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('come back with it when its sandbox is lost', async () => {
@@ -103,7 +103,7 @@ describe('files of a message', patiently, () => {
     await service.sandboxes.signal(own?.containerId ?? '', 'SIGKILL');
     expect(await chat.turn(message)).toMatchObject({ exitCode: 0 });
     expect(await download(chat, 'own/out')).toBe('again');
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('that cannot be written end its turn with the reason, and the session goes on', async () => {
@@ -117,7 +117,7 @@ describe('files of a message', patiently, () => {
     });
     await chat.say(script([{ shell: 'cat own/beside > own/out' }]));
     expect(await download(chat, 'own/out')).toBe('here');
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('are refused before anything is stored', async () => {
@@ -134,19 +134,6 @@ describe('files of a message', patiently, () => {
     }
     const read = await service.call('GET', `/flows/${service.flowId}/sessions/${sessionId}`);
     expect(read.data).toMatchObject({ queued: 0, status: 'sleep' });
-    await ended(chat);
+    await endSession(service, chat);
   });
 });
-
-async function ended({ sessionId, closed }: Conversation): Promise<void> {
-  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
-  await closed;
-}
-
-async function asleep({ runId }: Conversation): Promise<void> {
-  const end = performance.now() + 30_000;
-  while ((await service.readRun(runId)).status !== 'sleep') {
-    if (performance.now() > end) throw new Error('it does not fall asleep');
-    await sleep(50);
-  }
-}

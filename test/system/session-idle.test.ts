@@ -6,6 +6,7 @@ import type { ListedSandbox } from '../../systems/docker/list.ts';
 import { foldersOf } from '../../worker/supervisor/folders.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { type Service, startService } from '../support/service.ts';
+import { endSession } from '../support/session-ways.ts';
 import { stackEnv } from '../support/stack-env.ts';
 
 const patiently = { timeout: 180_000 };
@@ -35,11 +36,6 @@ async function cpuNs(chat: Conversation): Promise<number> {
   return cpu_stats.cpu_usage.total_usage;
 }
 
-async function ended({ sessionId, closed }: Conversation): Promise<void> {
-  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
-  await closed;
-}
-
 describe('an agent of a session that has nothing to do', patiently, () => {
   it('is paused and takes no processor time; the next message finds it as it was', async () => {
     const chat = await openConversation(service);
@@ -57,7 +53,7 @@ describe('an agent of a session that has nothing to do', patiently, () => {
     expect(await cpuNs(chat)).toBeGreaterThan(atRest);
     expect(chat.named('session_ready')).toHaveLength(1);
     await untilPaused(chat);
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('goes on in another container where its own has died meanwhile', async () => {
@@ -73,7 +69,7 @@ describe('an agent of a session that has nothing to do', patiently, () => {
     expect(await chat.say(saying('Two.'))).toMatchObject({ exitCode: 0, texts: ['Two.'] });
     expect(chat.named('session_ready')).toHaveLength(2);
     expect(chat.named('finished')).toEqual([]);
-    await ended(chat);
+    await endSession(service, chat);
   });
 });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { type Service, startService } from '../support/service.ts';
+import { endSession, untilAsleep } from '../support/session-ways.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -25,7 +26,7 @@ describe('messages that come while a session', patiently, () => {
     await chat.until(({ event }) => event === 'session_ready');
     for (const message of others.slice(0, 2)) sent.push(await chat.send(message));
     await chat.turn(sent.at(-1) ?? '');
-    await asleep(chat);
+    await untilAsleep(service, chat);
     for (const message of others.slice(2)) {
       sent.push(await chat.send(message));
       await sleep(100);
@@ -34,7 +35,7 @@ describe('messages that come while a session', patiently, () => {
     expect(saidIn(chat)).toEqual(texts);
     expect(chat.named('session_ready')).toHaveLength(2);
     expectEachOnce(chat, sent);
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('is between two sandboxes have one turn each, behind the one that is run again', async () => {
@@ -52,7 +53,7 @@ describe('messages that come while a session', patiently, () => {
     await chat.turn(sent.at(-1) ?? '');
     expect(saidIn(chat)).toEqual(['Again.', 'Before.', 'One.', 'Two.', 'Three.']);
     expectEachOnce(chat, sent);
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('is ended are told that they have failed, or are not taken; later ones start nothing', async () => {
@@ -98,17 +99,4 @@ function expectEachOnce(chat: Conversation, sent: string[]): void {
   expect(ids('turn_end')).toEqual(sent);
   for (const { data } of chat.named('turn_end'))
     expect(JSON.parse(data)).toMatchObject({ exitCode: 0 });
-}
-
-async function ended(chat: Conversation): Promise<void> {
-  await service.call('DELETE', pathOf(chat));
-  await chat.closed;
-}
-
-async function asleep({ runId }: Conversation): Promise<void> {
-  const end = performance.now() + 60_000;
-  while ((await service.readRun(runId)).status !== 'sleep') {
-    if (performance.now() > end) throw new Error('it does not fall asleep');
-    await sleep(50);
-  }
 }

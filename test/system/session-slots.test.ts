@@ -6,6 +6,7 @@ import { script } from '../scripted-agent/lines.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { type Service, startService } from '../support/service.ts';
+import { endSession } from '../support/session-ways.ts';
 
 let service: Service;
 let clients: [ApiClient, ApiClient];
@@ -38,7 +39,7 @@ describe('sessions that wake up at once, by two processes of the API', patiently
     }
     for (const chat of taken) await chat.until(({ event }) => event === 'chat_output');
     expect(await watch.end()).toBe(3);
-    await Promise.all(chats.map(ended));
+    await Promise.all(chats.map((chat) => endSession(service, chat)));
   });
 
   it('take turns where they come again: never more at a time, and every message has its turn', async () => {
@@ -53,7 +54,7 @@ describe('sessions that wake up at once, by two processes of the API', patiently
     expect(await watch.end()).toBe(2);
     expect(turns.map(({ texts }) => texts)).toEqual(chats.map((_, n) => [`I am ${n}.`]));
     for (const chat of chats) expect(chat.named('turn_end')).toHaveLength(1);
-    await Promise.all(chats.map(ended));
+    await Promise.all(chats.map((chat) => endSession(service, chat)));
   });
 });
 
@@ -97,9 +98,4 @@ async function limitTo(maxConcurrentRuns: number): Promise<void> {
   const sealer = createSealer(service.encryptionKey);
   const projects = createProjectStore(service.database.pool, sealer);
   await projects.update(service.projectId, { maxConcurrentRuns });
-}
-
-async function ended({ sessionId, closed }: Conversation): Promise<void> {
-  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
-  await closed;
 }

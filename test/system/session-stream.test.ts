@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { redisKeys } from '../../systems/redis/keys.ts';
@@ -7,6 +6,7 @@ import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
+import { endSession, untilAsleep } from '../support/session-ways.ts';
 import { stackEnv } from '../support/stack-env.ts';
 
 let service: Service;
@@ -29,7 +29,7 @@ describe('the stream of a session', patiently, () => {
   it('stays open over turns and sandboxes, and is said again to whoever comes back', async () => {
     const chat = await openConversation(service);
     await chat.say(saying('One.'));
-    await asleep(chat);
+    await untilAsleep(service, chat);
     await chat.say(saying('Two.'));
     const ids = numbered(chat.events).map(({ id }) => Number(id));
     expect(ids).toEqual(ids.map((_, index) => index + 1));
@@ -47,7 +47,7 @@ describe('the stream of a session', patiently, () => {
     expect(rendered?.data).toContain('Two.');
     const told = ({ event }: SentEvent): boolean => event !== 'output';
     expect(numbered(fresh).filter(told)).toEqual(numbered(toLastTurn(chat.events)).filter(told));
-    await ended(chat);
+    await endSession(service, chat);
     expect(chat.events.at(-1)?.event).toBe('finished');
     expect(chat.named('finished')).toHaveLength(1);
   });
@@ -67,7 +67,7 @@ describe('the stream of a session', patiently, () => {
     expect(texts.map(({ data }) => JSON.parse(data) as unknown)).toEqual(
       ['a', 'b', 'c'].map((text) => ({ text })),
     );
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('says from where on it is whole, and the log has the rest under the same numbers', async () => {
@@ -108,14 +108,14 @@ describe('the stream of a session', patiently, () => {
     const names = rest.map(({ event }) => event);
     expect(names.indexOf('replay_truncated')).toBeLessThan(names.indexOf('user_message'));
     expect(await backfill()).toEqual(all.filter(({ seq }) => seq > cut));
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('has token by token what every one of its sandboxes says, where that is asked for', async () => {
     const chat = await openConversation(service, { partialMessages: true });
     const plain = await openConversation(service);
     await Promise.all([chat.say(saying('First words.')), plain.say(saying('First words.'))]);
-    await asleep(chat);
+    await untilAsleep(service, chat);
     await chat.say(saying('Second words.'));
     const deltas = chat.named('stream_event');
     expect(deltas.every(({ id }) => id === undefined)).toBe(true);
@@ -125,7 +125,7 @@ describe('the stream of a session', patiently, () => {
       expect(deltas.filter(({ data }) => data.includes(`"${name}"`)).length).toBeGreaterThan(1);
     }
     expect(plain.named('stream_event')).toEqual([]);
-    await Promise.all([ended(chat), ended(plain)]);
+    await Promise.all([endSession(service, chat), endSession(service, plain)]);
   });
 });
 
@@ -149,17 +149,4 @@ async function forgetBuffer({ runId }: Conversation): Promise<void> {
   await once(redis, 'ready');
   await redis.del(redisKeys(service.instance).frames(runId));
   redis.disconnect();
-}
-
-async function ended({ sessionId, closed }: Conversation): Promise<void> {
-  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
-  await closed;
-}
-
-async function asleep({ runId }: Conversation): Promise<void> {
-  const end = performance.now() + 60_000;
-  while ((await service.readRun(runId)).status !== 'sleep') {
-    if (performance.now() > end) throw new Error('it does not fall asleep');
-    await sleep(50);
-  }
 }

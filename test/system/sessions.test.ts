@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProjectStore } from '../../systems/postgres/project-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
-import { type Conversation, openConversation } from '../support/conversation.ts';
+import { openConversation } from '../support/conversation.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import { type Service, startService } from '../support/service.ts';
+import { endSession, untilRemoved } from '../support/session-ways.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('a session over HTTP', patiently, () => {
     expect((await chat.turn(a ?? '')).texts).toEqual(['Twice.']);
     expect(chat.named('turn_end')).toHaveLength(7);
     expect(chat.named('user_message')).toHaveLength(7);
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('stops a turn when interrupted, and goes on', async () => {
@@ -82,7 +82,7 @@ describe('a session over HTTP', patiently, () => {
     expect(await chat.turn(message)).toMatchObject({ exitCode: 1 });
     expect(await chat.say(saying('Still here.'))).toMatchObject({ texts: ['Still here.'] });
     expect(chat.named('session_ready')).toHaveLength(1);
-    await ended(chat);
+    await endSession(service, chat);
   });
 
   it('ends when stopped, in the middle of a turn: what is undelivered has failed, later is 404', async () => {
@@ -101,7 +101,7 @@ describe('a session over HTTP', patiently, () => {
     const reopened = { body: { sessionId } };
     const path = `/flows/${service.flowId}/sessions`;
     expect((await service.call('POST', path, reopened)).status).toBe(404);
-    await untilRemoved(chat);
+    await untilRemoved(service, chat);
   });
 
   it('is deleted with its run', async () => {
@@ -111,7 +111,7 @@ describe('a session over HTTP', patiently, () => {
     await chat.closed;
     expect(JSON.parse(chat.events.at(-1)?.data ?? '')).toMatchObject({ reason: 'deleted' });
     expect((await service.call('GET', pathOf(chat))).status).toBe(404);
-    await untilRemoved(chat);
+    await untilRemoved(service, chat);
   });
 
   it('ends when its sandboxes are lost one after the other', async () => {
@@ -135,7 +135,7 @@ describe('a session over HTTP', patiently, () => {
     expect(over.status).toBe(429);
     expect(over.body).toMatchObject({ error: { code: 'QUEUE_FULL', limit: 50, current: 50 } });
     expect((await service.call('GET', pathOf(chat))).data).toMatchObject({ queued: 50 });
-    await ended(chat);
+    await endSession(service, chat);
     expect(chat.named('turn_end')).toHaveLength(51);
   });
 });
@@ -175,7 +175,7 @@ describe('the configuration of a session', patiently, () => {
       body: { env: { PATH: '/' } },
     });
     expect(refused.status).toBe(400);
-    await ended(chat);
+    await endSession(service, chat);
     const gone = await service.call('PATCH', `${pathOf(chat)}/config`, { body: {} });
     expect(gone.status).toBe(404);
   });
@@ -199,14 +199,14 @@ describe('the places of a project', patiently, () => {
       body: { error: { code: 'CONCURRENT_LIMIT', limit: 2, current: 2 } },
     });
     expect((await service.call('GET', pathOf(a))).data).toMatchObject({ queued: 0 });
-    await ended(b);
+    await endSession(service, b);
     expect(await a.say(saying('a again'))).toMatchObject({ texts: ['a again'] });
     const run = await service.call('POST', `/flows/${service.flowId}/runs`, {
       body: { prompt: saying('run') },
     });
     expect(run.status).toBe(201);
     expect(await service.readRun(a.runId)).toMatchObject({ status: 'sleep' });
-    await Promise.all([ended(a), ended(c)]);
+    await Promise.all([endSession(service, a), endSession(service, c)]);
     await limitTo(20);
   });
 
@@ -214,7 +214,7 @@ describe('the places of a project', patiently, () => {
     const chats = await Promise.all(Array.from({ length: 10 }, () => openConversation(service)));
     const turns = await Promise.all(chats.map((chat, n) => chat.say(saying(`I am ${n}.`))));
     expect(turns.map(({ texts }) => texts)).toEqual(chats.map((_, n) => [`I am ${n}.`]));
-    await Promise.all(chats.map(ended));
+    await Promise.all(chats.map((chat) => endSession(service, chat)));
   });
 });
 
@@ -222,17 +222,4 @@ async function limitTo(maxConcurrentRuns: number): Promise<void> {
   const sealer = createSealer(service.encryptionKey);
   const projects = createProjectStore(service.database.pool, sealer);
   await projects.update(service.projectId, { maxConcurrentRuns });
-}
-
-async function ended(chat: Conversation): Promise<void> {
-  await service.call('DELETE', pathOf(chat));
-  await chat.closed;
-}
-
-async function untilRemoved({ runId }: Conversation): Promise<void> {
-  const end = performance.now() + 90_000;
-  while ((await service.sandboxes.list()).some((one) => one.runId === runId)) {
-    if (performance.now() > end) throw new Error('its container is not removed');
-    await sleep(50);
-  }
 }

@@ -1,0 +1,33 @@
+// What a session comes to, asked for and waited for from outside.
+
+import { expect } from 'vitest';
+import type { Conversation } from './conversation.ts';
+import type { Service } from './service.ts';
+
+const patience = { timeout: 90_000 };
+
+/** Ends it, and reads its stream to the end. */
+export async function endSession(
+  service: Pick<Service, 'call' | 'flowId'>,
+  { sessionId, closed }: Pick<Conversation, 'sessionId' | 'closed'>,
+): Promise<void> {
+  await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
+  await closed;
+}
+
+export async function untilAsleep(
+  service: Pick<Service, 'readRun'>,
+  { runId }: { runId: string },
+): Promise<void> {
+  const status = async () => (await service.readRun(runId)).status;
+  await expect.poll(status, patience).toBe('sleep');
+}
+
+/** Until its container is gone; a run's, too. */
+export async function untilRemoved(
+  { sandboxes }: Pick<Service, 'sandboxes'>,
+  { runId }: { runId: string },
+): Promise<void> {
+  const withContainer = async () => (await sandboxes.list()).map((sandbox) => sandbox.runId);
+  await expect.poll(withContainer, patience).not.toContain(runId);
+}
