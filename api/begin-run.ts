@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failpoint } from '../core/failpoint.ts';
-import type { Admission, AdmitRun, Refusal } from '../systems/postgres/admission.ts';
+import type { Admission, AdmitRun } from '../systems/postgres/admission.ts';
 import { admitRun } from './admit-run.ts';
 import { makeRoom, withRoom } from './chat/make-room.ts';
 import type { ApiDeps } from './deps.ts';
 import type { UntilEnded } from './end-waits.ts';
-import { ApiError } from './errors.ts';
+import { gateError } from './gate-error.ts';
 import type { DecodedFile } from './given-files.ts';
 import { deletedRunView, runPath, runView } from './views/run-view.ts';
 import { whileAsked } from './while-asked.ts';
@@ -100,17 +100,6 @@ function answer(reply: FastifyReply, admission: Admission, publicUrl: string) {
       return { data: run.deletedAt === null ? runView(run, publicUrl) : deletedRunView(run) };
     }
     case 'refused':
-      throw refusalError(admission);
+      throw gateError(admission);
   }
 }
-
-function refusalError({ reason, limit, current }: Refusal): ApiError {
-  if (limit === undefined || current === undefined) return new ApiError(reason, messages[reason]);
-  return new ApiError(reason, messages[reason], { limit, current });
-}
-
-const messages: Record<Refusal['reason'], string> = {
-  RUNNER_OFFLINE: 'The host that this flow is bound to is offline.',
-  CONCURRENT_LIMIT: 'The project has as many runs as it may have at once.',
-  MONTHLY_QUOTA: "The project's runs of this month are used up.",
-};

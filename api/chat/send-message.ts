@@ -2,7 +2,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Run } from '../../core/run.ts';
 import type { StoredMessage } from '../../systems/postgres/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
-import { ApiError, notFound } from '../errors.ts';
+import { notFound } from '../errors.ts';
+import { gateError } from '../gate-error.ts';
 import type { DecodedFile } from '../given-files.ts';
 import type { WorkflowCalls } from '../workflow-calls.ts';
 import { makeRoom, withRoom } from './make-room.ts';
@@ -65,13 +66,5 @@ type Accepted = Extract<StoredMessage, { messageId: string }>;
 function accepted(stored: StoredMessage): Accepted {
   if (stored.outcome === 'gone') throw notFound('Session');
   if (stored.outcome !== 'refused') return stored;
-  const { reason, limit, current } = stored;
-  if (limit === null || current === null) throw new ApiError(reason, messages[reason]);
-  throw new ApiError(reason, messages[reason], { limit, current });
+  throw gateError(stored);
 }
-
-const messages = {
-  QUEUE_FULL: 'The session has as many messages waiting as it may have.',
-  RUNNER_OFFLINE: 'The host that this flow is bound to is offline.',
-  CONCURRENT_LIMIT: 'The project has as many runs as it may have at once.',
-} as const;

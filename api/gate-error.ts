@@ -1,0 +1,22 @@
+import type { Refusal } from '../systems/postgres/admission.ts';
+import type { MessageRefusal } from '../systems/postgres/store-message.ts';
+import { ApiError } from './errors.ts';
+
+interface Closed {
+  reason: Refusal['reason'] | MessageRefusal;
+  limit?: number | null | undefined;
+  current?: number | null | undefined;
+}
+
+/** What a caller is told whom one of the gates before a sandbox has turned away. */
+export function gateError({ reason, limit, current }: Closed): ApiError {
+  const bound = typeof limit === 'number' && typeof current === 'number' ? { limit, current } : {};
+  return new ApiError(reason, messages[reason], bound);
+}
+
+const messages: Record<Closed['reason'], string> = {
+  RUNNER_OFFLINE: 'The host that this flow is bound to is offline.',
+  CONCURRENT_LIMIT: 'The project has as many runs as it may have at once.',
+  MONTHLY_QUOTA: "The project's runs of this month are used up.",
+  QUEUE_FULL: 'The session has as many messages waiting as it may have.',
+};
