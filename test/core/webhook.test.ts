@@ -4,48 +4,25 @@ import { finishedBody } from '../../api/description/webhook.ts';
 import { type EndCause, endCauses, errorOf } from '../../core/end-cause.ts';
 import { noUsage, type Run } from '../../core/run.ts';
 import { signatureBase, webhookBody, webhookHeaders } from '../../core/webhook.ts';
+import { admittedRun } from '../support/admitted-run.ts';
 
-const run: Run = {
+const run = admittedRun({
   runId: 'r-1',
   flowId: 'f-1',
   projectId: 'p-1',
   name: 'n',
   labels: { team: 'a' },
-  status: 'running',
   agentStatus: 'idle',
-  triggerType: 'api',
   prompt: 'secret prompt',
-  partialMessages: false,
-  timeoutSeconds: 60,
-  model: null,
-  maxTurns: null,
-  maxBudgetUsd: null,
-  retryOf: null,
-  hadConfig: false,
-  configFields: [],
-  sessionId: null,
-  awake: false,
   createdAt: new Date('2026-11-21T10:00:00.000Z'),
   startedAt: new Date('2026-11-21T10:00:01.000Z'),
-  endedAt: null,
-  deletedAt: null,
-  endCause: null,
-  endDetail: null,
-  exitCode: null,
   result: 'done',
-  structuredOutput: null,
-  usage: noUsage,
   costUsd: 0.5,
   numTurns: 2,
-  createdBy: { keyName: 'ci', createdBy: 'ana' },
   webhook: { state: 'waiting', attempts: 0, lastStatus: null },
-  mcpServerNames: [],
   hostId: null,
-  generation: 1,
-  workflowId: 'run/r-1',
-  workflowStartedAt: null,
   lastSeq: 7,
-};
+});
 const finishedAt = new Date('2026-11-21T10:00:05.006Z');
 const bodyOf = (cause: EndCause, change: Partial<Run> = {}, detail: string | null = null) =>
   webhookBody({ run: { ...run, ...change }, end: { cause, detail, exitCode: 3 }, finishedAt });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Run } from '../../core/run.ts';
-import { noUsage } from '../../core/run.ts';
+import { admittedRun } from '../support/admitted-run.ts';
 import { checkRun } from './check.ts';
 import type { Evidence, LoggedFrame } from './evidence.ts';
 import type { SeenEvent, Transcript } from './support/transcript.ts';
@@ -47,47 +46,18 @@ function post(attempt: number) {
   return { path: '/hook', headers, body, at: 0 };
 }
 
-const run: Run = {
-  runId: randomUUID(),
-  flowId: randomUUID(),
-  projectId: 'p',
-  name: null,
-  labels: {},
+const run = admittedRun({
   status: 'sleep',
   agentStatus: 'idle',
-  triggerType: 'api',
-  prompt: 'x',
-  partialMessages: false,
-  timeoutSeconds: 60,
-  model: null,
-  maxTurns: null,
-  maxBudgetUsd: null,
-  retryOf: null,
-  hadConfig: false,
-  configFields: [],
-  sessionId: null,
-  awake: false,
-  createdAt: new Date(),
   startedAt: new Date(),
   endedAt: new Date(),
-  deletedAt: null,
   endCause: 'completed',
-  endDetail: null,
   exitCode: 0,
-  result: null,
-  structuredOutput: null,
-  usage: noUsage,
-  costUsd: null,
   numTurns: 1,
-  createdBy: { keyName: 'ci', createdBy: 'ana' },
   webhook: { state: 'delivered', attempts: 2, lastStatus: 204 },
-  mcpServerNames: [],
-  hostId: 'h',
-  generation: 1,
-  workflowId: 'run/x',
   workflowStartedAt: new Date(),
   lastSeq: log.length,
-};
+});
 
 /** Of a run of which nothing is to be said; what is given replaces. */
 function evidence(given: Partial<Evidence> = {}): Evidence {
