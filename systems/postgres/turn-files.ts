@@ -57,33 +57,38 @@ export async function findWaitingFiles(
   return rows;
 }
 
-/** The sandbox has them, as they were read: what has taken the place of one since goes on waiting. */
+/**
+ * The sandbox has them, as they were read: what has taken the place of one since goes on waiting.
+ * Returns how many wait no longer; none where the lease is lost.
+ */
 export async function settleFiles(
   db: Db,
   { runId, token }: HeldSession,
   files: GivenFile[],
-): Promise<void> {
-  await db.query(
+): Promise<number> {
+  const { rowCount } = await db.query(
     `update given_files g set pending = false, modified_at = db_clock()
      from unnest($3::text[], $4::text[]) f(path, sha256)
      where g.run_id = $1 and g.path = f.path and g.sha256 = decode(f.sha256, 'hex') and g.pending
        and exists (select from cursors where run_id = $1 and lease_token = $2)`,
     [runId, token, files.map(({ path }) => path), files.map(({ sha256 }) => sha256)],
   );
+  return rowCount ?? 0;
 }
 
-/** It can never be put in its place. */
+/** It can never be put in its place. Returns like the one above. */
 export async function dropFile(
   db: Db,
   { runId, token }: HeldSession,
   { path, sha256 }: GivenFile,
-): Promise<void> {
-  await db.query(
+): Promise<number> {
+  const { rowCount } = await db.query(
     `delete from given_files g
      where g.run_id = $1 and g.path = $3 and g.sha256 = decode($4, 'hex') and g.pending
        and exists (select from cursors where run_id = $1 and lease_token = $2)`,
     [runId, token, path, sha256],
   );
+  return rowCount ?? 0;
 }
 
 /** Ends the turn of a message that the agent is not given, and says why. Safe to repeat. */

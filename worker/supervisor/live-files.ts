@@ -1,4 +1,4 @@
-import type { HostCallPayload, HostCallResult } from '../../core/host-request.ts';
+import type { GivenFile, HostCallPayload, HostCallResult } from '../../core/host-request.ts';
 import type { HeldSession } from '../../systems/postgres/turn-store.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import type { SupervisorDeps } from './deps.ts';
@@ -8,7 +8,7 @@ import { createPaced } from './paced.ts';
 import type { Turnstile } from './turnstile.ts';
 import { collectWorkspace } from './workspace/collect.ts';
 import { storeFile } from './workspace/store-file.ts';
-import { writeFiles } from './workspace/write-files.ts';
+import { type Written, writeFiles } from './workspace/write-files.ts';
 
 /** What can be done with the files of a sandbox while its agent is at work in them. */
 export interface LiveFiles {
@@ -58,26 +58,10 @@ export function createLiveFiles(
     }),
   );
 
-  const read = ({ sha256 }: { sha256: string }) => deps.blobs.read(sha256);
-
   return {
     storeAll,
     prepare: (session, messageId) =>
-      turnstile.pass(`write/${session.runId}`, async () => {
-        const misplaced: Misplaced[] = [];
-        for (;;) {
-          const waiting = await deps.turns.waitingFiles(session, messageId);
-          const some = waiting.slice(0, filesAtOnce);
-          if (some.length === 0) return misplaced;
-          const written = await writeFiles(rootOf(session), some, read);
-          if (written.outcome === 'written') await deps.turns.settleFiles(session, some);
-          else {
-            misplaced.push(written);
-            const theOne = some.filter(({ path }) => path === written.path);
-            for (const file of theOne) await deps.turns.dropFile(session, file);
-          }
-        }
-      }),
+      turnstile.pass(`write/${session.runId}`, () => prepare(deps, session, messageId)),
     collect: (ref) => turnstile.pass(filesOf(ref.runId), () => collect(ref)),
     async store(runId, path) {
       const ref = liveRef(runId);
@@ -87,9 +71,45 @@ export function createLiveFiles(
       turnstile.pass(`write/${runId}`, async () => {
         const ref = liveRef(runId);
         if (ref === null) return { outcome: 'gone' };
-        const written = await writeFiles(rootOf(ref), files, read);
+        const written = await writeFiles(rootOf(ref), files, contentFrom(deps));
         // One that ended meanwhile may have been collected without them.
         return liveRef(runId) === null ? { outcome: 'gone' } : written;
       }),
   };
+}
+
+const contentFrom =
+  ({ blobs }: Pick<SupervisorDeps, 'blobs'>) =>
+  ({ sha256 }: GivenFile) =>
+    blobs.read(sha256);
+
+async function prepare(
+  deps: SupervisorDeps,
+  session: HeldSession,
+  messageId: string,
+): Promise<Misplaced[]> {
+  const { workspace } = foldersOf(deps.dataDir, session);
+  const misplaced: Misplaced[] = [];
+  for (;;) {
+    const waiting = await deps.turns.waitingFiles(session, messageId);
+    const some = waiting.slice(0, filesAtOnce);
+    if (some.length === 0) return misplaced;
+    const written = await writeFiles(workspace, some, contentFrom(deps));
+    if (written.outcome === 'refused') misplaced.push(written);
+    if ((await settle(deps, session, { files: some, written })) > 0) continue;
+    // Whoever has lost the lease would find the same for ever.
+    if (misplaced.length > 0) return misplaced;
+    throw new Error('the files are not this sandbox’s to settle');
+  }
+}
+
+/** How many wait no longer. */
+async function settle(
+  { turns }: Pick<SupervisorDeps, 'turns'>,
+  session: HeldSession,
+  { files, written }: { files: GivenFile[]; written: Written },
+): Promise<number> {
+  if (written.outcome === 'written') return turns.settleFiles(session, files);
+  const inTheWay = files.find(({ path }) => path === written.path);
+  return inTheWay ? turns.dropFile(session, inTheWay) : 0;
 }
