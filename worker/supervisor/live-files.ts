@@ -4,6 +4,7 @@ import type { SandboxRef } from '../../workflows/activities.ts';
 import type { SupervisorDeps } from './deps.ts';
 import { foldersOf } from './folders.ts';
 import type { HeldSandboxes } from './held-sandboxes.ts';
+import type { LiveSandbox } from './live-sandbox.ts';
 import { createPaced } from './paced.ts';
 import type { Turnstile } from './turnstile.ts';
 import { collectWorkspace } from './workspace/collect.ts';
@@ -43,17 +44,19 @@ export function createLiveFiles(
   turnstile: Turnstile,
 ): LiveFiles {
   const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
-  const liveRef = (runId: string): SandboxRef | null => {
+  const live = (runId: string): LiveSandbox | null => {
     const sandbox = held.ofRun(runId);
-    return sandbox?.isLive() ? sandbox.ref : null;
+    return sandbox?.isLive() ? sandbox : null;
   };
+  const liveRef = (runId: string): SandboxRef | null => live(runId)?.ref ?? null;
   const collect = (ref: SandboxRef) => collectWorkspace(deps, { ref, root: rootOf(ref) });
 
   const storeAll = createPaced((runId) =>
     turnstile.pass(filesOf(runId), async (): Promise<HostCallResult<'store_files'>> => {
-      const ref = liveRef(runId);
-      if (ref === null) return { outcome: 'gone' };
-      await collect(ref);
+      const sandbox = live(runId);
+      if (sandbox === null) return { outcome: 'gone' };
+      // A session stores its files by itself too: whoever looks last is to store last.
+      await (sandbox.session === null ? collect(sandbox.ref) : sandbox.session.save());
       return { outcome: 'stored' };
     }),
   );

@@ -7,6 +7,7 @@ import type { GivenFile } from '../../../core/host-request.ts';
 import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
 import { foldersOf } from '../../../worker/supervisor/folders.ts';
 import { createLiveFiles } from '../../../worker/supervisor/live-files.ts';
+import type { LiveSandbox } from '../../../worker/supervisor/live-sandbox.ts';
 import { createTurnstile } from '../../../worker/supervisor/turnstile.ts';
 
 const ref = { runId: randomUUID(), generation: 1 };
@@ -57,4 +58,13 @@ test('a host that has lost the sandbox does not try for ever', async () => {
   await writeFile(join(inTheWay.workspace, 'b'), '');
   const misplaced = await inTheWay.files.prepare(session, randomUUID());
   expect(misplaced).toMatchObject([{ path: 'b/c' }]);
+});
+
+test('a session is stored by the one who stores it between its turns', async () => {
+  let saved = 0;
+  const sandbox = { ref, isLive: () => true, session: { save: async () => void (saved += 1) } };
+  const found = { ofRun: () => sandbox as unknown as LiveSandbox }; // all of it that is asked for
+  const files = createLiveFiles({} as SupervisorDeps, found, createTurnstile()); // nothing is read
+  expect(await files.storeAll(ref.runId)).toEqual({ outcome: 'stored' });
+  expect(saved).toBe(1);
 });

@@ -23,6 +23,8 @@ export interface SessionHands {
   interrupt(): Promise<void>;
   /** Resolves when the sandbox is not paused. */
   wake(): Promise<void>;
+  /** Stores what the next sandbox begins with, as it is now. */
+  save(): Promise<void>;
   /** Its end, whatever brought it about; all that the next sandbox needs is stored by then. */
   seeOut(): Promise<SandboxEnd>;
 }
@@ -63,6 +65,7 @@ export function liveSession(
   return {
     runTurn: (prepare) => runTurn(deps, { ...place, prepare }),
     wake: nap.wake,
+    save: saver.save,
     async interrupt() {
       if (session.chat.present() === null) return;
       parts.served.input.push(interruptLine(deps.newId()));
