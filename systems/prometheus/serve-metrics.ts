@@ -22,6 +22,8 @@ export async function serveMetrics(
   const server = createServer((request, response) => void answer(registry, request, response));
   server.listen(port, host);
   await once(server, 'listening');
+  // An accept that fails (no descriptor left, say) costs a scrape, not the process.
+  server.on('error', () => undefined);
   return {
     async close() {
       const closed = once(server, 'close');
