@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { Flow } from '../../core/flow.ts';
 import { limits } from '../../core/limits.ts';
@@ -6,6 +7,7 @@ import { noUsage, type Run } from '../../core/run.ts';
 import { type App, type Caller, callerOf } from '../app-types.ts';
 import { sendMessage } from '../chat/send-message.ts';
 import { untilTurnEnd } from '../chat/turn-waits.ts';
+import { contextOf } from '../context-headers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { decodeFiles } from '../given-files.ts';
 import { loadFlow } from '../load-run.ts';
@@ -51,8 +53,8 @@ export function chat(
     const files = decodeFiles(request.body.files ?? []);
     const caller = callerOf(request);
     const flow = await loadFlow(deps, request.params.flowId, caller.key.projectId);
-    const { log } = request;
-    const wanted = { caller, flow, sessionId, clientMessageId, log };
+    const { headers, log } = request;
+    const wanted = { caller, flow, sessionId, clientMessageId, headers, log };
     const run = await sessionFor(deps, workflows, wanted);
     const message = { text, clientMessageId, files };
     const sent = await sendMessage(deps, workflows, { run, message, log });
@@ -74,20 +76,22 @@ interface Wanted {
   flow: Flow;
   sessionId: string | undefined;
   clientMessageId: string | null;
+  headers: IncomingHttpHeaders;
   log: FastifyBaseLogger;
 }
 
 async function sessionFor(
   deps: ApiDeps,
   workflows: WorkflowCalls,
-  { caller, flow, sessionId, clientMessageId, log }: Wanted,
+  { caller, flow, sessionId, clientMessageId, headers, log }: Wanted,
 ): Promise<Run & { sessionId: string }> {
   if (sessionId !== undefined) {
     const { run } = await loadSession(deps, { flowId: flow.flowId, sessionId }, flow.projectId);
     return { ...run, sessionId };
   }
   const own = clientMessageId === null ? {} : { sessionId: idFor(flow.flowId, clientMessageId) };
-  return openSession(deps, workflows, { caller, flow, body: own, context: {}, log });
+  const context = contextOf(headers);
+  return openSession(deps, workflows, { caller, flow, body: own, context, log });
 }
 
 /** A first message that is sent again is to find the session that it has opened. */

@@ -1,5 +1,6 @@
 import type { Labels, Run } from '../../core/run.ts';
 import type { RunConfig } from '../../core/run-config.ts';
+import { sealContext } from './config-store.ts';
 import { findRun } from './find-run.ts';
 import type { Db, Pool } from './pool.ts';
 import type { Sealer } from './seal.ts';
@@ -33,7 +34,7 @@ export async function openSession(
   const known = await findOpened(pool, opening);
   if (known !== null) return known;
   const made = await inTransaction(pool, async (db) => {
-    await insertRun(db, opening);
+    await insertRun(db, sealer, opening);
     const isOurs = await insertSession(db, sealer, opening);
     return isOurs ? findRun(db, opening.runId) : Promise.reject(new SessionTaken());
   }).catch((error: unknown) => {
@@ -53,13 +54,13 @@ async function findOpened(db: Db, { flowId, sessionId }: SessionOpening): Promis
   return rows[0] ? findRun(db, rows[0].run_id) : null;
 }
 
-async function insertRun(db: Db, opening: SessionOpening): Promise<void> {
+async function insertRun(db: Db, sealer: Sealer, opening: SessionOpening): Promise<void> {
   await db.query(
     `insert into runs (
        id, flow_id, project_id, session_id, trigger_type, name, labels, prompt, partial_messages,
        key_id, key_name, key_created_by, mcp_server_names, timeout_seconds, model, status,
-       workflow_id
-     ) values ($1, $2, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14)`,
+       workflow_id, context_sealed
+     ) values ($1, $2, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15)`,
     [
       opening.runId,
       opening.flowId,
@@ -75,6 +76,7 @@ async function insertRun(db: Db, opening: SessionOpening): Promise<void> {
       opening.timeoutSeconds,
       opening.model,
       `session/${opening.runId}`,
+      sealContext(sealer, opening.runId, opening.config.context),
     ],
   );
   await db.query('insert into cursors (run_id) values ($1)', [opening.runId]);

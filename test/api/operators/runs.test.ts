@@ -68,6 +68,18 @@ test('one run shows what clients never see: its context, its workflow, its webho
   });
 });
 
+test('a session shows the context that it was opened with, also where a message has opened it', async () => {
+  const tenant = await world.tenant();
+  const headers = { 'x-ctx-user': 'canary-user' };
+  const opened = async (path: string, body: object) =>
+    (await caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/${path}`, { body, headers }))
+      .json.data;
+  for (const { runId } of [await opened('sessions', {}), await opened('chat', { message: 'Hi' })]) {
+    const read = await operator(`${runsOf(tenant)}/${runId}`);
+    expect(read.json.data).toMatchObject({ runId, context: { user: 'canary-user' } });
+  }
+});
+
 test('a run that an operator starts says so, passes the gates, and is not counted in the month', async () => {
   const tenant = await world.tenant({
     ...{ maxConcurrentRuns: 1, monthlyRunQuota: 0 },
