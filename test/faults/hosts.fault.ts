@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHostStore } from '../../systems/postgres/host-store.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { endSession, untilWorking } from '../support/run-ways.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
-import { endSession } from '../support/session-ways.ts';
 import { type HeldWay, openHeldWay } from './support/held-way.ts';
 
 const lostMs = 24_000;
@@ -76,9 +76,7 @@ describe('a host that is killed and does not come back', patiently, () => {
     const chat = await openConversation(service, { env: { TOKEN: 'secret-word' } });
     await chat.say(writes);
     const plain = await service.trigger({ prompt: script([{ say: 'working' }, { hang: true }]) });
-    await expect
-      .poll(async () => (await service.readRun(plain.runId)).agentStatus, { timeout: patienceMs })
-      .toBe('working');
+    await untilWorking(service, plain);
     await second.worker.start();
 
     const seen = chat.events.length;
@@ -110,9 +108,7 @@ describe('a host that Postgres does not hear', patiently, () => {
     await bothHosts();
     const prompt = script([{ say: 'working' }, { shell: 'sleep 15; date' }, { say: 'done' }]);
     const { runId } = await service.trigger({ prompt });
-    await expect
-      .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: patienceMs })
-      .toBe('working');
+    await untilWorking(service, { runId });
     const from = service.worker.log().length;
     way.cut();
     const began = performance.now();

@@ -96,7 +96,7 @@ export function createApiClient(access: { url: string; key: string; flowId: stri
     yield* readEvents(response.body);
   }
 
-  async function untilEnded(runId: string, withinMs = 60_000): Promise<RunRecord> {
+  async function untilEnded(runId: string, withinMs = 120_000): Promise<RunRecord> {
     const end = performance.now() + withinMs;
     for (;;) {
       const run = await readRun(runId);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from '../scripted-agent/lines.ts';
 import { letGoOn } from '../support/let-go-on.ts';
+import { untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 
@@ -17,9 +18,7 @@ const untilTold = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
 
 async function runThatTakesThePlace(): Promise<string> {
   const { runId } = await service.trigger({ prompt: untilTold });
-  await expect
-    .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: 60_000 })
-    .toBe('working');
+  await untilWorking(service, { runId });
   return runId;
 }
 

@@ -5,6 +5,7 @@ import { foldersOf } from '../../worker/supervisor/folders.ts';
 import { cliWith } from '../cli/run-cli.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { openConversation } from '../support/conversation.ts';
+import { untilWorking } from '../support/run-ways.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 
 let service: Service;
@@ -23,9 +24,7 @@ it('empties a host that is drained: its sessions wake up on another, its runs go
   await chat.say(script([{ write: { path: '/workspace/a.txt', content: 'kept' } }]));
   const waits = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
   const { runId } = await service.trigger({ prompt: waits });
-  await expect
-    .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: withinMs })
-    .toBe('working');
+  await untilWorking(service, { runId });
   await second.worker.start();
 
   const { database, encryptionKey } = service;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { letGoOn } from '../support/let-go-on.ts';
+import { endSession, untilAsleep, untilRemoved } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
-import { endSession, untilAsleep, untilRemoved } from '../support/session-ways.ts';
 
 const patiently = { timeout: 180_000 };
 const idleMs = 4_000;

@@ -3,6 +3,7 @@ import { createProjectStore } from '../../systems/postgres/project-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { RunRecord } from '../support/api-client.ts';
+import { untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -29,9 +30,7 @@ describe('a run that is interrupted, and what comes after it', patiently, () => 
   it('holds the only place: a second is refused, and nothing is started for it', async () => {
     const callbackUrl = `${receiver.url}/hook`;
     first = await service.trigger({ prompt: working, callbackUrl, labels: { order: '7' } });
-    await expect
-      .poll(async () => (await service.readRun(first.runId)).agentStatus, { timeout: 60_000 })
-      .toBe('working');
+    await untilWorking(service, first);
     const refused = await service.call('POST', runsPath(), { body: { prompt: working } });
     expect(refused).toMatchObject({
       status: 429,

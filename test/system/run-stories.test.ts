@@ -5,8 +5,8 @@ import { createSealer } from '../../systems/postgres/seal.ts';
 import { ensureWebhookSecret } from '../../systems/postgres/webhook-secret.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { RunRecord } from '../support/api-client.ts';
+import { untilRemoved, untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
-import { untilRemoved } from '../support/session-ways.ts';
 import { collect } from '../support/stream-story.ts';
 import { answerWith, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -34,7 +34,7 @@ describe('a run over HTTP', patiently, () => {
 
   it('is stopped when asked, once, and says so', async () => {
     const { runId } = await service.trigger({ prompt: working });
-    await untilWorking(runId);
+    await untilWorking(service, { runId });
     const body = { graceSeconds: 1 };
     const first = await service.call<RunRecord>('POST', `/runs/${runId}/stop`, { body });
     expect(first.status).toBe(200);
@@ -47,7 +47,7 @@ describe('a run over HTTP', patiently, () => {
 
   it('is deleted when asked, and is gone, container and all', async () => {
     const { runId } = await service.trigger({ prompt: working });
-    await untilWorking(runId);
+    await untilWorking(service, { runId });
     const events = service.stream(runId)[Symbol.asyncIterator]();
     await events.next(); // the reader is there before the run goes
     const stream = collect({ [Symbol.asyncIterator]: () => events });
@@ -126,7 +126,7 @@ describe('the webhook of a run', patiently, () => {
 
   it('tells the cause of a deleted run', async () => {
     const { runId } = await triggerWithCallback(receiver, [{ say: 'working' }, { hang: true }]);
-    await untilWorking(runId);
+    await untilWorking(service, { runId });
     await service.call('DELETE', `/runs/${runId}`);
     await untilPosted(receiver, runId, 1);
     const [post] = receiver.posts.filter(({ body }) => body.includes(runId));
@@ -162,12 +162,6 @@ function triggerWithCallback(
   labels: Record<string, string> = {},
 ): Promise<RunRecord> {
   return service.trigger({ prompt: script(steps), callbackUrl: `${to.url}/hook`, labels });
-}
-
-async function untilWorking(runId: string): Promise<void> {
-  await expect
-    .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: 60_000 })
-    .toBe('working');
 }
 
 async function untilWebhook(runId: string, state: string): Promise<RunRecord> {

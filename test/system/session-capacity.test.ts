@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldersOf } from '../../worker/supervisor/folders.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const waitingMs = 3_000;
@@ -20,9 +21,7 @@ const saying = (say: string): string => script([{ say }]);
 
 async function runThatTakesThePlace(): Promise<string> {
   const { runId } = await service.trigger({ prompt: untilTold });
-  await expect
-    .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: 60_000 })
-    .toBe('working');
+  await untilWorking(service, { runId });
   return runId;
 }
 

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { databaseText } from '../support/everything-written.ts';
+import { untilAsleep } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
-import { untilAsleep } from '../support/session-ways.ts';
 
 const patiently = { timeout: 180_000 };
 

@@ -5,8 +5,8 @@ import { createEngine } from '../../systems/docker/engine.ts';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
 import { foldersOf } from '../../worker/supervisor/folders.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
-import { endSession } from '../support/session-ways.ts';
 import { stackEnv } from '../support/stack-env.ts';
 
 const patiently = { timeout: 180_000 };

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { endSession, untilAsleep } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
-import { endSession, untilAsleep } from '../support/session-ways.ts';
 
 let service: Service;
 beforeAll(async () => {

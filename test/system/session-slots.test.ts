@@ -5,8 +5,8 @@ import { createSealer } from '../../systems/postgres/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
-import { endSession } from '../support/session-ways.ts';
 
 let service: Service;
 let clients: [ApiClient, ApiClient];

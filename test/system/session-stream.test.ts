@@ -4,9 +4,9 @@ import { connectRedis } from '../../systems/redis/connect.ts';
 import { redisKeys } from '../../systems/redis/keys.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { endSession, untilAsleep } from '../support/run-ways.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
-import { endSession, untilAsleep } from '../support/session-ways.ts';
 import { stackEnv } from '../support/stack-env.ts';
 
 let service: Service;

@@ -4,8 +4,8 @@ import { createSealer } from '../../systems/postgres/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { openConversation } from '../support/conversation.ts';
 import { letGoOn } from '../support/let-go-on.ts';
+import { endSession, untilRemoved } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
-import { endSession, untilRemoved } from '../support/session-ways.ts';
 
 let service: Service;
 beforeAll(async () => {

@@ -5,6 +5,7 @@ import { type OfflineModel, startOfflineModel } from '../../dev/offline-model/se
 import { openStream } from '../api/sse-client.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { firstLink, type OperatorCall, signInBy } from '../support/operator-client.ts';
+import { untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { stackEnv } from '../support/stack-env.ts';
@@ -41,9 +42,7 @@ async function newKey(given: object = {}): Promise<{ key: string; keyId: string 
 
 async function runAtWork(): Promise<string> {
   const { runId } = await service.trigger({ prompt: working });
-  await expect
-    .poll(async () => (await service.readRun(runId)).agentStatus, { timeout: 60_000 })
-    .toBe('working');
+  await untilWorking(service, { runId });
   return runId;
 }
 

@@ -1,4 +1,4 @@
-// What a session comes to, asked for and waited for from outside.
+// What a run or a session comes to, asked for and waited for from outside.
 
 import { expect } from 'vitest';
 import type { Conversation } from './conversation.ts';
@@ -6,7 +6,16 @@ import type { Service } from './service.ts';
 
 const patience = { timeout: 90_000 };
 
-/** Ends it, and reads its stream to the end. */
+/** Until its agent works. */
+export async function untilWorking(
+  service: Pick<Service, 'readRun'>,
+  { runId }: { runId: string },
+): Promise<void> {
+  const agentStatus = async () => (await service.readRun(runId)).agentStatus;
+  await expect.poll(agentStatus, patience).toBe('working');
+}
+
+/** Ends a session, and reads its stream to the end. */
 export async function endSession(
   service: Pick<Service, 'call' | 'flowId'>,
   { sessionId, closed }: Pick<Conversation, 'sessionId' | 'closed'>,
@@ -23,7 +32,7 @@ export async function untilAsleep(
   await expect.poll(status, patience).toBe('sleep');
 }
 
-/** Until its container is gone; a run's, too. */
+/** Until its container is gone. */
 export async function untilRemoved(
   { sandboxes }: Pick<Service, 'sandboxes'>,
   { runId }: { runId: string },
