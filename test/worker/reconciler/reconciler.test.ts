@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../worker/reconciler/reconciler.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { useFreshScene } from '../../systems/postgres/use-scene.ts';
 import { reconcilerWorld } from './reconciler-world.ts';
 
-let database: TestDatabase;
-let scene: Scene;
+const { database, scene } = useFreshScene();
 let world: ReturnType<typeof reconcilerWorld>;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database?.drop());
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');
-  scene = await createScene(database.pool, testSealer);
   world = reconcilerWorld(database);
 });
 
