@@ -66,8 +66,11 @@ test('a file cannot grow past its bound, the spool included', async () => {
 });
 
 test('an orphan is reaped by the init', async () => {
-  const script =
-    'for n in $(seq 50); do (sleep 0 & exec true); done; sleep 0.5; ps -eo stat | grep -c Z; exit 0';
+  const script = [
+    'for n in $(seq 50); do (sleep 0 & exec true); done',
+    'for n in $(seq 100); do ps -eo stat | grep -q Z || break; sleep 0.1; done',
+    'ps -eo stat | grep -c Z; exit 0',
+  ].join('\n');
   const { untilExited, out } = await run(script);
   await untilExited();
   expect(out()).toBe('0\n');

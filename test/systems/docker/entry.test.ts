@@ -26,10 +26,10 @@ test.each(['pkill -f node', 'pkill -9 -f bin/node', 'kill $(pidof node)', 'pkill
   'outlives an agent that ends every Node by: %s',
   async (command) => {
     const script = [
-      `/usr/local/bin/node -e 'setInterval(() => {}, 1e3)' &`,
-      'victim=$!; sleep 0.5; touch before',
+      `/usr/local/bin/node -e 'fs.writeFileSync("/tmp/up", ""); setInterval(() => {}, 1e3)' &`,
+      'victim=$!; until test -e /tmp/up; do sleep 0.1; done',
       command,
-      'sleep 0.3; kill -0 $victim 2> /dev/null || echo "the victim is gone"',
+      'while kill -0 $victim 2> /dev/null; do sleep 0.1; done; echo "the victim is gone"',
       'ps -eo comm= | sort -u | tr "\\n" " "; exit 21',
     ].join('\n');
     const { untilExited, out } = await run(script);
