@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { triggerOnSchedule } from '../../activities/trigger-scheduled.ts';
 import { createAdmission } from '../../systems/postgres/admission.ts';
 import { createFlowStore } from '../../systems/postgres/flow-store.ts';
 import { createRunStore } from '../../systems/postgres/run-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../support/database.ts';
+import { testSealer } from '../support/database.ts';
 import { createScene } from '../support/records.ts';
+import { useDatabase } from '../support/use-database.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 const schedule = { cron: '0 9 * * *', timezone: 'UTC' };
 

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createFleetStore } from '../../../systems/postgres/fleet-store.ts';
 import { createHostStore } from '../../../systems/postgres/host-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { testSealer } from '../../support/database.ts';
+import { useScene } from './use-scene.ts';
 
-let database: TestDatabase;
-let scene: Scene;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  scene = await createScene(database.pool, testSealer);
-});
-afterAll(() => database.drop());
+const { database, scene } = useScene();
 
 const count = () => createFleetStore(database.pool, 10_000).count();
 

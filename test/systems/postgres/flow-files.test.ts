@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createAdmission } from '../../../systems/postgres/admission.ts';
 import { createBlobStore } from '../../../systems/postgres/blob-store.ts';
 import { createFileStore } from '../../../systems/postgres/file-store.ts';
@@ -11,14 +11,11 @@ import { createFlowFileStore } from '../../../systems/postgres/flow-file-store.t
 import type { FilesToGive } from '../../../systems/postgres/give-files.ts';
 import type { Pool } from '../../../systems/postgres/pool.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
+import { useDatabase } from '../../support/use-database.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 /** Files of the flow, their content already stored. */
 async function files(contents: Record<string, string>): Promise<FilesToGive> {

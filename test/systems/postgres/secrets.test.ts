@@ -1,21 +1,18 @@
 // Canaries go in wherever a secret may; then every column of every table is read as text and as bytes.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createConfigStore } from '../../../systems/postgres/config-store.ts';
 import { createKeyStore } from '../../../systems/postgres/key-store.ts';
 import { createOperatorStore } from '../../../systems/postgres/operator-store.ts';
 import { createProjectStore } from '../../../systems/postgres/project-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
+import { useDatabase } from '../../support/use-database.ts';
 
 const canary = 'canary-9f3b';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 /** Table names in which a text stands, in clear or within bytes. */
 async function tablesWith(text: string): Promise<string[]> {

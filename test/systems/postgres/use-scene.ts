@@ -3,8 +3,9 @@
 
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScene, type Scene } from '../../support/records.ts';
+import { useDatabase } from '../../support/use-database.ts';
 
 /** A database, and in it a project with a flow. */
 export function useScene() {
@@ -36,13 +37,4 @@ export function useSecondPool(database: TestDatabase): () => Pool {
   });
   afterAll(() => second.end());
   return () => second;
-}
-
-function useDatabase(): TestDatabase {
-  const database = {} as TestDatabase;
-  beforeAll(async () => {
-    Object.assign(database, await createTestDatabase());
-  });
-  afterAll(() => database.drop());
-  return database;
 }

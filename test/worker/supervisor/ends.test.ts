@@ -1,18 +1,14 @@
 // How runs end: by themselves, by what this host watches, by what is lost.
 
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
 import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
 import { foldersOf } from '../../../worker/supervisor/folders.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { useDatabase } from '../../support/use-database.ts';
 import { follow, supervisorWorld } from './supervisor-world.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 const miB = 1024 ** 2;
 /** By SIGTERM, or on a slow machine by SIGKILL. */

@@ -2,17 +2,14 @@
 
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { testSealer } from '../../support/database.ts';
+import { useDatabase } from '../../support/use-database.ts';
 import { follow, supervisorWorld } from './supervisor-world.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 const end = { cause: 'max_reconnects_exceeded', detail: null, exitCode: null } as const;
 

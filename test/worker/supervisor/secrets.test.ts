@@ -2,20 +2,17 @@
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { emptyRunConfig } from '../../../core/run-config.ts';
 import { createConfigStore } from '../../../systems/postgres/config-store.ts';
 import { foldersOf } from '../../../worker/supervisor/folders.ts';
-import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { testSealer } from '../../support/database.ts';
 import { stackEnv } from '../../support/stack-env.ts';
+import { useDatabase } from '../../support/use-database.ts';
 import { callSocket } from '../egress/socket-client.ts';
 import { follow, supervisorWorld } from './supervisor-world.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 const config = {
   ...emptyRunConfig,

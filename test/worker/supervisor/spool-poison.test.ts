@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { expect, test } from 'vitest';
+import { useDatabase } from '../../support/use-database.ts';
 import { assistant, framesOf, plain, tailWorld } from './tail-world.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 const nested = '['.repeat(100_000);
 const poison: [string, string | Buffer][] = [

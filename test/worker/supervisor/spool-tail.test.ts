@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { expect, test } from 'vitest';
+import { useDatabase } from '../../support/use-database.ts';
 import { assistant, bounds, framesOf, plain, tailWorld } from './tail-world.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 const result = JSON.stringify({
   type: 'result',

@@ -1,14 +1,10 @@
 import { rename, symlink, unlink, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openSpool } from '../../../worker/supervisor/spool-file.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { useDatabase } from '../../support/use-database.ts';
 import { assistant, bounds, framesOf, plain, tailWorld } from './tail-world.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 test('a disk that fails for a moment loses nothing; one that goes on failing ends the run', async () => {
   const world = await tailWorld(database.pool);

@@ -1,17 +1,13 @@
 // Stopping a sandbox in every phase of its life.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Supervisor } from '../../../worker/supervisor/supervisor.ts';
 import type { SandboxRef } from '../../../workflows/activities.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { useDatabase } from '../../support/use-database.ts';
 import { follow, type SupervisorWorld, supervisorWorld } from './supervisor-world.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 const patience = { timeout: 30_000 };
 

@@ -1,14 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { expect, test } from 'vitest';
+import { useDatabase } from '../../support/use-database.ts';
 import { follow, supervisorWorld } from './supervisor-world.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useDatabase();
 
 test('a run from its start to its end: frames, files, nothing left behind', async () => {
   const world = await supervisorWorld(database.pool);
