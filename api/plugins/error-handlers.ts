@@ -55,10 +55,13 @@ function readableMessage(code: string | undefined): string {
   }
 }
 
-/** Of Node's sockets; Postgres' classes 08, 53, 57P and lock time-out; the pool's own words. */
 function isConnectionTrouble(said: string): boolean {
-  return (
-    /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|08...|53...|57P..|55P03)$/.test(said) ||
-    /^(timeout exceeded when trying to connect|Connection terminated)/.test(said)
-  );
+  return [ofSockets, ofNames, ofPostgres, ofPool].some((pattern) => pattern.test(said));
 }
+
+const ofSockets = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
+/** Among containers one that is down has no name, either. */
+const ofNames = /^(ENOTFOUND|EAI_AGAIN)$/;
+/** Its classes 08, 53, 57P, and a lock that was waited for too long. */
+const ofPostgres = /^(08...|53...|57P..|55P03)$/;
+const ofPool = /^(timeout exceeded when trying to connect|Connection terminated)/;

@@ -1,0 +1,39 @@
+import Fastify from 'fastify';
+import { expect, test } from 'vitest';
+import { answerError } from '../../api/plugins/error-handlers.ts';
+
+/** The answer where a handler throws this. */
+async function answered(error: Error) {
+  const app = Fastify();
+  app.decorateRequest('errorCode', null);
+  app.setErrorHandler(answerError);
+  app.get('/', async () => Promise.reject(error));
+  const { statusCode, body } = await app.inject('/');
+  return { statusCode, body };
+}
+
+const coded = (code: string) => Object.assign(new Error('secret words'), { code });
+
+test.each([
+  ['a port that nobody listens on', coded('ECONNREFUSED')],
+  ['a machine that is not there', coded('EHOSTUNREACH')],
+  ['a name that nobody has', coded('ENOTFOUND')],
+  ['a name that nobody can look up', coded('EAI_AGAIN')],
+  ['a Postgres that shuts down', coded('57P01')],
+  ['a lock that is not let go of', coded('55P03')],
+  ['a pool without a free place', new Error('timeout exceeded when trying to connect')],
+])('%s is trouble that passes: 503', async (_what, error) => {
+  const { statusCode, body } = await answered(error);
+  expect([statusCode, body]).toEqual([503, expect.stringContaining('UPSTREAM_UNAVAILABLE')]);
+  expect(body).not.toContain(error.message);
+});
+
+test.each([
+  ['a statement that is wrong', coded('42601')],
+  ['a file that is missing', coded('ENOENT')],
+  ['what nobody foresaw', new Error('secret words')],
+])('%s is a failure of the service: 500', async (_what, error) => {
+  const { statusCode, body } = await answered(error);
+  expect([statusCode, body]).toEqual([500, expect.stringContaining('INTERNAL_ERROR')]);
+  expect(body).not.toContain('secret words');
+});
