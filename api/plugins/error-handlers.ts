@@ -62,6 +62,8 @@ function isConnectionTrouble(said: string): boolean {
 const ofSockets = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
 /** Among containers one that is down has no name, either. */
 const ofNames = /^(ENOTFOUND|EAI_AGAIN)$/;
-/** Its classes 08, 53, 57P, and a lock that was waited for too long. */
-const ofPostgres = /^(08...|53...|57P..|55P03)$/;
-const ofPool = /^(timeout exceeded when trying to connect|Connection terminated)/;
+/** Its classes 08, 53, 57P, and what it gave up: a statement, or the wait for a lock, after too long. */
+const ofPostgres = /^(08...|53...|57P..|57014|55P03)$/;
+/** In its own words, without a code. */
+const ofPool =
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client .* not queryable$)/;

@@ -21,7 +21,13 @@ test.each([
   ['a name that nobody can look up', coded('EAI_AGAIN')],
   ['a Postgres that shuts down', coded('57P01')],
   ['a lock that is not let go of', coded('55P03')],
+  ['a statement that took too long', coded('57014')],
   ['a pool without a free place', new Error('timeout exceeded when trying to connect')],
+  ['a Postgres that falls silent', new Error('Query read timeout')],
+  [
+    'a connection that was lost between two statements',
+    new Error('Client has encountered a connection error and is not queryable'),
+  ],
 ])('%s is trouble that passes: 503', async (_what, error) => {
   const { statusCode, body } = await answered(error);
   expect([statusCode, body]).toEqual([503, expect.stringContaining('UPSTREAM_UNAVAILABLE')]);
