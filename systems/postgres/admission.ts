@@ -6,6 +6,7 @@ import { limits } from '../../core/limits.ts';
 import type { Labels, Run, TriggerType } from '../../core/run.ts';
 import { fieldsGiven, type RunConfig } from '../../core/run-config.ts';
 import { sealConfig, sealContext } from './config-store.ts';
+import { FilesRefused, orRefusal } from './files-refused.ts';
 import { type FilesToGive, type GiveRefusal, giveFiles, planChange } from './give-files.ts';
 import type { Db, Pool } from './pool.ts';
 import { type RunRow, runColumns, toRun } from './run-row.ts';
@@ -123,23 +124,19 @@ async function admitRun(db: Db, terms: Terms, input: AdmitRun): Promise<Admissio
 }
 
 /** A replay keeps the files that its original brought, and a refused run brings none. */
-async function admitWithFiles(
+function admitWithFiles(
   pool: Pool,
   terms: Terms,
   { input, given }: { input: AdmitRun; given: FilesToGive },
 ): Promise<Admission | GiveRefusal> {
-  try {
-    return await inTransaction(pool, async (db) => {
-      const admission = await admitRun(db, terms, input);
-      if (admission.outcome !== 'admitted') return admission;
-      const outcome = await giveFiles(db, admission.run, given);
-      if (outcome.outcome !== 'given') throw new FilesRefused(outcome);
-      return admission;
-    });
-  } catch (error) {
-    if (error instanceof FilesRefused) return error.refusal;
-    throw error;
-  }
+  const admitted = inTransaction(pool, async (db) => {
+    const admission = await admitRun(db, terms, input);
+    if (admission.outcome !== 'admitted') return admission;
+    const outcome = await giveFiles(db, admission.run, given);
+    if (outcome.outcome !== 'given') throw new FilesRefused(outcome);
+    return admission;
+  });
+  return orRefusal(admitted);
 }
 
 /** What is wrong with a request is said before what stands in its way for now. */
@@ -154,16 +151,6 @@ function rehearseWithFiles(
     const plan = await planChange(db, input.flowId, given);
     return plan.outcome === 'fits' ? admission : plan;
   });
-}
-
-/** Takes the admission back with it. */
-class FilesRefused extends Error {
-  readonly refusal: GiveRefusal;
-  constructor(why: GiveRefusal) {
-    super('the files were refused');
-    this.name = 'FilesRefused';
-    this.refusal = why;
-  }
 }
 
 const admitStatement = `

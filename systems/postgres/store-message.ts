@@ -1,4 +1,5 @@
 import { limits } from '../../core/limits.ts';
+import { FilesRefused, orRefusal } from './files-refused.ts';
 import { type FilesToGive, type GiveRefusal, planChange, shareFiles } from './give-files.ts';
 import type { Db, Pool } from './pool.ts';
 import { inRehearsal, inTransaction } from './transaction.ts';
@@ -61,24 +62,20 @@ export async function storeMessage(
 }
 
 /** The message and its files, or neither. One that is known keeps the files that it came with. */
-export async function storeWithFiles(
+export function storeWithFiles(
   pool: Pool,
   message: NewMessage,
   { flowId, given, hostUnseenMs }: MessageFiles & { hostUnseenMs: number },
 ): Promise<StoredMessage | GiveRefusal> {
-  try {
-    return await inTransaction(pool, async (db) => {
-      const stored = await storeMessage(db, message, hostUnseenMs);
-      if (stored.outcome !== 'stored') return stored;
-      const shared = await shareFiles(db, flowId, given);
-      if (shared.outcome !== 'given') throw new FilesRefused(shared);
-      await keepMessageFiles(db, stored.messageId, given.files);
-      return stored;
-    });
-  } catch (error) {
-    if (error instanceof FilesRefused) return error.refusal;
-    throw error;
-  }
+  const stored = inTransaction(pool, async (db) => {
+    const answer = await storeMessage(db, message, hostUnseenMs);
+    if (answer.outcome !== 'stored') return answer;
+    const shared = await shareFiles(db, flowId, given);
+    if (shared.outcome !== 'given') throw new FilesRefused(shared);
+    await keepMessageFiles(db, answer.messageId, given.files);
+    return answer;
+  });
+  return orRefusal(stored);
 }
 
 /** What is wrong with a request is said before what stands in its way for now. */
@@ -93,13 +90,4 @@ export function rehearseWithFiles(
     const plan = await planChange(db, flowId, given);
     return plan.outcome === 'fits' ? stored : plan;
   });
-}
-
-/** Takes the message back with it. */
-class FilesRefused extends Error {
-  readonly refusal: GiveRefusal;
-  constructor(why: GiveRefusal) {
-    super(`the files were refused: ${why.outcome}`);
-    this.refusal = why;
-  }
 }
