@@ -1,7 +1,5 @@
 import type { Db, Pool } from './pool.ts';
 
-export type FleetStore = ReturnType<typeof createFleetStore>;
-
 /** How all of the service stands, in numbers. */
 export function createFleetStore(pool: Pool, hostUnseenMs: number) {
   return { count: () => countFleet(pool, hostUnseenMs) };
