@@ -1,4 +1,5 @@
 import { NativeConnection, type NativeConnectionOptions, Worker } from '@temporalio/worker';
+import { limits } from '../core/limits.ts';
 import { hostQueue, runQueue, watchQueue, webhookQueue } from '../core/task-queues.ts';
 import type { HostActivities, RunActivities, SessionActivities } from '../workflows/activities.ts';
 
@@ -78,7 +79,8 @@ const workerTimes = {
   // Heartbeats of 3 s against a time-out of 10: the default would keep back all but every third.
   maxHeartbeatThrottleInterval: '3s',
   shutdownGraceTime: 0,
-  shutdownForceTime: '10s',
+  // A webhook that is under way is waited for: of an attempt that nobody notes another is made.
+  shutdownForceTime: limits.webhookAttemptTimeoutMs + 3_000,
 } as const;
 
 function run(workers: Worker[], connection: NativeConnection): RunningWorker {
