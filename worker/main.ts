@@ -165,21 +165,14 @@ function buildHome(hostId: string) {
 
 /** What takes tasks, and what compares. */
 async function loadWork({ common }: ReturnType<typeof buildHome>) {
-  const [{ createActivities }, { createTemporal }, runtime, { createWorker }, bundles] =
-    await Promise.all([
-      import('../activities/index.ts'),
-      import('../systems/temporal/client.ts'),
-      import('./temporal-runtime.ts'),
-      import('./worker.ts'),
-      import('./workflow-bundle.ts'),
-    ]);
+  const parts = await import('./work-parts.ts');
   const { hostId, pool, sealer, sandboxes, supervisor } = common;
   const { instance, capacity, times } = config;
-  runtime.installTemporalRuntime(logger, config.temporalMetrics);
-  const workflowBundle = await bundles.ensureWorkflowBundle({
+  parts.installTemporalRuntime(logger, config.temporalMetrics);
+  const workflowBundle = await parts.ensureWorkflowBundle({
     cacheDir: join(config.dataDir, 'cache'),
   });
-  const temporal = createTemporal({
+  const temporal = parts.createTemporal({
     ...config.temporal,
     instance,
     publicUrl: config.publicUrl,
@@ -192,7 +185,7 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
     },
   });
   const webhooks = createWebhookStore(pool, sealer);
-  const activities = createActivities({
+  const activities = parts.createActivities({
     ...common,
     supervisor: timedStarts(supervisor, teller.metrics),
     webhooks,
@@ -218,7 +211,7 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
       times: reconcilerTimes(times.reconcileEveryMs, host),
       kept: config.kept,
     }),
-    poll: () => registerSearchAttributes(temporal, logger).then(() => createWorker(options)),
+    poll: () => registerSearchAttributes(temporal, logger).then(() => parts.createWorker(options)),
     close: temporal.close,
   };
 }
