@@ -10,7 +10,7 @@ export function readStackFile(env: Environment): Environment | null {
   const file = join(stackFolder(env), 'demo', 'stack.json');
   const text = textOf(file);
   if (text === null) return null;
-  const parsed = z.record(z.string(), z.string()).safeParse(JSON.parse(text));
+  const parsed = z.record(z.string(), z.string()).safeParse(jsonOf(text));
   if (!parsed.success) throw new ConfigError(`${file} is no description of a local stack`);
   return parsed.data;
 }
@@ -23,6 +23,15 @@ function stackFolder(env: Environment): string {
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+/** Null, too, where it is none: one that was cut off while it was written. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
     return null;
   }
