@@ -132,13 +132,17 @@ interface ClaimRow {
   data: string;
 }
 
+/** Throws where the lease is lost: whoever has it is asked next. */
 async function claimTurn(db: Db, { runId, generation, token }: HeldSession): Promise<ClaimedTurn> {
   const text = `
     select t.*, (extract(epoch from t.started_at - m.created_at) * 1000)::double precision as waited_ms
-    from claim_turn($1, $2, $3, $4) t left join session_messages m on m.id = t.message_id`;
+    from cursors c
+    cross join lateral claim_turn(c.run_id, $2, c.lease_token, $4) t
+    left join session_messages m on m.id = t.message_id
+    where c.run_id = $1 and c.lease_token = $3`;
   const values = [runId, generation, token, limits.turnTriesMax];
   const row = (await db.query<ClaimRow>(text, values)).rows[0];
-  if (!row) throw new Error('asking for a turn gave no answer');
+  if (!row) throw new Error('the lease of the log is lost');
   if (row.outcome !== 'turn') return { outcome: row.outcome };
   const { seq, at, data } = row;
   return {

@@ -6,6 +6,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
 import { createBlobStore } from '../../../systems/postgres/blob-store.ts';
 import { createFileStore } from '../../../systems/postgres/file-store.ts';
+import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
 import { createHostStore } from '../../../systems/postgres/host-store.ts';
 import { createMessageStore } from '../../../systems/postgres/message-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
@@ -130,6 +131,14 @@ test('a message that another sandbox has by now is not condemned by the one befo
   expect(await attempts()).toEqual([{ attempts: 1 }]);
   await turns().condemn(id, 2);
   expect(await attempts()).toEqual([{ attempts: 2 }]);
+});
+
+test('whoever has lost the lease of the log is given no message, and tells of none', async () => {
+  const lease = await createFrameStore(database.pool).takeLease(runId, 'h-1', 60_000);
+  const held = { runId, generation: 1, token: lease?.token ?? 0 };
+  await expect(turns().claim({ ...held, token: held.token - 1 })).rejects.toThrow('is lost');
+  const told = { event: 'user_message' };
+  expect(await turns().claim(held)).toMatchObject({ outcome: 'turn', accepted: false, told });
 });
 
 async function untilWaiting(): Promise<void> {
