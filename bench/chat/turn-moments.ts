@@ -1,4 +1,7 @@
-/** The moments of a session's turn. Some come side by side: the table has them in the order of its figures. */
+/**
+ * The moments of a session's turn. Some come side by side: the table has them in the order of its
+ * figures.
+ */
 export const turnMoments = [
   { name: 'committed', what: 'the message is committed' },
   { name: 'signalled', what: 'Temporal has the signal' },

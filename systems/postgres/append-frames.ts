@@ -44,7 +44,10 @@ export type Appended =
   /** Another has the lease, or the run has ended: write nothing more. */
   | { outcome: 'fenced' };
 
-/** What else is written with a batch, if it is: a further part of its statement, with values from $21 on. */
+/**
+ * What else is written with a batch, if it is: a further part of its statement, with values from $21
+ * on.
+ */
 export interface Beside {
   part: string;
   values: unknown[];

@@ -50,8 +50,8 @@ const droppedResponseHeaders = new Set(
 
 /**
  * The way to the model, and to nothing else: two pinned paths, to which the operator's key, or the
- * project's, is added. Bodies pass through in both directions as they come. What goes wrong is answered in the
- * words of the model's API, with a status that its clients retry.
+ * project's, is added. Bodies pass through in both directions as they come. What goes wrong is
+ * answered in the words of the model's API, with a status that its clients retry.
  */
 export function createGateway(model: ModelUpstream): Gateway {
   const dispatcher = new Agent({

@@ -8,8 +8,9 @@ export interface DiskUsage {
 }
 
 /**
- * What these trees take on their disk; null where that cannot be told, `endless` where not in time. The tool walks
- * by descriptor, follows no link, stays on one file system and counts a file with two names once.
+ * What these trees take on their disk; null where that cannot be told, `endless` where not in time.
+ * The tool walks by descriptor, follows no link, stays on one file system and counts a file with two
+ * names once.
  */
 export async function diskUsage(
   paths: string[],

@@ -20,7 +20,10 @@ export type Written =
   /** Something stands in the way of this one. */
   | { outcome: 'refused'; path: string; reason: string };
 
-/** Safe to repeat, one at a time for a directory; for at most a few hundred at a time, since each holds its folder open. */
+/**
+ * Safe to repeat, one at a time for a directory; for at most a few hundred at a time, since each
+ * holds its folder open.
+ */
 export async function writeFiles<F extends NewFile>(
   root: string,
   files: F[],
