@@ -138,6 +138,17 @@ test('deleting a run that is over asks nothing of its workflow', async () => {
 });
 
 test('what the agent left behind is in the record', async () => {
+  const turn = {
+    result: 'Done',
+    usage: {
+      inputTokens: 1,
+      outputTokens: 2,
+      cacheReadInputTokens: 3,
+      cacheCreationInputTokens: 4,
+    },
+    costUsd: 0.25,
+    numTurns: 2,
+  };
   const { runId, path } = await newRun();
   const lease = await world.stores.frames.takeLease(runId, 'test', 60_000);
   await world.stores.frames.append({
@@ -149,31 +160,12 @@ test('what the agent left behind is in the record', async () => {
     frames: [],
     facts: {
       agentStatus: 'idle',
-      turn: {
-        result: 'Done',
-        structuredOutput: '{"n":[1,null]}',
-        usage: {
-          inputTokens: 1,
-          outputTokens: 2,
-          cacheReadInputTokens: 3,
-          cacheCreationInputTokens: 4,
-        },
-        costUsd: 0.25,
-        numTurns: 2,
-      },
+      turn: { ...turn, structuredOutput: '{"n":[1,null]}' },
     },
   });
   expect((await call(path)).json.data).toMatchObject({
     agentStatus: 'idle',
-    result: 'Done',
+    ...turn,
     structuredOutput: { n: [1, null] },
-    usage: {
-      inputTokens: 1,
-      outputTokens: 2,
-      cacheReadInputTokens: 3,
-      cacheCreationInputTokens: 4,
-    },
-    costUsd: 0.25,
-    numTurns: 2,
   });
 });

@@ -1,10 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
 import { cliWith } from '../cli/run-cli.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { openConversation } from '../support/conversation.ts';
+import { letGoOn } from '../support/let-go-on.ts';
 import { untilWorking } from '../support/run-ways.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 
@@ -44,7 +42,6 @@ it('empties a host that is drained: its sessions wake up on another, its runs go
   expect(chat.events.some(({ event, data }) => event === 'user' && /kept/.test(data))).toBe(true);
   expect(await placesOf(chat.runId)).toEqual([{ hostId: second.hostId(), generation: 2 }]);
   expect(await placesOf(runId)).toEqual([{ hostId: first, generation: 1 }]);
-  const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
-  writeFileSync(join(workspace, 'go-on'), '');
+  letGoOn(service, runId);
   expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0 });
 }, 180_000);

@@ -1,9 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { letGoOn } from '../support/let-go-on.ts';
 import { untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -26,8 +24,7 @@ async function runThatTakesThePlace(): Promise<string> {
 }
 
 async function letGo(runId: string): Promise<void> {
-  const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
-  writeFileSync(join(workspace, 'go-on'), '');
+  letGoOn(service, runId);
   await service.untilEnded(runId);
 }
 
