@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/app-types.ts';
 import type { ApiDeps } from '../../api/deps.ts';
+import { unmeasured } from '../../api/metrics.ts';
 import { createLogger } from '../../config/logger.ts';
 import { limits } from '../../core/limits.ts';
 
@@ -14,6 +15,7 @@ export async function buildBareApi(publicUrl: string): Promise<App> {
     presenceEveryMs: limits.presenceEveryMs,
     offlineModel: false,
     logger: createLogger({ level: 'silent', name: 'api' }),
+    metrics: unmeasured,
     now: () => new Date(),
     newId: randomUUID,
   };

@@ -8,11 +8,12 @@ import type { App } from '../../api/app-types.ts';
 import { type ApiMetrics, unmeasured } from '../../api/metrics.ts';
 import { requestLog } from '../../api/plugins/request-log.ts';
 import { requestMetrics } from '../../api/plugins/request-metrics.ts';
+import { whenOver } from '../../api/plugins/when-over.ts';
 import { createLogger } from '../../config/logger.ts';
 
 type Counted = Parameters<ApiMetrics['answered']>[0];
 
-async function startServer() {
+async function startServer(note?: () => never) {
   const lines: Record<string, unknown>[] = [];
   const counted: Counted[] = [];
   const destination = new Writable({
@@ -24,6 +25,7 @@ async function startServer() {
   const logger: FastifyBaseLogger = createLogger({ level: 'info', name: 'test' }, destination);
   const logController = new LogController({ disableRequestLogging: true });
   const app: App = Fastify({ loggerInstance: logger, logController });
+  if (note !== undefined) whenOver(app, note);
   requestLog(app);
   requestMetrics(app, { ...unmeasured, answered: (request) => counted.push(request) });
   app.get('/now', async () => ({ data: 1 }));
@@ -37,7 +39,8 @@ async function startServer() {
   const { port } = app.server.address() as AddressInfo; // listening on TCP
   const call = (path: string): ClientRequest => get({ port, path }).on('error', () => undefined);
   const told = () => lines.filter(({ msg }) => msg === 'request');
-  return { app, call, told, counted };
+  const wrong = () => lines.filter(({ level }) => level === 'error');
+  return { app, call, told, wrong, counted };
 }
 
 test('a request that was answered has one line and one count', async () => {
@@ -66,4 +69,14 @@ test('of a caller who left before any answer there is a line, and no answer to c
   request.destroy();
   await expect.poll(told).toMatchObject([{ route: '/never', status: null, callerLeft: true }]);
   expect(counted).toEqual([]);
+});
+
+test('a note that fails is told in the log, and keeps nobody else from theirs', async () => {
+  const { call, told, wrong } = await startServer(() => {
+    throw new Error('not noted');
+  });
+  const [answer] = (await once(call('/now'), 'response')) as [IncomingMessage];
+  await once(answer.resume(), 'end');
+  await expect.poll(told).toMatchObject([{ route: '/now', status: 200 }]);
+  expect(wrong()).toMatchObject([{ msg: 'request_not_noted', err: { message: 'not noted' } }]);
 });
