@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import type { Run, Usage } from '../../core/run.ts';
 import type { Db, Pool } from './pool.ts';
-import { type RunRow, selectRuns, toRun } from './run-row.ts';
+import { type RunRow, runColumns, selectRuns, toRun } from './run-row.ts';
 import {
   type MessageFiles,
   type NewMessage,
@@ -69,12 +69,15 @@ async function unsignalled(
   olderThanMs: number,
 ): Promise<{ run: Run; messageId: string }[]> {
   const { rows } = await db.query<RunRow & { message_id: string }>(
-    `select distinct on (q.id) q.* from (
-       ${selectRuns.replace('c.last_seq from', 'c.last_seq, m.id as message_id, m.position from')}
-       join session_messages m on m.run_id = r.id
-       where m.ended_at is null and m.signalled_at is null
-         and m.created_at < db_clock() - $1 * interval '1 ms'
-     ) q order by q.id, q.position limit 200`,
+    `select ${runColumns}, c.last_seq, m.message_id
+     from (
+       select distinct on (run_id) run_id, id as message_id from session_messages
+       where ended_at is null and signalled_at is null
+         and created_at < db_clock() - $1 * interval '1 ms'
+       order by run_id, position limit 200
+     ) m
+     join runs r on r.id = m.run_id
+     join cursors c on c.run_id = r.id`,
     [olderThanMs],
   );
   return rows.map((row) => ({ run: toRun(row), messageId: row.message_id }));
