@@ -23,11 +23,12 @@ export function run(command: string, args: string[], options: RunOptions = {}): 
     });
     let stdout = '';
     let both = '';
-    child.stdout.on('data', (chunk) => {
+    // A character may come in two pieces.
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
       stdout += chunk;
       both += chunk;
     });
-    child.stderr.on('data', (chunk) => {
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
       both += chunk;
     });
     child.on('error', reject);
