@@ -4,7 +4,7 @@ import type { ListedSandbox } from '../../systems/docker/list.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import { announceStart } from './announce-start.ts';
-import type { SupervisorDeps } from './deps.ts';
+import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import { openSandbox, wasStarted } from './open-sandbox.ts';
 
@@ -18,7 +18,7 @@ export type Adoption =
  * its agent finds its socket again. One whose container is gone is read to the end of its spool, and
  * then counts as lost.
  */
-export async function adoptSandbox(deps: SupervisorDeps, ref: SandboxRef): Promise<Adoption> {
+export async function adoptSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<Adoption> {
   const plan = await deps.runs.sandboxPlan(ref.runId);
   if (plan === null) throw new Error('there is no such run');
   if (isDoneWith(deps, ref, plan)) return { outcome: 'ended', end: endOf(plan.run) };

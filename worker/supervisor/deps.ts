@@ -63,6 +63,12 @@ export interface SupervisorDeps {
   newId(): string;
 }
 
+/** With what a supervisor has for those who look after one of its sandboxes. */
+export interface SandboxDeps extends SupervisorDeps {
+  /** One at a time stores the files of a run, or removes them: whoever looks last stores last. */
+  storing<T>(runId: string, work: () => Promise<T>): Promise<T>;
+}
+
 /** What a sandbox may use, and what this process keeps of it at a time. */
 export interface SupervisorBounds {
   spoolBytes: number;

@@ -1,10 +1,9 @@
 import type { GivenFile, HostCallPayload, HostCallResult } from '../../core/host-request.ts';
 import type { HeldSession } from '../../systems/postgres/turn-store.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
-import type { SupervisorDeps } from './deps.ts';
+import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { foldersOf } from './folders.ts';
 import type { HeldSandboxes } from './held-sandboxes.ts';
-import type { LiveSandbox } from './live-sandbox.ts';
 import { createPaced } from './paced.ts';
 import type { Turnstile } from './turnstile.ts';
 import { collectWorkspace } from './workspace/collect.ts';
@@ -33,30 +32,25 @@ export interface Misplaced {
   reason: string;
 }
 
-/** What the storing of a run's files takes turns by, and their removal with it. */
-export const filesOf = (runId: string): string => `files/${runId}`;
-
 const filesAtOnce = 100;
 
 export function createLiveFiles(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   held: Pick<HeldSandboxes, 'ofRun'>,
   turnstile: Turnstile,
 ): LiveFiles {
   const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
-  const live = (runId: string): LiveSandbox | null => {
+  const liveRef = (runId: string): SandboxRef | null => {
     const sandbox = held.ofRun(runId);
-    return sandbox?.isLive() ? sandbox : null;
+    return sandbox?.isLive() ? sandbox.ref : null;
   };
-  const liveRef = (runId: string): SandboxRef | null => live(runId)?.ref ?? null;
   const collect = (ref: SandboxRef) => collectWorkspace(deps, { ref, root: rootOf(ref) });
 
   const storeAll = createPaced((runId) =>
-    turnstile.pass(filesOf(runId), async (): Promise<HostCallResult<'store_files'>> => {
-      const sandbox = live(runId);
-      if (sandbox === null) return { outcome: 'gone' };
-      // A session stores its files by itself too: whoever looks last is to store last.
-      await (sandbox.session === null ? collect(sandbox.ref) : sandbox.session.save());
+    deps.storing(runId, async (): Promise<HostCallResult<'store_files'>> => {
+      const ref = liveRef(runId);
+      if (ref === null) return { outcome: 'gone' };
+      await collect(ref);
       return { outcome: 'stored' };
     }),
   );
@@ -65,7 +59,7 @@ export function createLiveFiles(
     storeAll,
     prepare: (session, messageId) =>
       turnstile.pass(`write/${session.runId}`, () => prepare(deps, session, messageId)),
-    collect: (ref) => turnstile.pass(filesOf(ref.runId), () => collect(ref)),
+    collect: (ref) => deps.storing(ref.runId, () => collect(ref)),
     async store(runId, path) {
       const ref = liveRef(runId);
       return ref === null ? { outcome: 'gone' } : storeFile(deps.blobs, rootOf(ref), path);

@@ -7,7 +7,7 @@ import type { SandboxEnd } from '../../core/sandbox.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import { type Care, createCare } from './care.ts';
 import { createCondemn, type Judge, type Offence, watchSilence } from './condemn.ts';
-import { boundsOf, type SupervisorDeps } from './deps.ts';
+import { boundsOf, type SandboxDeps, type SupervisorDeps } from './deps.ts';
 import { partAfterResult, seeToTheEnd } from './end-sandbox.ts';
 import { keepReplying } from './replies.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
@@ -35,7 +35,7 @@ export interface LiveSandbox {
   close(): Promise<void>;
 }
 
-export function liveSandbox(deps: SupervisorDeps, parts: SandboxParts): LiveSandbox {
+export function liveSandbox(deps: SandboxDeps, parts: SandboxParts): LiveSandbox {
   const care = createCare(parts.logger);
   const ladder = ladderOf(deps, parts);
   const stop = async (graceMs: number): Promise<void> => {

@@ -8,7 +8,7 @@ import { failpoint } from '../../core/failpoint.ts';
 import type { Run } from '../../core/run.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
-import type { SupervisorDeps } from './deps.ts';
+import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { type ExitWatch, missingExit, watchExit } from './exit-watch.ts';
 import { foldersOf, makeFolders } from './folders.ts';
 import { type HeldLease, takeLease } from './lease.ts';
@@ -36,7 +36,7 @@ export function wasStarted({ run, session }: SandboxPlan, { generation }: Sandbo
 
 /** Null: the run is another's to look after. */
 export async function openSandbox(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   ref: SandboxRef,
   plan: SandboxPlan,
 ): Promise<OpenedSandbox | null> {

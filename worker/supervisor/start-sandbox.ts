@@ -5,7 +5,7 @@ import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import { adoptSandbox } from './adopt-sandbox.ts';
 import { announceStart } from './announce-start.ts';
-import type { SupervisorDeps } from './deps.ts';
+import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { foldersOf } from './folders.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import { isOver, type OpenedSandbox, openSandbox, wasStarted } from './open-sandbox.ts';
@@ -18,7 +18,7 @@ import { restoreSession } from './session/restore-session.ts';
  * stop in between has found nothing to stop.
  */
 export async function startSandbox(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   ref: SandboxRef,
 ): Promise<LiveSandbox | 'over'> {
   const logger = deps.logger.child({ runId: ref.runId });
@@ -46,7 +46,7 @@ export async function startSandbox(
 }
 
 /** What has run once is never made again, whatever has become of it: its configuration is gone. */
-async function adoptStarted(deps: SupervisorDeps, ref: SandboxRef): Promise<LiveSandbox | 'over'> {
+async function adoptStarted(deps: SandboxDeps, ref: SandboxRef): Promise<LiveSandbox | 'over'> {
   const adoption = await adoptSandbox(deps, ref);
   return adoption.outcome === 'ended' ? 'over' : adoption.sandbox;
 }

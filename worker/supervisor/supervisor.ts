@@ -5,9 +5,9 @@ import type { SandboxEnd } from '../../core/sandbox.ts';
 import type { SandboxRef, TurnOutcome } from '../../workflows/activities.ts';
 import { adoptSandbox, findContainer } from './adopt-sandbox.ts';
 import { SandboxLetGo } from './care.ts';
-import type { SupervisorDeps } from './deps.ts';
+import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { createHeldSandboxes, type HeldSandboxes } from './held-sandboxes.ts';
-import { createLiveFiles, filesOf, type LiveFiles } from './live-files.ts';
+import { createLiveFiles, type LiveFiles } from './live-files.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 import { removeSandbox } from './remove-sandbox.ts';
 import { resumeSandboxes } from './resume-sandboxes.ts';
@@ -42,9 +42,13 @@ export interface Supervisor {
   close(): Promise<void>;
 }
 
-export function createSupervisor(deps: SupervisorDeps): Supervisor {
+export function createSupervisor(given: SupervisorDeps): Supervisor {
   const held = createHeldSandboxes();
   const turnstile = createTurnstile();
+  const deps: SandboxDeps = {
+    ...given,
+    storing: (runId, work) => turnstile.pass(`files/${runId}`, work),
+  };
   const files = createLiveFiles(deps, held, turnstile);
   const closing = new AbortController();
   const home: Home = { deps, held, turnstile, files, closing: closing.signal };
@@ -81,7 +85,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
 }
 
 interface Home {
-  deps: SupervisorDeps;
+  deps: SandboxDeps;
   held: HeldSandboxes;
   turnstile: Turnstile;
   files: LiveFiles;
@@ -149,7 +153,7 @@ function remove({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<void>
     if (!isAnother) await held.release(ref.runId);
     // A list that is just being stored must not lose what is removed meanwhile.
     const gone = () => removeSandbox(deps, ref, { keepSocket: isAnother });
-    await turnstile.pass(filesOf(ref.runId), gone);
+    await deps.storing(ref.runId, gone);
     if (!isAnother) await deps.frameStream.expire(ref.runId);
   });
 }

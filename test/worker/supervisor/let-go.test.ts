@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { blankMemory } from '../../../core/agent-memory.ts';
 import type { ListedSandbox } from '../../../systems/docker/list.ts';
 import type { SandboxPlan } from '../../../systems/postgres/sandbox-plan.ts';
-import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
+import type { SandboxDeps, SupervisorDeps } from '../../../worker/supervisor/deps.ts';
 import { openSandbox } from '../../../worker/supervisor/open-sandbox.ts';
 import { createSupervisor } from '../../../worker/supervisor/supervisor.ts';
 
@@ -58,11 +58,7 @@ test('a lease that was taken for nothing is not kept', async () => {
     ...{ session: null, config: null, secrets: { env: {}, mcpServers: {} } },
   };
   // As above.
-  const opening = openSandbox(
-    deps as unknown as SupervisorDeps,
-    ref,
-    plan as unknown as SandboxPlan,
-  );
+  const opening = openSandbox(deps as unknown as SandboxDeps, ref, plan as unknown as SandboxPlan);
   await expect(opening).rejects.toThrow('Postgres is away');
   await sleep(2 * leaseMs);
   expect(told).toEqual(['socket closed']);

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { GivenFile } from '../../../core/host-request.ts';
-import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
+import type { SandboxDeps } from '../../../worker/supervisor/deps.ts';
 import { foldersOf } from '../../../worker/supervisor/folders.ts';
 import { createLiveFiles } from '../../../worker/supervisor/live-files.ts';
-import type { LiveSandbox } from '../../../worker/supervisor/live-sandbox.ts';
 import { createTurnstile } from '../../../worker/supervisor/turnstile.ts';
 
 const ref = { runId: randomUUID(), generation: 1 };
@@ -39,7 +38,7 @@ async function filesThatWait(paths: string[], { isHeld }: { isHeld: boolean }) {
     },
   };
   // Of all that a supervisor has, what these come to use.
-  const own = deps as unknown as SupervisorDeps;
+  const own = deps as unknown as SandboxDeps;
   return { workspace, files: createLiveFiles(own, { ofRun: () => null }, createTurnstile()) };
 }
 
@@ -58,13 +57,4 @@ test('a host that has lost the sandbox does not try for ever', async () => {
   await writeFile(join(inTheWay.workspace, 'b'), '');
   const misplaced = await inTheWay.files.prepare(session, randomUUID());
   expect(misplaced).toMatchObject([{ path: 'b/c' }]);
-});
-
-test('a session is stored by the one who stores it between its turns', async () => {
-  let saved = 0;
-  const sandbox = { ref, isLive: () => true, session: { save: async () => void (saved += 1) } };
-  const found = { ofRun: () => sandbox as unknown as LiveSandbox }; // all of it that is asked for
-  const files = createLiveFiles({} as SupervisorDeps, found, createTurnstile()); // nothing is read
-  expect(await files.storeAll(ref.runId)).toEqual({ outcome: 'stored' });
-  expect(saved).toBe(1);
 });

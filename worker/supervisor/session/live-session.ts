@@ -4,7 +4,7 @@ import type { TurnOutcome } from '../../../workflows/activities.ts';
 import { interruptLine } from '../agent-input.ts';
 import type { Care } from '../care.ts';
 import { decideEnd } from '../decide-end.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import type { LiveFiles } from '../live-files.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import type { StopLadder } from '../stop-ladder.ts';
@@ -23,8 +23,6 @@ export interface SessionHands {
   interrupt(): Promise<void>;
   /** Resolves when the sandbox is not paused. */
   wake(): Promise<void>;
-  /** Stores what the next sandbox begins with, as it is now. */
-  save(): Promise<void>;
   /** Its end, whatever brought it about; all that the next sandbox needs is stored by then. */
   seeOut(): Promise<SandboxEnd>;
 }
@@ -38,7 +36,7 @@ interface Surroundings {
 }
 
 export function liveSession(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   parts: SandboxParts,
   { session, output, ladder, care, recorded }: Surroundings,
 ): SessionHands {
@@ -55,7 +53,7 @@ export function liveSession(
     care.signal,
   );
   const saver = createSaver(
-    () => saveSession(deps, ref, folders),
+    () => deps.storing(ref.runId, () => saveSession(deps, ref, folders)),
     (err) => logger.warn({ err }, 'session_not_saved'),
   );
   const given = new Set<string>();
@@ -65,7 +63,6 @@ export function liveSession(
   return {
     runTurn: (prepare) => runTurn(deps, { ...place, prepare }),
     wake: nap.wake,
-    save: saver.save,
     async interrupt() {
       if (session.chat.present() === null) return;
       parts.served.input.push(interruptLine(deps.newId()));

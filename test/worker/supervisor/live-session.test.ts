@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import type { FileEntry } from '../../../core/file-entry.ts';
+import { createCare } from '../../../worker/supervisor/care.ts';
+import type { SandboxDeps } from '../../../worker/supervisor/deps.ts';
+import { missingExit } from '../../../worker/supervisor/exit-watch.ts';
+import { foldersOf } from '../../../worker/supervisor/folders.ts';
+import type { SandboxParts } from '../../../worker/supervisor/sandbox-parts.ts';
+import { createChatTurns } from '../../../worker/supervisor/session/chat-turns.ts';
+import { liveSession } from '../../../worker/supervisor/session/live-session.ts';
+import { createTurnstile } from '../../../worker/supervisor/turnstile.ts';
+
+const logger = pino({ enabled: false });
+const ref = { runId: randomUUID(), generation: 1 };
+
+test('what a session leaves is stored after whatever else stores its files, and looked at then', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'session-'));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const folders = foldersOf(dataDir, ref);
+  await mkdir(folders.workspace, { recursive: true });
+  const turnstile = createTurnstile();
+  const stored: string[][] = [];
+  const replace = async (_of: unknown, entries: FileEntry[]) =>
+    stored.push(entries.map(({ path }) => path)) > 0;
+  const deps = {
+    storing: turnstile.pass,
+    now: () => new Date(),
+    blobs: { has: async (contents: string[]) => new Set(contents) },
+    files: { replaceSnapshot: replace },
+    runs: { recordSnapshot: async () => undefined },
+    turns: {
+      clock: async () => new Date(),
+      markSaved: async () => undefined,
+      sandboxGone: async () => true,
+    },
+    frameStream: { wake: async () => true },
+  };
+  const parts = {
+    ...{ ref, folders, logger, containerId: null, exit: missingExit },
+    turns: { last: () => null },
+    served: { refusals: () => [] },
+  };
+  const output = {
+    tail: { finish: () => undefined, done: Promise.resolve() },
+    tree: { finish: async () => undefined },
+  };
+  const session = { sessionId: 's', chat: createChatTurns(null), reader: {} };
+  const around = { session, output, ladder: {}, recorded: async () => undefined };
+  // Of all that a sandbox has, what its end comes to use.
+  const hands = liveSession(
+    deps as unknown as SandboxDeps,
+    parts as unknown as SandboxParts,
+    { ...around, care: createCare(logger) } as unknown as Parameters<typeof liveSession>[2],
+  );
+  let others = (): void => undefined;
+  const storing = turnstile.pass(ref.runId, () => new Promise<void>((end) => (others = end)));
+  const seen = hands.seeOut();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(stored).toEqual([]);
+  await writeFile(join(folders.workspace, 'late'), 'by the agent');
+  others();
+  await Promise.all([storing, seen]);
+  expect(stored).toEqual([['late']]);
+});
