@@ -139,7 +139,10 @@ async function findInTheWay(
  * round, its own stands.
  */
 async function listRespawn(db: Db, runId: string): Promise<FileEntry[] | null> {
-  const stored = 'select snapshot is not null as stored from runs where id = $1';
+  // Whoever stored them may have died before it could say so.
+  const stored = `
+    select snapshot is not null or exists (select from run_files where run_id = $1) as stored
+    from runs where id = $1`;
   if (!(await db.query<{ stored: boolean }>(stored, [runId])).rows[0]?.stored) return null;
   const { rows } = await db.query<FileEntry>(
     `with since as (

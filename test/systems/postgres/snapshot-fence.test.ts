@@ -93,6 +93,12 @@ test('a sandbox that another has followed changes nothing of what is stored', as
   });
 });
 
+test('what was stored is there for the next sandbox, though nobody could say any more that it was', async () => {
+  expect(await files().listRespawn(runId)).toBeNull();
+  await files().replaceSnapshot({ runId, generation: 1 }, [entry('first')]);
+  expect(await files().listRespawn(runId)).toMatchObject([{ path: 'first' }]);
+});
+
 test('whoever stores while the next place is given away waits for that, and is refused', async () => {
   const giver = await database.pool.connect();
   try {
