@@ -165,14 +165,21 @@ function buildHome(hostId: string) {
 
 /** What takes tasks, and what compares. */
 async function loadWork({ common }: ReturnType<typeof buildHome>) {
-  const parts = await import('./work-parts.ts');
+  const [{ createActivities }, { createTemporal }, runtime, { createWorker }, bundles] =
+    await Promise.all([
+      import('../activities/index.ts'),
+      import('../systems/temporal/client.ts'),
+      import('./temporal-runtime.ts'),
+      import('./worker.ts'),
+      import('./workflow-bundle.ts'),
+    ]);
   const { hostId, pool, sealer, sandboxes, supervisor } = common;
   const { instance, capacity, times } = config;
-  parts.installTemporalRuntime(logger, config.temporalMetrics);
-  const workflowBundle = await parts.ensureWorkflowBundle({
+  runtime.installTemporalRuntime(logger, config.temporalMetrics);
+  const workflowBundle = await bundles.ensureWorkflowBundle({
     cacheDir: join(config.dataDir, 'cache'),
   });
-  const temporal = parts.createTemporal({
+  const temporal = createTemporal({
     ...config.temporal,
     instance,
     publicUrl: config.publicUrl,
@@ -185,7 +192,7 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
     },
   });
   const webhooks = createWebhookStore(pool, sealer);
-  const activities = parts.createActivities({
+  const activities = createActivities({
     ...common,
     supervisor: timedStarts(supervisor, teller.metrics),
     webhooks,
@@ -211,7 +218,7 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
       times: reconcilerTimes(times.reconcileEveryMs, host),
       kept: config.kept,
     }),
-    poll: () => registerSearchAttributes(temporal, logger).then(() => parts.createWorker(options)),
+    poll: () => registerSearchAttributes(temporal, logger).then(() => createWorker(options)),
     close: temporal.close,
   };
 }
