@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { filesIn, hashOf, hashOfFolder } from '../../dev/hash.ts';
@@ -17,6 +16,9 @@ const sources = [
   'workflows',
 ];
 
+/** Below the packages that it imports: found by a symbolic link they were loaded under two names. */
+const cache = join(root, 'node_modules/.cache/service');
+
 let compiled: Promise<string> | null = null;
 
 /**
@@ -26,11 +28,11 @@ let compiled: Promise<string> | null = null;
 export const compiledService = (): Promise<string> => (compiled ??= ensure());
 
 async function ensure(): Promise<string> {
-  const cache = join(tmpdir(), 'flowrun-test-service-');
   const hashes = sources.map((folder) => hashOfFolder(join(root, folder)));
-  const folder = `${cache}${hashOf(root, ...hashes)}`;
+  const folder = join(cache, hashOf(...hashes));
   if (await isThere(folder)) return folder;
-  const part = await mkdtemp(cache);
+  await mkdir(cache, { recursive: true });
+  const part = await mkdtemp(`${folder}.`);
   await compileInto(part);
   // Another test file may have been faster.
   await rename(part, folder).catch(() => rm(part, { recursive: true }));
@@ -42,7 +44,6 @@ async function compileInto(folder: string): Promise<void> {
     await cp(join(root, source), join(folder, source), { recursive: true });
   }
   await cp(join(root, 'package.json'), join(folder, 'package.json'));
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   await build({
     entryPoints: sources.flatMap((source) =>
       filesIn(join(root, source)).filter((file) => file.endsWith('.ts')),
