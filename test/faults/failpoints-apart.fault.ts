@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { failpoints } from '../../core/failpoint.ts';
 import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
 import { script } from '../scripted-agent/lines.ts';
+import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
 import { stackEnv } from '../support/stack-env.ts';
-import { armed, diesAndComesBack, expectHealed, startStopped } from './support/dying.ts';
+import { expectHealed } from './support/healed.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;

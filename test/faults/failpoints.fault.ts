@@ -3,8 +3,9 @@ import { type Failpoint, failpoints } from '../../core/failpoint.ts';
 import { randomText } from '../fake-agent/random-text.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { Answer, RunRecord } from '../support/api-client.ts';
+import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
 import type { Evidence } from './evidence.ts';
-import { armed, diesAndComesBack, expectHealed, startStopped } from './support/dying.ts';
+import { expectHealed } from './support/healed.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;

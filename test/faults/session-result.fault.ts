@@ -4,8 +4,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Failpoint } from '../../core/failpoint.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { armed, diesAndComesBack } from '../support/dying.ts';
 import { type Service, startService } from '../support/service.ts';
-import { armed, diesAndComesBack } from './support/dying.ts';
 
 type Step = Record<string, unknown>;
 type Kill = 'killed' | 'removed';
