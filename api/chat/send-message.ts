@@ -19,7 +19,8 @@ type SendDeps = Pick<ApiDeps, 'messages' | 'runs' | 'blobs' | 'flowFiles' | 'met
 
 /**
  * Stores the message, then tells the session's workflow; the reconciler tells it where nobody could.
- * A message that a session which has ended can no longer take is taken back.
+ * A message that a session which has ended can no longer take is taken back, unless it was told to
+ * those who watch that its turn has failed: then it was taken.
  */
 export async function sendMessage(
   deps: SendDeps,
@@ -36,8 +37,7 @@ export async function sendMessage(
   noteDecision(deps.metrics, log, { run, stored });
   const { outcome, messageId, position } = accepted(stored);
   if (outcome === 'stored' && (await workflows.message(run, messageId)) === 'gone') {
-    await deps.messages.withdraw(messageId);
-    throw notFound('Session');
+    if (await deps.messages.withdraw(runId, messageId)) throw notFound('Session');
   }
   return { messageId, position };
 }

@@ -9,6 +9,7 @@ import {
   storeMessage,
   storeWithFiles,
 } from './store-message.ts';
+import { inTransaction } from './transaction.ts';
 
 export type { NewMessage, StoredMessage } from './store-message.ts';
 
@@ -31,8 +32,8 @@ export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hos
       rehearseWithFiles(pool, message, { ...files, hostUnseenMs }),
     storeWithFiles: (message: NewMessage, files: MessageFiles) =>
       storeWithFiles(pool, message, { ...files, hostUnseenMs }),
-    /** Takes it back where no agent was given it yet. */
-    withdraw: (messageId: string) => withdraw(pool, messageId),
+    /** Takes it back where no agent was given it yet and its turn has not ended; whether it did. */
+    withdraw: (runId: string, messageId: string) => withdraw(pool, runId, messageId),
     markSignalled: (messageId: string) => markSignalled(pool, messageId),
     end: (messageId: string) => findEnd(pool, messageId),
     /** Sessions with messages of which nobody has told their workflows, each with its oldest. */
@@ -42,9 +43,17 @@ export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hos
   };
 }
 
-async function withdraw(db: Db, messageId: string): Promise<void> {
-  const text = 'delete from session_messages where id = $1 and attempts = 0';
-  await db.query(text, [messageId]);
+/** Behind the session's log: whoever says something of a message there has not begun, or is done. */
+function withdraw(pool: Pool, runId: string, messageId: string): Promise<boolean> {
+  return inTransaction(pool, async (db) => {
+    await db.query('select from cursors where run_id = $1 for update', [runId]);
+    const { rowCount } = await db.query(
+      `delete from session_messages
+       where id = $1 and run_id = $2 and attempts = 0 and ended_at is null`,
+      [messageId, runId],
+    );
+    return rowCount === 1;
+  });
 }
 
 async function markSignalled(db: Db, messageId: string): Promise<void> {

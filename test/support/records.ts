@@ -7,6 +7,7 @@ import { createFlowStore, type NewFlow } from '../../systems/postgres/flow-store
 import type { Pool } from '../../systems/postgres/pool.ts';
 import { createProjectStore, type ProjectPatch } from '../../systems/postgres/project-store.ts';
 import type { Sealer } from '../../systems/postgres/seal.ts';
+import { createSessionStore } from '../../systems/postgres/session-store.ts';
 
 export interface Scene {
   projectId: string;
@@ -15,6 +16,8 @@ export interface Scene {
   request(given?: Partial<AdmitRun>): AdmitRun;
   /** An admitted run. */
   run(given?: Partial<AdmitRun>): Promise<Run>;
+  /** An opened session. */
+  session(): Promise<Run>;
 }
 
 /** A project with a flow, to make runs of. */
@@ -42,6 +45,12 @@ export async function createScene(
       if (admission.outcome === 'refused') throw new Error(`refused: ${admission.reason}`);
       return admission.run;
     },
+    session: () =>
+      createSessionStore(pool, sealer).open({
+        ...request(),
+        sessionId: randomUUID(),
+        mcpServerNames: [],
+      }),
   };
 }
 
@@ -54,6 +63,7 @@ export function anyRequest({ flowId, projectId }: Pick<Flow, 'flowId' | 'project
     keyId: null,
     keyName: 'ci',
     keyCreatedBy: 'ana',
+    requestId: null,
     prompt: 'Say hello.',
     name: null,
     labels: {},
