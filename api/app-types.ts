@@ -33,6 +33,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answers without a key. Everything that does not say so needs one. */
     isPublic?: true;
+    /** Asked every few seconds by whatever watches the service: worth a line only where it is not well. */
+    isProbe?: true;
     /** Reads the key from the query as well, for clients that cannot set headers. */
     takesKeyInQuery?: true;
     /** Answers the same whatever ids stand in the path. */

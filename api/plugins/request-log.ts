@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app-types.ts';
 import { whenOver } from './when-over.ts';
 
-/** One line a request, whatever came of it. */
+/** One line a request, whatever came of it; of a probe that found the service well, for who debugs it. */
 export function requestLog(app: App): void {
   app.decorateRequest('errorCode', null);
   whenOver(app, logRequest);
@@ -15,7 +15,8 @@ export function requestLog(app: App): void {
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { runId, flowId } = request.params as Record<string, string | undefined>; // strings, if any
   const { headersSent, writableFinished } = reply.raw;
-  request.log.info(
+  const level = foundWell(request, reply) ? 'debug' : 'info';
+  request.log[level](
     {
       method: request.method,
       route: routeOf(request),
@@ -32,6 +33,9 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
     'request',
   );
 }
+
+const foundWell = (request: FastifyRequest, { raw, statusCode }: FastifyReply): boolean =>
+  request.routeOptions.config.isProbe === true && raw.writableFinished && statusCode === 200;
 
 /** Null for what no route answers. */
 export const routeOf = (request: FastifyRequest): string | null =>

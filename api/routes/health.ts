@@ -4,7 +4,7 @@ import { createReadiness } from '../readiness.ts';
 
 /** `/healthz`: the process lives. `/readyz`: each part that it depends on, by name. */
 export function health(app: App, deps: ApiDeps): void {
-  const config = { isPublic: true } as const;
+  const config = { isPublic: true, isProbe: true } as const;
   const schema = { hide: true };
   const readiness = createReadiness(deps);
   app.get('/healthz', { config, schema }, async () => ({ data: { status: 'ok' } }));

@@ -29,6 +29,9 @@ async function startServer(note?: () => never) {
   requestLog(app);
   requestMetrics(app, { ...unmeasured, answered: (request) => counted.push(request) });
   app.get('/now', async () => ({ data: 1 }));
+  app.get('/probe/:status', { config: { isProbe: true } }, async ({ params }, reply) =>
+    reply.code(Number((params as { status: string }).status)).send({ data: 1 }),
+  );
   app.get('/never', () => new Promise(() => undefined));
   app.get('/stream', (_request, reply) => {
     reply.hijack();
@@ -79,4 +82,14 @@ test('a note that fails is told in the log, and keeps nobody else from theirs', 
   await once(answer.resume(), 'end');
   await expect.poll(told).toMatchObject([{ route: '/now', status: 200 }]);
   expect(wrong()).toMatchObject([{ msg: 'request_not_noted', err: { message: 'not noted' } }]);
+});
+
+test('a probe that finds the service well is worth no line, any other answer is', async () => {
+  const { call, told, counted } = await startServer();
+  for (const path of ['/probe/200', '/probe/503', '/probe/404']) {
+    const [answer] = (await once(call(path), 'response')) as [IncomingMessage];
+    await once(answer.resume(), 'end');
+  }
+  await expect.poll(told).toMatchObject([{ status: 503 }, { status: 404 }]);
+  expect(counted).toMatchObject([{ status: 200 }, { status: 503 }, { status: 404 }]);
 });
