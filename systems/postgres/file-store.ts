@@ -16,6 +16,8 @@ export interface FileQuery {
 export interface SnapshotOf {
   runId: string;
   generation: number;
+  /** Given by a lease's holder, so that a holder who lost it stores nothing. */
+  token?: number;
 }
 
 export type FileStore = ReturnType<typeof createFileStore>;
@@ -25,7 +27,7 @@ export function createFileStore(pool: Pool) {
   return {
     /**
      * All at once; the content must have been stored before. False, and nothing is changed, where
-     * another sandbox has followed the one that is told of.
+     * another sandbox has followed the one that is told of, or another looks after it.
      */
     replaceSnapshot: (of: SnapshotOf, entries: FileEntry[]) => replaceFiles(pool, of, entries),
     /** In the order of their paths, byte by byte. */

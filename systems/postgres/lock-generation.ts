@@ -1,13 +1,21 @@
 import type { Db } from './pool.ts';
 
+/** That whoever speaks of a sandbox has the lease of its log still, where he has said which. */
+export const hasLease = (runId: string, token: string): string =>
+  `(${token}::bigint is null
+    or exists (select from cursors c where c.run_id = ${runId} and c.lease_token = ${token}))`;
+
 /**
  * Whether this is the run's last sandbox; then it stays that until the transaction ends. One that was
- * followed by another has no say any more, however late it speaks.
+ * followed by another has no say any more, however late it speaks. Nor has whoever looked after it
+ * before: the lease is looked at behind the lock, so that its next holder stores after him.
  */
 export async function lockGeneration(
   db: Db,
-  { runId, generation }: { runId: string; generation: number },
+  { runId, generation, token }: { runId: string; generation: number; token?: number },
 ): Promise<boolean> {
-  const text = 'select from runs where id = $1 and generation = $2 for no key update';
-  return (await db.query(text, [runId, generation])).rowCount === 1;
+  const lock = 'select from runs where id = $1 and generation = $2 for no key update';
+  if ((await db.query(lock, [runId, generation])).rowCount !== 1) return false;
+  const look = `select from runs r where r.id = $1 and ${hasLease('r.id', '$2')}`;
+  return (await db.query(look, [runId, token ?? null])).rowCount === 1;
 }

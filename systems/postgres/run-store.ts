@@ -6,6 +6,7 @@ import { type EndRunRequest, endRun } from './end-run.ts';
 import type { SnapshotOf } from './file-store.ts';
 import { findRun } from './find-run.ts';
 import { readKeptFields } from './kept-fields.ts';
+import { hasLease } from './lock-generation.ts';
 import type { Db, Pool } from './pool.ts';
 import { changeLabels } from './run-labels.ts';
 import { listRuns, type RunListQuery } from './run-list.ts';
@@ -117,9 +118,11 @@ async function liveOnHost(db: Db, hostId: string): Promise<Run[]> {
 
 async function recordSnapshot(
   db: Db,
-  { runId, generation }: SnapshotOf,
+  { runId, generation, token }: SnapshotOf,
   snapshot: object,
 ): Promise<void> {
-  const text = 'update runs set snapshot = $3 where id = $1 and generation = $2';
-  await db.query(text, [runId, generation, JSON.stringify(snapshot)]);
+  const text = `
+    update runs r set snapshot = $3
+    where r.id = $1 and r.generation = $2 and ${hasLease('r.id', '$4')}`;
+  await db.query(text, [runId, generation, JSON.stringify(snapshot), token ?? null]);
 }

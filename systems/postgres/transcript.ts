@@ -6,15 +6,16 @@ import { inTransaction } from './transaction.ts';
 
 /**
  * All at once; the content must have been stored before. False, and nothing is changed, where another
- * sandbox has followed.
+ * sandbox has followed, or another looks after this one.
  */
 export function replaceTranscript(
   pool: Pool,
-  { runId, generation }: SnapshotOf,
+  of: SnapshotOf,
   entries: FileEntry[],
 ): Promise<boolean> {
+  const { runId } = of;
   return inTransaction(pool, async (db) => {
-    if (!(await lockGeneration(db, { runId, generation }))) return false;
+    if (!(await lockGeneration(db, of))) return false;
     await db.query('delete from session_transcripts where run_id = $1', [runId]);
     await db.query(
       `insert into session_transcripts (run_id, path, sha256, size, mode, modified_at)

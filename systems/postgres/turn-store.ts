@@ -5,6 +5,7 @@ import { limits } from '../../core/limits.ts';
 import { appendOwnFrames } from './append-frames.ts';
 import type { SnapshotOf } from './file-store.ts';
 import { giveUpTurn } from './give-up-turn.ts';
+import { hasLease } from './lock-generation.ts';
 import type { Db, Pool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 import { listTranscript, replaceTranscript } from './transcript.ts';
@@ -61,7 +62,7 @@ export function createTurnStore(pool: Pool, hostUnseenMs: number = limits.hostUn
     /** The message that a sandbox has been given and is not done with. */
     present: (runId: string, generation: number) => findPresent(pool, runId, generation),
     /** It is not given to another sandbox when this one is over. */
-    condemn: (messageId: string, generation: number) => condemn(pool, messageId, generation),
+    condemn: (held: HeldSession, messageId: string) => condemn(pool, held, messageId),
     /** What the sandbox has left is stored; false where another has followed it already. */
     sandboxGone: (runId: string, generation: number) => sandboxGone(pool, runId, generation),
     hasWork: (runId: string) => hasWork(pool, runId),
@@ -169,10 +170,16 @@ async function findPresent(
   return rows[0] ?? null;
 }
 
-/** Whoever has it by now does not suffer for an earlier one that wakes up late. */
-async function condemn(db: Db, messageId: string, generation: number): Promise<void> {
-  const text = 'update session_messages set attempts = $3 where id = $1 and generation = $2';
-  await db.query(text, [messageId, generation, limits.turnTriesMax]);
+/** Whoever has it by now does not suffer for one that had it before and wakes up late. */
+async function condemn(
+  db: Db,
+  { runId, generation, token }: HeldSession,
+  messageId: string,
+): Promise<void> {
+  const text = `
+    update session_messages m set attempts = $4
+    where m.id = $1 and m.run_id = $2 and m.generation = $3 and ${hasLease('m.run_id', '$5')}`;
+  await db.query(text, [messageId, runId, generation, limits.turnTriesMax, token]);
 }
 
 async function sandboxGone(db: Db, runId: string, generation: number): Promise<boolean> {
@@ -191,11 +198,15 @@ async function readClock(db: Db): Promise<Date> {
   return rows[0].at;
 }
 
-async function markSaved(db: Db, { runId, generation }: SnapshotOf, at: Date): Promise<void> {
+async function markSaved(
+  db: Db,
+  { runId, generation, token }: SnapshotOf,
+  at: Date,
+): Promise<void> {
   await db.query(
     `update sessions s set saved_at = $3 from runs r
-     where s.run_id = $1 and r.id = s.run_id and r.generation = $2`,
-    [runId, generation, at.toISOString()],
+     where s.run_id = $1 and r.id = s.run_id and r.generation = $2 and ${hasLease('r.id', '$4')}`,
+    [runId, generation, at.toISOString(), token ?? null],
   );
 }
 

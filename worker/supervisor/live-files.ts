@@ -1,4 +1,5 @@
 import type { GivenFile, HostCallPayload, HostCallResult } from '../../core/host-request.ts';
+import type { SnapshotOf } from '../../systems/postgres/file-store.ts';
 import type { HeldSession } from '../../systems/postgres/turn-store.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
@@ -40,11 +41,11 @@ export function createLiveFiles(
   turnstile: Turnstile,
 ): LiveFiles {
   const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
-  const liveRef = (runId: string): SandboxRef | null => {
+  const liveRef = (runId: string): SnapshotOf | null => {
     const sandbox = held.ofRun(runId);
-    return sandbox?.isLive() ? sandbox.ref : null;
+    return sandbox?.isLive() ? sandbox.held : null;
   };
-  const collect = (ref: SandboxRef) => collectWorkspace(deps, { ref, root: rootOf(ref) });
+  const collect = (ref: SnapshotOf) => collectWorkspace(deps, { ref, root: rootOf(ref) });
 
   const storeAll = createPaced((runId) =>
     deps.storing(runId, async (): Promise<HostCallResult<'store_files'>> => {

@@ -4,6 +4,7 @@
 // these touches anything outside: what is lost to another, or left at shutdown, goes on running.
 
 import type { SandboxEnd } from '../../core/sandbox.ts';
+import type { HeldSession } from '../../systems/postgres/turn-store.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import { type Care, createCare } from './care.ts';
 import { createCondemn, type Judge, type Offence, watchSilence } from './condemn.ts';
@@ -20,6 +21,8 @@ import { watchSize } from './workspace/watch-size.ts';
 
 export interface LiveSandbox {
   ref: SandboxRef;
+  /** The same, with the lease under which this process looks after it. */
+  held: HeldSession;
   /** Rejects with SandboxLetGo when this process has let go of it before its end. */
   ended: Promise<SandboxEnd>;
   /** It has not ended, and this process has not let go of it. */
@@ -55,6 +58,7 @@ export function liveSandbox(deps: SandboxDeps, parts: SandboxParts): LiveSandbox
   const ended = endOf(seen, parts, { output, care });
   return {
     ref: parts.ref,
+    held: { ...parts.ref, token: parts.lease.token },
     ended,
     isLive: () => !care.signal.aborted,
     isLetGo: care.isLetGo,

@@ -8,6 +8,7 @@ import { createBlobStore } from '../../../systems/postgres/blob-store.ts';
 import { createFileStore } from '../../../systems/postgres/file-store.ts';
 import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
 import { createHostStore } from '../../../systems/postgres/host-store.ts';
+import type { Lease } from '../../../systems/postgres/lease.ts';
 import { createMessageStore } from '../../../systems/postgres/message-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
 import { createSessionStore } from '../../../systems/postgres/session-store.ts';
@@ -53,8 +54,8 @@ async function nextPlace(after: number): Promise<number> {
 }
 
 /** All that a sandbox stores; whether it was taken. */
-async function save(generation: number, name: string): Promise<boolean[]> {
-  const of = { runId, generation };
+async function save(generation: number, name: string, lease?: Lease): Promise<boolean[]> {
+  const of = { runId, generation, ...(lease === undefined ? {} : { token: lease.token }) };
   const answers = [
     await files().replaceSnapshot(of, [entry(name)]),
     await turns().replaceTranscript(of, [entry(name)]),
@@ -125,7 +126,19 @@ test('of an old one and a new one at once the new one is what is left, every tim
   }
 });
 
-test('a message that another sandbox has by now is not condemned by the one before', async () => {
+test('who looked after a sandbox before another took its log changes nothing of what is stored', async () => {
+  const first = await takeLease();
+  expect(await save(1, 'first', first)).toEqual([true, true]);
+  const before = await stored();
+  const second = await takeLease();
+  expect(await save(1, 'late', first)).toEqual([false, false]);
+  expect(await stored()).toEqual(before);
+  expect(await save(1, 'second', second)).toEqual([true, true]);
+  expect(await save(1, 'late', first)).toEqual([false, false]);
+  expect(await stored()).toMatchObject({ files: ['second'], of: 'second' });
+});
+
+test('a message that another sandbox has by now, or another host, is not condemned by the one before', async () => {
   const { rows } = await database.pool.query<{ id: string }>(
     `update session_messages set generation = 2, attempts = 1 where run_id = $1 returning id`,
     [runId],
@@ -133,9 +146,11 @@ test('a message that another sandbox has by now is not condemned by the one befo
   const id = rows[0]?.id ?? '';
   const attempts = async () =>
     (await database.pool.query('select attempts from session_messages where id = $1', [id])).rows;
-  await turns().condemn(id, 1);
+  const [before, { token }] = [await takeLease(), await takeLease()];
+  await turns().condemn({ runId, generation: 1, token }, id);
+  await turns().condemn({ runId, generation: 2, token: before.token }, id);
   expect(await attempts()).toEqual([{ attempts: 1 }]);
-  await turns().condemn(id, 2);
+  await turns().condemn({ runId, generation: 2, token }, id);
   expect(await attempts()).toEqual([{ attempts: 2 }]);
 });
 
@@ -146,6 +161,13 @@ test('whoever has lost the lease of the log is given no message, and tells of no
   const told = { event: 'user_message' };
   expect(await turns().claim(held)).toMatchObject({ outcome: 'turn', accepted: false, told });
 });
+
+/** From an earlier life of the same host too. */
+async function takeLease(): Promise<Lease> {
+  const lease = await createFrameStore(database.pool).stealLease(runId, 'h-1', 60_000);
+  if (lease === null) throw new Error('it is not to be had');
+  return lease;
+}
 
 async function untilWaiting(): Promise<void> {
   const text = `select from pg_stat_activity

@@ -42,6 +42,7 @@ test('what a session leaves is stored after whatever else stores its files, and 
   const parts = {
     ...{ ref, folders, logger, containerId: null, exit: missingExit },
     turns: { last: () => null },
+    lease: { token: 1, confirm: async () => true },
     served: { refusals: () => [] },
   };
   const output = {

@@ -6,8 +6,14 @@ import { createNap } from '../../../worker/supervisor/session/nap.ts';
 
 const logger = pino({ enabled: false });
 
+interface Nap {
+  refusals?: number;
+  mayAnswer?: Promise<unknown>;
+  isHeld?: () => Promise<boolean>;
+}
+
 /** A nap over an engine that refuses to pause so many times, once it may answer. */
-function napWith({ refusals, mayAnswer }: { refusals: number; mayAnswer?: Promise<unknown> }) {
+function napWith({ refusals = 0, mayAnswer, isHeld = async () => true }: Nap) {
   const told: string[] = [];
   let left = refusals;
   const sandboxes = {
@@ -22,7 +28,7 @@ function napWith({ refusals, mayAnswer }: { refusals: number; mayAnswer?: Promis
   };
   const over = new AbortController();
   onTestFinished(() => over.abort());
-  const of = { containerId: 'container-1', afterMs: 20, mayPause: () => true };
+  const of = { containerId: 'container-1', afterMs: 20, mayPause: () => true, isHeld };
   return { nap: createNap({ sandboxes, logger }, of, over.signal), told };
 }
 
@@ -42,4 +48,19 @@ test('one that has been woken up meanwhile is not paused after all', async () =>
   await awake;
   await sleep(150);
   expect(told).toEqual(['pause', 'unpause']);
+});
+
+test('one that another looks after by now is not paused, and one that was woken up while that was asked', async () => {
+  const asked = createLatch<true>();
+  const { nap, told } = napWith({ isHeld: () => asked.happened.then(() => false) });
+  const other = napWith({ isHeld: () => asked.happened });
+  nap.rest();
+  other.nap.rest();
+  await sleep(100);
+  const awake = other.nap.wake();
+  asked.set(true);
+  await awake;
+  await sleep(100);
+  expect(told).toEqual([]);
+  expect(other.told).toEqual(['unpause']);
 });

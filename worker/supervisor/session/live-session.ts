@@ -41,6 +41,7 @@ export function liveSession(
   { session, output, ladder, care, recorded }: Surroundings,
 ): SessionHands {
   const { containerId, ref, folders, logger } = parts;
+  const held = { ...ref, token: parts.lease.token };
   const afterMs = deps.pauseAfterMs ?? limits.sessionPauseAfterMs;
   // What it has left in the background begins a turn of its own when it ends.
   const mayPause = (): boolean => {
@@ -49,11 +50,11 @@ export function liveSession(
   };
   const nap = createNap(
     { sandboxes: deps.sandboxes, logger },
-    { containerId, afterMs, mayPause },
+    { containerId, afterMs, mayPause, isHeld: parts.lease.confirm },
     care.signal,
   );
   const saver = createSaver(
-    () => deps.storing(ref.runId, () => saveSession(deps, ref, folders)),
+    () => deps.storing(ref.runId, () => saveSession(deps, held, folders)),
     (err) => logger.warn({ err }, 'session_not_saved'),
   );
   const given = new Set<string>();

@@ -15,11 +15,13 @@ interface NapOf {
   afterMs: number;
   /** False while the agent has something to do by itself. */
   mayPause(): boolean;
+  /** False once another is known to look after it: whoever was frozen meanwhile pauses nothing. */
+  isHeld(): Promise<boolean>;
 }
 
 export function createNap(
   { sandboxes, logger }: { sandboxes: Pick<Sandboxes, 'pause' | 'unpause'>; logger: Logger },
-  { containerId, afterMs, mayPause }: NapOf,
+  { containerId, afterMs, mayPause, isHeld }: NapOf,
   signal: AbortSignal,
 ): Nap {
   // Whether it sleeps is not known at the beginning: an earlier life of this process may have paused it.
@@ -36,6 +38,7 @@ export function createNap(
 
   /** On a busy machine a container cannot always be frozen; the next time it can. */
   async function pauseNow(id: string): Promise<void> {
+    if (!(await isHeld()) || !isResting) return;
     mayBePaused = true;
     try {
       await sandboxes.pause(id);

@@ -49,7 +49,7 @@ export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<T
   give(place, claimed);
   failpoint('turn.given');
   const ending = new AbortController();
-  const watched = watchTurn(deps, place, { ...claimed, signal: ending.signal });
+  const watched = watchTurn(deps, place, { held, ...claimed, signal: ending.signal });
   try {
     await Promise.race([session.chat.ended(), place.care.over, watched]);
   } catch (error) {
@@ -112,6 +112,7 @@ function give(
 }
 
 interface Watched {
+  held: HeldSession;
   messageId: string;
   startedAt: Date;
   signal: AbortSignal;
@@ -124,7 +125,7 @@ interface Watched {
 async function watchTurn(
   deps: SupervisorDeps,
   { parts, session, tail, ladder, care }: TurnPlace,
-  { messageId, startedAt, signal }: Watched,
+  { held, messageId, startedAt, signal }: Watched,
 ): Promise<never> {
   const endsAt = startedAt.getTime() + parts.run.timeoutSeconds * 1_000;
   const from = performance.now();
@@ -136,7 +137,7 @@ async function watchTurn(
   }
   if (!signal.aborted) {
     parts.logger.warn({ messageId }, 'turn_cut_off');
-    await deps.turns.condemn(messageId, parts.ref.generation);
+    await deps.turns.condemn(held, messageId);
     parts.served.input.push(interruptLine(deps.newId()));
     const over = Promise.race([session.chat.ended(), care.over]);
     if (!(await within(afterInterruptMs, over))) await ladder.stop(0);

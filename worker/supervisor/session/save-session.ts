@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { SandboxRef } from '../../../workflows/activities.ts';
+import type { HeldSession } from '../../../systems/postgres/turn-store.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { SandboxFolders } from '../folders.ts';
 import { collectWorkspace } from '../workspace/collect.ts';
@@ -13,11 +13,11 @@ export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): strin
 /**
  * Stores what the next sandbox of a session begins with, on whatever host: the working directory and
  * the agent's own conversation. A second call stores the same again, under the same names; a call for
- * a sandbox that another has followed stores nothing.
+ * a sandbox that another has followed, or that another looks after by now, stores nothing.
  */
 export async function saveSession(
   deps: SaveDeps,
-  ref: SandboxRef,
+  ref: HeldSession,
   folders: Pick<SandboxFolders, 'workspace' | 'config'>,
 ): Promise<void> {
   const begun = await deps.turns.clock();
