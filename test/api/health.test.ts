@@ -55,22 +55,22 @@ test('answers health without a key, and readiness by part', async () => {
     checks: { postgres: 'ok', temporal: 'failed' },
   });
   expect(unready.text).not.toContain('away');
-});
-
-test('is not ready without Redis, or with a schema that lacks a migration', async () => {
   // Whoever asks every few seconds fills the log only while something is not well.
   await expect
     .poll(() => linesOf(api.log()))
     .toMatchObject([{ level: 'debug' }, { level: 'debug' }]);
   await expect.poll(() => linesOf(half.log())).toMatchObject([{ level: 'info', status: 503 }]);
-  const empty = await createEmptyDatabase();
-  const redis = lostRedis();
+});
+
 const linesOf = (log: string): object[] =>
   log
     .split('\n')
     .filter((line) => line.includes('"msg":"request"'))
     .map((line) => JSON.parse(line) as object);
 
+test('is not ready without Redis, or with a schema that lacks a migration', async () => {
+  const empty = await createEmptyDatabase();
+  const redis = lostRedis();
   const started = await world.start({
     checks: {
       schema: async () => ({ version: await wholeSchema(empty.pool) }),
