@@ -66,6 +66,7 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
     removeSandbox: async () => undefined,
     sweepSandboxes: async () => undefined,
     logger: createLogger({ level: 'silent', name: 'doctor' }),
+    heardForMs: () => 0,
     now: () => new Date(),
     times: reconcilerTimes(times.reconcileEveryMs, hostTimes(times.hostLostMs)),
     kept: { runMs: Infinity, sessionFilesMs: Infinity, webhookAttemptsMs: Infinity },

@@ -11,7 +11,7 @@ export interface HostRow {
   logger: Logger;
   everyMs: number;
   /** Told when the question was asked that the database has answered. */
-  onHeard(askedAtMs: number): void;
+  onHeard: readonly ((askedAtMs: number) => void)[];
 }
 
 /** Says every few seconds that this host is there; a database that is away is asked again. */
@@ -20,7 +20,7 @@ export async function keepHostRow(row: HostRow, signal: AbortSignal): Promise<vo
     const askedAtMs = performance.now();
     try {
       await row.hosts.renew({ ...row.host, report: row.lastReport() });
-      row.onHeard(askedAtMs);
+      for (const tell of row.onHeard) tell(askedAtMs);
     } catch (err) {
       row.logger.warn({ err }, 'host_not_renewed');
     }

@@ -42,6 +42,7 @@ import { fileHandlers } from './host-requests/file-handlers.ts';
 import { serveHostRequests } from './host-requests/host-requests.ts';
 import { keepHostRow } from './host-row.ts';
 import { unmeasured } from './metrics.ts';
+import { createHearing } from './reconciler/hearing.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { reconcilerTimes } from './reconciler/times.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
@@ -132,18 +133,19 @@ function buildHome(hostId: string) {
   });
   const { capacity, hostName: name } = config;
   metrics?.watch({ pool, capacity, countSandboxes: () => supervisor.live().length });
+  const { heard, forMs: heardForMs } = createHearing({ gapMs: host.unseenMs / 2, now });
   const fence = createSelfFence({ hostId, times: host, runs, sandboxes, egress, logger });
   return {
     fence,
     reporter,
-    common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence },
+    common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence, heardForMs },
     supervisor,
     hostRow: {
       hosts: createHostStore(pool),
       host: { hostId, name, capacity },
       lastReport: reporter.last,
       everyMs: host.renewMs,
-      onHeard: fence.heard,
+      onHeard: [fence.heard, heard],
       logger,
     },
     hostRequests: {

@@ -40,6 +40,8 @@ export interface ReconcilerDeps {
   /** What is left of sandboxes beside their containers. */
   sweepSandboxes(): Promise<void>;
   logger: Logger;
+  /** For how long, without a gap, Postgres has heard that this host is there. */
+  heardForMs(): number;
   now(): Date;
   times: ReconcilerTimes;
   kept: Kept;
@@ -55,7 +57,7 @@ export interface ReconcilerTimes {
   /** A cause whose workflow can no longer bring the end about. */
   stuckMs: number;
   hostLostMs: number;
-  /** How long hosts are watched, after a start or a failure, before any is judged. */
+  /** How long hosts have to speak, after a start or a failure, before any is judged. */
   hostWatchMs: number;
   webhookMs: number;
   /** Past its time limit, although its workflow should have ended it. */

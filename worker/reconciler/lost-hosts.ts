@@ -5,29 +5,21 @@ import { nowAndThen } from './now-and-then.ts';
 
 /**
  * Ends the runs of hosts that have not been seen for long, and tells their sessions to go on elsewhere.
- * While Postgres was away no host could be seen; so after every gap in its own watch each host has the
- * time to speak again.
+ * While Postgres was away no host could be seen; so it judges who was heard all the while himself, and
+ * after every gap each host has the time to speak again.
  */
 export function createHostJudge(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger, times } = deps;
-  let watchingSince = deps.now().getTime();
-  let lastLooked = watchingSince;
   const tellSessions = nowAndThen(deps, async ({ runId, hostId, generation, workflowId }) => {
     await temporal.signalHostLost(workflowId, { generation });
     logger.warn({ runId, hostId, generation }, 'session_told_of_lost_host');
   });
 
-  async function judge(): Promise<void> {
+  return async () => {
+    if (deps.heardForMs() < times.hostWatchMs) return;
     await eachRun(await reconcile.runsOnLostHosts(times.hostLostMs), logger, (run) =>
       endLostRun(deps, run, { cause: 'max_reconnects_exceeded', detail: 'host lost' }),
     );
     await tellSessions(await reconcile.sessionsOnLostHosts(times.hostLostMs));
-  }
-
-  return async () => {
-    const now = deps.now().getTime();
-    if (now - lastLooked > times.hostWatchMs / 2) watchingSince = now;
-    if (now - watchingSince >= times.hostWatchMs) await judge();
-    lastLooked = now;
   };
 }

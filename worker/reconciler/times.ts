@@ -12,8 +12,7 @@ export const reconcilerTimes = (everyMs: number, host: HostTimes): ReconcilerTim
   // Beyond the longest way from a cause to its end: stop, last output, workspace.
   stuckMs: 30 * minuteMs,
   hostLostMs: host.lostMs,
-  // Several passes: whoever looks less often than twice in this time would never judge.
-  hostWatchMs: Math.max(host.unseenMs, 4 * everyMs),
+  hostWatchMs: host.unseenMs,
   // A workflow that is at work is left to it, however long its attempts take.
   webhookMs: 10_000,
   overdueMs: 15 * minuteMs,

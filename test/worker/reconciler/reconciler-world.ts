@@ -9,6 +9,7 @@ import { createScheduleStore } from '../../../systems/postgres/schedule-store.ts
 import { createWebhookStore, type WebhookStore } from '../../../systems/postgres/webhook-store.ts';
 import type { WorkflowState } from '../../../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../../../worker/reconciler/deps.ts';
+import { createHearing } from '../../../worker/reconciler/hearing.ts';
 import { createReconciler } from '../../../worker/reconciler/reconciler.ts';
 import type { SandboxRef } from '../../../workflows/activities.ts';
 import { type TestDatabase, testSealer } from '../../support/database.ts';
@@ -64,6 +65,8 @@ export function reconcilerWorld(database: TestDatabase) {
   };
   const clock = { now: Date.now() };
   const deps: ReconcilerDeps & { webhooks: WebhookStore } = {
+  const now = (): Date => new Date(clock.now);
+  const hearing = createHearing({ gapMs: 15_000, now });
     hostId: 'host-here',
     reconcile: createReconcileStore(pool),
     runs,
@@ -79,7 +82,8 @@ export function reconcilerWorld(database: TestDatabase) {
     },
     sweepSandboxes: async () => {},
     logger: pino({ level: 'silent' }),
-    now: () => new Date(clock.now),
+    heardForMs: hearing.forMs,
+    now,
     times: {
       everyMs: 10,
       unstartedMs: 0,
@@ -102,6 +106,7 @@ export function reconcilerWorld(database: TestDatabase) {
     sandboxes,
     clock,
     reconciler: createReconciler(deps),
+    hearing,
     /** As if the API had started it. */
     async started(run: Run): Promise<Run> {
       workflows.set(run.workflowId, 'running');

@@ -120,35 +120,6 @@ describe('a live run', () => {
   });
 });
 
-describe('a host that was not seen for long', () => {
-  async function runOnSilentHost() {
-    await world.hosts.renew({ hostId: 'silent', name: 'silent', capacity: 4 });
-    const run = await world.started(await scene.run());
-    expect(run.hostId).toBe('silent');
-    await database.pool.query(`update hosts set last_seen = last_seen - interval '2 minutes'`);
-    return run;
-  }
-
-  it('loses its runs, once it had the time to speak after our own start', async () => {
-    const run = await runOnSilentHost();
-    await world.reconciler.pass();
-    expect((await world.read(run)).endedAt).toBeNull();
-    for (let passed = 0; passed < 4; passed++) {
-      world.clock.now += 10_000;
-      await world.reconciler.pass();
-    }
-    expect(await world.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
-  });
-
-  it('is not judged right after a time in which no host could speak', async () => {
-    const run = await runOnSilentHost();
-    await world.reconciler.pass();
-    world.clock.now += 600_000;
-    await world.reconciler.pass();
-    expect((await world.read(run)).endedAt).toBeNull();
-  });
-});
-
 describe('an owed webhook', () => {
   beforeEach(() => {
     world.deps.times.webhookMs = 0;
