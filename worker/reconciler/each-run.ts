@@ -1,17 +1,30 @@
 import type { Logger } from 'pino';
 import type { Run } from '../../core/run.ts';
 
-/** One run that cannot be dealt with keeps no other waiting; the next pass comes back to it. */
+const atOnce = 5;
+
+/**
+ * One run that cannot be dealt with keeps no other waiting; the next pass comes back to it. Returns
+ * those. Some are dealt with at a time, so that an answer that takes its time is not waited for as
+ * often as there are runs.
+ */
 export async function eachRun(
   runs: Run[],
   logger: Logger,
   deal: (run: Run) => Promise<void>,
-): Promise<void> {
-  for (const run of runs) {
-    try {
-      await deal(run);
-    } catch (error) {
-      logger.warn({ err: error, runId: run.runId }, 'reconcile_run_failed');
+): Promise<Run[]> {
+  const failed: Run[] = [];
+  const waiting = runs.values();
+  async function dealOn(): Promise<void> {
+    for (const run of waiting) {
+      try {
+        await deal(run);
+      } catch (error) {
+        failed.push(run);
+        logger.warn({ err: error, runId: run.runId }, 'reconcile_run_failed');
+      }
     }
   }
+  await Promise.all(Array.from({ length: atOnce }, dealOn));
+  return failed;
 }

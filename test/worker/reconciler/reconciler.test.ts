@@ -166,6 +166,20 @@ describe('a sandbox', () => {
     const here = { generation: 1, hostId: 'host-here' };
     world.sandboxes.push(
       { runId: live.runId, ...here },
+describe('many live runs', () => {
+  it('are asked after some at a time, so that a slow answer holds up no other', async () => {
+    for (let made = 0; made < 4; made += 1) await world.started(await scene.run());
+    let asked = 0;
+    world.deps.temporal.describe = async () => {
+      asked += 1;
+      await expect.poll(() => asked).toBeGreaterThan(3);
+      return 'running';
+    };
+    await world.reconciler.pass();
+    expect(asked).toBe(4);
+  });
+});
+
       { runId: live.runId, ...here, generation: 0 },
       { runId: ended.runId, ...here },
       { runId: unknown, ...here },
@@ -183,17 +197,23 @@ describe('a sandbox', () => {
 describe('two workers', () => {
   it('do not compare the same things at the same time', async () => {
     for (let made = 0; made < 5; made++) await scene.run();
-    let going = 0;
+    const comparing = new Set<string>();
     let together = 0;
-    const { startRun } = world.deps.temporal;
-    world.deps.temporal.startRun = async (run) => {
-      together = Math.max(together, ++going);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      going -= 1;
-      return startRun(run);
+    const reconcilerOn = (hostId: string) => {
+      const startRun: typeof world.deps.temporal.startRun = async (run) => {
+        comparing.add(hostId);
+        together = Math.max(together, comparing.size);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        comparing.delete(hostId);
+        return world.deps.temporal.startRun(run);
+      };
+      return createReconciler({
+        ...world.deps,
+        hostId,
+        temporal: { ...world.deps.temporal, startRun },
+      });
     };
-    const other = createReconciler({ ...world.deps, hostId: 'host-elsewhere' });
-    await Promise.all([world.reconciler.pass(), other.pass()]);
+    await Promise.all([reconcilerOn('host-here').pass(), reconcilerOn('host-elsewhere').pass()]);
     expect(together).toBe(1);
     expect(world.asked).toHaveLength(5);
   });
