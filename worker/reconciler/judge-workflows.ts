@@ -2,6 +2,7 @@ import type { Run } from '../../core/run.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { eachRun } from './each-run.ts';
 import { endLostRun } from './end-lost-run.ts';
+import type { RestorationSettler } from './settle-restoration.ts';
 
 const atOnce = 100;
 
@@ -10,12 +11,15 @@ const atOnce = 100;
  * that was closed without ending its run was ended by an operator; one that Temporal does not know
  * was lost with Temporal's own memory. Neither starts again.
  */
-export function createWorkflowJudge(deps: ReconcilerDeps): () => Promise<void> {
+export function createWorkflowJudge(
+  deps: ReconcilerDeps,
+  { isCompared }: Pick<RestorationSettler, 'isCompared'>,
+): () => Promise<void> {
   let after: string | undefined;
   return async () => {
     const page = await deps.reconcile.liveRuns(atOnce, after);
     after = page.length === atOnce ? page.at(-1)?.runId : undefined;
-    await eachRun(page, deps.logger, (run) => judge(deps, run));
+    await eachRun(page.filter(isCompared), deps.logger, (run) => judge(deps, run));
   };
 }
 

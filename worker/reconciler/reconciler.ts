@@ -26,12 +26,13 @@ export interface Reconciler {
 type Step = readonly [name: string, work: () => Promise<void>];
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
+  const restorations = createRestorationSettler(deps);
   const byTemporal: Step[] = [
     ['start_unstarted', () => startUnstarted(deps)],
     ['signal_messages', () => signalMessages(deps)],
-    ['settle_restoration', createRestorationSettler(deps)],
+    ['settle_restoration', restorations.settle],
     ['nudge_endings', createNudger(deps)],
-    ['judge_workflows', createWorkflowJudge(deps)],
+    ['judge_workflows', createWorkflowJudge(deps, restorations)],
     ['tell_schedules', createScheduleTeller(deps)],
     ['owed_webhooks', () => deliverOwedWebhooks(deps)],
     ['empty_hosts', createHostEmptier(deps)],

@@ -23,6 +23,18 @@ async function restored(agoMs = 0): Promise<void> {
 const isSettled = async (): Promise<boolean> =>
   (await world.deps.reconcile.unsettledRestoration()) === null;
 
+/** One that the backup knows as alive, and whose workflow has ended since. */
+async function endedSession(): Promise<Run> {
+  const run = await world.started(await scene.session());
+  world.workflows.set(run.workflowId, 'closed');
+  return run;
+}
+
+const endedMeanwhile = {
+  endCause: 'max_reconnects_exceeded',
+  endDetail: 'it ended after the backup that the database was restored from',
+};
+
 /** Its detail is the lesser part of why it ended. */
 function expectEnded(run: Run): void {
   expect(run).toMatchObject({
@@ -46,6 +58,32 @@ it('ends a run that was going on in the backup, once, whatever Temporal knows of
   // Its workflow stops it, and brings the end about with the cause that is recorded.
   expect(world.asked).toContain(`signal ${goesOn.workflowId}`);
   expect(await world.read(goesOn)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
+});
+
+it('ends a session that has ended meanwhile as such, also where that could not be told at first', async () => {
+  const [told, asked] = [await endedSession(), await endedSession()];
+  const { describe } = world.deps.temporal;
+  world.deps.temporal.describe = async (id) => {
+    if (id === asked.workflowId) throw new Error('not now');
+    return describe(id);
+  };
+  await restored(61_000);
+  await world.reconciler.pass();
+  expect(await world.read(told)).toMatchObject(endedMeanwhile);
+  expect((await world.read(asked)).endedAt).toBeNull();
+  expect(await isSettled()).toBe(false);
+  // It answers within a pass: only the comparison says what became of it.
+  let calls = 0;
+  world.deps.temporal.describe = async (id) => {
+    calls += 1;
+    if (calls === 1) throw new Error('not now');
+    return describe(id);
+  };
+  await world.reconciler.pass();
+  expect((await world.read(asked)).endedAt).toBeNull();
+  await world.reconciler.pass();
+  expect(await world.read(asked)).toMatchObject(endedMeanwhile);
+  expect(await isSettled()).toBe(true);
 });
 
 it('keeps the cause that a run in the backup was about to end for', async () => {
