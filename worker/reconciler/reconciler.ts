@@ -19,11 +19,11 @@ import { createScheduleTeller } from './tell-schedules.ts';
 export interface Reconciler {
   /** One pass over everything; never throws. */
   pass(): Promise<void>;
-  /** Passes until the signal. */
+  /** Passes until the signal, after which no further step is taken. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-type Step = readonly [name: string, work: () => Promise<void>];
+type Step = readonly [name: string, work: (signal: AbortSignal) => Promise<void>];
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const restorations = createRestorationSettler(deps);
@@ -39,35 +39,37 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   ];
   const everywhere: Step[] = [
     ['lost_hosts', createHostJudge(deps)],
-    ['by_temporal', () => deps.temporal.check().then(() => take(byTemporal))],
+    ['by_temporal', (signal) => deps.temporal.check().then(() => take(byTemporal, signal))],
     ['sweep', createSweeper(deps)],
   ];
-  const pass = (): Promise<void> =>
-    take([
-      [
-        'everywhere',
-        async () => void (await deps.reconcile.withGlobalLock(() => take(everywhere))),
-      ],
-      ['remove_leftovers', () => removeLeftovers(deps)],
-      ['sweep_sandboxes', deps.sweepSandboxes],
-    ]);
+  const all: Step[] = [
+    [
+      'everywhere',
+      async (signal) => void (await deps.reconcile.withGlobalLock(() => take(everywhere, signal))),
+    ],
+    ['remove_leftovers', () => removeLeftovers(deps)],
+    ['sweep_sandboxes', deps.sweepSandboxes],
+  ];
 
   /** A step that fails, something being away, keeps none of the others from its work. */
-  async function take(steps: readonly Step[]): Promise<void> {
+  async function take(steps: readonly Step[], signal: AbortSignal): Promise<void> {
     for (const [step, work] of steps) {
-      await work().catch((error: unknown) =>
+      if (signal.aborted) return;
+      await work(signal).catch((error: unknown) =>
         deps.logger.warn({ err: error, step }, 'reconcile_step_failed'),
       );
     }
   }
 
   return {
-    pass,
+    pass: () => take(all, neverStopped),
     run: async (signal) => {
       while (!signal.aborted) {
-        await pass();
+        await take(all, signal);
         await pause(deps.times.everyMs, signal);
       }
     },
   };
 }
+
+const neverStopped = new AbortController().signal;

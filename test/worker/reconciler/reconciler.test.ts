@@ -34,6 +34,15 @@ describe('a run that was admitted and not started', () => {
     expect((await world.read(run)).workflowStartedAt).toBeNull();
   });
 
+  it('waits for the next worker where this one is stopped on its way', async () => {
+    const run = await scene.run();
+    const stopping = new AbortController();
+    world.deps.temporal.check = async () => stopping.abort();
+    await world.reconciler.run(stopping.signal);
+    expect(world.asked).toEqual([]);
+    expect((await world.read(run)).workflowStartedAt).toBeNull();
+  });
+
   it('keeps no other waiting when it cannot be started', async () => {
     const [bad, good] = [await scene.run(), await scene.run()];
     const { startRun } = world.deps.temporal;
