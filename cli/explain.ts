@@ -29,7 +29,8 @@ function configHelp(error: ConfigError): string {
 function ofDatabase(error: unknown): string {
   const said = redactText(errorText(error));
   const code = codeOf(error);
-  if (unreachable.has(code)) return `Postgres cannot be reached: ${said}\n${startHelp}`;
+  if (unreachable.has(code) || isNoSocket(error))
+    return `Postgres cannot be reached: ${said}\n${startHelp}`;
   if (code === '42P01' || code === '42883')
     return 'The database has no schema yet: run `flowrun migrate`.';
   if (code === '3D000') return `${said}\n${startHelp}`;
@@ -47,9 +48,14 @@ const unreachable = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'ETIMEDOUT',
-  'ENOENT',
   '57P03',
 ]);
+
+/** A socket in the file system is no file that could be missing for any other reason. */
+function isNoSocket(error: unknown): boolean {
+  const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException; // each may be absent
+  return code === 'ENOENT' && syscall === 'connect';
+}
 
 /** A connection tried on several addresses fails with all of their errors at once. */
 function errorText(error: unknown): string {
