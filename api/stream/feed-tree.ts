@@ -7,7 +7,9 @@ export interface FeedTree {
   json: () => string | null;
   /** Says that it has changed. */
   expect: () => void;
-  /** Reads it where a change was announced. */
+  /** A change that was announced has not been read. */
+  isDue: () => boolean;
+  /** Reads it where a change was announced; what Redis does not answer stays due. */
   refresh: (isOver: boolean) => Promise<void>;
 }
 
@@ -21,6 +23,7 @@ export function createFeedTree(deps: TreeDeps, runId: string): FeedTree {
     expect() {
       isDue = true;
     },
+    isDue: () => isDue,
     async refresh(isOver) {
       if (!isDue) return;
       isDue = false; // what is announced during the read may be too late for it
@@ -28,15 +31,21 @@ export function createFeedTree(deps: TreeDeps, runId: string): FeedTree {
         isDue = true;
         throw error;
       });
-      json = found ?? json;
+      if (found === 'unreachable') isDue = true;
+      else json = found ?? json;
     },
   };
 }
 
 /** What Redis has forgotten is in the snapshot, once there is one. */
-async function readTree(deps: TreeDeps, runId: string, isOver: boolean): Promise<string | null> {
+async function readTree(
+  deps: TreeDeps,
+  runId: string,
+  isOver: boolean,
+): Promise<string | null | 'unreachable'> {
   const kept = await deps.frameStream.readFileTree(runId);
-  return kept ?? (isOver ? treeOfSnapshot(deps, runId) : null);
+  if (kept === null && !isOver) return 'unreachable';
+  return kept?.json ?? (isOver ? treeOfSnapshot(deps, runId) : null);
 }
 
 async function treeOfSnapshot(deps: TreeDeps, runId: string): Promise<string | null> {

@@ -1,7 +1,7 @@
 // One feed per watched run and process, shared by all its readers. It listens first, then reads on
 // from where the log stood. A wake-up says how far the log has got, and the tick says so once a
-// second whether anybody woke it or not; so a lost wake-up, a lost frame or a lost Redis costs time
-// and nothing else.
+// second whether anybody woke it or not, and has what Redis did not answer asked again; so a lost
+// wake-up, a lost frame or a lost Redis costs time and nothing else.
 
 import type { Run } from '../../core/run.ts';
 import type { LogState } from '../../systems/postgres/log-state.ts';
@@ -67,7 +67,7 @@ export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
       return () => void listeners.delete(listener);
     },
     observe(found) {
-      if (state.set(found) || found.lastSeq > log.seq()) reading.poke();
+      if (state.set(found) || found.lastSeq > log.seq() || tree.isDue()) reading.poke();
     },
     close() {
       unsubscribe();

@@ -28,7 +28,8 @@ export interface FrameStream {
   /** Lets the run's keys go an hour from now. Safe to repeat. */
   expire: (runId: string) => Promise<boolean>;
   publishFileTree: (runId: string, json: string) => Promise<boolean>;
-  readFileTree: (runId: string) => Promise<string | null>;
+  /** `json` is null where Redis has none. */
+  readFileTree: (runId: string) => Promise<{ json: string | null } | null>;
   close: () => void;
 }
 
@@ -62,7 +63,7 @@ export function createFrameStream(redis: Redis, options: FrameStreamOptions): Fr
       pipeline.publish(keys.wake(runId), 't');
       return reached(pipeline.exec());
     },
-    readFileTree: (runId) => redis.get(keys.fileTree(runId)).catch(() => null),
+    readFileTree: (runId) => gate.pass(null, () => readTree(redis, keys.fileTree(runId))),
     close: listener.close,
   };
 }
@@ -75,6 +76,14 @@ async function readEntries(
   try {
     const found = await redis.xrange(key, `(${after.seq}-${after.n}`, '+', 'COUNT', count);
     return found.map(([id, fields]) => readEntry(id, fields));
+  } catch {
+    return null;
+  }
+}
+
+async function readTree(redis: Redis, key: string): Promise<{ json: string | null } | null> {
+  try {
+    return { json: await redis.get(key) };
   } catch {
     return null;
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFeedState, stateOf } from '../../api/stream/feed-state.ts';
 import { createFeedTree } from '../../api/stream/feed-tree.ts';
+import { createLiveFeed } from '../../api/stream/live-feed.ts';
 import type { FrameStore } from '../../systems/postgres/frame-store.ts';
 import type { LogState } from '../../systems/postgres/log-state.ts';
 import { admittedRun } from '../support/admitted-run.ts';
@@ -50,7 +51,7 @@ test('a working directory that could not be read is read again', async () => {
   const entry = { path: 'a.txt', sha256: '', size: 1, mode: 0o644, modifiedAt: new Date() };
   const tree = createFeedTree(
     {
-      frameStream: { readFileTree: async () => null } as never, // it asks nothing else
+      frameStream: { readFileTree: async () => ({ json: null }) } as never, // it asks nothing else
       files: { list: answers(fails, () => [{ ...entry, scope: 'run' as const }]) } as never,
     },
     run.runId,
@@ -58,4 +59,45 @@ test('a working directory that could not be read is read again', async () => {
   await expect(tree.refresh(true)).rejects.toBe(away);
   await tree.refresh(true);
   expect(tree.json()).toContain('a.txt');
+});
+
+test('a working directory that Redis does not tell of is asked for again', async () => {
+  const told = answers(
+    () => null,
+    () => ({ json: '["a"]' }),
+    () => null,
+    () => ({ json: '["a","b"]' }),
+  );
+  const deps = { frameStream: { readFileTree: told }, files: {} } as never; // it asks nothing else
+  const tree = createFeedTree(deps, run.runId);
+  const seen = [];
+  for (let look = 1; look <= 4; look += 1) {
+    if (look === 3) tree.expect();
+    await tree.refresh(false);
+    seen.push([tree.json(), tree.isDue()]);
+  }
+  expect(seen).toEqual([
+    [null, true],
+    ['["a"]', false],
+    ['["a"]', true],
+    ['["a","b"]', false],
+  ]);
+});
+
+test('the tick has a working directory read that nobody announces again', async () => {
+  const told = answers(
+    () => null,
+    () => ({ json: '[]' }),
+  );
+  const feed = createLiveFeed(
+    {
+      frameStream: { subscribe: () => () => undefined, readFileTree: told, read: async () => [] },
+    } as never, // it asks nothing else
+    run,
+  );
+  await feed.ready;
+  expect(feed.tree.json()).toBeNull();
+  feed.observe(stateOf(run));
+  await expect.poll(() => feed.tree.json()).toBe('[]');
+  feed.close();
 });

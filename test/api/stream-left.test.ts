@@ -22,7 +22,7 @@ test('a reader who has left before the first byte is no open stream, and keeps n
     presence: { attend: async () => undefined },
     frameStream: {
       subscribe: () => () => void told.push('let go'),
-      readFileTree: async () => null,
+      readFileTree: async () => ({ json: null }),
       read: async () => null,
       wake: async () => true,
     },

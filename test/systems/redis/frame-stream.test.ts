@@ -101,7 +101,9 @@ test('gives every key an end, and lets it go an hour after the run', async () =>
   const runId = randomUUID();
   const keys = redisKeys(world.instance);
   await stream.publish(runId, { frames: [frame(1)], deltas: [] });
+  expect(await stream.readFileTree(runId)).toEqual({ json: null });
   await stream.publishFileTree(runId, '[]');
+  expect(await stream.readFileTree(runId)).toEqual({ json: '[]' });
   for (const key of [keys.frames(runId), keys.fileTree(runId)]) {
     expect(await world.redis.pttl(key)).toBeGreaterThan(limits.replayBufferAfterEndMs);
   }
