@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Socket } from 'node:net';
 import Fastify, { LogController } from 'fastify';
 import { limits } from '../core/limits.ts';
 import type { App } from './app-types.ts';
@@ -14,6 +15,7 @@ import { authenticate } from './plugins/authenticate.ts';
 import { clientErrorHandler } from './plugins/client-error.ts';
 import { cors, setCorsHeaders } from './plugins/cors.ts';
 import { answerError } from './plugins/error-handlers.ts';
+import { type InHand, keepInHand } from './plugins/in-hand.ts';
 import { jsonBody } from './plugins/json-body.ts';
 import { answerInsteadOfNode, ownAnswers } from './plugins/own-answers.ts';
 import { pathIds } from './plugins/path-ids.ts';
@@ -118,6 +120,7 @@ function createKeyNotes(deps: ApiDeps) {
 }
 
 function createServer({ logger, metrics, now, newId, corsOrigins }: ApiDeps): App {
+  const inHand = new WeakMap<Socket, InHand>();
   const app: App = Fastify({
     loggerInstance: logger,
     logController: new LogController({
@@ -132,7 +135,7 @@ function createServer({ logger, metrics, now, newId, corsOrigins }: ApiDeps): Ap
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.filePathMaxBytes * 3 },
-    clientErrorHandler: clientErrorHandler({ newId, now, logger, metrics }),
+    clientErrorHandler: clientErrorHandler({ newId, now, logger, metrics, inHand }),
     frameworkErrors(error, request, reply) {
       setCommonHeaders(reply, request.id, now());
       setCorsHeaders(request, reply, corsOrigins);
@@ -142,6 +145,7 @@ function createServer({ logger, metrics, now, newId, corsOrigins }: ApiDeps): Ap
       noteUnrouted({ logger, metrics }, { requestId, method, status: reply.statusCode, code });
     },
   });
+  keepInHand(app, inHand);
   app.server.maxConnections = limits.connectionsMax;
   app.setErrorHandler(answerError);
   app.setValidatorCompiler(validatorCompiler);

@@ -1,9 +1,11 @@
 // What a client may send without meaning it: it is taken as it says, or refused, and never taken for
 // something else.
 
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import type { ApiProcess } from './api-world.ts';
 import { rawCall } from './raw-call.ts';
 import { useTenant } from './use-api.ts';
 
@@ -87,22 +89,54 @@ test('answers who asks for a tunnel, in the envelope', async () => {
   );
 });
 
-test('starts nothing for a body that breaks off, and counts it as no failure of the service', async () => {
+test('starts nothing for a body that breaks off, and tells of it once, as no failure', async () => {
   const own = await world.start();
   const before = world.asked.started.length;
-  for (const part of [
+  const begun = [
     `content-length: 100\r\n\r\n{"prompt":"Go"`,
     `transfer-encoding: chunked\r\n\r\n${chunk.slice(0, -5)}`,
-  ]) {
-    await new Promise<void>((resolve) => {
-      const socket = connect(Number(new URL(own.url).port), '127.0.0.1');
-      socket.write(`${post()}${part}`, () => setTimeout(() => socket.destroy(), 100));
-      socket.on('error', () => undefined).on('close', () => resolve());
-    });
-  }
+  ];
+  const broken = 'transfer-encoding: chunked\r\n\r\n5\r\n{"pro\r\nzzz\r\n';
+  const answers = [
+    ...(await Promise.all(begun.map((part) => breakOff(own, part, 'destroy')))),
+    ...(await Promise.all(begun.map((part) => breakOff(own, part, 'end')))),
+    await rawCall(own, `${post()}${broken}`),
+  ];
   await own.close();
-  expect(own.log()).not.toContain('request_failed');
+  expect(own.log()).not.toMatch(/request_failed|request_not_served/);
   expect(world.asked.started).toHaveLength(before);
+  const lines = own
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"msg":"request"'))
+    .map((line) => JSON.parse(line) as { requestId: string; code?: string; route: string });
+  expect(lines).toHaveLength(answers.length);
+  expect(new Set(lines.map(({ route }) => route))).toEqual(new Set([`/api/v1/flows/:flowId/runs`]));
+  const answered = answers.slice(begun.length);
+  for (const text of answered) {
+    expect(text).toMatch(/^HTTP\/1.1 400 /);
+    const requestId = /\r\nx-request-id: (\S+)\r\n/i.exec(text)?.[1];
+    const line = lines.find((each) => each.requestId === requestId);
+    expect(line).toMatchObject({ code: 'VALIDATION_ERROR' });
+  }
+});
+
+test('writes nothing into an answer that is on its way', async () => {
+  const { runId } = (await call(runs(), { body })).json.data;
+  const head = `GET /api/v1/runs/${runId}/stream HTTP/1.1\r\nhost: a\r\n${withKey()}\r\n`;
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+  let text = '';
+  socket
+    .on('error', () => undefined)
+    .on('data', (data) => {
+      text += String(data);
+    });
+  const closed = once(socket, 'close');
+  socket.write(head);
+  await expect.poll(() => text).toContain('event: status');
+  socket.write('GARBAGE\r\n\r\n');
+  await closed;
+  expect(text.match(/HTTP\/1.1 /g)).toHaveLength(1);
 });
 
 test('gives back any text that a label may hold, and finds the run by it', async () => {
@@ -115,6 +149,19 @@ test('gives back any text that a label may hold, and finds the run by it', async
     expect(found.json.data).toMatchObject([{ runId: json.data.runId }]);
   }
 });
+
+/** The answer, if there is one, to a request whose caller goes away in its middle. */
+function breakOff(own: ApiProcess, part: string, how: 'end' | 'destroy'): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(Number(new URL(own.url).port), '127.0.0.1');
+    socket.write(`${post()}${part}`, () => setTimeout(() => socket[how](), 100));
+    socket.on('data', (data) => {
+      text += String(data);
+    });
+    socket.on('error', () => undefined).on('close', () => resolve(text));
+  });
+}
 
 const close = 'connection: close\r\n';
 const chunk = 'f\r\n{"prompt":"Go"}\r\n0\r\n\r\n';
