@@ -4,15 +4,22 @@ import { ApiError, envelopeOf, invalid } from '../errors.ts';
 /** The one place where an error becomes an answer. What nobody foresaw is logged, never shown. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = isBrokenOff(error, request) ? invalid('The request broke off.') : asApiError(error);
-  if (known.statusCode >= 500) {
-    request.log.error({ err: error }, 'request_failed');
-  }
+  noteFailure(request, error, known);
   request.errorCode = known.code;
   void reply
     .code(known.statusCode)
     .headers(known.details.headers ?? {})
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(envelopeOf(known)));
+}
+
+/**
+ * What nobody foresaw is for somebody to look at; a part of the service that is away is told of by
+ * itself as well, and a refusal that was decided on stands in the request's own line.
+ */
+function noteFailure({ log }: FastifyRequest, error: unknown, known: ApiError): void {
+  if (known.statusCode === 500) log.error({ err: error }, 'request_failed');
+  else if (known.statusCode > 500 && error !== known) log.warn({ err: error }, 'request_not_served');
 }
 
 /** Nobody is left to read the answer, and nothing of the service has failed. */

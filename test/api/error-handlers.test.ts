@@ -1,15 +1,30 @@
-import Fastify from 'fastify';
+import { Writable } from 'node:stream';
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { expect, test } from 'vitest';
+import { ApiError } from '../../api/errors.ts';
 import { answerError } from '../../api/plugins/error-handlers.ts';
+import { createLogger } from '../../config/logger.ts';
 
-/** The answer where a handler throws this. */
+/** The answer where a handler throws this, and what is logged of it. */
 async function answered(error: Error) {
-  const app = Fastify();
+  const told: { level: string; msg: string }[] = [];
+  const destination = new Writable({
+    write(line: Buffer, _encoding, done) {
+      told.push(JSON.parse(String(line)) as (typeof told)[number]);
+      done();
+    },
+  });
+  const loggerInstance: FastifyBaseLogger = createLogger(
+    { level: 'info', name: 'test' },
+    destination,
+  );
+  const logController = new LogController({ disableRequestLogging: true });
+  const app = Fastify({ loggerInstance, logController });
   app.decorateRequest('errorCode', null);
   app.setErrorHandler(answerError);
   app.get('/', async () => Promise.reject(error));
   const { statusCode, body } = await app.inject('/');
-  return { statusCode, body };
+  return { statusCode, body, told: told.map(({ level, msg }) => [level, msg]) };
 }
 
 const coded = (code: string) => Object.assign(new Error('secret words'), { code });
@@ -29,8 +44,9 @@ test.each([
     new Error('Client has encountered a connection error and is not queryable'),
   ],
 ])('%s is trouble that passes: 503', async (_what, error) => {
-  const { statusCode, body } = await answered(error);
+  const { statusCode, body, told } = await answered(error);
   expect([statusCode, body]).toEqual([503, expect.stringContaining('UPSTREAM_UNAVAILABLE')]);
+  expect(told).toEqual([['warn', 'request_not_served']]);
   expect(body).not.toContain(error.message);
 });
 
@@ -39,7 +55,15 @@ test.each([
   ['a file that is missing', coded('ENOENT')],
   ['what nobody foresaw', new Error('secret words')],
 ])('%s is a failure of the service: 500', async (_what, error) => {
-  const { statusCode, body } = await answered(error);
+  const { statusCode, body, told } = await answered(error);
   expect([statusCode, body]).toEqual([500, expect.stringContaining('INTERNAL_ERROR')]);
+  expect(told).toEqual([['error', 'request_failed']]);
   expect(body).not.toContain('secret words');
+});
+
+test('a refusal that was decided on is told of in the line of its request alone', async () => {
+  for (const code of ['UPSTREAM_UNAVAILABLE', 'CONCURRENT_LIMIT', 'NOT_FOUND'] as const) {
+    const { statusCode, told } = await answered(new ApiError(code, 'Not now.'));
+    expect([statusCode, told]).toEqual([new ApiError(code, '').statusCode, []]);
+  }
 });
