@@ -64,9 +64,9 @@ export function reconcilerWorld(database: TestDatabase) {
     },
   };
   const clock = { now: Date.now() };
-  const deps: ReconcilerDeps & { webhooks: WebhookStore } = {
   const now = (): Date => new Date(clock.now);
   const hearing = createHearing({ gapMs: 15_000, now });
+  const deps: ReconcilerDeps & { webhooks: WebhookStore } = {
     hostId: 'host-here',
     reconcile: createReconcileStore(pool),
     runs,
@@ -105,8 +105,8 @@ export function reconcilerWorld(database: TestDatabase) {
     workflows,
     sandboxes,
     clock,
-    reconciler: createReconciler(deps),
     hearing,
+    reconciler: createReconciler(deps),
     /** As if the API had started it. */
     async started(run: Run): Promise<Run> {
       workflows.set(run.workflowId, 'running');

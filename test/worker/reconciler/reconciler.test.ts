@@ -166,15 +166,6 @@ describe('an owed webhook', () => {
   });
 });
 
-describe('a sandbox', () => {
-  it('is removed when its run has ended, went on elsewhere, or never was', async () => {
-    const live = await world.started(await scene.run());
-    const ended = await world.started(await scene.run());
-    await world.runs.endRun({ ...cause(ended.runId), exitCode: null });
-    const unknown = randomUUID();
-    const here = { generation: 1, hostId: 'host-here' };
-    world.sandboxes.push(
-      { runId: live.runId, ...here },
 describe('many live runs', () => {
   it('are asked after some at a time, so that a slow answer holds up no other', async () => {
     for (let made = 0; made < 4; made += 1) await world.started(await scene.run());
@@ -189,6 +180,15 @@ describe('many live runs', () => {
   });
 });
 
+describe('a sandbox', () => {
+  it('is removed when its run has ended, went on elsewhere, or never was', async () => {
+    const live = await world.started(await scene.run());
+    const ended = await world.started(await scene.run());
+    await world.runs.endRun({ ...cause(ended.runId), exitCode: null });
+    const unknown = randomUUID();
+    const here = { generation: 1, hostId: 'host-here' };
+    world.sandboxes.push(
+      { runId: live.runId, ...here },
       { runId: live.runId, ...here, generation: 0 },
       { runId: ended.runId, ...here },
       { runId: unknown, ...here },
