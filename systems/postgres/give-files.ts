@@ -185,6 +185,7 @@ async function changeFlow(db: Db, flowId: string, change: Change): Promise<void>
   );
 }
 
+/** In the order of their paths, as all who lock several of a run's files at once. */
 async function insertGiven(
   db: Db,
   { runId, arePending }: { runId: string; arePending: boolean },
@@ -195,6 +196,7 @@ async function insertGiven(
      select $1, f.path, decode(f.sha256, 'hex'), f.size, f.mode, f.scope, db_clock(), $7
      from unnest($2::text[], $3::text[], $4::bigint[], $5::integer[], $6::text[])
        f(path, sha256, size, mode, scope)
+     order by f.path collate "C"
      on conflict (run_id, path) do update
        set sha256 = excluded.sha256, size = excluded.size, mode = excluded.mode,
            scope = excluded.scope, modified_at = excluded.modified_at, pending = excluded.pending`,

@@ -40,7 +40,7 @@ export async function findWaitingFiles(
      ),
      laid as (
        insert into given_files (run_id, path, sha256, size, mode, scope, modified_at, pending)
-       select $1, path, sha256, size, mode, scope, db_clock(), true from brought
+       select $1, path, sha256, size, mode, scope, db_clock(), true from brought order by path
        on conflict (run_id, path) do update
          set sha256 = excluded.sha256, size = excluded.size, mode = excluded.mode,
              scope = excluded.scope, modified_at = excluded.modified_at, pending = true
@@ -67,10 +67,16 @@ export async function settleFiles(
   files: GivenFile[],
 ): Promise<number> {
   const { rowCount } = await db.query(
-    `update given_files g set pending = false, modified_at = db_clock()
-     from unnest($3::text[], $4::text[]) f(path, sha256)
-     where g.run_id = $1 and g.path = f.path and g.sha256 = decode(f.sha256, 'hex') and g.pending
-       and exists (select from cursors where run_id = $1 and lease_token = $2)`,
+    `with settled as (
+       select g.path
+       from given_files g join unnest($3::text[], $4::text[]) f(path, sha256)
+         on g.path = f.path and g.sha256 = decode(f.sha256, 'hex')
+       where g.run_id = $1 and g.pending
+         and exists (select from cursors where run_id = $1 and lease_token = $2)
+       order by g.path for no key update of g
+     )
+     update given_files g set pending = false, modified_at = db_clock()
+     from settled where g.run_id = $1 and g.path = settled.path`,
     [runId, token, files.map(({ path }) => path), files.map(({ sha256 }) => sha256)],
   );
   return rowCount ?? 0;
