@@ -2,7 +2,7 @@
 // run keeps the version that it was admitted with (an admission reads it under a share of that lock).
 // What no living run was made from is removed by the next change.
 
-import type { FileScope } from '../../core/file-entry.ts';
+import { type FileScope, ignoreName } from '../../core/file-entry.ts';
 import type { GivenFile } from '../../core/host-request.ts';
 import { limits } from '../../core/limits.ts';
 import type { Db } from './pool.ts';
@@ -94,8 +94,6 @@ export async function planChange(
   }
   return { outcome: 'fits', changed, version: now.version + 1, bytes, count };
 }
-
-export const ignoreName = '.flowignore';
 
 const sum = (sizes: number[]): number => sizes.reduce((total, size) => total + size, 0);
 
