@@ -69,7 +69,10 @@ type Before = Pick<Flow, 'resources' | 'network' | 'limits' | 'prompt' | 'schedu
 
 const noSecrets: FlowSecrets = { env: {}, mcpServers: {} };
 
-/** What is stored: of a group of which one member is given, the others stay as they were. */
+/**
+ * What is stored: of resources, network and limits, members that are not given stay as they were; a
+ * schedule is given whole.
+ */
 export function fieldsOf(
   { resources, network, limits: bounds, env: variables, mcpServers: servers, ...rest }: FlowPatch,
   before: { flow: Before; secrets: FlowSecrets } = { flow: standardFlow, secrets: noSecrets },
