@@ -8,6 +8,7 @@ export interface ChatTurns {
   present(): ExpectedTurn | null;
   /** Whether it is, or was, the present one. */
   knows(messageId: string): boolean;
+  /** The one before it has ended, whether or not its end was noted here by now. */
   begin(turn: ExpectedTurn): void;
   /** Resolves when the present turn's end is in the log; at once where there is none. */
   ended(): Promise<unknown>;
@@ -25,6 +26,7 @@ export function createChatTurns(beginning: ExpectedTurn | null): ChatTurns {
     begin(turn) {
       known.add(turn.messageId);
       present = turn;
+      end.set(true);
       end = createLatch();
     },
     ended: () => (present === null ? Promise.resolve() : end.happened),
