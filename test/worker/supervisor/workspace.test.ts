@@ -65,6 +65,17 @@ async function collect(
 
 const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex');
 
+test('passes over a file that is just being written', async () => {
+  const part = `.frs-${'0123456789ab'.repeat(2)}.part`;
+  put('a.txt');
+  put(part);
+  put(`deep/${part}`);
+  put(`deep/${part}ly`);
+  const { entries, result } = await collect();
+  expect(result).toEqual({ files: 2, skipped: 0 });
+  expect(entries.map(({ path }) => path).sort()).toEqual(['a.txt', `deep/${part}ly`]);
+});
+
 test('stores every file with its content, its mode and its place, equal content once', async () => {
   put('a.txt', 'same');
   put('deep/er/b.txt', 'same');

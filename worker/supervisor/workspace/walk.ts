@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { type FileHandle, opendir } from 'node:fs/promises';
 import { openFileBelow, openFolder } from './descend.ts';
+import { isPart } from './write-files.ts';
 
 export type Found =
   | { kind: 'file'; path: string }
@@ -21,7 +22,9 @@ export interface WalkOptions {
 
 const heavyNames = new Set(['.git', 'node_modules']);
 
-/** Level by level, so that what is near the top comes first. Entries that vanish are passed over. */
+/**
+ * Level by level, so that what is near the top comes first. Entries that vanish are passed over, and
+ * files that are just being written. */
 export async function* walkWorkspace(root: string, options: WalkOptions): AsyncGenerator<Found> {
   const folders: string[][] = [[]];
   const heavy: string[][] = [];
@@ -31,6 +34,7 @@ export async function* walkWorkspace(root: string, options: WalkOptions): AsyncG
       options.signal?.throwIfAborted();
       entries += 1;
       if (entries > options.maxEntries) return;
+      if (entry.isFile() && isPart(nameOf(entry))) continue;
       const found = judge(folder, entry, options);
       if (found !== 'folder') yield found;
       else if (isHeavy(folder, entry)) heavy.push([...folder, nameOf(entry)]);

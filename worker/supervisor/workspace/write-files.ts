@@ -59,6 +59,9 @@ interface Staged {
 const partOf = (name: string): string =>
   `.frs-${createHash('sha256').update(name).digest('hex').slice(0, 24)}.part`;
 
+/** A file that is on its way: it has no place yet, and may be half of itself. */
+export const isPart = (name: string): boolean => /^\.frs-[0-9a-f]{24}\.part$/.test(name);
+
 const nameOf = ({ path }: NewFile): string => path.slice(path.lastIndexOf('/') + 1);
 
 const refused = ({ path }: NewFile, reason: string): Written => ({
