@@ -1,4 +1,4 @@
-import { chmod, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -163,10 +163,10 @@ async function open({
   server.on('clientError', (_error, client) => client.destroy());
   await rm(socketPath, { force: true });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(socketPath, resolve);
+    // The sandbox's user has to write to it; its folder belongs to root and is mounted read-only.
+    const place = { path: socketPath, readableAll: true, writableAll: true };
+    server.once('error', reject).listen(place, resolve);
   });
-  // The sandbox's user has to write to it; its folder belongs to root and is mounted read-only.
-  await chmod(socketPath, 0o666);
   const cut = (): void => {
     server.closeAllConnections();
     for (const client of tunnels) client.destroy();

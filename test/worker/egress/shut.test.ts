@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { serveRun } from './egress-fixture.ts';
 import { callSocket } from './socket-client.ts';
@@ -15,6 +16,7 @@ it('cuts every connection of every run when it is shut, and lets them in when it
     },
   });
   const second = await serveRun({ beside: first });
+  expect(statSync(first.socketPath).mode & 0o666, 'for the sandbox’s user').toBe(0o666);
   const waiting = callSocket(first.socketPath, { path: '/control/messages?after=0' });
   waiting.catch(() => undefined); // it is looked at below
   await expect.poll(() => asked).toBe(1);
