@@ -44,16 +44,22 @@ function memoryOf(json: string | null): AgentMemory {
   return json === null ? blankMemory : (JSON.parse(json) as AgentMemory);
 }
 
-/** False: the lease is lost, or the run has ended; its holder must let go. */
+/**
+ * False: the lease is lost, or the run has ended; its holder must let go. What has not answered by
+ * the time for which it asks never will: its connection is dropped, and the next one takes another.
+ */
 export async function renewLease(
   db: Db,
   { runId, token, leaseMs }: { runId: string; token: number; leaseMs: number },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update cursors set lease_expires_at = db_clock() + $3 * interval '1 ms'
-     where run_id = $1 and lease_token = $2 and not closed`,
-    [runId, token, leaseMs],
-  );
+  const renewal = {
+    text: `
+      update cursors set lease_expires_at = db_clock() + $3 * interval '1 ms'
+      where run_id = $1 and lease_token = $2 and not closed`,
+    values: [runId, token, leaseMs],
+    query_timeout: leaseMs,
+  };
+  const { rowCount } = await db.query(renewal);
   return rowCount === 1;
 }
 

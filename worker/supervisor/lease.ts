@@ -24,6 +24,8 @@ export interface LeaseDeps {
   logger: Logger;
 }
 
+const renewalsPerLease = 3;
+
 /** Null: another host has it, or the run has ended. */
 export async function takeLease(
   { frames, owner, leaseMs, logger }: LeaseDeps,
@@ -52,6 +54,15 @@ export async function takeLease(
     clearInterval(timer);
   }
 
-  const timer = setInterval(() => void confirm(), leaseMs / 3);
+  /** One that hangs keeps no other from trying, and is given up when the lease would be over. */
+  let underWay = 0;
+  async function renew(): Promise<void> {
+    if (underWay >= renewalsPerLease) return;
+    underWay += 1;
+    await confirm();
+    underWay -= 1;
+  }
+
+  const timer = setInterval(() => void renew(), leaseMs / renewalsPerLease);
   return { token, position, confirm, letGo };
 }

@@ -51,6 +51,21 @@ describe('the lease', () => {
     expect(await frames().appendOwn(own)).toEqual({ outcome: 'fenced' });
   });
 
+  test('is not waited for where no answer comes in its time', async () => {
+    const { token } = await lease();
+    const holding = await database.pool.connect();
+    try {
+      await holding.query('begin');
+      await holding.query('select from cursors where run_id = $1 for update', [run.runId]);
+      const renewal = frames().renewLease(run.runId, token, 100);
+      await expect(renewal).rejects.toThrow('Query read timeout');
+    } finally {
+      await holding.query('rollback');
+      holding.release();
+    }
+    expect(await frames().renewLease(run.runId, token, 60_000)).toBe(true);
+  });
+
   test('of a run that never was is nobody’s', async () => {
     expect(await frames().takeLease(randomUUID(), 'one', 60_000)).toBeNull();
     expect(await frames().state(randomUUID())).toBeNull();
