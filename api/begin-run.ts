@@ -8,7 +8,7 @@ import type { UntilEnded } from './end-waits.ts';
 import { gateError } from './gate-error.ts';
 import type { DecodedFile } from './given-files.ts';
 import { deletedRunView, runPath, runView } from './views/run-view.ts';
-import { whileAsked } from './while-asked.ts';
+import { waitWhileAsked, whileAsked } from './while-asked.ts';
 import type { WorkflowCalls } from './workflow-calls.ts';
 
 export interface RunToBegin {
@@ -38,7 +38,10 @@ export function createBeginRun(deps: ApiDeps, helpers: Helpers): BeginRun {
     const admission = await withRoom(
       () => admitRun(deps, wanted, files),
       (given) => given.outcome === 'refused' && given.reason === 'CONCURRENT_LIMIT',
-      () => makeRoom(deps, workflows, wanted.projectId),
+      () =>
+        whileAsked(reply, helpers.closing, (signal) =>
+          makeRoom(deps, workflows, { projectId: wanted.projectId, signal }),
+        ),
     );
     if (admission.outcome === 'admitted') failpoint('trigger.admitted');
     deps.metrics.runDecided(admission.outcome === 'refused' ? admission.reason : admission.outcome);
@@ -80,7 +83,7 @@ async function after(
   const { runId, endedAt, deletedAt } = admission.run;
   if (endedAt !== null || deletedAt !== null) return admission;
   const ms = seconds * 1_000;
-  await whileAsked(reply, closing, (signal) => untilEnded(runId, { ms, signal }));
+  await waitWhileAsked(reply, closing, (signal) => untilEnded(runId, { ms, signal }));
   // It is admitted: an answer that fails now would have it triggered once more.
   const now = await deps.runs.find(runId).catch((err: unknown) => {
     deps.logger.warn({ err, runId }, 'waited_run_not_read');

@@ -73,6 +73,8 @@ export interface ApiDeps {
   presence: Pick<Presence, 'attend'>;
   /** How often it is said that a session's stream is held open. */
   presenceEveryMs?: number;
+  /** For so long an answer waits for the end of a turn, where its caller asks it to. */
+  chatWaitMs?: number;
   frames: Pick<FrameStore, 'read' | 'renderedTail' | 'state' | 'states'>;
   interactions: Pick<InteractionStore, 'find' | 'open' | 'answer'>;
   files: Pick<FileStore, 'list' | 'find' | 'findInTheWay'>;

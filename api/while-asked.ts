@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 
-/** Waits for as long as its caller does: until that one has left, or the server closes. */
+/** Works for as long as its caller waits: until that one has left, or the server closes. */
 export async function whileAsked<T>(
   reply: FastifyReply,
   closing: AbortSignal,
-  wait: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   // Not with `AbortSignal.any`: of every wait, `closing` would keep something until the end.
   const asked = new AbortController();
@@ -13,13 +13,25 @@ export async function whileAsked<T>(
   closing.addEventListener('abort', giveUp);
   // Who has left before now is not told of any more.
   if (closing.aborted || reply.raw.destroyed) giveUp();
-  const from = performance.now();
   try {
-    return await wait(asked.signal);
+    return await work(asked.signal);
   } finally {
-    reply.request.waitedMs += performance.now() - from;
     closing.removeEventListener('abort', giveUp);
     // A connection that was busy when the server closed would keep it open.
     if (closing.aborted) reply.header('connection', 'close');
+  }
+}
+
+/** The same for what the caller has asked to wait for: its time says nothing about the service. */
+export async function waitWhileAsked<T>(
+  reply: FastifyReply,
+  closing: AbortSignal,
+  wait: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const from = performance.now();
+  try {
+    return await whileAsked(reply, closing, wait);
+  } finally {
+    reply.request.waitedMs += performance.now() - from;
   }
 }

@@ -82,6 +82,9 @@ export const limits = {
   sessionPauseAfterMs: 5 * secondMs,
   /** How long a session may take to go to sleep for another one's sake. */
   makeRoomMs: 10 * secondMs,
+  makeRoomTickMs: 50,
+  /** Others may take the room that was made. */
+  makeRoomTriesMax: 4,
   chatWaitMs: 300 * secondMs,
 
   /** After the end: the log and the files of a run, and the files of a session. */

@@ -6,6 +6,12 @@ import type { WorkflowCalls } from '../workflow-calls.ts';
 
 type RoomDeps = Pick<ApiDeps, 'messages' | 'runs'>;
 
+interface RoomWanted {
+  projectId: string;
+  /** Nobody waits for the room any more. */
+  signal: AbortSignal;
+}
+
 /**
  * Puts the project's longest-idle session to sleep, and says whether it sleeps. It has until then what
  * it needs to go on, on any host.
@@ -13,22 +19,26 @@ type RoomDeps = Pick<ApiDeps, 'messages' | 'runs'>;
 export async function makeRoom(
   deps: RoomDeps,
   workflows: Pick<WorkflowCalls, 'sleep'>,
-  projectId: string,
+  { projectId, signal }: RoomWanted,
 ): Promise<boolean> {
+  if (signal.aborted) return false;
   const idle = await deps.messages.longestIdle(projectId);
   if (idle === null) return false;
   await workflows.sleep(idle);
-  for (let waitedMs = 0; waitedMs < limits.makeRoomMs; waitedMs += lookEveryMs) {
-    await sleep(lookEveryMs);
+  const endsAt = performance.now() + limits.makeRoomMs;
+  while (performance.now() < endsAt) {
+    await sleep(limits.makeRoomTickMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return false;
     const now = await deps.runs.find(idle.runId);
     if (now === null || !takesPlace(now)) return true;
   }
   return false;
 }
 
-const lookEveryMs = 50;
-
-/** Does what was refused for the cap again, as long as room can be made for it. */
+/**
+ * Does what was refused for the cap again, as long as room can be made for it. For one who has left
+ * nothing is done again: the refusal stands.
+ */
 export async function withRoom<T>(
   attempt: () => Promise<T>,
   isCapped: (answer: T) => boolean,
@@ -36,9 +46,6 @@ export async function withRoom<T>(
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     const answer = await attempt();
-    if (!isCapped(answer) || tries >= triesMax || !(await make())) return answer;
+    if (!isCapped(answer) || tries >= limits.makeRoomTriesMax || !(await make())) return answer;
   }
 }
-
-/** Others may take the room that was made. */
-const triesMax = 4;

@@ -6,7 +6,7 @@ import { notFound } from '../errors.ts';
 import { gateError } from '../gate-error.ts';
 import type { DecodedFile } from '../given-files.ts';
 import type { WorkflowCalls } from '../workflow-calls.ts';
-import { makeRoom, withRoom } from './make-room.ts';
+import { withRoom } from './make-room.ts';
 import { storeMessage } from './store-message.ts';
 
 export interface OutgoingMessage {
@@ -15,7 +15,15 @@ export interface OutgoingMessage {
   files: DecodedFile[];
 }
 
-type SendDeps = Pick<ApiDeps, 'messages' | 'runs' | 'blobs' | 'flowFiles' | 'metrics' | 'newId'>;
+interface Sending {
+  run: Run;
+  message: OutgoingMessage;
+  /** Makes room for its sandbox; false where there is none to be had. */
+  roomFor: (projectId: string) => Promise<boolean>;
+  log: FastifyBaseLogger;
+}
+
+type SendDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles' | 'metrics' | 'newId'>;
 
 /**
  * Stores the message, then tells the session's workflow; the reconciler tells it where nobody could.
@@ -24,15 +32,15 @@ type SendDeps = Pick<ApiDeps, 'messages' | 'runs' | 'blobs' | 'flowFiles' | 'met
  */
 export async function sendMessage(
   deps: SendDeps,
-  workflows: Pick<WorkflowCalls, 'message' | 'sleep'>,
-  { run, message, log }: { run: Run; message: OutgoingMessage; log: FastifyBaseLogger },
+  workflows: Pick<WorkflowCalls, 'message'>,
+  { run, message, roomFor, log }: Sending,
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
   const { files, ...words } = message;
   const stored = await withRoom(
     () => storeMessage(deps, { runId, messageId: deps.newId(), ...words }, { flowId, files }),
     (answer) => answer.outcome === 'refused' && answer.reason === 'CONCURRENT_LIMIT',
-    () => makeRoom(deps, workflows, projectId),
+    () => roomFor(projectId),
   );
   noteDecision(deps.metrics, log, { run, stored });
   const { outcome, messageId, position } = accepted(stored);

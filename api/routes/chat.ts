@@ -5,6 +5,7 @@ import type { Flow } from '../../core/flow.ts';
 import { limits } from '../../core/limits.ts';
 import { noUsage, type Run } from '../../core/run.ts';
 import { type App, type Caller, callerOf } from '../app-types.ts';
+import { makeRoom } from '../chat/make-room.ts';
 import { sendMessage } from '../chat/send-message.ts';
 import { untilTurnEnd } from '../chat/turn-waits.ts';
 import { contextOf } from '../context-headers.ts';
@@ -19,7 +20,7 @@ import { flowParams, noQuery } from '../schemas/run.ts';
 import { chatBody, messageQueued, turnAnswer } from '../schemas/session.ts';
 import { triggerHeaders } from '../schemas/trigger.ts';
 import { streamUrl } from '../views/run-view.ts';
-import { whileAsked } from '../while-asked.ts';
+import { waitWhileAsked, whileAsked } from '../while-asked.ts';
 import type { WorkflowCalls } from '../workflow-calls.ts';
 
 const schema = {
@@ -57,7 +58,9 @@ export function chat(
     const wanted = { caller, flow, sessionId, clientMessageId, headers, log };
     const run = await sessionFor(deps, workflows, wanted);
     const message = { text, clientMessageId, files };
-    const sent = await sendMessage(deps, workflows, { run, message, log });
+    const roomFor = (projectId: string) =>
+      whileAsked(reply, closing, (signal) => makeRoom(deps, workflows, { projectId, signal }));
+    const sent = await sendMessage(deps, workflows, { run, message, roomFor, log });
 
     const { runId } = run;
     const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
@@ -105,8 +108,8 @@ async function waitedFor(
   { runId, messageId }: { runId: string; messageId: string },
   { reply, closing }: { reply: FastifyReply; closing: AbortSignal },
 ) {
-  const withinMs = limits.chatWaitMs;
-  const end = await whileAsked(reply, closing, (signal) =>
+  const withinMs = deps.chatWaitMs ?? limits.chatWaitMs;
+  const end = await waitWhileAsked(reply, closing, (signal) =>
     untilTurnEnd(deps, { runId, messageId, withinMs, signal }),
   );
   if (end === null) return null;
