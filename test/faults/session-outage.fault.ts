@@ -1,0 +1,120 @@
+// Everything under a session is lost for a while, one after the other, with one of its messages in the
+// middle of its turn and others waiting: each message is told, worked on and ended once, in order. All
+// of it stands on servers of this file's own, and Temporal on the service's Postgres, as it does where
+// the service has a machine to itself.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { stopOwnParts } from '../../dev/own-parts.ts';
+import { comesBack } from './support/comes-back.ts';
+import {
+  freshOwnParts,
+  type OwnPart,
+  ownEngine,
+  ownPostgres,
+  ownRedis,
+  ownTemporal,
+} from './support/own-parts.ts';
+import { openTalk, startTalk } from './support/talk.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let postgres: OwnPart;
+let redis: OwnPart;
+let temporal: OwnPart;
+let engine: OwnPart;
+let world: World;
+beforeAll(async () => {
+  await freshOwnParts();
+  postgres = await ownPostgres();
+  redis = await ownRedis();
+  temporal = await ownTemporal(postgres.address);
+  engine = await ownEngine(true);
+  world = await startWorld({
+    on: {
+      postgresUrl: postgres.address,
+      redisUrl: redis.address,
+      temporalAddress: temporal.address,
+      dockerHost: engine.address,
+    },
+  });
+});
+afterAll(async () => {
+  await world?.stop();
+  await stopOwnParts();
+});
+
+const awayMs = 20_000;
+const all = [0, 1, 2, 3];
+
+it('loses no message when Redis is killed and has forgotten everything', async () => {
+  const talk = await startTalk(world);
+  await redis.kill();
+  await talk.send();
+  talk.letGoOn([0]);
+  await talk.untilInMiddle(1);
+  await comesBack('Redis', talk.stays, () => {
+    talk.letGoOn(all);
+    return redis.start();
+  });
+  await talk.expectWhole();
+  expect(talk.stays.transcript.connections).toHaveLength(1);
+});
+
+it('loses no message when Postgres crashes and comes back', async () => {
+  const talk = await startTalk(world);
+  await postgres.kill();
+  talk.letGoOn(all);
+  const sending = talk.sendAgainUntilTaken();
+  await sleep(3_000);
+  await comesBack('Postgres', talk.stays, () => postgres.start());
+  await sending;
+  await talk.expectWhole();
+});
+
+it('takes messages while Temporal is away, and gives each to its agent when it is back', async () => {
+  const talk = await startTalk(world);
+  await temporal.kill();
+  await talk.send();
+  const begunMeanwhile = await openTalk(world);
+  await begunMeanwhile.send();
+  talk.letGoOn(all);
+  await Promise.all([sleep(awayMs), talk.untilEnded(0)]);
+  await temporal.start();
+  await begunMeanwhile.untilInMiddle(0);
+  begunMeanwhile.letGoOn(all);
+  await Promise.all([talk.expectWhole(), begunMeanwhile.expectWhole()]);
+  expect(talk.stays.transcript.connections).toHaveLength(1);
+});
+
+it('loses no message when the engine is killed and leaves its containers alone', async () => {
+  const talk = await startTalk(world);
+  await engine.kill();
+  await talk.send();
+  await sleep(3_000);
+  await comesBack('engine', talk.stays, () => {
+    talk.letGoOn(all);
+    return engine.start();
+  });
+  await talk.expectWhole({ engineWasAway: true });
+  expect(talk.stays.transcript.connections).toHaveLength(1);
+});
+
+it('begins a message once more whose container died with the engine, and fails it the next time', async () => {
+  engine = await ownEngine(false);
+  const talk = await startTalk(world);
+  const engineDies = async (): Promise<void> => {
+    await engine.kill();
+    await engine.start();
+  };
+  await engineDies();
+  await talk.untilInMiddle(0, 2);
+  talk.letGoOn([0], 2);
+  await talk.send();
+  await talk.untilInMiddle(1);
+  await engineDies();
+  await talk.untilInMiddle(1, 2);
+  await engineDies();
+  await talk.untilInMiddle(2);
+  talk.letGoOn(all, 4);
+  await talk.expectWhole({ engineWasAway: true, begun: [0, 0, 1, 1, 2, 3], failed: [1] });
+});
