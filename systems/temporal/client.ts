@@ -29,6 +29,8 @@ export interface Temporal {
   signalSleep(workflowId: string): Promise<'signalled' | 'gone'>;
   signalHostLost(workflowId: string, lost: LostSandbox): Promise<'signalled' | 'gone'>;
   describe(workflowId: string): Promise<WorkflowState>;
+  /** Whether it came to its own end, all that it had to do done. */
+  hasCompleted(workflowId: string): Promise<boolean>;
   /** Ends a workflow that can no longer end itself. A second call changes nothing. */
   terminate(workflowId: string, reason: string): Promise<void>;
   /** Of the runs and sessions of this instance; what was started a moment ago may be missing. */
@@ -55,6 +57,10 @@ export function createTemporal(options: TemporalOptions): Temporal {
       await ask(() => send(handle(workflowId)));
       return 'signalled';
     });
+  const statusOf = async (workflowId: string): Promise<string> => {
+    const { status } = await ask(() => handle(workflowId).describe());
+    return status.name;
+  };
   // Not the SDK's own word on its connection: that one never changes after the first time.
   const version = async (): Promise<string> => {
     const { serverVersion } = await ask(() => client.workflowService.getSystemInfo({}));
@@ -76,10 +82,11 @@ export function createTemporal(options: TemporalOptions): Temporal {
       signal((to) => to.signal<[LostSandbox]>('hostLost', lost), workflowId),
     openWorkflows: () => openWorkflows({ client, instance }),
     describe: (workflowId) =>
-      unlessMissing<WorkflowState>('missing', async () => {
-        const { status } = await ask(() => handle(workflowId).describe());
-        return closedStates.has(status.name) ? 'closed' : 'running';
-      }),
+      unlessMissing<WorkflowState>('missing', async () =>
+        closedStates.has(await statusOf(workflowId)) ? 'closed' : 'running',
+      ),
+    hasCompleted: (workflowId) =>
+      unlessMissing(false, async () => (await statusOf(workflowId)) === 'COMPLETED'),
     terminate: (workflowId, reason) =>
       unlessMissing(undefined, async () => {
         await ask(() => handle(workflowId).terminate(reason));

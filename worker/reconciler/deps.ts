@@ -28,6 +28,7 @@ export interface ReconcilerDeps {
     | 'signalSleep'
     | 'signalHostLost'
     | 'describe'
+    | 'hasCompleted'
     | 'terminate'
     | 'openWorkflows'
     | 'startWebhook'

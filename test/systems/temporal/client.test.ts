@@ -65,13 +65,17 @@ describe('the workflow of a run', () => {
     expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('gone');
     expect(await temporal.signalStop(`run/${randomUUID()}`, { graceMs: 0 })).toBe('gone');
     expect(await temporal.describe(`run/${randomUUID()}`)).toBe('missing');
+    expect(await temporal.hasCompleted(run.workflowId)).toBe(true);
+    expect(await temporal.hasCompleted(`run/${randomUUID()}`)).toBe(false);
   });
 
   it('ends by force when it cannot end itself, and a second time changes nothing', async () => {
     const run = newRun(fakeRun());
     await temporal.startRun(run);
+    expect(await temporal.hasCompleted(run.workflowId)).toBe(false);
     await temporal.terminate(run.workflowId, 'test');
     await temporal.terminate(run.workflowId, 'test');
+    expect(await temporal.hasCompleted(run.workflowId)).toBe(false);
     expect(await temporal.describe(run.workflowId)).toBe('closed');
   });
 

@@ -46,6 +46,7 @@ export function reconcilerWorld(database: TestDatabase) {
       return 'signalled';
     },
     describe: async (workflowId) => workflows.get(workflowId) ?? 'missing',
+    hasCompleted: async () => false,
     terminate: async (workflowId) => {
       asked.push(`terminate ${workflowId}`);
       workflows.set(workflowId, 'closed');

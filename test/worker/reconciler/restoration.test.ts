@@ -129,11 +129,15 @@ it('gives nobody a lease again that was given out since', async () => {
   expect(await read()).toEqual({ token: before.token + 2 ** 32, owner: null });
 });
 
-it('drops a webhook that was dealt with since', async () => {
+it.each([
+  ['its own workflow', { hasCompleted: async () => true }],
+  ['another', { startWebhook: async () => 'already' as const }],
+])('drops a webhook that %s has dealt with since', async (_, temporal) => {
   const run = await world.started(await scene.run({ callbackUrl }));
   world.workflows.set(run.workflowId, 'closed');
-  world.deps.temporal.startWebhook = async () => 'already';
+  Object.assign(world.deps.temporal, temporal);
   await restored();
   await world.reconciler.pass();
   expect((await world.read(run)).webhook.state).toBe('dropped');
+  expect(world.asked.filter((line) => line.startsWith('webhook'))).toEqual([]);
 });
