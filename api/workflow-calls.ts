@@ -64,7 +64,9 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
   async function message(run: Run, messageId: string): Promise<'sent' | 'gone'> {
     try {
       if ((await deps.signalMessage(run, messageId)) === 'gone') return 'gone';
+      failpoint('chat.signalled');
       await deps.messages.markSignalled(messageId);
+      failpoint('chat.marked');
     } catch (err) {
       logger.warn({ err, runId: run.runId }, 'message_left_to_reconciler');
     }

@@ -11,6 +11,9 @@ export const failpoints = [
   'stop.signalled',
   'delete.marked',
   'delete.signalled',
+  'chat.stored',
+  'chat.signalled',
+  'chat.marked',
 
   'start.planned',
   'start.listening',

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { failpoint } from '../../core/failpoint.ts';
 import type { Run } from '../../core/run.ts';
 import type { StoredMessage } from '../../systems/postgres/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -44,8 +45,12 @@ export async function sendMessage(
   );
   noteDecision(deps.metrics, log, { run, stored });
   const { outcome, messageId, position } = accepted(stored);
-  if (outcome === 'stored' && (await workflows.message(run, messageId)) === 'gone') {
-    if (await deps.messages.withdraw(runId, messageId)) throw notFound('Session');
+  if (outcome === 'stored') {
+    failpoint('chat.stored');
+    const told = await workflows.message(run, messageId);
+    if (told === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
+      throw notFound('Session');
+    }
   }
   return { messageId, position };
 }

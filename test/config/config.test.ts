@@ -36,6 +36,7 @@ describe('a configuration', () => {
       publicUrl: 'http://127.0.0.1:8080',
       encryptionKey: key,
       logLevel: 'info',
+      failpoint: null,
       temporalUiUrl: null,
       model: { apiKey: 'sk-canary', baseUrl: 'https://api.anthropic.com' },
       dockerHost: 'unix:///var/run/docker.sock',
@@ -60,6 +61,7 @@ describe('a configuration', () => {
       host: '127.0.0.1',
       port: 8080,
       corsOrigins: 'any',
+      failpoint: null,
     });
   });
 
@@ -98,11 +100,13 @@ describe('a configuration', () => {
       EGRESS_ALLOW_PRIVATE: '127.0.0.1:9000,[::1]:9000,tracker.internal:443',
       LOG_LEVEL: 'debug',
       RUN_TIMEOUT_MS: '1500',
+      FAILPOINT: 'chat.stored',
     };
     expect(readApiConfig(given)).toMatchObject({
       host: '0.0.0.0',
       port: 80,
       publicUrl: 'https://flows.example',
+      failpoint: 'chat.stored',
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
       webhook: { allowPrivate: ['10.0.0.0/8', 'fd00::/8'] },
     });
@@ -182,6 +186,7 @@ describe('what is wrong is named, without its value', () => {
     ['EGRESS_ALLOW_PRIVATE', 'canary'],
     ['EGRESS_ALLOW_PRIVATE', 'canary:99999'],
     ['LOG_LEVEL', 'loud'],
+    ['FAILPOINT', 'chat.canary'],
     ['LEASE_MS', '0'],
     ['LEASE_MS', '1.5'],
   ])('%s=%s', (name, value) => {

@@ -1,12 +1,12 @@
 // The failpoints that a run comes by only where it is ended from outside, or has to be waited for.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { failpoints } from '../../core/failpoint.ts';
 import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { expectHealed } from './support/healed.ts';
+import { pointsOf } from './support/points-of.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -42,8 +42,7 @@ const stop = (runId: string) =>
   world.service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } });
 
 describe('a run that is stopped while its worker dies', () => {
-  const rungs = failpoints.filter((name) => /^(cause|ladder)\./.test(name));
-  it.each(rungs)('at %s ends as it was told', async (name) => {
+  it.each(pointsOf('cause', 'ladder'))('at %s ends as it was told', async (name) => {
     const { service, containers } = world;
     await armed(service.worker, name);
     const { runId, client } = await runAtWork(deaf);
@@ -57,7 +56,8 @@ describe('a run that is stopped while its worker dies', () => {
 });
 
 describe('a run whose workflow an operator ends while the worker dies', () => {
-  it.each(['reconcile.ended', 'reconcile.told'] as const)('at %s ends once', async (name) => {
+  const atEnd = pointsOf('reconcile').filter((name) => name !== 'reconcile.started');
+  it.each(atEnd)('at %s ends once', async (name) => {
     const { service, containers } = world;
     await armed(service.worker, name);
     const { runId, client } = await runAtWork(hanging);
@@ -71,19 +71,22 @@ describe('a run whose workflow an operator ends while the worker dies', () => {
 });
 
 describe('a run that has to wait', () => {
-  it('for a place starts once where the worker dies that has found one', async () => {
-    const { service, containers } = world;
-    await armed(service.worker, 'place.claimed');
-    const before = await runAtWork(hanging);
-    const runId = await world.trigger('nothing but an echo');
-    const client = world.follow(runId, { name: 'who waits' });
-    expect((await stop(before.runId)).status).toBe(200);
-    const startedAt = await diesAndComesBack(service.worker);
-    const { run } = await expectHealed(world, runId, { clients: [client], startedAt });
-    expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
-    expect(containers.of(runId)).toEqual(once);
-    await expectHealed(world, before.runId, { clients: [before.client], startedAt });
-  });
+  it.each(pointsOf('place'))(
+    'for a place starts once where the worker dies at %s',
+    async (name) => {
+      const { service, containers } = world;
+      await armed(service.worker, name);
+      const before = await runAtWork(hanging);
+      const runId = await world.trigger('nothing but an echo');
+      const client = world.follow(runId, { name: 'who waits' });
+      expect((await stop(before.runId)).status).toBe(200);
+      const startedAt = await diesAndComesBack(service.worker);
+      const { run } = await expectHealed(world, runId, { clients: [client], startedAt });
+      expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
+      expect(containers.of(runId)).toEqual(once);
+      await expectHealed(world, before.runId, { clients: [before.client], startedAt });
+    },
+  );
 
   it('for somebody who starts it starts once where that one dies too', async () => {
     const { service, containers } = world;

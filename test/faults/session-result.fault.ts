@@ -6,6 +6,7 @@ import type { Failpoint } from '../../core/failpoint.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { armed, diesAndComesBack } from '../support/dying.ts';
 import { type Service, startService } from '../support/service.ts';
+import { pointsOf } from './support/points-of.ts';
 
 type Step = Record<string, unknown>;
 type Kill = 'killed' | 'removed';
@@ -21,11 +22,8 @@ const counted = running('echo ran >> /workspace/ran', 'Counted.');
 const told = running('echo "ran $(wc -l < /workspace/ran) times"', 'Told.');
 
 const deaths: [Failpoint, Kill][] = [
-  ['turn.claimed', 'killed'],
-  ['turn.given', 'killed'],
-  ['turn.ending', 'killed'],
+  ...pointsOf('turn').map((name): [Failpoint, Kill] => [name, 'killed']),
   ['turn.ending', 'removed'],
-  ['turn.ended', 'killed'],
 ];
 
 describe.each(['scripted', 'real'] as const)('a message of the %s agent', (agent) => {

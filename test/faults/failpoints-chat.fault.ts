@@ -1,0 +1,109 @@
+// A message whose API dies while it takes it. Another API is there all the time: by it the session is
+// watched, and the message is sent again, as by the one that died when that is back.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { type ApiClient, createApiClient } from '../support/api-client.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
+import { endSession } from '../support/run-ways.ts';
+import { type Service, startService } from '../support/service.ts';
+import { pointsOf } from './support/points-of.ts';
+
+let service: Service;
+let elsewhere: ApiClient & { flowId: string };
+beforeAll(async () => {
+  service = await startService({ env: { RECONCILE_EVERY_MS: '1000' } });
+  const { api, url } = await service.anotherApi();
+  await api.start();
+  elsewhere = { ...createApiClient({ ...service, url }), flowId: service.flowId };
+});
+beforeEach(() => startStopped(service));
+afterAll(() => service?.stop());
+
+interface Sent {
+  sessionId: string;
+  runId: string;
+  messageId: string;
+}
+
+/** What it adds to the file `ran` is how often it was worked on. */
+const noting = (word: string): string =>
+  script([{ shell: `echo ${word} >> /workspace/ran` }, { say: `Noted ${word}.` }]);
+
+const ranIn = (runId: string): string =>
+  readFileSync(join(foldersOf(service.dataDir, { runId, generation: 1 }).workspace, 'ran'), 'utf8');
+
+const send = (by: ApiClient, body: Record<string, unknown>) =>
+  by.call<Sent>('POST', `/flows/${service.flowId}/chat`, { body });
+
+const idsOf = (chat: Conversation, event: string): unknown[] =>
+  chat.named(event).map(({ data }) => (JSON.parse(data) as { messageId: string }).messageId);
+
+/** Sent again before the API that died is back, and by both at once after that: one answer. */
+async function sendAgain(body: Record<string, unknown>): Promise<Sent> {
+  const first = await send(elsewhere, body);
+  await diesAndComesBack(service.api);
+  const again = await Promise.all([service, elsewhere, service].map((by) => send(by, body)));
+  for (const { status, data } of [first, ...again]) {
+    expect(status).toBe(202);
+    expect(data.messageId).toBe(first.data.messageId);
+    expect(data.runId).toBe(first.data.runId);
+  }
+  return first.data;
+}
+
+describe('a message whose API dies', { timeout: 240_000 }, () => {
+  it.each(pointsOf('chat'))('at %s has one turn, sent again or not', async (name) => {
+    const chat = await openConversation(elsewhere);
+    const { sessionId, runId } = chat;
+    await armed(service.api, name);
+    const again = { message: noting('again'), sessionId, clientMessageId: 'again' };
+    await expect(send(service, again)).rejects.toThrow();
+    const { messageId } = await sendAgain(again);
+    expect(await chat.turn(messageId)).toMatchObject({ exitCode: 0, texts: ['Noted again.'] });
+
+    await armed(service.api, name);
+    const alone = { message: noting('alone'), sessionId, clientMessageId: 'alone' };
+    await expect(send(service, alone)).rejects.toThrow();
+    await diesAndComesBack(service.api, async () => {
+      await chat.until(({ event, data }) => event === 'chat_output' && /Noted alone/.test(data));
+    });
+    const late = await Promise.all([again, alone].map((body) => send(service, body)));
+    expect(late.map(({ status }) => status)).toEqual([202, 202]);
+    const sent = late.map(({ data }) => data.messageId);
+    expect(sent[0]).toBe(messageId);
+    expect(await chat.turn(sent[1] ?? '')).toMatchObject({ exitCode: 0 });
+
+    // Whatever was still to come would come before this.
+    sent.push(await chat.send(noting('last')));
+    await chat.turn(sent[2] ?? '');
+    for (const event of ['user_message', 'turn_end']) expect(idsOf(chat, event)).toEqual(sent);
+    expect(ranIn(runId)).toBe('again\nalone\nlast\n');
+    await endSession(service, chat);
+  });
+
+  it.each(pointsOf('chat'))('at %s, the first of its session, opens one session', async (name) => {
+    await armed(service.api, name);
+    const body = { message: noting('first'), clientMessageId: name };
+    await expect(send(service, body)).rejects.toThrow();
+    const { sessionId, runId, messageId } = await sendAgain(body);
+    const waited = await send(elsewhere, { ...body, stream: false });
+    expect(waited).toMatchObject({
+      status: 200,
+      data: { sessionId, runId, messageId, text: 'Noted first.', exitCode: 0 },
+    });
+    expect(ranIn(runId)).toBe('first\n');
+    const { pool } = service.database;
+    const known = 'select id from session_messages where run_id = $1';
+    expect((await pool.query(known, [runId])).rows).toEqual([{ id: messageId }]);
+    const told = `select event from frames
+                  where run_id = $1 and event in ('user_message', 'turn_end') order by seq`;
+    const events = (await pool.query<{ event: string }>(told, [runId])).rows;
+    expect(events.map(({ event }) => event)).toEqual(['user_message', 'turn_end']);
+    await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
+  });
+});
