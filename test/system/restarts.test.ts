@@ -1,16 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomText } from '../fake-agent/random-text.ts';
 import { script } from '../scripted-agent/lines.ts';
+import type { RunRecord } from '../support/api-client.ts';
+import { armed, diesAndComesBack } from '../support/dying.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
 let service: Service;
+let receiver: WebhookReceiver;
 beforeAll(async () => {
-  service = await startService();
+  [service, receiver] = await Promise.all([startService(), startReceiver()]);
 }, 240_000);
-afterAll(() => service?.stop());
+afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
 
 const lines = 2_000;
 const shape = { seed: 11, longEvery: 50 };
@@ -73,6 +77,41 @@ describe('a reader whose API is killed', { timeout: 300_000 }, () => {
     const lastId = before.findLast(({ id }) => id !== undefined)?.id ?? '0';
     const after = await collect(service.stream(runId, lastId));
     expectWhole([...before, ...after]);
+  });
+});
+
+describe('a run whose API dies once it is admitted', { timeout: 300_000 }, () => {
+  it('is started once, and told again where the worker dies that has told of its end', async () => {
+    await Promise.all([
+      armed(service.api, 'trigger.admitted'),
+      armed(service.worker, 'webhook.sent'),
+    ]);
+    const prompt = script([{ shell: 'echo ran >> ran; cat ran' }, { say: 'once' }]);
+    const request = {
+      body: { prompt, callbackUrl: `${receiver.url}/hook` },
+      headers: { 'idempotency-key': 'dies' },
+    };
+    const ask = () => service.call<RunRecord>('POST', `/flows/${service.flowId}/runs`, request);
+    await expect(ask()).rejects.toThrow();
+    await diesAndComesBack(service.api);
+    const again = await Promise.all([ask(), ask()]);
+    expect(again.map(({ status }) => status)).toEqual([200, 200]);
+    const { runId } = again[0].data;
+    expect(again[1].data.runId).toBe(runId);
+
+    await diesAndComesBack(service.worker);
+    const webhook = async () => (await service.readRun(runId)).webhook;
+    const delivered = { state: 'delivered', attempts: 2, lastStatus: 204 };
+    await expect.poll(webhook, { timeout: 120_000 }).toEqual(delivered);
+    expect(await service.readRun(runId)).toMatchObject({ exitCode: 0, result: 'once' });
+    expect(receiver.posts.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2']);
+    expect(new Set(receiver.posts.map(({ body }) => body)).size).toBe(1);
+    const ran = await service.call('GET', `/runs/${runId}/files/ran`);
+    expect(ran).toMatchObject({ status: 200, body: 'ran\n' });
+    const { rows } = await service.database.pool.query(
+      `select id from runs where workflow_id like '%/dies/%'`,
+    );
+    expect(rows).toEqual([{ id: runId }]);
   });
 });
 
