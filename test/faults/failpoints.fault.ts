@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Failpoint, failpoints } from '../../core/failpoint.ts';
+import type { Failpoint } from '../../core/failpoint.ts';
 import { randomText } from '../fake-agent/random-text.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { Answer, RunRecord } from '../support/api-client.ts';
 import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
 import type { Evidence } from './evidence.ts';
 import { expectHealed } from './support/healed.ts';
+import { pointsOf } from './support/points-of.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -29,21 +30,18 @@ const talking = script([
 ]);
 const hanging = script([{ say: 'working' }, { hang: true }]);
 
-const of = (...starts: string[]): Failpoint[] =>
-  failpoints.filter((name) => starts.some((start) => name.startsWith(start)));
-
-const atTrigger = of('trigger.');
-const atOrder = of('stop.', 'delete.');
+const atTrigger = pointsOf('trigger');
+const atOrder = pointsOf('stop', 'delete');
 /** Where a run comes by that nobody ends and nothing keeps waiting; the others have a file of their own. */
-const onTheWay = of(
-  'start.',
-  'config.',
-  'prompt.',
-  'log.',
-  'end.',
-  'workspace.',
-  'remove.',
-  'webhook.',
+const onTheWay = pointsOf(
+  'start',
+  'config',
+  'prompt',
+  'log',
+  'end',
+  'workspace',
+  'remove',
+  'webhook',
 );
 
 function expectTalk({ run, log }: Evidence): void {
