@@ -36,7 +36,7 @@ export async function withDoctor<T>(
       config,
       ...onPostgres(pool, config),
       redis: config.redisUrl === null ? null : { version: askerOf(config.redisUrl) },
-      temporal: temporal && { describe: temporal.client.describe, facts: temporal.probe.facts },
+      temporal: temporal && { ...temporal.client, facts: temporal.probe.facts },
       docker: dockerOf(config),
       readiness: () => askApi(config.publicUrl),
       mends: createMends(pool, config, temporal?.client ?? null),

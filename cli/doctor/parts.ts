@@ -25,7 +25,7 @@ export interface Parts {
   runs: Pick<RunStore, 'find' | 'liveOnHost'>;
   reconcile: Pick<
     ReconcileStore,
-    'unstarted' | 'causesWithoutEnd' | 'liveRuns' | 'undeliveredWebhooks'
+    'unstarted' | 'causesWithoutEnd' | 'liveRuns' | 'undeliveredWebhooks' | 'unknownWorkflows'
   >;
   messages: Pick<MessageStore, 'unsignalled'>;
   schedules: Pick<ScheduleStore, 'untold'>;
@@ -35,7 +35,9 @@ export interface Parts {
     largestTables(limit: number): Promise<TableSize[]>;
   };
   redis: { version(): Promise<string | null> } | null;
-  temporal: (Pick<Temporal, 'describe'> & { facts(): Promise<TemporalFacts> }) | null;
+  temporal:
+    | (Pick<Temporal, 'describe' | 'openWorkflows'> & { facts(): Promise<TemporalFacts> })
+    | null;
   docker: (Pick<Engine, 'version' | 'imageId'> & Pick<Sandboxes, 'list' | 'remove'>) | null;
   /** What the API answers; throws where none does. */
   readiness(): Promise<{ status: number; failed: string[] }>;

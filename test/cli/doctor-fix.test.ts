@@ -4,12 +4,17 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createFlowStore } from '../../systems/postgres/flow-store.ts';
 import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { createMessageStore } from '../../systems/postgres/message-store.ts';
+import { createRunStore } from '../../systems/postgres/run-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
-import { createTemporal } from '../../systems/temporal/client.ts';
+import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
 import { script } from '../scripted-agent/lines.ts';
+import { openConversation } from '../support/conversation.ts';
 import { createScene } from '../support/records.ts';
+import { endSession, untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { startReceiver } from '../support/webhook-receiver.ts';
 import { type DockerWorld, dockerWorld } from '../systems/docker/support/world.ts';
 import { type Doctor, doctorWith } from './doctor-world.ts';
 
@@ -86,14 +91,76 @@ test('a run whose workflow was ended is ended, and its container goes', patientl
 
 async function endWorkflow(runId: string): Promise<void> {
   const { rows } = await query(`select workflow_id as id from runs where id = '${runId}'`);
-  const temporal = createTemporal({
+  const temporal = openTemporal();
+  await temporal.terminate(String(rows[0].id), 'a test');
+  await temporal.close();
+}
+
+const openTemporal = (): Temporal =>
+  createTemporal({
     namespace: 'default',
     connection: { address: stackEnv.temporalAddress },
     instance: service.instance,
   });
-  await temporal.terminate(String(rows[0].id), 'a test');
-  await temporal.close();
-}
+
+test('a webhook, a message and an end that nobody was told of are told', patiently, async () => {
+  const receiver = await startReceiver();
+  const scene = await createScene(service.database.pool, sealer());
+  const owed = await scene.run({ callbackUrl: `${receiver.url}/hook` });
+  await runStore().endRun({ ...owed, cause: 'completed', detail: null, exitCode: 0 });
+  await query(`update runs set ended_at = ended_at - interval '6 minutes'
+               where id = '${owed.runId}'`);
+  const chat = await openConversation(service);
+  const message = { messageId: randomUUID(), clientMessageId: null, runId: chat.runId };
+  const text = script([{ say: 'at last' }]);
+  await createMessageStore(service.database.pool).store({ ...message, text });
+  await query(`update session_messages set created_at = created_at - interval '1 minute'
+               where id = '${message.messageId}'`);
+  const works = await service.trigger({ prompt: script([{ say: 'here' }, { hang: true }]) });
+  await untilWorking(service, works);
+  await runStore().recordCause({ ...works, cause: 'stopped_by_api', detail: null });
+  await query(`update runs set end_cause_at = end_cause_at - interval '2 minutes'
+               where id = '${works.runId}'`);
+
+  const { about } = await doctor();
+  expect(about('webhook_owed')).toMatch(new RegExp(`${owed.runId}.*see its log`));
+  expect(about('message_not_told')).toMatch(new RegExp(`${chat.runId}.*see its log`));
+  expect(about('run_not_ending')).toMatch(new RegExp(`${works.runId}.*See the log.*Temporal’s UI`));
+  await doctor({ fix: true });
+  expect(await chat.turn(message.messageId)).toMatchObject({ exitCode: 0, texts: ['at last'] });
+  expect(await service.untilEnded(works.runId)).toMatchObject({ error: 'stopped_by_api' });
+  await expect.poll(() => receiver.posts).toHaveLength(1);
+  expect(receiver.posts[0]?.body).toContain(owed.runId);
+  const { of } = await doctor();
+  for (const name of ['runs', 'messages', 'webhooks']) expect(of(name).state).toBe('ok');
+  await endSession(service, chat);
+  await receiver.close();
+});
+
+const runStore = () => createRunStore(service.database.pool, sealer());
+
+test(
+  'a run without its workflow, and a workflow without its run, are told and left as they are',
+  patiently,
+  async () => {
+    const scene = await createScene(service.database.pool, sealer());
+    const lost = await scene.run();
+    await runStore().markWorkflowStarted(lost.runId);
+    const temporal = openTemporal();
+    const workflowId = `run/${randomUUID()}`;
+    await temporal.startRun({ ...lost, runId: randomUUID(), workflowId, hostId: 'nowhere' });
+    await expect.poll(() => temporal.openWorkflows()).toContain(workflowId);
+    const { about, of } = await doctor({ fix: true });
+    expect(about('workflow_missing')).toMatch(new RegExp(`${lost.runId}.*TEMPORAL_NAMESPACE`));
+    expect(about('workflow_without_run')).toMatch(new RegExp(`${workflowId}.*DATABASE_URL`));
+    expect(of('workflows').mended).toEqual([]);
+    expect(await temporal.describe(workflowId)).toBe('running');
+    expect(await runStore().find(lost.runId)).toMatchObject({ endedAt: null });
+    await temporal.terminate(workflowId, 'a test');
+    await temporal.close();
+    await runStore().endRun({ ...lost, cause: 'completed', detail: null, exitCode: 0 });
+  },
+);
 
 test(
   'a container of a run that has ended goes; of a host not known, it stays',

@@ -38,14 +38,12 @@ export const runs: Check = {
   },
 };
 
+export const named = (found: Pick<Run, 'runId'>[]): string =>
+  theFirst(found.map(({ runId }) => runId));
+
 const namedMost = 5;
 
-export function named(found: Pick<Run, 'runId'>[]): string {
-  const more = found.length > namedMost ? ' …' : '';
-  return (
-    found
-      .slice(0, namedMost)
-      .map(({ runId }) => runId)
-      .join(', ') + more
-  );
+export function theFirst(ids: string[]): string {
+  const more = ids.length > namedMost ? ' …' : '';
+  return ids.slice(0, namedMost).join(', ') + more;
 }

@@ -1,13 +1,13 @@
 import type { Run } from '../../../core/run.ts';
 import { type Check, counted, notHere, seen, type Trouble } from '../check.ts';
 import type { Parts } from '../parts.ts';
-import { named } from './runs.ts';
+import { named, theFirst } from './runs.ts';
 
 const page = 100;
 /** Every one is asked after; with more than this at once, the first ones stand for all. */
 const mostAsked = 1_000;
 
-/** The runs that are alive in Postgres, against their workflows. */
+/** The runs that are alive in Postgres, against their workflows, and these against the runs. */
 export const workflows: Check = {
   name: 'workflows',
   needs: ['schema', 'temporal'],
@@ -22,10 +22,13 @@ export const workflows: Check = {
     if (temporal === null) return notHere('TEMPORAL_ADDRESS is not set here');
     const live = await liveRuns(parts);
     const suspects = await withoutWorkflow(live, temporal);
-    if (suspects.length > 0) await parts.settle();
+    const strange = await withoutRun(parts, temporal);
+    if (suspects.length + strange.length > 0) await parts.settle();
     const found = await withoutWorkflow(await stillLive(parts, suspects), temporal);
-    const troubles = [closedOf(found, parts), missingOf(found)].filter((one) => one !== null);
-    return seen([`${counted(live.length, 'live run')} asked after`], ...troubles);
+    const left = strange.length > 0 ? await withoutRun(parts, temporal) : [];
+    const troubles = [closedOf(found, parts), missingOf(found), strangeOf(left)];
+    const said = [`${counted(live.length, 'live run')} asked after`];
+    return seen(said, ...troubles.filter((one) => one !== null));
   },
 };
 
@@ -60,6 +63,12 @@ async function stillLive({ runs }: Parts, suspects: Suspect[]): Promise<Run[]> {
   return now.filter((run) => run !== null && run.endedAt === null) as Run[];
 }
 
+/** A run is there before its workflow is. */
+const withoutRun = async (
+  { reconcile }: Parts,
+  temporal: NonNullable<Parts['temporal']>,
+): Promise<string[]> => reconcile.unknownWorkflows(await temporal.openWorkflows());
+
 function closedOf(found: Suspect[], { mends }: Parts): Trouble | null {
   const closed = found.filter(({ workflow }) => workflow === 'closed');
   if (closed.length === 0) return null;
@@ -81,5 +90,16 @@ function missingOf(found: Suspect[]): Trouble | null {
     what: `${counted(missing.length, 'run')} whose workflow Temporal does not know: ${named(missing)}.`,
     advice:
       'Make sure that TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE are those of the service. If they are, Temporal has lost its memory: a worker ends these runs as max_reconnects_exceeded.',
+  };
+}
+
+/** Not mended: with another database than theirs, every workflow looks like one of these. */
+function strangeOf(left: string[]): Trouble | null {
+  if (left.length === 0) return null;
+  return {
+    code: 'workflow_without_run',
+    what: `${counted(left.length, 'workflow')} of no run in this database: ${theFirst(left)}.`,
+    advice:
+      'Make sure that DATABASE_URL and INSTANCE are those of the service. After a restore a worker ends them within two minutes. Else end them with `temporal workflow terminate -w <id>`.',
   };
 }
