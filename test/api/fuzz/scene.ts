@@ -3,11 +3,10 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { HostQuestion, HostRequests } from '../../../api/host-requests.ts';
-import type { HostCallKind, HostCalls } from '../../../core/host-request.ts';
 import type { ApiProcess, ApiWorld, Tenant } from '../api-world.ts';
 import { caller } from '../call.ts';
 import { openLog } from '../log-writer.ts';
+import { obedientHost } from '../obedient-host.ts';
 
 export interface Scene {
   api: ApiProcess;
@@ -105,19 +104,4 @@ async function ended(world: ApiWorld, runId: string): Promise<void> {
   const entry = { ...blob, mode: 0o644, scope: 'run' as const, modifiedAt: new Date() };
   await world.stores.files.replaceSnapshot({ runId, generation: 1 }, [{ ...entry, path: 'a.txt' }]);
   await log.end();
-}
-
-function obedientHost(): HostRequests {
-  const results: { [K in keyof HostCalls]: HostCalls[K]['result'] } = {
-    store_file: { outcome: 'missing' },
-    store_files: { outcome: 'stored' },
-    write_files: { outcome: 'written' },
-    answer_interaction: { outcome: 'delivered' },
-  };
-  return {
-    ask: async <K extends HostCallKind>({ kind }: HostQuestion<K>) => ({
-      outcome: 'done' as const,
-      result: results[kind],
-    }),
-  };
 }
