@@ -93,11 +93,7 @@ test('these routes are open to anybody; one that is missing here was opened with
 
 describe('with an API key', () => {
   test('nobody gets in anywhere who has none, or one that is no good; and nothing happens', async () => {
-    const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 60, projectId: tenant.projectId };
-    const expiresAt = new Date(Date.now() - 1_000);
-    const expired = await world.stores.keys.create({ ...named, expiresAt });
-    const revoked = await world.stores.keys.create(named);
-    await world.stores.keys.revoke(revoked.record.keyId);
+    const { expired, revoked } = await deadKeys();
     const before = await state();
     const headers: Record<string, string>[] = [
       {},
@@ -107,8 +103,8 @@ describe('with an API key', () => {
       { authorization: `Bearer ${tenant.key} x` },
       { authorization: `Bearer frs_${'A'.repeat(43)}` },
       { authorization: `Bearer ${tenant.key.slice(0, -1)}` },
-      { authorization: `Bearer ${expired.key}` },
-      { authorization: `Bearer ${revoked.key}` },
+      { authorization: `Bearer ${expired}` },
+      { authorization: `Bearer ${revoked}` },
     ];
     for (const route of keyed()) {
       for (const header of headers) {
@@ -117,6 +113,43 @@ describe('with an API key', () => {
     }
     expect(await state()).toEqual(before);
     expect((await caller(api, null)('/api/v1/unknown')).status).toBe(401);
+  });
+
+  test('in the query nobody gets in by one that is no good, nor anywhere but to a stream', async () => {
+    const { expired, revoked } = await deadKeys();
+    const before = await state();
+    const keys = ['', 'x', `frs_${'A'.repeat(43)}`, tenant.key.slice(0, -1), expired, revoked];
+    const askBy = (route: RouteEntry, query: string, headers: Record<string, string> = {}) =>
+      caller(api, null)(`${addressOf(route.url)}?${query}`, { method: route.method, headers });
+    const isStream = ({ config }: RouteEntry) => config.takesKeyInQuery === true;
+    expect(
+      keyed()
+        .filter(isStream)
+        .map(({ url }) => url),
+    ).toEqual(['/api/v1/runs/:runId/stream']);
+    for (const route of keyed().filter(isStream)) {
+      for (const key of keys) expectRefused(route, await askBy(route, `api_key=${key}`), 401);
+      const twice = await askBy(route, `api_key=${tenant.key}&api_key=${revoked}`);
+      expectRefused(route, twice, 401);
+      for (const [inHeader, inQuery] of [
+        [tenant.key, revoked],
+        [revoked, tenant.key],
+        [expired, expired],
+      ]) {
+        const headers = { authorization: `Bearer ${inHeader}` };
+        expectRefused(route, await askBy(route, `api_key=${inQuery}`, headers), 401);
+      }
+      const stranger = await world.tenant();
+      const answer = await askBy(route, `api_key=${stranger.key}`);
+      expect([answer.status, answer.json.error.code]).toEqual([404, 'NOT_FOUND']);
+      expect(answer.text).not.toContain(tenant.projectId);
+    }
+    const after = await state();
+    expect(after.asked).toEqual(before.asked);
+    for (const route of keyed().filter((each) => !isStream(each))) {
+      expectRefused(route, await askBy(route, `api_key=${tenant.key}`), 401);
+    }
+    expect(await state()).toEqual(after);
   });
 
   test('nobody gets at what belongs to another project; and nothing happens', async () => {
@@ -186,6 +219,16 @@ describe('with an operator’s session', () => {
     expect(await state()).toEqual(before);
   });
 });
+
+/** Keys of the project that let nobody in any more. */
+async function deadKeys(): Promise<{ expired: string; revoked: string }> {
+  const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 60, projectId: tenant.projectId };
+  const expiresAt = new Date(Date.now() - 1_000);
+  const expired = await world.stores.keys.create({ ...named, expiresAt });
+  const revoked = await world.stores.keys.create(named);
+  await world.stores.keys.revoke(revoked.record.keyId);
+  return { expired: expired.key, revoked: revoked.key };
+}
 
 /** Where a stranger hears something else than 403. */
 const elsewhere: Record<string, number> = {
