@@ -53,6 +53,10 @@ test.each([
     'body.call',
   ],
   ['port 25', { prompt: 'a', callbackUrl: 'https://example.com:25/' }, 'body.callbackUrl'],
+  ['port 442', { prompt: 'a', callbackUrl: 'https://example.com:442/' }, 'body.callbackUrl'],
+  ['port 444', { prompt: 'a', callbackUrl: 'https://example.com:444/' }, 'body.callbackUrl'],
+  ['port 1023', { prompt: 'a', callbackUrl: 'https://example.com:1023/' }, 'body.callbackUrl'],
+  ['no port at all', { prompt: 'a', callbackUrl: 'https://example.com:65536/' }, 'body.callback'],
   ['a private address', { prompt: 'a', callbackUrl: 'https://10.0.0.1/' }, 'body.callbackUrl'],
   [
     'a mapped address',
@@ -78,6 +82,9 @@ test.each([
   ['a label key of 64', { prompt: 'a', labels: { ['k'.repeat(64)]: 'v'.repeat(256) } }],
   ['labels that begin with a digit', { prompt: 'a', labels: { '4711': 'x', '1st.a-b_c': '' } }],
   ['labels that are named like members of objects', { prompt: 'a', labels: { constructor: 'x' } }],
+  ['a callback on port 443', { prompt: 'a', callbackUrl: 'https://example.com:443/' }],
+  ['a callback on port 1024', { prompt: 'a', callbackUrl: 'https://example.com:1024/' }],
+  ['a callback on port 65535', { prompt: 'a', callbackUrl: 'https://example.com:65535/' }],
   ['a callback on port 8443', { prompt: 'a', callbackUrl: 'https://example.com:8443/x?y=z' }],
   [
     'a private address that the operator allows',
