@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { main } from '../../cli/main.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts';
+import { inThisProcess } from './in-this-process.ts';
 import { type Cli, cliWith } from './run-cli.ts';
 
 const encryptionKey = randomBytes(32).toString('base64');
@@ -120,14 +120,3 @@ describe('where the database is', () => {
     }
   });
 });
-
-/** Usage is looked at before anything else is, so a process for each would show nothing more. */
-async function inThisProcess(args: string[]): Promise<{ code: number; err: string }> {
-  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  try {
-    const code = await main(args);
-    return { code, err: written.mock.calls.map(([text]) => String(text)).join('') };
-  } finally {
-    written.mockRestore();
-  }
-}

@@ -3,6 +3,7 @@ import { limits } from '../../../core/limits.ts';
 import { caller } from '../call.ts';
 import { useTenant } from '../use-api.ts';
 import { type OperatorClient, signedIn } from './operator-client.ts';
+import { refusedFlows } from './refused-flows.ts';
 
 const { world, api, tenant } = useTenant();
 let operator: OperatorClient;
@@ -136,36 +137,16 @@ test('what takes a variable away from a server that names it is refused, and cha
   });
 });
 
-test.each([
-  [{ name: '' }, 'body.name'],
-  [{ description: 'd'.repeat(2_001) }, 'body.description'],
-  [{ prompt: '' }, 'body.prompt'],
-  [{ prompt: 'p'.repeat(limits.promptMaxBytes + 1) }, 'body.prompt'],
-  [{ instructions: 'i'.repeat(100_001) }, 'body.instructions'],
-  [{ model: '-x' }, 'body.model'],
-  [{ image: '-x' }, 'body.image'],
-  [{ timeoutSeconds: 86_401 }, 'body.timeoutSeconds'],
-  [{ resources: { memoryBytes: 256 * 1024 ** 2 - 1 } }, 'body.resources.memoryBytes'],
-  [{ resources: { memoryBytes: 1024 ** 4 + 1 } }, 'body.resources.memoryBytes'],
-  [{ resources: { cpus: 256.1 } }, 'body.resources.cpus'],
-  [{ network: { policy: 'any' } }, 'body.network.policy'],
-  [{ network: { allowedHosts: ['https://example.test'] } }, 'body.network.allowedHosts.0'],
-  [{ limits: { maxTurns: 0 } }, 'body.limits.maxTurns'],
-  [{ env: { PATH: '/' } }, 'body.env.PATH'],
-  [{ env: { A: 1 } }, 'body.env.A'],
-  [{ mcpServers: { docs: { type: 'stdio', command: 'x' } } }, 'body.mcpServers.docs'],
-  [{ mcpServers: { docs: server('http://mcp.example.test') } }, 'body.mcpServers.docs.url'],
-  [{ disallowedTools: [''] }, 'body.disallowedTools'],
-  [{ prompt: 'Go', schedule: { cron: '61 * * * *' } }, 'body.schedule.cron'],
-  [{ prompt: 'Go', schedule: { cron: '* * * * *', timezone: 'Mars' } }, 'body.schedule.timezone'],
-  [{ prompt: 'Go', schedule: {} }, 'body.schedule.cron'],
-  [{ schedule: { cron: '* * * * *' } }, 'body.schedule: needs a prompt of the flow'],
-  [{ version: 7 }, 'body.version: unknown field'],
-  [{ projectId: 'other' }, 'body.projectId: unknown field'],
-])('a flow that is none is refused, naming the field: %j', async (given, field) => {
-  const answer = await create({ name: 'A flow', ...given });
-  expect([answer.status, answer.json.error.message]).toEqual([400, expect.stringContaining(field)]);
-});
+test.each(refusedFlows)(
+  'a flow that is none is refused, naming the field: %j',
+  async (given, field) => {
+    const answer = await create({ name: 'A flow', ...given });
+    expect([answer.status, answer.json.error.message]).toEqual([
+      400,
+      expect.stringContaining(field),
+    ]);
+  },
+);
 
 test('a flow of another project is not there', async () => {
   const other = await world.tenant();
