@@ -31,8 +31,8 @@ export function createFeedTree(deps: TreeDeps, runId: string): FeedTree {
         isDue = true;
         throw error;
       });
-      if (found === 'unreachable') isDue = true;
-      else json = found ?? json;
+      if (found === null) isDue = true;
+      else json = found.json ?? json;
     },
   };
 }
@@ -42,10 +42,10 @@ async function readTree(
   deps: TreeDeps,
   runId: string,
   isOver: boolean,
-): Promise<string | null | 'unreachable'> {
+): Promise<{ json: string | null } | null> {
   const kept = await deps.frameStream.readFileTree(runId);
-  if (kept === null && !isOver) return 'unreachable';
-  return kept?.json ?? (isOver ? treeOfSnapshot(deps, runId) : null);
+  if (!isOver || typeof kept?.json === 'string') return kept;
+  return { json: await treeOfSnapshot(deps, runId) };
 }
 
 async function treeOfSnapshot(deps: TreeDeps, runId: string): Promise<string | null> {
