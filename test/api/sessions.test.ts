@@ -1,0 +1,198 @@
+// Sessions at the door: what one may be opened with, what may be changed of it, and how they are listed.
+
+import { beforeAll, describe, expect, test } from 'vitest';
+import { caller } from './call.ts';
+import { refusedFields, takenFields } from './field-bodies.ts';
+import { idsOf, nextOf, turnPages } from './lister.ts';
+import { many, one, refusedServers, takenServers } from './server-bodies.ts';
+import { useSessions } from './use-sessions.ts';
+
+const { world, api, tenant, call, open, sessionsOf } = useSessions();
+
+const configFields = ['mcpServers', 'mcpMode', 'appendSystemPrompt', 'disallowedTools', 'env'];
+const isOfSessions = ([, body]: readonly [string, object, ...unknown[]]) =>
+  Object.keys(body).every((name) => configFields.includes(name));
+const refused = [...refusedServers, ...refusedFields].filter(isOfSessions);
+const taken = [...takenServers, ...takenFields].filter(isOfSessions);
+
+const openWith = (body: unknown) => call(sessionsOf(), { body });
+const configOf = (sessionId: string) => `${sessionsOf()}/${sessionId}/config`;
+const change = (sessionId: string, body: unknown) =>
+  call(configOf(sessionId), { method: 'PATCH', body });
+
+/** All that is known of all sessions' configurations, unreadable as it is. */
+async function sealedConfigs(): Promise<unknown> {
+  const { rows } = await world.database.pool.query(
+    `select run_id, md5(config_sealed) as digest, config_version from sessions order by run_id`,
+  );
+  return rows;
+}
+
+/** One that there is. */
+let known: string;
+beforeAll(async () => {
+  known = (await open()).sessionId;
+});
+
+describe('a configuration', () => {
+  test.each(refused)('with %s is refused at the opening and as a change', async (...given) => {
+    const [, body, says] = given;
+    const before = await sealedConfigs();
+    for (const answer of [await openWith(body), await change(known, body)]) {
+      expect([answer.status, answer.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+      expect(answer.json.error.message).toContain(says);
+    }
+    expect(await sealedConfigs()).toEqual(before);
+  });
+
+  test.each(taken)('with %s is taken both ways, and comes to the same', async (_what, body) => {
+    const opened = await openWith(body);
+    expect(opened.status, opened.text).toBe(201);
+    const { sessionId } = await open();
+    const changed = await change(sessionId, body);
+    expect(changed.status, changed.text).toBe(200);
+    const unchanged = await change(opened.json.data.sessionId, {});
+    expect({ ...changed.json.data, sessionId: '' }).toEqual({
+      ...unchanged.json.data,
+      sessionId: '',
+    });
+  });
+
+  test('is bounded as a whole, however many changes it comes of', async () => {
+    const { sessionId } = await open();
+    const put = (body: object) => change(sessionId, body);
+    const { env } = { env: many(100, 'V', '') };
+    expect((await put({ env })).status).toBe(200);
+    const over = await put({ env: { ONE_MORE: '' } });
+    expect(over.json.error.message).toBe('body.env: must be at most 100 variables');
+    const instead = await put({ env: { V0: null, ONE_MORE: '' } });
+    expect([instead.status, instead.json.data.env]).toEqual([
+      200,
+      expect.arrayContaining(['ONE_MORE']),
+    ]);
+    expect(instead.json.data.env).toHaveLength(100);
+    const servers = many(20, 's', one({}).mcpServers.docs);
+    expect((await put({ mcpServers: servers })).status).toBe(200);
+    expect((await put(one({}))).status).toBe(400);
+    expect((await put({ mcpServers: { s0: null, ...one({}).mcpServers } })).status).toBe(200);
+  });
+
+  test('of a server that is known may change in its headers alone, of another may not', async () => {
+    const { sessionId } = await open();
+    await change(sessionId, one({ headers: { a: 'first' } }));
+    const headers = { b: 'second' };
+    const rotated = await change(sessionId, { mcpServers: { docs: { headers } } });
+    expect([rotated.status, rotated.json.data.mcpServers]).toEqual([200, ['docs']]);
+    const unknown = await change(sessionId, { mcpServers: { other: { headers } } });
+    expect([unknown.status, unknown.json.error.message]).toEqual([
+      400,
+      expect.stringContaining('body.mcpServers.other.'),
+    ]);
+  });
+
+  test('is changed in the fields that it has, and of a session that there is', async () => {
+    const { sessionId, runId } = await open();
+    const before = await sealedConfigs();
+    for (const field of ['sessionId', 'name', 'labels', 'partialMessages', 'prompt']) {
+      const { status, json } = await change(sessionId, { [field]: 'x' });
+      expect([status, json.error.message]).toEqual([400, `body.${field}: unknown field`]);
+    }
+    expect((await change(sessionId, [])).status).toBe(400);
+    expect(await sealedConfigs()).toEqual(before);
+    for (const id of ['nobody', 'x'.repeat(128), 'x'.repeat(129), 'a%20b']) {
+      const { status, json } = await change(id, {});
+      expect([id, status, json.error.code]).toEqual([id, 404, 'NOT_FOUND']);
+    }
+    await world.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
+    expect((await change(sessionId, {})).status).toBe(404);
+  });
+});
+
+describe('a session', () => {
+  const labels = (count: number) => many(count, 'k', 'v');
+
+  test.each([
+    ['an id of one character', { sessionId: '-' }],
+    ['an id of 128', { sessionId: `aZ09._:-${'x'.repeat(120)}` }],
+    ['20 labels', { labels: labels(20) }],
+    ['a name of 200', { name: '😀'.repeat(200) }],
+    ['token deltas', { partialMessages: true }],
+  ])('with %s is opened', async (_what, body) => {
+    const answer = await openWith(body);
+    expect(answer.status, answer.text).toBe(201);
+    const { sessionId, runId, streamUrl } = answer.json.data;
+    if ('sessionId' in body) expect(sessionId).toBe(body.sessionId);
+    expect(answer.json).toEqual({ data: { sessionId, runId, streamUrl } });
+    const read = await call(`${sessionsOf()}/${sessionId}`);
+    const { name = null, labels: given = {} } = body as { name?: string; labels?: object };
+    expect(read.json.data).toMatchObject({ runId, sessionId, name, labels: given });
+  });
+
+  test.each([
+    ['an id of nothing', { sessionId: '' }, 'body.sessionId'],
+    ['an id of 129', { sessionId: 'x'.repeat(129) }, 'body.sessionId'],
+    ['a space in its id', { sessionId: 'a b' }, 'body.sessionId'],
+    ['a slash in its id', { sessionId: 'a/b' }, 'body.sessionId'],
+    ['an id beyond ASCII', { sessionId: 'é' }, 'body.sessionId'],
+    ['a line after its id', { sessionId: 'a\n' }, 'body.sessionId'],
+    ['an id that is no text', { sessionId: 7 }, 'body.sessionId'],
+    ['21 labels', { labels: labels(21) }, 'body.labels'],
+    ['a name of 201', { name: '😀'.repeat(201) }, 'body.name'],
+    ['deltas in words', { partialMessages: 'yes' }, 'body.partialMessages'],
+    ['what a run takes', { prompt: 'Go' }, 'body.prompt: unknown field'],
+    ['files', { files: [] }, 'body.files: unknown field'],
+    ['a webhook', { callbackUrl: 'https://e.com/' }, 'body.callbackUrl: unknown field'],
+    ['two unknown fields', { a: 1, b: 2 }, 'body.a: unknown field; body.b: unknown field'],
+  ])('with %s is not opened', async (_what, body, says) => {
+    const before = await sealedConfigs();
+    const { status, json } = await openWith(body);
+    expect([status, json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(json.error.message).toContain(says);
+    expect(await sealedConfigs()).toEqual(before);
+  });
+
+  test('of one id is one in its flow and another in another flow', async () => {
+    const { flowId } = await world.stores.flows.create({
+      projectId: tenant.projectId,
+      name: 'Another',
+    });
+    const body = { sessionId: 'the-same' };
+    const here = await openWith(body);
+    const there = await call(sessionsOf({ flowId }), { body });
+    expect(there.status).toBe(201);
+    expect(there.json.data.runId).not.toBe(here.json.data.runId);
+    const again = await openWith({ ...body, name: 'Later', env: { A: 'x' } });
+    expect(again.json).toEqual(here.json);
+    const chat = (of: string) =>
+      call(`/api/v1/flows/${of}/chat`, { body: { ...body, message: 'x' } });
+    expect((await chat(tenant.flowId)).json.data.runId).toBe(here.json.data.runId);
+    expect((await chat(flowId)).json.data.runId).toBe(there.json.data.runId);
+    await call(`${sessionsOf({ flowId })}/the-same`, { method: 'DELETE' });
+    expect((await call(`${sessionsOf()}/the-same`)).json.data.error).toBeUndefined();
+  });
+});
+
+test('sessions are listed by flow, latest first, page by page, each once', async () => {
+  const own = await world.tenant();
+  const ask = caller(api, own.key);
+  const list = sessionsOf(own);
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) ids.unshift((await open(own)).runId);
+  const { flowId } = await world.stores.flows.create({ projectId: own.projectId, name: 'Another' });
+  await ask(sessionsOf({ flowId }), { body: {} });
+  await ask(`/api/v1/flows/${own.flowId}/runs`, { body: { prompt: 'Go' } });
+  for (const limit of [1, 2, 4, 5, 200]) {
+    expect(await turnPages(ask, `${list}?limit=${limit}`), `${limit}`).toEqual(ids);
+  }
+  const first = await ask(`${list}?limit=2`);
+  expect(idsOf(first)).toEqual(ids.slice(0, 2));
+  // What comes meanwhile moves nothing.
+  await open(own);
+  expect(await turnPages(ask, nextOf(first) ?? '')).toEqual(ids.slice(2));
+  await ask(`/api/v1/runs/${ids[3]}`, { method: 'DELETE' });
+  expect(await turnPages(ask, nextOf(first) ?? '')).toEqual([ids[2], ids[4]]);
+  for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor=bm90L29uZQ', 'x=1']) {
+    const { status, json } = await ask(`${list}?${query}`);
+    expect([query, status, json.error.code]).toEqual([query, 400, 'VALIDATION_ERROR']);
+  }
+});
