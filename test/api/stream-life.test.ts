@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../core/limits.ts';
+import { createStreamSeats } from '../../systems/redis/stream-seats.ts';
 import { caller } from './call.ts';
 import { assistant, output, triggerRun } from './log-writer.ts';
 import { openStream } from './sse-client.ts';
@@ -65,6 +66,39 @@ test('a key has 200 streams, not one more, over all processes; a seat that is le
     })
     .toBe(200);
   for (const client of clients) client.leave();
+});
+
+test('a project has 1 000 streams over all keys and processes, and not one more', async () => {
+  const own = await world.tenant();
+  const { projectId } = own;
+  const { runId } = await triggerRun(world, { url: api.url, ...own });
+  const other = await world.start();
+  const named = { projectId, name: 'further', createdBy: 'ana' };
+  const made = Array.from({ length: 6 }, () => world.stores.keys.create(named));
+  const keys = (await Promise.all(made)).map(({ key }) => key);
+  const open = (key: string, n: number) =>
+    openStream(`${(n % 2 === 0 ? api : other).url}${pathOf(runId)}`, { key });
+  // All but a few are those of processes elsewhere.
+  const seats = createStreamSeats(world.redis.redis, world.redis);
+  const elsewhere = Array.from({ length: limits.streamsPerProject - keys.length }, (_, n) =>
+    seats.take({ seatId: `s-${n}`, keyId: `k-${n % 6}`, projectId }),
+  );
+  expect(new Set((await Promise.all(elsewhere)).map((taken) => taken?.allowed))).toEqual(
+    new Set([true]),
+  );
+  const clients = await Promise.all(keys.map(open));
+  expect(clients.map(({ status }) => status)).toEqual(keys.map(() => 200));
+  for (const [n, key] of keys.entries()) {
+    const refused = await caller(n % 2 === 0 ? api : other, key)(pathOf(runId));
+    expect([refused.status, refused.json.error]).toMatchObject([
+      429,
+      { code: 'STREAM_LIMIT', limit: 1_000, current: 1_000 },
+    ]);
+  }
+  // Another project's streams are its own.
+  const foreign = await openStream(`${api.url}${pathOf((await newRun()).runId)}`, tenant);
+  expect(foreign.status).toBe(200);
+  for (const client of [...clients, foreign]) client.leave();
 });
 
 test('a process that stops tells its readers to come back soon, and they miss nothing', async () => {
