@@ -1,5 +1,5 @@
 import type { RunFacts } from './agent-line.ts';
-import { type ExpectedTurn, type TurnEnd, turnEndData } from './chat.ts';
+import { type ExpectedTurn, type TurnEnd, type TurnError, turnEndData } from './chat.ts';
 import type { Frame } from './frame.ts';
 import { isObject, listIn, objectIn, parseObject, textIn } from './json.ts';
 import { storableText } from './plain-text.ts';
@@ -16,6 +16,8 @@ export interface ChatLine {
 export interface ChatReader {
   /** What the agent is given next; until then its lines belong to no message. */
   expect(turn: ExpectedTurn): void;
+  /** The present turn is made to end. */
+  cutOff(error: TurnError): void;
   read(line: string, facts: RunFacts): ChatLine;
 }
 
@@ -31,6 +33,9 @@ export function createChatReader(sessionId: string, beginning: ExpectedTurn | nu
     expect(turn) {
       expected = turn;
     },
+    cutOff(error) {
+      if (expected !== null) expected = { ...expected, error };
+    },
     read(line, facts) {
       const prose = proseFrames(line);
       if (expected === null) return { prose, end: [], facts: {} };
@@ -40,8 +45,8 @@ export function createChatReader(sessionId: string, beginning: ExpectedTurn | nu
       }
       const turnEnd = endOf(expected, facts);
       if (turnEnd === null) return { prose, end: [], facts: {} };
+      const data = turnEndData(sessionId, turnEnd, expected.error);
       expected = null;
-      const data = turnEndData(sessionId, turnEnd);
       return { prose, end: [{ event: 'turn_end', data, channel: 'chat' }], facts: { turnEnd } };
     },
   };

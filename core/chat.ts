@@ -6,7 +6,12 @@ export interface ExpectedTurn {
   uuid: string;
   /** The agent has begun to work on it. */
   accepted: boolean;
+  /** Why it is cut off; null as long as it is not. */
+  error: TurnError | null;
 }
+
+/** What this service cuts a turn off for. */
+export type TurnError = 'timed_out' | 'stalled';
 
 /** How a turn ended, as a session's log and its message tell it. */
 export interface TurnEnd {
@@ -19,10 +24,12 @@ export interface TurnEnd {
   costUsd: number | null;
 }
 
-/** The `data` of `turn_end`. */
+/** The `data` of `turn_end`; with an error where the turn has failed by that. */
 export function turnEndData(
   sessionId: string,
   { messageId, exitCode }: Pick<TurnEnd, 'messageId' | 'exitCode'>,
+  error: TurnError | null,
 ): string {
-  return JSON.stringify({ exitCode, sessionId, messageId });
+  const why = exitCode === 0 || error === null ? {} : { error };
+  return JSON.stringify({ exitCode, sessionId, messageId, ...why });
 }

@@ -47,8 +47,8 @@ export function toldTurns(turns: TurnStore, { metrics, logger }: Teller): TurnSt
       if (frames !== null) logger.info({ runId, generation }, 'session_awake');
       return frames;
     },
-    async sandboxGone(runId, generation) {
-      const isGone = await turns.sandboxGone(runId, generation);
+    async sandboxGone(runId, generation, error) {
+      const isGone = await turns.sandboxGone(runId, generation, error);
       if (isGone) logger.info({ runId, generation }, 'session_asleep');
       return isGone;
     },

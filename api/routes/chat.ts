@@ -113,6 +113,7 @@ async function waitedFor(
     untilTurnEnd(deps, { runId, messageId, withinMs, signal }),
   );
   if (end === null) return null;
-  const { exitCode, reply: text, usage, costUsd } = end;
-  return { text: text ?? '', exitCode, usage: usage ?? noUsage, costUsd };
+  const { exitCode, error, reply: text, usage, costUsd } = end;
+  const how = error === null ? { exitCode } : { exitCode, error };
+  return { text: text ?? '', ...how, usage: usage ?? noUsage, costUsd };
 }

@@ -47,7 +47,9 @@ export const chatBody = z.strictObject({
   stream: z
     .boolean()
     .optional()
-    .meta({ description: 'false: the answer waits for the end of the turn. true by default.' }),
+    .meta({
+      description: `false: the answer waits for the end of the turn, ${limits.chatWaitMs / 1_000} s at most; after that it is the one that true, the default, gets at once.`,
+    }),
   clientMessageId: idempotencyKey.optional().meta({
     description: 'The same message is not run twice in its session. As the Idempotency-Key header.',
   }),
@@ -73,6 +75,10 @@ export const turnAnswer = z
     ...queuedFields,
     text: z.string(),
     exitCode: z.int(),
+    error: z.string().optional().meta({
+      description:
+        'Why the turn was given up, like the error of a run; absent where its agent has ended it.',
+    }),
     usage: runRecord.shape.usage,
     costUsd: z.number().nullable(),
   })

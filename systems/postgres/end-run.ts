@@ -3,7 +3,7 @@
 // deleted. Every writer of a log takes its cursor before its run; so does this, or they could wait
 // for each other.
 
-import { type EndCause, type RunEnd } from '../../core/end-cause.ts';
+import { type EndCause, errorOf, type RunEnd } from '../../core/end-cause.ts';
 import { failpoint } from '../../core/failpoint.ts';
 import { lastAgentStatus } from '../../core/last-agent-status.ts';
 import { storableText } from '../../core/plain-text.ts';
@@ -35,7 +35,7 @@ export async function endRun(
     const { run: locked, now } = await lockRun(db, request.runId);
     if (locked.endedAt !== null) return { isFirst: false, run: locked };
     const end = firstCause(locked, request);
-    const run = withoutWork(await giveUpMessages(db, locked), end);
+    const run = withoutWork(await giveUpMessages(db, locked, errorOf(end)), end);
     const body =
       run.webhook.state === 'waiting' ? webhookBody({ run, end, finishedAt: now }) : null;
     return { isFirst: true, run: await writeEnd(db, run, { end, body, now }) };
@@ -68,10 +68,10 @@ async function closeLog(db: Db, runId: string): Promise<void> {
 }
 
 /** What no agent was given, or is done with, has failed with the session; each message is told so. */
-async function giveUpMessages(db: Db, run: Run): Promise<Run> {
+async function giveUpMessages(db: Db, run: Run, error: string | null): Promise<Run> {
   if (run.sessionId === null) return run;
-  const text = 'select fail_turns($1, null) as failed';
-  const { rows } = await db.query<{ failed: number }>(text, [run.runId]);
+  const text = 'select fail_turns($1, null, $2) as failed';
+  const { rows } = await db.query<{ failed: number }>(text, [run.runId, error]);
   const failed = rows[0]?.failed ?? 0;
   return {
     ...run,

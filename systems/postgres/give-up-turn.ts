@@ -1,4 +1,4 @@
-import type { Frame } from '../../core/frame.ts';
+import { type Frame, statusFrame } from '../../core/frame.ts';
 import { appendOwnFrames } from './append-frames.ts';
 import type { SnapshotOf } from './file-store.ts';
 import type { Db, Pool } from './pool.ts';
@@ -73,6 +73,7 @@ export function failureFrames(
   return [
     ...(isTold ? [] : [frame('user_message', { messageId, text })]),
     frame('chat_output', { text: reason }),
+    statusFrame('error'),
     frame('turn_end', { exitCode: 1, sessionId, messageId }),
   ];
 }

@@ -16,6 +16,8 @@ export type { NewMessage, StoredMessage } from './store-message.ts';
 /** Null until its turn has ended. */
 export interface MessageEnd {
   exitCode: number;
+  /** Null where its agent has ended it, well or not. */
+  error: string | null;
   reply: string | null;
   usage: Usage | null;
   costUsd: number | null;
@@ -63,8 +65,9 @@ async function markSignalled(db: Db, messageId: string): Promise<void> {
 
 async function findEnd(db: Db, messageId: string): Promise<MessageEnd | null> {
   const { rows } = await db.query<Omit<MessageEnd, 'usage'> & { usage: string | null }>(
-    `select exit_code as "exitCode", reply, usage, cost_usd as "costUsd" from session_messages
-     where id = $1 and ended_at is not null`,
+    `select exit_code as "exitCode", case when exit_code <> 0 then error end as error, reply, usage,
+            cost_usd as "costUsd"
+     from session_messages where id = $1 and ended_at is not null`,
     [messageId],
   );
   const row = rows[0];

@@ -1,3 +1,4 @@
+import type { ExpectedTurn, TurnError } from '../../core/chat.ts';
 import type { FileEntry } from '../../core/file-entry.ts';
 import type { StoredFrame } from '../../core/frame.ts';
 import type { GivenFile } from '../../core/host-request.ts';
@@ -62,9 +63,14 @@ export function createTurnStore(pool: Pool, hostUnseenMs: number = limits.hostUn
     /** The message that a sandbox has been given and is not done with. */
     present: (runId: string, generation: number) => findPresent(pool, runId, generation),
     /** It is not given to another sandbox when this one is over. */
-    condemn: (held: HeldSession, messageId: string) => condemn(pool, held, messageId),
-    /** What the sandbox has left is stored; false where another has followed it already. */
-    sandboxGone: (runId: string, generation: number) => sandboxGone(pool, runId, generation),
+    condemn: (held: HeldSession, messageId: string, error: TurnError) =>
+      condemn(pool, held, { messageId, error }),
+    /**
+     * What the sandbox has left is stored; false where another has followed it already. Messages that
+     * are not given to another have failed by this error.
+     */
+    sandboxGone: (runId: string, generation: number, error: string | null = null) =>
+      sandboxGone(pool, { runId, generation }, error),
     hasWork: (runId: string) => hasWork(pool, runId),
     /** Since when a session has had nothing to do, in milliseconds; null where it has work. */
     idleForMs: (runId: string) => idleForMs(pool, runId),
@@ -161,9 +167,9 @@ async function findPresent(
   db: Db,
   runId: string,
   generation: number,
-): Promise<{ messageId: string; accepted: boolean } | null> {
-  const { rows } = await db.query<{ messageId: string; accepted: boolean }>(
-    `select id as "messageId", accepted from session_messages
+): Promise<Omit<ExpectedTurn, 'uuid'> | null> {
+  const { rows } = await db.query<Omit<ExpectedTurn, 'uuid'>>(
+    `select id as "messageId", accepted, error from session_messages
      where run_id = $1 and generation = $2 and ended_at is null order by position limit 1`,
     [runId, generation],
   );
@@ -174,20 +180,25 @@ async function findPresent(
 async function condemn(
   db: Db,
   { runId, generation, token }: HeldSession,
-  messageId: string,
+  { messageId, error }: { messageId: string; error: TurnError },
 ): Promise<void> {
   const text = `
-    update session_messages m set attempts = $4
+    update session_messages m set attempts = $4, error = coalesce(m.error, $6)
     where m.id = $1 and m.run_id = $2 and m.generation = $3 and ${hasLease('m.run_id', '$5')}`;
-  await db.query(text, [messageId, runId, generation, limits.turnTriesMax, token]);
+  await db.query(text, [messageId, runId, generation, limits.turnTriesMax, token, error]);
 }
 
-async function sandboxGone(db: Db, runId: string, generation: number): Promise<boolean> {
-  const text = 'select session_sandbox_gone($1, $2, $3) as gone';
+async function sandboxGone(
+  db: Db,
+  { runId, generation }: SnapshotOf,
+  error: string | null,
+): Promise<boolean> {
+  const text = 'select session_sandbox_gone($1, $2, $3, $4) as gone';
   const { rows } = await db.query<{ gone: boolean }>(text, [
     runId,
     generation,
     limits.turnTriesMax,
+    error,
   ]);
   return rows[0]?.gone ?? false;
 }

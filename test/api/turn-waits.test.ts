@@ -5,7 +5,7 @@ import { createLogger } from '../../config/logger.ts';
 import { noUsage } from '../../core/run.ts';
 
 const turn = { runId: 'a-run', messageId: 'a-message', signal: new AbortController().signal };
-const ended = { exitCode: 0, reply: 'Done.', usage: noUsage, costUsd: null };
+const ended = { exitCode: 0, error: null, reply: 'Done.', usage: noUsage, costUsd: null };
 
 function depsWhose(end: ApiDeps['messages']['end']) {
   return {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { readAgentLine } from '../../core/agent-line.ts';
+import type { ExpectedTurn } from '../../core/chat.ts';
 import { createChatReader } from '../../core/chat-line.ts';
 
-const expected = { messageId: 'm-1', uuid: 'u-1', accepted: false };
+const expected = { messageId: 'm-1', uuid: 'u-1', accepted: false, error: null };
 const lifecycle = (state: string, uuid = 'u-1'): string =>
   JSON.stringify({ type: 'command_lifecycle', command_uuid: uuid, state });
 const result = (more: object = {}): string =>
@@ -11,7 +12,7 @@ const prose = (text: string, more: object = {}): string =>
   JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] }, ...more });
 
 /** The events that each line adds to those of any agent. */
-function read(lines: string[], beginning = expected): string[] {
+function read(lines: string[], beginning: ExpectedTurn = expected): string[] {
   const reader = createChatReader('s-1', beginning);
   return lines.flatMap((line) => {
     const { prose: said, end } = reader.read(line, readAgentLine(line).facts);
@@ -40,6 +41,14 @@ describe('the turn of a message', () => {
 
   it('has failed where the agent is done with it without a word', () => {
     expect(read([lifecycle('completed', 'other'), lifecycle('completed')])).toEqual([ended(1)]);
+  });
+
+  it('says why it was cut off, where it has failed by that', () => {
+    const cutOff = { ...expected, error: 'stalled' as const };
+    const why = ended(1).replace('}', ',"error":"stalled"}');
+    expect(read([lifecycle('started'), result({ is_error: true })], cutOff)).toEqual([why]);
+    expect(read([lifecycle('completed')], cutOff)).toEqual([why]);
+    expect(read([lifecycle('started'), result()], cutOff)).toEqual([ended(0)]);
   });
 
   it('goes on where an earlier reader has left it', () => {

@@ -147,10 +147,10 @@ test('a message that another sandbox has by now, or another host, is not condemn
   const attempts = async () =>
     (await database.pool.query('select attempts from session_messages where id = $1', [id])).rows;
   const [before, { token }] = [await takeLease(), await takeLease()];
-  await turns().condemn({ runId, generation: 1, token }, id);
-  await turns().condemn({ runId, generation: 2, token: before.token }, id);
+  await turns().condemn({ runId, generation: 1, token }, id, 'stalled');
+  await turns().condemn({ runId, generation: 2, token: before.token }, id, 'stalled');
   expect(await attempts()).toEqual([{ attempts: 1 }]);
-  await turns().condemn({ runId, generation: 2, token }, id);
+  await turns().condemn({ runId, generation: 2, token }, id, 'stalled');
   expect(await attempts()).toEqual([{ attempts: 2 }]);
 });
 

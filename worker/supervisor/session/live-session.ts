@@ -1,3 +1,4 @@
+import { errorOf } from '../../../core/end-cause.ts';
 import { limits } from '../../../core/limits.ts';
 import type { SandboxEnd } from '../../../core/sandbox.ts';
 import type { TurnOutcome } from '../../../workflows/activities.ts';
@@ -78,13 +79,14 @@ export function liveSession(
       await recorded();
       await insist(saver.save, care.patience);
       const { runId, generation } = ref;
-      await insist(() => deps.turns.sandboxGone(runId, generation), care.patience);
+      const end = decideEnd({ exit, turn: parts.turns.last() });
+      await insist(() => deps.turns.sandboxGone(runId, generation, errorOf(end)), care.patience);
       await deps.frameStream.wake(runId);
       logger.info(
         { generation, exit: exit.kind, refused: parts.served.refusals() },
         'sandbox_ended',
       );
-      return decideEnd({ exit, turn: parts.turns.last() });
+      return end;
     },
   };
 }

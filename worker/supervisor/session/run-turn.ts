@@ -2,6 +2,7 @@
 // waits here may die and ask again: the message that the sandbox has is then found, not given twice,
 // and the agent itself knows the uuid of what it has been given before.
 
+import type { TurnError } from '../../../core/chat.ts';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { HeldSession } from '../../../systems/postgres/turn-store.ts';
 import type { TurnOutcome } from '../../../workflows/activities.ts';
@@ -103,7 +104,7 @@ function give(
   given.add(messageId);
   const uuid = messageUuid(messageId, parts.ref.generation);
   if (!session.chat.knows(messageId)) {
-    const turn = { messageId, uuid, accepted };
+    const turn = { messageId, uuid, accepted, error: null };
     session.reader.expect(turn);
     session.chat.begin(turn);
   }
@@ -129,15 +130,20 @@ async function watchTurn(
 ): Promise<never> {
   const endsAt = startedAt.getTime() + parts.run.timeoutSeconds * 1_000;
   const from = performance.now();
-  const isDue = (): boolean =>
-    deps.now().getTime() >= endsAt ||
-    (!parts.turns.isWaiting() && quietForMs(tail, from) > deps.times.stallTimeoutMs);
-  while (!isDue() && !signal.aborted) {
+  const due = (): TurnError | null => {
+    if (deps.now().getTime() >= endsAt) return 'timed_out';
+    const mayBeSilent = parts.turns.isWaiting();
+    return !mayBeSilent && quietForMs(tail, from) > deps.times.stallTimeoutMs ? 'stalled' : null;
+  };
+  let error = due();
+  while (error === null && !signal.aborted) {
     await pause(Math.min(lookEveryMaxMs, deps.times.stallTimeoutMs / 4), signal);
+    error = due();
   }
-  if (!signal.aborted) {
-    parts.logger.warn({ messageId }, 'turn_cut_off');
-    await deps.turns.condemn(held, messageId);
+  if (error !== null && !signal.aborted) {
+    parts.logger.warn({ messageId, error }, 'turn_cut_off');
+    await deps.turns.condemn(held, messageId, error);
+    session.reader.cutOff(error);
     parts.served.input.push(interruptLine(deps.newId()));
     const over = Promise.race([session.chat.ended(), care.over]);
     if (!(await within(afterInterruptMs, over))) await ladder.stop(0);
