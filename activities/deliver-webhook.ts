@@ -33,7 +33,8 @@ export async function deliverOnce(
   const outcome = await deps.sendWebhook(signed(runId, owed, deps.now()));
   failpoint('webhook.sent');
   const tookMs = Math.round(performance.now() - from);
-  deps.logger.info({ runId, delivery, attempt, ...outcome, tookMs }, 'webhook_attempt');
+  const about = { runId, requestId: owed.requestId, delivery, attempt };
+  deps.logger.info({ ...about, ...outcome, tookMs }, 'webhook_attempt');
   await deps.webhooks.recordAttempt(runId, attempt, { ...resultOf(outcome), delivery });
   failpoint('webhook.recorded');
   return judge(outcome);

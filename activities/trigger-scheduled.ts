@@ -61,7 +61,7 @@ function scheduledRun(
 ): AdmitRun {
   return {
     ...{ runId, flowId, projectId, prompt, triggerType: 'schedule' },
-    ...{ keyId: null, keyName: 'schedule', keyCreatedBy: 'schedule' },
+    ...{ keyId: null, keyName: 'schedule', keyCreatedBy: 'schedule', requestId: null },
     ...{ name: null, labels: {}, partialMessages: false, callbackUrl: null, idempotencyKey: null },
     ...{ model: null, maxTurns: null, maxBudgetUsd: null, outputSchema: null, retryOf: null },
     timeoutSeconds: timeoutSeconds ?? Math.ceil(runTimeoutMs / 1_000),

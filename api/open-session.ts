@@ -13,6 +13,7 @@ export interface Opening {
   flow: Flow;
   body: SessionBody;
   context: Record<string, string>;
+  requestId: string;
   log: FastifyBaseLogger;
 }
 
@@ -23,7 +24,7 @@ export interface Opening {
 export async function openSession(
   deps: Pick<ApiDeps, 'sessions' | 'newId' | 'runTimeoutMs'>,
   workflows: Pick<WorkflowCalls, 'start'>,
-  { caller, flow, body, context, log }: Opening,
+  { caller, flow, body, context, requestId, log }: Opening,
 ): Promise<Run & { sessionId: string }> {
   const config = runConfigOf(body, context);
   const sessionId = body.sessionId ?? deps.newId();
@@ -36,6 +37,7 @@ export async function openSession(
     keyId: caller.key.keyId,
     keyName: caller.key.name,
     keyCreatedBy: caller.key.createdBy,
+    requestId,
     name: body.name ?? null,
     labels: body.labels ?? {},
     partialMessages: body.partialMessages ?? false,

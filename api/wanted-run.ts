@@ -6,14 +6,18 @@ import type { ApiDeps } from './deps.ts';
 import { invalid } from './errors.ts';
 import type { TriggerBody } from './schemas/trigger.ts';
 
-/** In whose name a run is asked for. */
-export type Asker = Pick<AdmitRun, 'triggerType' | 'keyId' | 'keyName' | 'keyCreatedBy'>;
+/** In whose name a run is asked for, and by which request. */
+export type Asker = Pick<
+  AdmitRun,
+  'triggerType' | 'keyId' | 'keyName' | 'keyCreatedBy' | 'requestId'
+>;
 
-export const askedByKey = ({ key }: Caller): Asker => ({
+export const askedByKey = ({ key }: Caller, requestId: string): Asker => ({
   triggerType: 'api',
   keyId: key.keyId,
   keyName: key.name,
   keyCreatedBy: key.createdBy,
+  requestId,
 });
 
 export interface Wanted {

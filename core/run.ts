@@ -60,9 +60,10 @@ export interface Run {
   mcpServerNames: string[];
   /** The run that this one repeats. */
   retryOf: string | null;
-  /** Whether the request brought parts of a configuration that is not kept; which ones. */
-  hadConfig: boolean;
+  /** Which parts of a configuration that is not kept the request brought. */
   configFields: ConfigField[];
+  /** Of the request that asked for it; null where a schedule did. */
+  requestId: string | null;
   hostId: string | null;
   generation: number;
   workflowId: string;

@@ -17,14 +17,17 @@ export interface Teller {
 /** For the store of runs, which knows what has happened for the first time. */
 export function runNews({ metrics, logger }: Teller): RunNews {
   return {
-    onStarted({ runId, waitedMs }) {
+    onStarted({ runId, requestId, waitedMs }) {
       metrics.runStarted(waitedMs);
-      logger.info({ runId, waitedMs: Math.round(waitedMs) }, 'run_started');
+      logger.info({ runId, requestId, waitedMs: Math.round(waitedMs) }, 'run_started');
     },
-    onEnded({ runId, projectId, flowId, endCause: cause, exitCode, startedAt, endedAt }) {
+    onEnded(run) {
+      const { runId, requestId, projectId, flowId } = run;
+      const { endCause: cause, exitCode, startedAt, endedAt } = run;
       const ranMs = startedAt && endedAt && endedAt.getTime() - startedAt.getTime();
       metrics.runEnded(cause ?? 'unknown', ranMs);
-      logger.info({ runId, projectId, flowId, cause, exitCode, ranMs }, 'run_ended');
+      const about = { runId, requestId, projectId, flowId };
+      logger.info({ ...about, cause, exitCode, ranMs }, 'run_ended');
     },
   };
 }

@@ -30,6 +30,7 @@ export function runNow(app: App, deps: ApiDeps, beginRun: BeginRun): void {
         keyId: null,
         keyName: 'dashboard',
         keyCreatedBy: operatorOf(request).name,
+        requestId: request.id,
       },
       flow,
       body: request.body,

@@ -54,8 +54,8 @@ export function chat(
     const files = decodeFiles(request.body.files ?? []);
     const caller = callerOf(request);
     const flow = await loadFlow(deps, request.params.flowId, caller.key.projectId);
-    const { headers, log } = request;
-    const wanted = { caller, flow, sessionId, clientMessageId, headers, log };
+    const { headers, id: requestId, log } = request;
+    const wanted = { caller, flow, sessionId, clientMessageId, headers, requestId, log };
     const run = await sessionFor(deps, workflows, wanted);
     const message = { text, clientMessageId, files };
     const roomFor = (projectId: string) =>
@@ -80,13 +80,14 @@ interface Wanted {
   sessionId: string | undefined;
   clientMessageId: string | null;
   headers: IncomingHttpHeaders;
+  requestId: string;
   log: FastifyBaseLogger;
 }
 
 async function sessionFor(
   deps: ApiDeps,
   workflows: WorkflowCalls,
-  { caller, flow, sessionId, clientMessageId, headers, log }: Wanted,
+  { caller, flow, sessionId, clientMessageId, headers, requestId, log }: Wanted,
 ): Promise<Run & { sessionId: string }> {
   if (sessionId !== undefined) {
     const { run } = await loadSession(deps, { flowId: flow.flowId, sessionId }, flow.projectId);
@@ -94,7 +95,7 @@ async function sessionFor(
   }
   const own = clientMessageId === null ? {} : { sessionId: idFor(flow.flowId, clientMessageId) };
   const context = contextOf(headers);
-  return openSession(deps, workflows, { caller, flow, body: own, context, log });
+  return openSession(deps, workflows, { caller, flow, body: own, context, requestId, log });
 }
 
 /** A first message that is sent again is to find the session that it has opened. */

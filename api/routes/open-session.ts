@@ -29,8 +29,8 @@ export function openSessionRoute(app: App, deps: ApiDeps, workflows: WorkflowCal
     const caller = callerOf(request);
     const flow = await deps.flows.find(request.params.flowId);
     if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
-    const { body, headers, log } = request;
-    const opening = { caller, flow, body, context: contextOf(headers), log };
+    const { body, headers, id: requestId, log } = request;
+    const opening = { caller, flow, body, context: contextOf(headers), requestId, log };
     const { sessionId, runId } = await openSession(deps, workflows, opening);
     reply.code(201).header('location', runPath(runId));
     return { data: { sessionId, runId, streamUrl: streamUrl(runId, deps.publicUrl) } };

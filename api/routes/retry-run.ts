@@ -36,7 +36,7 @@ export function retryRun(app: App, deps: ApiDeps, beginRun: BeginRun): void {
     // Asked for once more: what may be called is for the operator to decide, and may have changed.
     if (body.callbackUrl !== undefined) checkCallbackUrl(body.callbackUrl, deps.mayCall);
     const flow = await loadFlow(deps, run.flowId, run.projectId);
-    const wanted = wantedRun(deps, { asker: askedByKey(caller), flow, body, ...given });
+    const wanted = wantedRun(deps, { asker: askedByKey(caller, request.id), flow, body, ...given });
     return beginRun(request, reply, {
       wanted: { ...wanted, retryOf: run.runId },
       files: given.files,

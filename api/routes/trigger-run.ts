@@ -30,7 +30,7 @@ export function triggerRun(app: App, deps: ApiDeps, beginRun: BeginRun): void {
     const caller = callerOf(request);
     const flow = await loadFlow(deps, params.flowId, caller.key.projectId);
     const wanted = wantedRun(deps, {
-      asker: askedByKey(caller),
+      asker: askedByKey(caller, request.id),
       flow,
       body,
       config,

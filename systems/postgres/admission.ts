@@ -22,6 +22,8 @@ export interface AdmitRun {
   keyId: string | null;
   keyName: string;
   keyCreatedBy: string;
+  /** Null where no request did. */
+  requestId: string | null;
   prompt: string;
   name: string | null;
   labels: Labels;
@@ -117,6 +119,7 @@ async function admitRun(db: Db, terms: Terms, input: AdmitRun): Promise<Admissio
     sealConfig(sealer, input.runId, input.config),
     `${limits.idempotencyWindowMs} ms`,
     `${hostUnseenMs} ms`,
+    input.requestId,
   ]);
   const row = rows[0];
   if (!row) throw new Error('admission gave no answer');
@@ -157,7 +160,7 @@ const admitStatement = `
   select a.outcome, a.reason, a.limit, a.current, a.last_seq, ${runColumns}
   from admit_run(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-    $22, $23, $24, $25, $26
+    $22, $23, $24, $25, $26, $27
   ) a
   cross join lateral (select (a.run).*) r`;
 

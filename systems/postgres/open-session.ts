@@ -15,6 +15,7 @@ export interface SessionOpening {
   keyId: string | null;
   keyName: string;
   keyCreatedBy: string;
+  requestId: string | null;
   name: string | null;
   labels: Labels;
   partialMessages: boolean;
@@ -59,8 +60,9 @@ async function insertRun(db: Db, sealer: Sealer, opening: SessionOpening): Promi
     `insert into runs (
        id, flow_id, project_id, session_id, trigger_type, name, labels, prompt, partial_messages,
        key_id, key_name, key_created_by, mcp_server_names, timeout_seconds, model, status,
-       workflow_id, context_sealed
-     ) values ($1, $2, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15)`,
+       workflow_id, context_sealed, request_id
+     ) values ($1, $2, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15,
+       $16)`,
     [
       opening.runId,
       opening.flowId,
@@ -77,6 +79,7 @@ async function insertRun(db: Db, sealer: Sealer, opening: SessionOpening): Promi
       opening.model,
       `session/${opening.runId}`,
       sealContext(sealer, opening.runId, opening.config.context),
+      opening.requestId,
     ],
   );
   await db.query('insert into cursors (run_id) values ($1)', [opening.runId]);

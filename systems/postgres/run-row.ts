@@ -10,8 +10,8 @@ export const listedColumns = `
   r.input_tokens, r.output_tokens, r.cache_read_input_tokens, r.cache_creation_input_tokens,
   r.cost_usd, r.num_turns, r.key_name, r.key_created_by, r.webhook_state, r.webhook_attempts,
   r.webhook_last_status, r.mcp_server_names, r.host_id, r.generation, r.workflow_id,
-  r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.had_config,
-  r.config_fields, r.awake`;
+  r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.config_fields,
+  r.awake, r.request_id`;
 
 export const runColumns = `${listedColumns}, r.prompt`;
 
@@ -57,8 +57,8 @@ export interface RunRow {
   webhook_last_status: number | null;
   mcp_server_names: string[];
   retry_of: string | null;
-  had_config: boolean;
   config_fields: ConfigField[];
+  request_id: string | null;
   host_id: string | null;
   generation: number;
   workflow_id: string;
@@ -110,8 +110,8 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     },
     mcpServerNames: row.mcp_server_names,
     retryOf: row.retry_of,
-    hadConfig: row.had_config,
     configFields: row.config_fields,
+    requestId: row.request_id,
     hostId: row.host_id,
     generation: row.generation,
     workflowId: row.workflow_id,

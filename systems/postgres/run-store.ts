@@ -23,7 +23,7 @@ export interface CauseRequest {
 /** What this store is the first to know, told once it stands. */
 export interface RunNews {
   /** `waitedMs`: since its admission. */
-  onStarted?: (started: { runId: string; waitedMs: number }) => void;
+  onStarted?: (started: { runId: string; requestId: string | null; waitedMs: number }) => void;
   onEnded?: (run: Run) => void;
 }
 
@@ -99,10 +99,11 @@ async function markStarted(
   }: { runId: string; generation: number; agentStatus: AgentStatus },
   onStarted?: RunNews['onStarted'],
 ): Promise<boolean> {
-  const { rows } = await db.query<{ waitedMs: number }>(
+  const { rows } = await db.query<{ requestId: string | null; waitedMs: number }>(
     `update runs set started_at = db_clock(), agent_status = coalesce(agent_status, $3)
      where id = $1 and generation = $2 and started_at is null and ended_at is null
-     returning (extract(epoch from started_at - created_at) * 1000)::double precision as "waitedMs"`,
+     returning request_id as "requestId",
+       (extract(epoch from started_at - created_at) * 1000)::double precision as "waitedMs"`,
     [runId, generation, agentStatus],
   );
   if (!rows[0]) return false;

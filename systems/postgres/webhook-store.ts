@@ -7,8 +7,16 @@ import type { Db, Pool } from './pool.ts';
 import type { Sealer } from './seal.ts';
 import { ensureWebhookSecret } from './webhook-secret.ts';
 
+interface Delivery {
+  url: string;
+  body: string;
+  deliveryId: string;
+  /** Of the request that asked for the run. */
+  requestId: string | null;
+}
+
 export type ClaimedAttempt =
-  | { url: string; body: string; deliveryId: string; secret: string; attempt: number }
+  | (Delivery & { secret: string; attempt: number })
   /** Nothing to send: the receiver has it. */
   | { done: number }
   /** Nothing to send: another made this attempt, or no webhook is owed. */
@@ -91,8 +99,8 @@ async function readState(db: Db, runId: string): Promise<OwedRow | null> {
 async function insertAttempt(
   db: Db,
   { runId, attempt, delivery }: AttemptId,
-): Promise<{ url: string; body: string; deliveryId: string } | null> {
-  const { rows } = await db.query<{ url: string; body: string; deliveryId: string }>(
+): Promise<Delivery | null> {
+  const { rows } = await db.query<Delivery>(
     `with claimed as (
        insert into webhook_attempts (run_id, delivery, attempt)
        select id, $3, $2 from runs
@@ -103,7 +111,7 @@ async function insertAttempt(
      update runs r set webhook_attempts = r.webhook_attempts + 1 from claimed
      where r.id = claimed.run_id
      returning r.callback_url as url, r.webhook_body as body,
-               r.webhook_delivery_id as "deliveryId"`,
+               r.webhook_delivery_id as "deliveryId", r.request_id as "requestId"`,
     [runId, attempt, delivery],
   );
   return rows[0] ?? null;

@@ -11,6 +11,7 @@ const owed = {
   url: 'https://receiver.example/',
   body,
   deliveryId: 'd-1',
+  requestId: 'q-1',
   secret: 'whs_x',
   attempt: 2,
 };

@@ -107,7 +107,7 @@ describe('what comes of it', () => {
       return world.stores.runs.find(json.data.runId);
     };
     expect(await trigger({})).toMatchObject({
-      ...{ model: 'opus', timeoutSeconds: 90, maxTurns: 7, maxBudgetUsd: 2, hadConfig: false },
+      ...{ model: 'opus', timeoutSeconds: 90, maxTurns: 7, maxBudgetUsd: 2 },
     });
     const asked = { model: 'haiku', timeoutSeconds: 5, maxTurns: 1, maxBudgetUsd: 0.5 };
     expect(await trigger(asked)).toMatchObject(asked);

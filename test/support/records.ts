@@ -63,6 +63,7 @@ export function anyRequest({ flowId, projectId }: Pick<Flow, 'flowId' | 'project
     keyId: null,
     keyName: 'ci',
     keyCreatedBy: 'ana',
+    requestId: null,
     prompt: 'Say hello.',
     name: null,
     labels: {},

@@ -200,6 +200,27 @@ describe('the log', () => {
     ]);
   });
 
+  it('leads from what a worker has done for a run to the request that asked for it', () => {
+    const requestId = told.headers.get('x-request-id');
+    const workersLines = linesOf(service.worker.log());
+    const ofRequest = workersLines.filter((line) => line['requestId'] === requestId);
+    expect(ofRequest.filter(({ runId }) => runId !== told.data.runId)).toEqual([]);
+    expect(ofRequest.map(({ msg }) => msg).sort()).toEqual([
+      'run_ended',
+      'run_started',
+      'sandbox_created',
+      'sandbox_ended',
+      'sandbox_started',
+      'webhook_attempt',
+    ]);
+    const session = linesOf(service.api.log()).find(({ msg }) => msg === 'session_opened');
+    expect(session?.['runId']).toBe(sessionRunId);
+    const ended = workersLines.find(
+      ({ msg, runId }) => msg === 'sandbox_ended' && runId === sessionRunId,
+    );
+    expect(ended?.['requestId']).toBe(session?.['requestId']);
+  });
+
   it('leads from every decision of the API about a run to its request', () => {
     const about = linesOf(service.api.log()).filter(
       ({ level, runId }) => level === 'info' && runId !== undefined,

@@ -13,9 +13,10 @@ export async function endLostRun(
   run: Run,
   why: { cause: EndCause; detail: string },
 ): Promise<void> {
-  const { runId } = run;
+  const { runId, requestId } = run;
   const ended = await deps.runs.endRun({ runId, ...why, exitCode: null });
-  deps.logger.warn({ runId, cause: ended.cause, detail: why.detail }, 'run_ended_by_reconciler');
+  const told = { runId, requestId, cause: ended.cause, detail: why.detail };
+  deps.logger.warn(told, 'run_ended_by_reconciler');
   failpoint('reconcile.ended');
   await deps.frameStream.wake(runId);
   await deps.frameStream.expire(runId);

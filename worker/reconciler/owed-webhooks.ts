@@ -14,12 +14,12 @@ export async function deliverOwedWebhooks(deps: ReconcilerDeps): Promise<void> {
 
 export async function takeOverWebhook(deps: ReconcilerDeps, run: Run): Promise<void> {
   if ((await deps.temporal.describe(run.workflowId)) === 'running') return;
-  const { runId } = run;
+  const { runId, requestId } = run;
   const firstAttempt = run.webhook.attempts + 1;
   if (firstAttempt > limits.webhookAttempts) return deps.webhooks.drop(runId);
   // Delivered or given up in a time that the database has lost, by the run's own workflow or another.
   if (await deps.temporal.hasCompleted(run.workflowId)) return deps.webhooks.drop(runId);
   const outcome = await deps.temporal.startWebhook({ runId, firstAttempt });
   if (outcome === 'already') return deps.webhooks.drop(runId);
-  deps.logger.info({ runId, firstAttempt }, 'webhook_taken_over');
+  deps.logger.info({ runId, requestId, firstAttempt }, 'webhook_taken_over');
 }

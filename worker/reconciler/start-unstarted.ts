@@ -12,6 +12,7 @@ export async function startUnstarted(deps: ReconcilerDeps): Promise<void> {
     const outcome = await temporal.startRun(run);
     failpoint('reconcile.started');
     await runs.markWorkflowStarted(run.runId);
-    logger.info({ runId: run.runId, outcome }, 'run_started_by_reconciler');
+    const { runId, requestId } = run;
+    logger.info({ runId, requestId, outcome }, 'run_started_by_reconciler');
   });
 }

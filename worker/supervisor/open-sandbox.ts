@@ -21,6 +21,8 @@ import { createTurns } from './turns.ts';
 
 export interface OpenedSandbox {
   lease: HeldLease;
+  /** What it says leads to the run, and to the request that asked for that. */
+  logger: Logger;
   /** Opens the spool; what it returns looks after the sandbox from then on. Null: no container. */
   prepare(containerId: string | null): Promise<() => LiveSandbox>;
   close(): Promise<void>;
@@ -41,7 +43,8 @@ export async function openSandbox(
   plan: SandboxPlan,
 ): Promise<OpenedSandbox | null> {
   const folders = foldersOf(deps.dataDir, ref);
-  const logger = deps.logger.child({ runId: ref.runId, projectId: plan.run.projectId });
+  const { projectId, requestId } = plan.run;
+  const logger = deps.logger.child({ runId: ref.runId, projectId, requestId });
   const lost = new AbortController();
   let live: LiveSandbox | null = null;
   let spool: SpoolFile | null = null;
@@ -78,6 +81,7 @@ export async function openSandbox(
   const held = lease;
   return {
     lease,
+    logger,
     prepare,
     async close() {
       held.letGo();

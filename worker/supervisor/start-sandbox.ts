@@ -35,7 +35,7 @@ export async function startSandbox(
   try {
     await furnish(deps, ref, plan);
     const { containerId, adopted } = await deps.sandboxes.ensureCreated(specOf(deps, ref, plan));
-    logger.info({ containerId, adopted }, 'sandbox_created');
+    opened.logger.info({ containerId, adopted }, 'sandbox_created');
     failpoint('start.created');
     const isSession = plan.session !== null;
     return await runContainer(deps, { ref, opened, containerId, isSession });
@@ -83,7 +83,7 @@ async function runContainer(
   failpoint('start.opened');
   await deps.sandboxes.start(containerId);
   failpoint('start.running');
-  deps.logger.info({ runId: ref.runId, containerId }, 'sandbox_started');
+  opened.logger.info({ containerId }, 'sandbox_started');
   await announceStart(deps, ref, { lease: opened.lease, isSession });
   failpoint('start.announced');
   if (!isOver(await deps.runs.find(ref.runId))) return hold();

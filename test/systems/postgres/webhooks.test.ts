@@ -33,6 +33,7 @@ test('every attempt sends the same body under the same delivery id, signed with 
     ...{ url, secret, attempt: 1 },
     body: expect.stringContaining(`"runId":"${runId}"`),
     deliveryId: expect.any(String),
+    requestId: null,
   });
   await webhooks().recordAttempt(runId, 1, refused);
   expect(await webhooks().claimAttempt(runId, 2)).toEqual({ ...first, attempt: 2 });
