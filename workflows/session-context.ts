@@ -21,8 +21,8 @@ export interface SessionContext {
   end: RunEnd | null;
   /** Turns since this history began. */
   turns: number;
-  /** Resolves when what is left of earlier sandboxes has been removed, or given up. */
-  removals: Promise<unknown>;
+  /** What is left of earlier sandboxes and has been neither removed nor given up. */
+  removals: Set<Promise<void>>;
 }
 
 export interface HeldPlace {
@@ -46,7 +46,7 @@ export function createSessionContext(input: SessionInput): SessionContext {
     tell: tellOperators(whereabouts(input, state)),
     end: null,
     turns: 0,
-    removals: Promise.resolve(),
+    removals: new Set(),
   };
 }
 
@@ -78,6 +78,10 @@ export function placeOn(
 
 /** Beside what comes next; the reconciler removes what a host could not. */
 export function removeBeside(context: SessionContext, { host, ref }: HeldPlace): void {
-  const removal = host.removeSandbox(ref).catch(() => undefined);
-  context.removals = Promise.all([context.removals, removal]);
+  const { removals } = context;
+  const removal: Promise<void> = host
+    .removeSandbox(ref)
+    .catch(() => undefined)
+    .then(() => void removals.delete(removal));
+  removals.add(removal);
 }

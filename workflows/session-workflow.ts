@@ -19,7 +19,7 @@ export async function sessionWorkflow(input: SessionInput): Promise<{ cause: End
   const context = createSessionContext(input);
   return CancellationScope.nonCancellable(async () => {
     while (!isOver(context)) {
-      if (isHistoryLong(context)) await beginAnew(context, input);
+      if (mayBeginAnew(context)) await beginAnew(context, input);
       else if (context.inbox.isDue) await takeTurn(context);
       else await rest(context);
     }
@@ -27,14 +27,13 @@ export async function sessionWorkflow(input: SessionInput): Promise<{ cause: End
   });
 }
 
-const isHistoryLong = ({ turns, times }: SessionContext): boolean =>
-  workflowInfo().continueAsNewSuggested || turns >= times.turnsPerHistory;
+/** A long history grows on where a host that may be dying has yet to remove a sandbox: no turn waits. */
+const mayBeginAnew = ({ turns, times, removals }: SessionContext): boolean =>
+  removals.size === 0 && (workflowInfo().continueAsNewSuggested || turns >= times.turnsPerHistory);
 
 /** A signal that this history has not read by then is kept by the server for the next one. */
 async function beginAnew(context: SessionContext, input: SessionInput): Promise<void> {
-  await context.removals;
   const { state, inbox } = context;
-  if (isOver(context)) return;
   const isPlaceHeld = heldPlace(context) !== null;
   await continueAsNew<typeof sessionWorkflow>({
     ...input,
@@ -53,7 +52,7 @@ async function endSession(context: SessionContext): Promise<EndCause> {
   const { cause } = await work.endRun({ runId, ...end });
   findableAsOver();
   tell({ phase: 'cleaning up', cause });
-  await context.removals;
+  await Promise.all(context.removals);
   tell({ phase: 'over' });
   return cause;
 }

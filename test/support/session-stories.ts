@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { createLatch } from '../../worker/supervisor/latch.ts';
 import { failureTypes, type SessionPlace, type TurnOutcome } from '../../workflows/activities.ts';
 import type { SessionInput } from '../../workflows/messages.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
@@ -127,7 +128,38 @@ export function sessionStories(): Record<string, SessionStory> {
         'endRun',
       ],
     },
+    'session-removed-late': {
+      run: removedLate(),
+      input: { times: { turnsPerHistory: 1, idleMs: 200, silentMs: 1_000 } },
+      act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
+      calls: [
+        ...started,
+        ...putDown,
+        'removeSandbox',
+        ...started,
+        'askSessionIdleness',
+        ...putDown,
+        'removeSandbox',
+        'claimSessionPlace',
+        'endRun',
+      ],
+    },
   };
+}
+
+/** What is left of the first sandbox is removed when the next one has done its turn. */
+function removedLate(): FakeRun {
+  const next = createLatch<true>();
+  const run = asleepAfter([{ outcome: 'reconfigure' }, { outcome: 'done', more: false }]);
+  const { runTurn } = run.activities;
+  return fakeRun({
+    ...run.activities,
+    runTurn: async (ref) => {
+      if (ref.generation === 2) next.set(true);
+      return runTurn(ref);
+    },
+    removeSandbox: async () => void (await next.happened),
+  });
 }
 
 /** The host of the first turn does not answer any more. */
