@@ -90,13 +90,15 @@ function openTemporal(config: DoctorConfig): { client: Temporal; probe: Temporal
 }
 
 /** An address that cannot be right is said when it is asked, beside all else that is wrong. */
-function dockerOf({ dockerHost, dataDir, instance }: DoctorConfig): Parts['docker'] {
+function dockerOf(config: DoctorConfig): Parts['docker'] {
+  const { dockerHost, dataDir, instance, sandboxRuntime: runtime } = config;
   if (dockerHost === null && dataDir === null) return null;
-  const engine = () => createEngine({ dockerHost: dockerHost ?? undefined, instance });
+  const engine = () => createEngine({ dockerHost: dockerHost ?? undefined, instance, runtime });
   const sandboxes = () => createSandboxes(engine());
   return {
     version: async () => engine().version(),
     imageId: async (image) => engine().imageId(image),
+    findRuntime: async () => engine().findRuntime(),
     list: async () => sandboxes().list(),
     remove: async (containerId) => sandboxes().remove(containerId),
   };

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { z } from 'zod';
 import type { Failpoint } from '../core/failpoint.ts';
+import type { RuntimeSetting } from '../core/sandbox-runtime.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.ts';
 import {
@@ -74,6 +75,7 @@ export interface WorkerConfig extends ServiceConfig {
   /** No key for a real model was given: answers are made up. */
   offlineModel: boolean;
   sandboxImage: string;
+  sandboxRuntime: RuntimeSetting;
   dockerHost: string;
   webhook: { caFile: string | null; allowPrivate: string[] };
   egress: { allowPrivate: string[] };
@@ -114,6 +116,7 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     model: { apiKey: read.ANTHROPIC_API_KEY, baseUrl: read.ANTHROPIC_BASE_URL },
     offlineModel: offline !== null,
     sandboxImage: read.SANDBOX_IMAGE,
+    sandboxRuntime: read.SANDBOX_RUNTIME,
     dockerHost: read.DOCKER_HOST,
     webhook: { caFile: read.WEBHOOK_CA_FILE ?? null, allowPrivate: read.WEBHOOK_ALLOW_PRIVATE },
     egress: { allowPrivate: read.EGRESS_ALLOW_PRIVATE },

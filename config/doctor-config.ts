@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import type { RuntimeSetting } from '../core/sandbox-runtime.ts';
 import { surroundings } from './cli-config.ts';
 import { ConfigError } from './config-error.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
@@ -16,6 +17,7 @@ export interface DoctorConfig {
   /** Of a host, where this is one. */
   dockerHost: string | null;
   sandboxImage: string | null;
+  sandboxRuntime: RuntimeSetting;
   dataDir: string | null;
   /** As the services have them, for what is started from here. */
   times: {
@@ -44,6 +46,7 @@ const needed = {
   REDIS_URL: serviceVariables.REDIS_URL.optional(),
   DOCKER_HOST: workerVariables.DOCKER_HOST.unwrap().optional(),
   SANDBOX_IMAGE: workerVariables.SANDBOX_IMAGE.optional(),
+  SANDBOX_RUNTIME: workerVariables.SANDBOX_RUNTIME,
   DATA_DIR: workerVariables.DATA_DIR.optional(),
 };
 
@@ -60,6 +63,7 @@ export function readDoctorConfig(given: Environment = process.env): Readonly<Doc
     temporal: temporalOf(env),
     dockerHost: read.DOCKER_HOST ?? null,
     sandboxImage: read.SANDBOX_IMAGE ?? null,
+    sandboxRuntime: read.SANDBOX_RUNTIME,
     dataDir: read.DATA_DIR ?? null,
     times: {
       reconcileEveryMs: read.RECONCILE_EVERY_MS,

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { failpoints } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
+import { runtimeSettings } from '../core/sandbox-runtime.ts';
 import { variable } from './environment.ts';
 import { defaultCapacity } from './host-capacity.ts';
 
@@ -87,6 +88,10 @@ export const workerVariables = {
   DOCKER_HOST: address('a unix:// or tcp:// address', ['unix:', 'tcp:', 'http:', 'https:']).default(
     'unix:///var/run/docker.sock',
   ),
+  SANDBOX_RUNTIME: variable(
+    'auto, runc or runsc',
+    (text) => runtimeSettings.find((setting) => setting === text) ?? null,
+  ).default('auto'),
   HOST_CAPACITY: wholeNumber({ min: 0, max: 10_000 }).default(defaultCapacity),
   SPOOL_MAX_BYTES: wholeNumber({ min: 1, max: limits.spoolMaxBytes }).default(limits.spoolMaxBytes),
   WORKSPACE_MAX_BYTES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }).default(

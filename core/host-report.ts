@@ -1,3 +1,5 @@
+import type { RuntimeSetting, SandboxRuntime } from './sandbox-runtime.ts';
+
 /** What only a host can know, as it last looked; it says so with its row. */
 export interface HostReport {
   instance: string;
@@ -7,6 +9,11 @@ export interface HostReport {
   image: string;
   /** Null where that could not be asked. */
   imagePresent: boolean | null;
+  runtimeSetting: RuntimeSetting;
+  /** What sandboxes run on here; null where that could not be asked, or is not there. */
+  runtime: SandboxRuntime | null;
+  /** Why it is not there. */
+  runtimeTrouble: string | null;
   /** Of the data folder. */
   diskFreeBytes: number;
   diskTotalBytes: number;

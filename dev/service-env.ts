@@ -30,6 +30,7 @@ export function serviceEnv(
     ...(uiUrl === null ? {} : { TEMPORAL_UI_URL: uiUrl }),
     DOCKER_HOST: `unix://${outside.dockerSocket}`,
     SANDBOX_IMAGE: outside.sandboxImage,
+    SANDBOX_RUNTIME: process.env.SANDBOX_RUNTIME ?? '',
     API_HOST: '127.0.0.1',
     API_PORT: `${apiPort}`,
     PUBLIC_URL: `http://127.0.0.1:${apiPort}`,

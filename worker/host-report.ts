@@ -1,13 +1,17 @@
 import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import type { WorkerConfig } from '../config/config.ts';
 import type { HostReport } from '../core/host-report.ts';
 import { limits } from '../core/limits.ts';
+import { runtimeAdvice } from '../core/sandbox-runtime.ts';
+import type { DockerErrorCode } from '../systems/docker/docker-error.ts';
 import type { Engine } from '../systems/docker/engine.ts';
 import { pause } from './supervisor/wait.ts';
 
 export interface HostReportDeps {
-  config: { dataDir: string } & Pick<HostReport, 'instance' | 'kept'> & { sandboxImage: string };
-  engine: Pick<Engine, 'version' | 'imageId'>;
+  config: Pick<HostReport, 'instance' | 'kept'> &
+    Pick<WorkerConfig, 'dataDir' | 'sandboxImage' | 'sandboxRuntime'>;
+  engine: Pick<Engine, 'version' | 'imageId' | 'findRuntime'>;
   /** Of this process's clock, against Postgres's. */
   clockAheadMs(): Promise<number>;
   logger: Logger;
@@ -31,7 +35,9 @@ export function createHostReporter(deps: HostReportDeps): HostReporter {
     async run(signal) {
       while (!signal.aborted) {
         try {
-          last = await look(deps);
+          const found = await look(deps);
+          tellRuntime(found, last, deps.logger);
+          last = found;
         } catch (err) {
           deps.logger.warn({ err }, 'host_report_failed');
         }
@@ -39,6 +45,14 @@ export function createHostReporter(deps: HostReportDeps): HostReporter {
       }
     },
   };
+}
+
+/** Once, and whenever it becomes another. */
+function tellRuntime(now: HostReport, before: HostReport | null, logger: Logger): void {
+  const { runtimeSetting: setting, runtime, runtimeTrouble: why } = now;
+  if (runtime === before?.runtime && why === before.runtimeTrouble) return;
+  if (runtime !== null) logger.info({ runtime, setting }, 'sandbox_runtime');
+  if (why !== null) logger.error({ setting, why, advice: runtimeAdvice }, 'runtime_missing');
 }
 
 async function look(deps: HostReportDeps): Promise<HostReport> {
@@ -52,6 +66,7 @@ async function look(deps: HostReportDeps): Promise<HostReport> {
     instance: deps.config.instance,
     kept: deps.config.kept,
     image: deps.config.sandboxImage,
+    runtimeSetting: deps.config.sandboxRuntime,
     diskFreeBytes: disk.bavail * disk.bsize,
     diskTotalBytes: disk.blocks * disk.bsize,
     clockAheadMs,
@@ -65,10 +80,11 @@ async function lookAtEngine({ engine, config }: HostReportDeps) {
       engineVersion: version,
       engineTrouble: null,
       imagePresent: await has(engine, config.sandboxImage),
+      ...(await lookAtRuntime(engine)),
     };
   } catch (error) {
-    const engineTrouble = error instanceof Error ? error.message : String(error);
-    return { engineVersion: null, engineTrouble, imagePresent: null };
+    const engineTrouble = messageOf(error);
+    return { ...unasked, engineVersion: null, engineTrouble, imagePresent: null };
   }
 }
 
@@ -77,9 +93,23 @@ async function has(engine: Pick<Engine, 'imageId'>, image: string): Promise<bool
     await engine.imageId(image);
     return true;
   } catch (error) {
-    return isMissing(error) ? false : null;
+    return isMissing(error, 'image_missing') ? false : null;
   }
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'image_missing';
+const unasked = { runtime: null, runtimeTrouble: null };
+
+async function lookAtRuntime(engine: Pick<Engine, 'findRuntime'>) {
+  try {
+    return { runtime: await engine.findRuntime(), runtimeTrouble: null };
+  } catch (error) {
+    if (!isMissing(error, 'runtime_missing')) return unasked;
+    return { runtime: null, runtimeTrouble: messageOf(error) };
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+const isMissing = (error: unknown, code: DockerErrorCode): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

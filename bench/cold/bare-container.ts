@@ -50,7 +50,8 @@ export async function prepareBare(
     cpus: limits.sandboxCpus,
     deadline: new Date(Date.now() + limits.runTimeoutMs),
   };
-  const body = containerSpec(spec, { instance: engine.instance, hostCpus });
+  const runtime = await engine.runtime();
+  const body = containerSpec(spec, { instance: engine.instance, hostCpus, runtime });
   const deadline = AbortSignal.timeout(livesForMs);
   const name = `frs-${engine.instance}-${ref.runId}`;
   const creation = { _query: { name }, _body: body, abortSignal: deadline };

@@ -19,7 +19,8 @@ const settleMs = 300;
 
 export function openBareSandbox(options: BareOptions): BareSandbox {
   const instance = `bare-${randomUUID().slice(0, 8)}`;
-  const engine = createEngine({ dockerHost: stackEnv.dockerHost, instance });
+  const { dockerHost, sandboxRuntime: runtime } = stackEnv;
+  const engine = createEngine({ dockerHost, instance, runtime });
   return {
     async run() {
       const sample = await runOnce(engine, options);

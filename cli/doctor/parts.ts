@@ -38,7 +38,9 @@ export interface Parts {
   temporal:
     | (Pick<Temporal, 'describe' | 'openWorkflows'> & { facts(): Promise<TemporalFacts> })
     | null;
-  docker: (Pick<Engine, 'version' | 'imageId'> & Pick<Sandboxes, 'list' | 'remove'>) | null;
+  docker:
+    | (Pick<Engine, 'version' | 'imageId' | 'findRuntime'> & Pick<Sandboxes, 'list' | 'remove'>)
+    | null;
   /** What the API answers; throws where none does. */
   readiness(): Promise<{ status: number; failed: string[] }>;
   mends: Mends;

@@ -59,6 +59,8 @@ const purposes: Record<Name, string> = {
   ANTHROPIC_BASE_URL: 'The model API.',
   SANDBOX_IMAGE: 'The image that holds the agent.',
   DOCKER_HOST: 'The Docker Engine that the sandboxes run on.',
+  SANDBOX_RUNTIME:
+    'What sandboxes run on: `runsc` is gVisor, a kernel of their own; `auto` is gVisor where the engine has it at the worker’s start, else `runc`. What is set and not there starts nothing.',
   HOST_CAPACITY: 'How many sandboxes this host takes at a time.',
   SPOOL_MAX_BYTES: 'How much output a sandbox may write.',
   WORKSPACE_MAX_BYTES: 'How much a working directory may hold.',

@@ -1,11 +1,20 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import { limits } from '../../core/limits.ts';
 import { sandboxPaths } from '../../core/sandbox.ts';
+import type { SandboxRuntime } from '../../core/sandbox-runtime.ts';
 import type { DataPlace } from './data-place.ts';
 import { identityLabels, labelNames } from './labels.ts';
 import { lockDown } from './lock-down.ts';
 import { runMounts } from './mounts.ts';
 import type { SandboxSpec } from './sandbox-spec.ts';
+
+/** What the host adds to what is particular to a sandbox. */
+export interface Surroundings {
+  instance: string;
+  hostCpus: number;
+  runtime: SandboxRuntime;
+  place?: DataPlace;
+}
 
 /**
  * One sandbox as the engine is asked for it. Nothing here is secret, because everybody who may look
@@ -13,7 +22,7 @@ import type { SandboxSpec } from './sandbox-spec.ts';
  */
 export function containerSpec(
   spec: SandboxSpec,
-  { instance, hostCpus, place }: { instance: string; hostCpus: number; place?: DataPlace },
+  { instance, hostCpus, runtime, place }: Surroundings,
 ): ContainerCreateOptions {
   return {
     Image: spec.image,
@@ -34,6 +43,7 @@ export function containerSpec(
     ...unattached,
     HostConfig: {
       ...lockDown(),
+      Runtime: runtime,
       Mounts: runMounts(spec.folders, place),
       Memory: spec.memoryBytes,
       MemorySwap: spec.memoryBytes, // equal: no swap

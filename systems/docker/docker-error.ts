@@ -1,6 +1,7 @@
 /** Why a call to the engine failed, as far as a caller may want to act on it. */
 export type DockerErrorCode =
   | 'image_missing'
+  | 'runtime_missing'
   | 'container_missing'
   | 'foreign_container'
   | 'engine_away'
@@ -41,6 +42,7 @@ function statusOf(error: unknown): number | null {
 }
 
 function codeOf(status: number, message: string): DockerErrorCode {
+  if (/runtime (name|specified)/i.test(message)) return 'runtime_missing';
   if (status !== 404) return 'refused';
   return /no such image/i.test(message) ? 'image_missing' : 'container_missing';
 }

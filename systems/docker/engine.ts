@@ -4,8 +4,10 @@
 import { setMaxListeners } from 'node:events';
 import Docker from 'dockerode';
 import { limits } from '../../core/limits.ts';
+import type { RuntimeSetting } from '../../core/sandbox-runtime.ts';
 import { type DataPlace, findDataPlace, type WorkerData } from './data-place.ts';
 import { dockerErrorOf } from './docker-error.ts';
+import { chooseRuntime, type RuntimeChoice } from './runtime.ts';
 
 export interface EngineOptions {
   /** `unix:///…`; Docker's usual socket if not given. */
@@ -14,6 +16,8 @@ export interface EngineOptions {
   instance: string;
   /** Where sandboxes find their folders; where the engine sees the paths of this process if not given. */
   data?: WorkerData;
+  /** `auto` if not given. */
+  runtime?: RuntimeSetting;
   deadlineMs?: number;
 }
 
@@ -52,7 +56,7 @@ export interface EngineCalls {
   version(): Promise<{ version: string; apiVersion: string }>;
 }
 
-export interface Engine extends EngineCalls {
+export interface Engine extends EngineCalls, RuntimeChoice {
   instance: string;
   facts(): Promise<EngineFacts>;
   /** How it reaches the folders of sandboxes. Asked once. */
@@ -117,7 +121,8 @@ export function createEngine(options: EngineOptions): Engine {
     return place;
   }
 
-  return { instance, docker, call, version, facts, dataPlace, cpus, imageId };
+  const choice = chooseRuntime(options.runtime ?? 'auto', async () => (await facts()).runtimes);
+  return { instance, docker, call, version, facts, dataPlace, cpus, imageId, ...choice };
 }
 
 /** Sandboxes share folders with this machine, so the engine is on it: a socket, never an address. */

@@ -36,7 +36,8 @@ async function create(engine: Engine, spec: SandboxSpec): Promise<Created | null
   const name = containerName(engine.instance, spec);
   const { instance } = engine;
   const [hostCpus, place] = [await engine.cpus(), await engine.dataPlace()];
-  const body = containerSpec(spec, { instance, hostCpus, place });
+  const runtime = await engine.runtime();
+  const body = containerSpec(spec, { instance, hostCpus, runtime, place });
   try {
     const container = await engine.call(`create ${name}`, (abortSignal) => {
       // Apart, because the whole specification would otherwise stand in the request's address too.

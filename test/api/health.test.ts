@@ -20,6 +20,9 @@ const report: HostReport = {
   engineTrouble: null,
   image: 'registry.internal/sandbox:1',
   imagePresent: true,
+  runtimeSetting: 'auto',
+  runtime: 'runc',
+  runtimeTrouble: null,
   diskFreeBytes: 7,
   diskTotalBytes: 9,
   clockAheadMs: 0,
@@ -98,12 +101,23 @@ test('tells of its hosts what they see, and nothing that names them', async () =
       draining: false,
       engineVersion: '28.1.0',
       imagePresent: true,
+      runtimeSetting: 'auto',
+      runtime: 'runc',
+      runtimeTrouble: null,
       diskFreeBytes: 7,
       diskTotalBytes: 9,
       clockAheadMs: 0,
     },
   ]);
   expect(text).not.toMatch(/internal|host-x/);
+
+  const trouble = { runtimeSetting: 'runsc', runtime: null, runtimeTrouble: 'internal' } as const;
+  const lacking = { ...report, ...trouble };
+  const host = { hostId: 'host-x', name: 'box.internal', capacity: 2, report: lacking };
+  await world.stores.hosts.renew(host);
+  const then = await caller(api, null)('/readyz');
+  expect(then.json.data.hosts).toMatchObject([{ ...trouble, runtimeTrouble: 'runtime_missing' }]);
+  expect(then.text).not.toMatch(/internal/);
 });
 
 test('answers in time whatever hangs, and asks once for all who wait', async () => {

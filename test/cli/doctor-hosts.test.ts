@@ -17,6 +17,9 @@ const well: HostReport = {
   engineTrouble: null,
   image: 'sandbox:1',
   imagePresent: true,
+  runtimeSetting: 'auto',
+  runtime: 'runc',
+  runtimeTrouble: null,
   diskFreeBytes: 50 * 1024 ** 3,
   diskTotalBytes: 90 * 1024 ** 3,
   clockAheadMs: 0,
@@ -51,16 +54,21 @@ test('no host at all, and one that is well', async () => {
   expect((await doctor()).of('hosts')).toEqual({
     name: 'hosts',
     state: 'ok',
-    said: ['name-of-a: 0 of 4 places, Docker 28.1.0, 50.0 GiB free'],
+    said: ['name-of-a: 0 of 4 places, Docker 28.1.0 with runc, 50.0 GiB free'],
     troubles: [],
     mended: [],
   });
 });
 
-test('a host whose engine is away, and one without its image, room and time', async () => {
+test('a host whose engine is away, one without its image, room and time, one without gVisor', async () => {
   await host('a', { engineVersion: null, engineTrouble: 'docker: version: connect ENOENT' });
   await host('b', { imagePresent: false, diskFreeBytes: 1024 ** 3, clockAheadMs: 90_000 });
+  const runtimeTrouble = 'docker: the engine does not have the runtime runsc, only runc';
+  await host('c', { runtimeSetting: 'runsc', runtime: null, runtimeTrouble });
   const { about } = await doctor();
+  expect(about('host_runtime_missing')).toMatch(
+    /name-of-c cannot start.* on runsc: .*only runc\. Put gVisor there.*npm run setup:gvisor/,
+  );
   expect(about('host_engine_away')).toMatch(/name-of-a.*ENOENT.*Start the Docker Engine/);
   expect(about('host_image_missing')).toMatch(/name-of-b.*sandbox:1.*Build the image or pull it/);
   expect(about('host_disk_short')).toMatch(/name-of-b has 1\.0 GiB.*Make room/);

@@ -187,6 +187,7 @@ function surroundings({ agent = 'scripted', on = {} }: ServiceOptions) {
     TEMPORAL_ADDRESS: on.temporalAddress ?? stackEnv.temporalAddress,
     DOCKER_HOST: on.dockerHost ?? stackEnv.dockerHost,
     SANDBOX_IMAGE: agent === 'real' ? stackEnv.sandboxImage : stackEnv.scriptedImage,
+    SANDBOX_RUNTIME: stackEnv.sandboxRuntime,
     HOST_CAPACITY: '20',
     WEBHOOK_CA_FILE: join(stackEnv.caDir, 'ca.crt'),
     WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',

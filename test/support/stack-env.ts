@@ -1,5 +1,7 @@
 // Where the outside parts of the test stack are. `npm test` starts them and says so in the environment.
 
+import type { SandboxRuntime } from '../../core/sandbox-runtime.ts';
+
 export interface StackEnv {
   /** A server on which every test file makes a database of its own. */
   postgresUrl: string;
@@ -7,6 +9,8 @@ export interface StackEnv {
   temporalAddress: string;
   /** unix://… */
   dockerHost: string;
+  /** runc, unless TEST_SANDBOX_RUNTIME says runsc: whichever the engine has, a test is about one. */
+  sandboxRuntime: SandboxRuntime;
   sandboxImage: string;
   /** The sandbox image with the scripted agent in the real one's place. */
   scriptedImage: string;
@@ -31,6 +35,9 @@ export const stackEnv: Readonly<StackEnv> = {
   },
   get dockerHost() {
     return read('TEST_DOCKER_HOST');
+  },
+  get sandboxRuntime() {
+    return process.env['TEST_SANDBOX_RUNTIME'] === 'runsc' ? 'runsc' : 'runc';
   },
   get sandboxImage() {
     return read('TEST_SANDBOX_IMAGE');

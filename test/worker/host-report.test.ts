@@ -2,25 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { HostReport } from '../../core/host-report.ts';
+import type { RuntimeSetting } from '../../core/sandbox-runtime.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { createHostReporter } from '../../worker/host-report.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { startFakeEngine } from '../systems/docker/support/fake-engine.ts';
 
 const kept = { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 };
-const logger = pino({ level: 'silent' });
-
 interface Given {
   dockerHost?: string;
   sandboxImage?: string;
+  sandboxRuntime?: RuntimeSetting;
   clockAheadMs?: () => Promise<number>;
 }
 
-/** The first that a host with these says of itself. */
-async function firstReport(given: Given): Promise<HostReport> {
+/** The first that a host with these says of itself, and what its log says by then. */
+async function firstLook(given: Given): Promise<{ report: HostReport; log: string }> {
   const { dockerHost = stackEnv.dockerHost, sandboxImage = stackEnv.sandboxImage } = given;
+  const { sandboxRuntime = 'runc' } = given;
+  let log = '';
+  const logger = pino({}, { write: (line) => void (log += line) });
   const reporter = createHostReporter({
-    config: { instance: 'report', dataDir: '/tmp', sandboxImage, kept },
-    engine: createEngine({ dockerHost, instance: 'report' }),
+    config: { instance: 'report', dataDir: '/tmp', sandboxImage, sandboxRuntime, kept },
+    engine: createEngine({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
     clockAheadMs: given.clockAheadMs ?? (async () => 0),
     logger,
   });
@@ -30,8 +34,10 @@ async function firstReport(given: Given): Promise<HostReport> {
   while (reporter.last() === null) await sleep(20);
   stop.abort();
   await running;
-  return reporter.last() ?? expect.unreachable();
+  return { report: reporter.last() ?? expect.unreachable(), log };
 }
+
+const firstReport = async (given: Given) => (await firstLook(given)).report;
 
 test('a host that has all it needs says so', async () => {
   expect(await firstReport({ clockAheadMs: async () => 1_234 })).toEqual({
@@ -41,6 +47,9 @@ test('a host that has all it needs says so', async () => {
     engineTrouble: null,
     image: stackEnv.sandboxImage,
     imagePresent: true,
+    runtimeSetting: 'runc',
+    runtime: 'runc',
+    runtimeTrouble: null,
     diskFreeBytes: expect.any(Number),
     diskTotalBytes: expect.any(Number),
     clockAheadMs: 1_234,
@@ -64,4 +73,34 @@ test('without an engine, or without Postgres, the rest is said all the same', as
     clockAheadMs: null,
   });
   expect(report.diskFreeBytes).toBeGreaterThan(0);
+});
+
+test.each([
+  [['runc', 'runsc'], 'runsc'],
+  [['runc'], 'runc'],
+] as const)('where there are %j it says once that sandboxes run on %s', async (names, runtime) => {
+  const Runtimes = Object.fromEntries(names.map((name) => [name, {}]));
+  const fake = await startFakeEngine(() => ({ Version: '28.1.0', ApiVersion: '1.49', Runtimes }));
+  const given = { dockerHost: fake.dockerHost, sandboxRuntime: 'auto' } as const;
+  const { report, log } = await firstLook(given);
+  expect(report).toMatchObject({ runtimeSetting: 'auto', runtime, runtimeTrouble: null });
+  expect(log.split('\n').filter((line) => line.includes('"sandbox_runtime"'))).toEqual([
+    expect.stringContaining(`"runtime":"${runtime}","setting":"auto"`),
+  ]);
+  fake.close();
+});
+
+test('gVisor that is set and not there is told with what to do', async () => {
+  const fake = await startFakeEngine(() => ({ Version: '28.1.0', Runtimes: { runc: {} } }));
+  const given = { dockerHost: fake.dockerHost, sandboxRuntime: 'runsc' } as const;
+  const { report, log } = await firstLook(given);
+  expect(report).toMatchObject({
+    engineVersion: '28.1.0',
+    engineTrouble: null,
+    imagePresent: true,
+    runtime: null,
+    runtimeTrouble: expect.stringContaining('does not have the runtime runsc, only runc'),
+  });
+  expect(log).toMatch(/"level":50.*npm run setup:gvisor.*"msg":"runtime_missing"/);
+  fake.close();
 });

@@ -12,6 +12,7 @@ import { postgres } from './postgres.ts';
 import { redis } from './redis.ts';
 import { retention } from './retention.ts';
 import { runs } from './runs.ts';
+import { runtime } from './runtime.ts';
 import { schedules } from './schedules.ts';
 import { schema } from './schema.ts';
 import { temporal } from './temporal.ts';
@@ -32,6 +33,7 @@ export const checks: Check[] = [
   hosts,
   docker,
   image,
+  runtime,
   disk,
   runs,
   workflows,

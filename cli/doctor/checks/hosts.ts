@@ -1,5 +1,6 @@
 import { hostTimes } from '../../../core/host-times.ts';
 import { limits } from '../../../core/limits.ts';
+import { runtimeAdvice } from '../../../core/sandbox-runtime.ts';
 import type { Host } from '../../../systems/postgres/host-store.ts';
 import { getImage, isShort, makeRoom, setClock, sizeOf, startEngine } from '../advice.ts';
 import { type Check, seen, type Trouble } from '../check.ts';
@@ -30,7 +31,8 @@ export const hosts: Check = {
 };
 
 function description({ name, used, capacity, draining, report }: Host): string {
-  const engine = report?.engineVersion ? `, Docker ${report.engineVersion}` : '';
+  const runtime = report?.runtime ? ` with ${report.runtime}` : '';
+  const engine = report?.engineVersion ? `, Docker ${report.engineVersion}${runtime}` : '';
   const disk = report ? `, ${sizeOf(report.diskFreeBytes)} free` : '';
   return `${name}: ${used} of ${capacity} places${draining ? ', draining' : ''}${engine}${disk}`;
 }
@@ -65,7 +67,8 @@ function placesOf(live: Host[]): Trouble[] {
 /** What only the host itself can see. */
 function reported({ name, report }: Host): Trouble[] {
   if (report === null) return [];
-  const { engineTrouble, imagePresent, image, diskFreeBytes, clockAheadMs } = report;
+  const { engineTrouble, imagePresent, image, runtimeTrouble, diskFreeBytes, clockAheadMs } =
+    report;
   const found: (Trouble | false)[] = [
     engineTrouble !== null && {
       code: 'host_engine_away',
@@ -76,6 +79,11 @@ function reported({ name, report }: Host): Trouble[] {
       code: 'host_image_missing',
       what: `The host ${name} does not have the image ${image}.`,
       advice: getImage,
+    },
+    Boolean(runtimeTrouble) && {
+      code: 'host_runtime_missing',
+      what: `The host ${name} cannot start sandboxes on ${report.runtimeSetting}: ${runtimeTrouble}.`,
+      advice: runtimeAdvice,
     },
     isShort(diskFreeBytes) && {
       code: 'host_disk_short',

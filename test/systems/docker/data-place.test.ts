@@ -1,15 +1,14 @@
 // A worker in a container: its data is a volume, of which a sandbox sees its own folders and no more.
 
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DataPlace, knowsSubpath } from '../../../systems/docker/data-place.ts';
 import { createEngine } from '../../../systems/docker/engine.ts';
 import { type RunFolders, runMounts } from '../../../systems/docker/mounts.ts';
 import { stackEnv } from '../../support/stack-env.ts';
+import { startFakeEngine } from './support/fake-engine.ts';
 
 const volume = `frs-test-${randomBytes(4).toString('hex')}`;
 const dir = '/data';
@@ -107,25 +106,12 @@ test('refuses a volume whose files the engine cannot show, and a folder that is 
   expect(() => runMounts(folders, place)).toThrow('/data is no folder below /data');
   expect(() => runMounts({ ...folders, workspace: '/etc' }, place)).toThrow('/etc is no folder');
 
-  const fake = await startFakeEngine();
-  const old = createEngine({ dockerHost: `unix://${fake.socket}`, instance: volume, data });
+  // An older engine, whose volume is of a driver of its own.
+  const fake = await startFakeEngine(({ path }) =>
+    path.includes('/version') ? { ApiVersion: '1.44' } : { Driver: 'nfs', Mountpoint: '' },
+  );
+  const { dockerHost } = fake;
+  const old = createEngine({ dockerHost, instance: volume, data });
   await expect(old.dataPlace()).rejects.toThrow('is a volume of the driver nfs');
   fake.close();
 });
-
-/** An older engine, whose volume is of a driver of its own. */
-async function startFakeEngine(): Promise<{ socket: string; close: () => void }> {
-  const folder = mkdtempSync(join(tmpdir(), 'engine-'));
-  const socket = join(folder, 'docker.sock');
-  const server: Server = createServer((request, answer) => {
-    const isVersion = request.url?.includes('/version') === true;
-    const body = isVersion ? { ApiVersion: '1.44' } : { Driver: 'nfs', Mountpoint: '' };
-    answer.setHeader('content-type', 'application/json').end(JSON.stringify(body));
-  });
-  await new Promise<void>((resolve) => server.listen(socket, resolve));
-  const close = () => {
-    server.close();
-    rmSync(folder, { recursive: true });
-  };
-  return { socket, close };
-}

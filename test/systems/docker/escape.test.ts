@@ -60,7 +60,12 @@ test('refuses every attempt to get out, up or at the kernel', async () => {
 
 test('the probes see it where nothing holds them in', async () => {
   const spec = sandbox('probes.py');
-  const options = containerSpec(spec, { instance: world.engine.instance, hostCpus: 1 });
+  const { instance } = world.engine;
+  const options = containerSpec(spec, {
+    instance,
+    hostCpus: 1,
+    runtime: await world.engine.runtime(),
+  });
   const open = {
     ...options,
     User: '0:0',

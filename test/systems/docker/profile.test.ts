@@ -91,6 +91,7 @@ const weakenings: Weakening[] = [
   ['swap', 'MemorySwap', ({ HostConfig: h }) => (h.MemorySwap = -1)],
   ['unbounded processes', 'PidsLimit', ({ HostConfig: h }) => (h.PidsLimit = -1)],
   ['core dumps', 'Ulimits', ({ HostConfig: h }) => (h.Ulimits = [])],
+  ['another runtime', 'Runtime', ({ HostConfig: h }) => (h.Runtime = 'io.containerd.runc.v2')],
   ['no init', 'Init', ({ HostConfig: h }) => (h.Init = false)],
   ['automatic removal', 'AutoRemove', ({ HostConfig: h }) => (h.AutoRemove = true)],
   ['a restart', 'RestartPolicy', ({ HostConfig: h }) => (h.RestartPolicy = { Name: 'always' })],
@@ -108,7 +109,12 @@ const weakenings: Weakening[] = [
 
 test.each(weakenings)('sees the weakening: %s', async (_name, of, change) => {
   const spec = world.spec();
-  const options = containerSpec(spec, { instance: world.engine.instance, hostCpus: 1 });
+  const { instance } = world.engine;
+  const options = containerSpec(spec, {
+    instance,
+    hostCpus: 1,
+    runtime: await world.engine.runtime(),
+  });
   const built: Built = structuredClone({ ...options, HostConfig: options.HostConfig ?? {} });
   change(built);
   const { id } = await world.engine.docker.createContainer(built);

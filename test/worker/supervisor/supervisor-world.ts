@@ -58,7 +58,8 @@ export const follow = (supervisor: Supervisor, ref: SandboxRef): Promise<Sandbox
 
 export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
   const instance = `t${randomBytes(4).toString('hex')}`;
-  const sandboxes = createSandboxes(createEngine({ dockerHost: stackEnv.dockerHost, instance }));
+  const { dockerHost, sandboxRuntime: runtime } = stackEnv;
+  const sandboxes = createSandboxes(createEngine({ dockerHost, instance, runtime }));
   await mkdir(stackEnv.dataDir, { recursive: true });
   const dataDir = await mkdtemp(join(stackEnv.dataDir, 'v-'));
   const hostId = `host-${randomUUID()}`;

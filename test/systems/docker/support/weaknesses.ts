@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ContainerInspectInfo } from 'dockerode';
 import type { RunFolders } from '../../../../systems/docker/mounts.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
 
 /**
  * What a container, as the engine describes it, lets its inside do that a sandbox must not. Written
@@ -77,7 +78,7 @@ function wantedHost() {
     AutoRemove: false,
     RestartPolicy: { Name: 'no', MaximumRetryCount: 0 },
     LogConfig: { Type: 'none', Config: {} },
-    Runtime: (runtime: unknown) => runtime === 'runc' || runtime === 'runsc',
+    Runtime: stackEnv.sandboxRuntime,
     MaskedPaths: includes(masked),
     ReadonlyPaths: includes([
       '/proc/bus',

@@ -43,7 +43,8 @@ export interface Running {
 
 export function dockerWorld(): DockerWorld {
   const instance = `t${randomBytes(4).toString('hex')}`;
-  const engine = createEngine({ dockerHost: stackEnv.dockerHost, instance });
+  const { dockerHost, sandboxRuntime: runtime } = stackEnv;
+  const engine = createEngine({ dockerHost, instance, runtime });
   const sandboxes = createSandboxes(engine);
   mkdirSync(stackEnv.dataDir, { recursive: true });
   const root = mkdtempSync(join(stackEnv.dataDir, 'd-'));

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+export interface EngineQuestion {
+  path: string;
+  body: string;
+}
+
+export interface FakeEngine {
+  dockerHost: string;
+  close(): void;
+}
+
+/** An engine that says what no engine of this machine would. */
+export async function startFakeEngine(
+  answerTo: (question: EngineQuestion) => object,
+): Promise<FakeEngine> {
+  const folder = mkdtempSync(join(tmpdir(), 'engine-'));
+  const socket = join(folder, 'docker.sock');
+  const server: Server = createServer((request, answer) => {
+    void text(request).then((body) => {
+      const said = answerTo({ path: request.url ?? '', body });
+      answer.setHeader('content-type', 'application/json').end(JSON.stringify(said));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  const close = (): void => {
+    server.close();
+    rmSync(folder, { recursive: true });
+  };
+  return { dockerHost: `unix://${socket}`, close };
+}
