@@ -70,6 +70,14 @@ export function isRunning(where: Where, name: string, fingerprint?: string): boo
   return fingerprint === undefined || readPid(where, name).fingerprint === fingerprint;
 }
 
+/** Tells a process to read its configuration again; false where it does not run. */
+export function reloadBackground(where: Where, name: string): boolean {
+  const pid = livingPid(where, name);
+  if (pid === undefined) return false;
+  send(pid, 'SIGHUP');
+  return true;
+}
+
 interface StopOptions {
   signal?: NodeJS.Signals;
   withinMs?: number;

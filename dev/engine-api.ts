@@ -31,6 +31,22 @@ export async function hasImage(socketPath: string, tag: string): Promise<boolean
   return (await callEngine(socketPath, { path })).status === 200;
 }
 
+/** How an engine calls a runtime, in its configuration and in what it says of itself. */
+export interface RuntimeEntry {
+  path: string;
+  runtimeArgs?: string[];
+}
+
+/** Null where the engine does not have it. */
+export async function registeredRuntime(
+  socketPath: string,
+  name: string,
+): Promise<RuntimeEntry | null> {
+  const { text } = await callEngine(socketPath, { path: '/info' });
+  const info = JSON.parse(text) as { Runtimes?: Record<string, RuntimeEntry> }; // as the engine documents it
+  return info.Runtimes?.[name] ?? null;
+}
+
 /** Calls and returns the whole answer; `onLine` sees each line of a progress stream as it comes. */
 export function callEngine(
   socketPath: string,

@@ -3,11 +3,13 @@
 // folder of its own and leaves containers alone when it ends. Where a bridge of another engine
 // exists it is kept: an engine without a bridge would delete it.
 
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { installPackages } from '../apt.ts';
-import { startBackground, stopBackground, type Where } from '../background.ts';
-import { pingEngine } from '../engine-api.ts';
+import { reloadBackground, startBackground, stopBackground, type Where } from '../background.ts';
+import { pingEngine, type RuntimeEntry, registeredRuntime } from '../engine-api.ts';
 import { CannotGoOn } from '../failure.ts';
 import { isRoot, rootFolder } from '../folders.ts';
 import { alone } from '../lock.ts';
@@ -53,10 +55,58 @@ export function isOurEngine(socket: string): boolean {
   return socket === engineFolder().socket;
 }
 
+/** Our own engine gets one more runtime, and keeps it over its end; what runs on it goes on. */
+export function ensureRuntime(runtime: string, entry: RuntimeEntry): Promise<void> {
+  const home = engineFolder();
+  return step('runtime', () =>
+    alone(home.lock, async () => {
+      const runtimes = keptRuntimes(home.settings);
+      const isThere = isDeepStrictEqual(runtimes[runtime], entry);
+      if (isThere && (await registeredRuntime(home.socket, runtime))) {
+        return { value: undefined, said: `the engine has ${runtime}` };
+      }
+      const settings = settingsIn(home.settings);
+      write(home.settings, { ...settings, runtimes: { ...runtimes, [runtime]: entry } });
+      reloadBackground(home, name);
+      await untilRegistered(home.socket, runtime);
+      return { value: undefined, said: `${runtime} is added to the engine` };
+    }),
+  );
+}
+
+async function untilRegistered(socket: string, runtime: string): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while ((await registeredRuntime(socket, runtime)) === null) {
+    if (Date.now() > deadline) {
+      throw new CannotGoOn(`The engine at ${socket} does not take ${runtime}; see its docker.log.`);
+    }
+    await sleep(100);
+  }
+}
+
 function engineFolder() {
   const root = join(rootFolder(), name);
   const folders: Where = { logs: root, pids: root };
-  return { ...folders, root, socket: join(root, 'docker.sock'), lock: join(root, 'lock') };
+  const [socket, settings] = [join(root, 'docker.sock'), join(root, 'daemon.json')];
+  return { ...folders, root, socket, settings, lock: join(root, 'lock') };
+}
+
+interface EngineSettings {
+  runtimes?: Record<string, RuntimeEntry>;
+}
+
+function settingsIn(file: string): EngineSettings {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as EngineSettings) : {}; // our own
+}
+
+function write(file: string, settings: EngineSettings): void {
+  writeFileSync(file, `${JSON.stringify(settings, null, 2)}\n`);
+}
+
+/** What it was given besides, but for programs that are gone: no sandbox would start on these. */
+function keptRuntimes(file: string): Record<string, RuntimeEntry> {
+  const entries = Object.entries(settingsIn(file).runtimes ?? {});
+  return Object.fromEntries(entries.filter(([, { path }]) => existsSync(path)));
 }
 
 async function givenSocket(host: string): Promise<string> {
@@ -81,7 +131,6 @@ async function start(home: ReturnType<typeof engineFolder>, now: (doing: string)
     await installPackages(['docker.io'], now);
     if (await pingEngine(usualSocket)) return;
   }
-  const settings = join(home.root, 'daemon.json');
   const bridge = existsSync('/sys/class/net/docker0') ? {} : { bridge: 'none' };
   const wanted = {
     'data-root': join(home.root, 'data'),
@@ -89,16 +138,17 @@ async function start(home: ReturnType<typeof engineFolder>, now: (doing: string)
     hosts: [`${scheme}${home.socket}`],
     'live-restore': true,
     iptables: false,
+    runtimes: keptRuntimes(home.settings),
     ...bridge,
   };
-  writeFileSync(settings, `${JSON.stringify(wanted, null, 2)}\n`);
+  write(home.settings, wanted);
   await stopBackground(home, name);
   const pidFile = join(home.root, 'dockerd.pid');
   rmSync(pidFile, { force: true });
   await startBackground(home, {
     name,
     command: findOnPath('dockerd', systemFolders) ?? 'dockerd',
-    args: ['--config-file', settings, '--pidfile', pidFile],
+    args: ['--config-file', home.settings, '--pidfile', pidFile],
     ready: () => pingEngine(home.socket),
   });
 }

@@ -1,0 +1,41 @@
+// Puts gVisor where sandboxes may run on it: the program, and its entry among the runtimes of the
+// engine that the local stack uses. An engine of the machine's own is not touched: what it needs is said.
+
+import { registeredRuntime } from './engine-api.ts';
+import { failWith } from './failure.ts';
+import { ensureEngine, ensureRuntime, isOurEngine } from './parts/engine.ts';
+import { ensureGvisor, gvisorEntry, gvisorName } from './parts/gvisor.ts';
+import { say } from './progress.ts';
+
+const installed = '/usr/local/bin/runsc';
+
+const howToUse = `
+Sandboxes of workers that are started from now on run on gVisor: SANDBOX_RUNTIME is auto where nothing
+is set. SANDBOX_RUNTIME=runsc insists on it, SANDBOX_RUNTIME=runc does without.`;
+
+await setUp().catch(failWith);
+
+async function setUp(): Promise<void> {
+  const program = await ensureGvisor();
+  const socket = await ensureEngine(process.env.DOCKER_HOST);
+  if (isOurEngine(socket)) await ensureRuntime(gvisorName, gvisorEntry(program));
+  if (await registeredRuntime(socket, gvisorName)) say(howToUse);
+  else say(howToRegister(socket, program));
+}
+
+function howToRegister(socket: string, program: string): string {
+  return `
+The engine at ${socket} is this machine's own and does not have gVisor yet. As root:
+
+  install -m 755 ${program} ${installed}
+
+Put this into its configuration, mostly /etc/docker/daemon.json:
+
+${indented({ runtimes: { [gvisorName]: gvisorEntry(installed) } })}
+
+Then \`systemctl reload docker\`, which leaves containers alone, and start the workers again.`;
+}
+
+function indented(value: object): string {
+  return JSON.stringify(value, null, 2).replaceAll(/^/gm, '  ');
+}
