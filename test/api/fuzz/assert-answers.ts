@@ -12,6 +12,9 @@ export interface Attack {
   batches: number;
 }
 
+/** What was sent again because a part of the service did not answer. */
+export const sentAgain = { requests: 0 };
+
 /** How many requests go out together; what two of them do to each other is tried as well. */
 export const atOnce = 20;
 
@@ -36,6 +39,7 @@ async function sendPatiently(send: () => Promise<Checked>): Promise<Checked> {
   for (let tries = 1; tries <= 5; tries += 1) {
     const answer = await send();
     if (answer.status !== 503 || !answer.text.includes('A part of the service')) return answer;
+    if (tries === 1) sentAgain.requests += 1;
     await sleep(tries * 1_000);
   }
   return send();

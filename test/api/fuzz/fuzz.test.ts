@@ -7,7 +7,7 @@ import type { Node } from '../../../api/description/nodes.ts';
 import { buildBareApi } from '../../../dev/description/bare-api.ts';
 import { type ApiWorld, openApiWorld } from '../api-world.ts';
 import { rawCall } from '../raw-call.ts';
-import { assertAnswers, atOnce } from './assert-answers.ts';
+import { assertAnswers, atOnce, sentAgain } from './assert-answers.ts';
 import { answerCheck, type Checked, checkHeaders, checkRefusal, isStream } from './check-answer.ts';
 import { type Operation, operationsOf } from './operations.ts';
 import { type FuzzRequest, requestTo } from './requests.ts';
@@ -105,6 +105,10 @@ test(
   },
   timeout,
 );
+
+test('of a hundred requests less than one had to be sent again', () => {
+  expect(sentAgain.requests).toBeLessThan(total / 100);
+});
 
 async function send(
   { operation, path, headers, body }: FuzzRequest,

@@ -11,7 +11,7 @@ import { publicUrl } from '../api-world.ts';
 import { caller } from '../call.ts';
 import { cookieOf } from '../operators/operator-client.ts';
 import { useApi } from '../use-api.ts';
-import { assertAnswers, atOnce } from './assert-answers.ts';
+import { assertAnswers, atOnce, sentAgain } from './assert-answers.ts';
 import { type Checked, checkHeaders, checkRefusal } from './check-answer.ts';
 import type { Operation, Parameter } from './operations.ts';
 import { type FuzzRequest, requestTo } from './requests.ts';
@@ -56,6 +56,10 @@ test.each(routes.map((route) => [`${route.method} ${route.url}`, route] as const
   },
   timeout,
 );
+
+test('of a hundred requests less than one had to be sent again', () => {
+  expect(sentAgain.requests).toBeLessThan(total / 100);
+});
 
 function check(_request: FuzzRequest, answer: Checked): void {
   checkHeaders(answer);
