@@ -15,6 +15,7 @@ export interface RunRecord {
   runId: string;
   status: string;
   agentStatus: string | null;
+  createdAt: string;
   startedAt: string | null;
   finishedAt: string | null;
   error?: string;

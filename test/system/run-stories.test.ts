@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore } from '../../systems/postgres/flow-store.ts';
+import { createHostStore } from '../../systems/postgres/host-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
 import { ensureWebhookSecret } from '../../systems/postgres/webhook-secret.ts';
 import { script } from '../scripted-agent/lines.ts';
@@ -8,7 +9,12 @@ import type { RunRecord } from '../support/api-client.ts';
 import { untilRemoved, untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
-import { answerWith, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import {
+  answerWith,
+  type ReceivedPost,
+  startReceiver,
+  type WebhookReceiver,
+} from '../support/webhook-receiver.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;
@@ -110,18 +116,35 @@ describe('the webhook of a run', patiently, () => {
       'user-agent': 'Service-Webhook/1.0',
       'content-type': 'application/json',
     });
-    expect(JSON.parse(post?.body ?? '')).toMatchObject({
-      runId,
-      flowId: service.flowId,
-      projectId: service.projectId,
-      status: 'sleep',
-      agentStatus: 'idle',
-      triggerType: 'api',
-      exitCode: 0,
-      labels: { who: 'Zoë €' },
+    const { startedAt, finishedAt, costUsd, usage } = settled;
+    expect([startedAt, finishedAt]).toEqual([aMoment, aMoment]);
+    expect(costUsd).toBeGreaterThan(0);
+    expect(usage['outputTokens']).toBeGreaterThan(0);
+    expectBody(post, {
+      ...{ runId, agentStatus: 'idle', startedAt, finishedAt, exitCode: 0, result: 'done' },
+      ...{ costUsd, usage, labels: { who: 'Zoë €' } },
     });
-    expect(post?.body).not.toContain('"error"');
     await expectSigned(post?.headers['x-service-signature'], post?.body ?? '');
+  });
+
+  it('of one that never started says when it was admitted, and what nobody knows is null', async () => {
+    const flowId = await flowThatWaits();
+    const body = { callbackUrl: `${receiver.url}/hook`, prompt: script([{ say: 'never' }]) };
+    const { data } = await service.call<RunRecord>('POST', `/flows/${flowId}/runs`, { body });
+    const { runId, createdAt } = data;
+    await service.call('POST', `/runs/${runId}/stop`);
+    await service.untilEnded(runId);
+    const settled = await untilWebhook(runId, 'delivered');
+    expect(settled).toMatchObject({ agentStatus: null, startedAt: null, finishedAt: aMoment });
+    const posts = receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
+    expect(posts).toHaveLength(1);
+    expectBody(posts[0], {
+      ...{ runId, flowId, agentStatus: 'error', startedAt: createdAt },
+      ...{ finishedAt: settled.finishedAt, error: 'stopped_by_api', exitCode: null, result: null },
+      ...{ costUsd: null, usage: settled.usage, labels: {} },
+    });
+    expect(new Set(Object.values(settled.usage))).toEqual(new Set([0]));
+    await expectSigned(posts[0]?.headers['x-service-signature'], posts[0]?.body ?? '');
   });
 
   it('tells the cause of a deleted run', async () => {
@@ -150,6 +173,29 @@ describe('the webhook of a run', patiently, () => {
     await expectSigned(second?.headers['x-service-signature'], second?.body ?? '');
   });
 });
+
+const aMoment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+/** Every field there is, in the order that is decided, and none besides. */
+function expectBody(post: ReceivedPost | undefined, expected: Record<string, unknown>): void {
+  const { runId, flowId = service.flowId, agentStatus, startedAt, finishedAt, ...rest } = expected;
+  const { error, exitCode, result, costUsd, usage, labels } = rest;
+  const { projectId } = service;
+  const whole = {
+    ...{ runId, flowId, projectId, status: 'sleep', agentStatus, triggerType: 'api' },
+    ...{ startedAt, finishedAt, error, exitCode, result, costUsd, usage, labels },
+  };
+  expect(post?.body).toBe(JSON.stringify(whole));
+}
+
+/** Its runs wait for a place on a host that has none. */
+async function flowThatWaits(): Promise<string> {
+  const { database, projectId, encryptionKey } = service;
+  const host = { hostId: `full-${service.instance}`, name: 'Full', capacity: 0 };
+  await createHostStore(database.pool).renew(host);
+  const flows = createFlowStore(database.pool, createSealer(encryptionKey));
+  return (await flows.create({ projectId, name: 'Waits', runner: host.hostId })).flowId;
+}
 
 function lastOf(events: { event: string; data: string }[]): Record<string, unknown> {
   const { event, data } = events.at(-1) ?? { event: '', data: '{}' };
