@@ -105,6 +105,7 @@ describe('a configuration', () => {
     }
     await world.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
     expect((await change(sessionId, {})).status).toBe(404);
+    expect((await openWith({ sessionId })).status).toBe(404);
   });
 });
 
