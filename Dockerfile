@@ -2,6 +2,8 @@
 # secrets, or a command of the command line. Node runs the TypeScript as it stands. `extra-ca.crt`, if it
 # lies here, is trusted while the image is built: for networks that inspect TLS.
 
+ARG POSTGRES_VERSION=17.10-bookworm
+
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json extra-ca.cr[t] ./
@@ -18,6 +20,18 @@ COPY . .
 RUN node deploy/bundle-workflows.ts \
  && rm -rf node_modules/@swc/core-* \
  && chmod -R a+rX,go-w .
+
+# The command line among the programs of the very server that is backed up: Debian's are older, and an
+# older pg_dump refuses. Both images are of the same Debian, so that node finds what it is linked with.
+# A new volume takes its owner from where it is mounted first: that of the secrets may be here.
+FROM postgres:${POSTGRES_VERSION} AS backup
+COPY --from=build /usr/local/bin/node /usr/local/bin/
+COPY --from=build /app /app
+RUN install -d -o 1000 -g 1000 /secrets
+ENV NODE_ENV=production
+WORKDIR /app
+ENTRYPOINT ["/app/deploy/flowrun"]
+CMD ["--help"]
 
 FROM node:24-bookworm-slim
 RUN apt-get update \

@@ -15,6 +15,7 @@ itself: where its parts are, its folders and its image. Do not set \`DATABASE_UR
 | \`TEMPORAL_UI_PORT\` | Where Temporal's web interface is published, on loopback. | \`8233\` |
 | \`FLOWRUN_DOMAIN\` | The name that the profile \`tls\` gets a certificate for. | \`localhost\` |
 | \`DOCKER_SOCKET\` | The engine's socket on this machine. | \`/var/run/docker.sock\` |
+| \`BACKUP_DIR\` | The folder of this machine that \`docker compose run --rm backup\` writes into and reads from. | \`./backups\` |
 | \`ENCRYPTION_KEY\` | Your own key, before the first start. | made once |
 | \`HOST_NAME\` | As above. | \`docker\` |
 | \`TEMPORAL_HISTORY_SHARDS\` | More for a large installation; **never to be changed after the first start**. | \`4\` |

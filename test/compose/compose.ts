@@ -68,6 +68,18 @@ export async function flowrun(...args: string[]): Promise<Record<string, string>
   return JSON.parse(said) as Record<string, string>; // one record, as --json promises
 }
 
+/** The command line beside Postgres' own programs. */
+export const withBackup = (...args: string[]): Promise<string> =>
+  compose('run', '--rm', '-T', 'backup', ...args);
+
+/** Nobody removes a sandbox after the worker has gone, and each holds the volume that it is of. */
+export async function loseEverything(): Promise<void> {
+  await compose('stop');
+  const left = (await docker('ps', '-aq', '--filter', 'label=frs.instance')).trim();
+  if (left !== '') await docker('rm', '--force', ...left.split('\n'));
+  await compose('down', '--volumes');
+}
+
 export interface Access extends ApiClient {
   projectId: string;
   flowId: string;

@@ -2,7 +2,7 @@
 // the one before it ended.
 
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isGenuine, startReceiver } from '../../dev/demo/webhook-receiver.ts';
@@ -17,12 +17,14 @@ import {
   compose,
   docker,
   flowrun,
+  loseEverything,
   makeAccess,
   part,
   parts,
   sandboxes,
   until,
   untilReady,
+  withBackup,
 } from './compose.ts';
 
 const once = ['secrets', 'migrate', 'sandbox-image', 'temporal-schema', 'temporal-namespace'];
@@ -47,11 +49,7 @@ beforeAll(async () => {
   await compose('up', '-d');
   await untilReady();
 });
-afterAll(async () => {
-  const left = (await docker('ps', '-aq', '--filter', 'label=frs.instance')).trim();
-  await compose('down', '--volumes');
-  if (left !== '') await docker('rm', '--force', ...left.split('\n'));
-});
+afterAll(() => loseEverything());
 
 test('comes up whole: what is done once has succeeded, everything else runs and stays', async () => {
   const found = await parts();
@@ -196,6 +194,44 @@ test('down and up keep everything: the key, the run’s files, the session', asy
   expect(runs.data.length).toBeGreaterThanOrEqual(4);
   expect(await ask('What is the door code that I told you before?')).toContain('4711');
 });
+
+test('a backup is made of what runs; restored, it knows nothing of what came after it', async () => {
+  mkdirSync(join(clone, 'backups'));
+  writeFileSync(join(clone, 'backups/passphrase'), 'correct horse battery staple');
+  await withBackup('backup', backupFile, ...passphrase);
+  const { runId } = await access.trigger({ prompt: 'Write later.md' });
+  await access.untilEnded(runId, 180_000);
+  await compose('stop', 'api', 'worker');
+  await withBackup('restore', backupFile, '--replace');
+  await compose('up', '-d');
+  await untilReady();
+  expect((await access.call('GET', `/runs/${runId}`)).status).toBe(404);
+  expect(await ask('What is the door code that I told you before?')).toContain('4711');
+});
+
+test('on a machine with nothing but the backup and its passphrase everything but sessions goes on', async () => {
+  const runs = () => access.call<{ runId: string; sessionId: string | null }[]>('GET', '/runs');
+  const { data: before } = await runs();
+  await loseEverything();
+  // Alone: what else starts would make a key of its own.
+  const alone = ['run', '--rm', '-T', '--no-deps', 'backup'];
+  await compose(...alone, 'restore', backupFile, '--key-to', '/backups/key', ...passphrase);
+  const key = readFileSync(join(clone, 'backups/key'), 'utf8').trim();
+  appendFileSync(join(clone, '.env'), `ENCRYPTION_KEY=${key}\n`);
+  await withBackup('restore', backupFile);
+  await compose('up', '-d');
+  await untilReady();
+  const { data: after } = await runs();
+  expect(after.map(({ runId }) => runId)).toEqual(before.map(({ runId }) => runId));
+  const { runId } = await access.trigger({ prompt: 'Write again.md' });
+  expect(await access.untilEnded(runId, 180_000)).toMatchObject({ exitCode: 0 });
+  // Temporal is another one, which has never heard of the session.
+  const ended = await access.untilEnded(chat.runId, 180_000);
+  expect(ended.error).toBe('max_reconnects_exceeded');
+});
+
+const backupFile = '/backups/one';
+const passphrase = ['--passphrase-file', '/backups/passphrase'];
 
 const receiverReachable = `services:
   worker:
