@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Run } from '../../core/run.ts';
 import { admittedRun } from '../support/admitted-run.ts';
 import { checkRun } from './check.ts';
 import type { Evidence, LoggedFrame } from './evidence.ts';
@@ -65,12 +66,14 @@ function evidence(given: Partial<Evidence> = {}): Evidence {
     run,
     takesPlace: false,
     causes: ['completed'],
+    wantsWebhook: true,
     webhookBody: body,
     deliveryId,
     cursor: { lastSeq: log.length, closed: true, leaseOwner: null },
     log,
     transcripts: [wholeTranscript(), cameBack()],
     posts: [post(1), post(2)],
+    isRefused: false,
     attempts: [
       { delivery: 0, attempt: 1, status: 500 },
       { delivery: 0, attempt: 2, status: 204 },
@@ -82,6 +85,16 @@ function evidence(given: Partial<Evidence> = {}): Evidence {
     workflow: 'closed',
     ...given,
   };
+}
+
+const noWebhook: Run['webhook'] = { state: 'none', attempts: 0, lastStatus: null };
+
+/** So many attempts in vain. */
+function refused(count: number): Partial<Evidence> {
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  const attempts = numbers.map((attempt) => ({ delivery: 0, attempt, status: 500 }));
+  const webhook = { state: 'dropped', attempts: count, lastStatus: 500 } as const;
+  return { posts: numbers.map(post), attempts, run: { ...run, webhook } };
 }
 
 function ofAnotherCause(): Partial<Evidence> {
@@ -175,6 +188,11 @@ describe('the checker', () => {
     ['a second start', { containerHistory: { created: 1, started: 2, removed: 1 } }],
     ['a removal that never came', { containerHistory: { created: 1, started: 1, removed: 0 } }],
     ['a webhook that is owed', { run: { ...run, webhook: { ...run.webhook, state: 'pending' } } }],
+    ['a webhook that no receiver got', { posts: [] }],
+    ['a webhook that was given up with a good receiver', refused(4)],
+    ['a webhook that was never claimed', { run: { ...run, webhook: noWebhook }, posts: [] }],
+    ['a webhook that nobody asked for', { wantsWebhook: false }],
+    ['a webhook that was delivered to a receiver that takes none', { isRefused: true }],
     ['a post that nobody claimed', { posts: [post(1), post(2), post(3)] }],
     ['an attempt made twice', { posts: [post(1), post(1)] }],
     ['another body', { posts: [{ ...post(1), body: `${body} ` }] }],
@@ -193,11 +211,16 @@ describe('the checker', () => {
     expect(checkRun(evidence(given))).not.toEqual([]);
   });
 
-  it('sees a fifth post', () => {
-    const numbers = [1, 2, 3, 4, 5];
-    const attempts = numbers.map((attempt) => ({ delivery: 0, attempt, status: 500 }));
-    const webhook = { state: 'dropped', attempts: 5, lastStatus: 500 } as const;
-    const five = { posts: numbers.map(post), attempts, run: { ...run, webhook } };
-    expect(checkRun(evidence(five))).toEqual(['5 posts were made']);
+  it('lets a run go that nobody was to be told of', () => {
+    const untold = { wantsWebhook: false, webhookBody: null, deliveryId: null };
+    const nothing = { posts: [], attempts: [], run: { ...run, webhook: noWebhook } };
+    expect(checkRun(evidence({ ...untold, ...nothing }))).toEqual([]);
+  });
+
+  it('lets a receiver that takes nothing get four posts or, unheard of, none, and sees a fifth', () => {
+    expect(checkRun(evidence({ ...refused(4), isRefused: true }))).toEqual([]);
+    expect(checkRun(evidence({ ...refused(4), posts: [], isRefused: true }))).toEqual([]);
+    const wrong = checkRun(evidence({ ...refused(5), isRefused: true }));
+    expect(wrong).toEqual(['5 posts were made']);
   });
 });

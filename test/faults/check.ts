@@ -51,17 +51,30 @@ function checkLog({ log, cursor }: Evidence): string[] {
   ];
 }
 
-/** One claim, four attempts at most, one body to the bit; nothing after a success. */
+/** It came to what it had to come to, and was posted where somebody takes it; never where it was not asked for. */
 function checkWebhook(evidence: Evidence): string[] {
+  const { run, posts, wantsWebhook, isRefused } = evidence;
+  const { state } = run.webhook;
+  if (!wantsWebhook) {
+    return unless(state === 'none' && posts.length === 0, `nobody asked for the webhook: ${state}`);
+  }
+  const wanted = isRefused ? 'dropped' : 'delivered';
+  return [
+    ...unless(state === wanted, `the webhook is ${state}, not ${wanted}`),
+    ...unless(isRefused || posts.length > 0, 'no post was made'),
+    ...checkAttempts(evidence),
+  ];
+}
+
+/** One claim, four attempts at most, one body to the bit; nothing after a success. */
+function checkAttempts(evidence: Evidence): string[] {
   const { run, posts, attempts, webhookBody, deliveryId } = evidence;
   const { state } = run.webhook;
-  const settled = state === 'none' || state === 'delivered' || state === 'dropped';
   const numbers = posts.map(({ headers }) => headers['x-service-attempt']);
   const firstSuccess = attempts.findIndex(({ status }) => isSuccess(status));
   return [
-    ...unless(settled, `the webhook is ${state}`),
     ...unless(
-      state === 'none' || errorIn(webhookBody) === errorOfRun(run),
+      errorIn(webhookBody) === errorOfRun(run),
       'the webhook names no cause, or another one',
     ),
     ...unless(posts.length <= limits.webhookAttempts, `${posts.length} posts were made`),

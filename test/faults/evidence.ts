@@ -37,6 +37,8 @@ export interface Evidence {
   takesPlace: boolean;
   /** Every cause that was ever written on the run, in order. */
   causes: EndCause[];
+  /** Whether its end was to be told to anybody. */
+  wantsWebhook: boolean;
   webhookBody: string | null;
   deliveryId: string | null;
   cursor: CursorRow;
@@ -45,6 +47,8 @@ export interface Evidence {
   /** What a reader who saw the end happen was to be told. */
   reason?: FinishedReason;
   posts: ReceivedPost[];
+  /** Whoever it is to be told to takes it at no attempt. */
+  isRefused: boolean;
   attempts: AttemptRow[];
   /** Ids of containers that the engine still has. */
   containersLeft: string[];
@@ -59,6 +63,7 @@ export interface Evidence {
 export interface Witnesses {
   transcripts?: Transcript[];
   posts?: ReceivedPost[];
+  isRefused?: boolean;
   containers?: ContainerHistory;
   temporalAddress: string;
 }
@@ -88,6 +93,7 @@ export async function gatherEvidence(
     attempts: (await pool.query<AttemptRow>(attempts, [runId])).rows,
     transcripts: witnesses.transcripts ?? [],
     posts: (witnesses.posts ?? []).filter(({ headers }) => headers['x-service-run-id'] === runId),
+    isRefused: witnesses.isRefused ?? false,
     containersLeft: sandboxes.filter((one) => one.runId === runId).map((one) => one.containerId),
     containerHistory: witnesses.containers ?? null,
     foldersLeft: [root, socket].filter((path) => existsSync(path)),
@@ -97,6 +103,7 @@ export async function gatherEvidence(
 
 interface KeptRow {
   takesPlace: boolean;
+  wantsWebhook: boolean;
   webhookBody: string | null;
   deliveryId: string | null;
   cursor: CursorRow;
@@ -104,8 +111,8 @@ interface KeptRow {
 }
 
 const keptColumns = `
-  select takes_place(r) as "takesPlace", r.webhook_body as "webhookBody",
-         r.webhook_delivery_id as "deliveryId",
+  select takes_place(r) as "takesPlace", r.callback_url is not null as "wantsWebhook",
+         r.webhook_body as "webhookBody", r.webhook_delivery_id as "deliveryId",
          json_build_object(
            'lastSeq', c.last_seq, 'closed', c.closed, 'leaseOwner', c.lease_owner
          ) as cursor,

@@ -2,18 +2,29 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Failpoint } from '../../core/failpoint.ts';
 import { randomText } from '../fake-agent/random-text.ts';
 import { script } from '../scripted-agent/lines.ts';
-import type { Answer, RunRecord } from '../support/api-client.ts';
+import {
+  type Answer,
+  type ApiClient,
+  createApiClient,
+  type RunRecord,
+} from '../support/api-client.ts';
 import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
 import type { Evidence } from './evidence.ts';
 import { expectHealed } from './support/healed.ts';
 import { pointsOf } from './support/points-of.ts';
+import { followRun } from './support/transcript.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
+/** An API that does not die. */
+let elsewhere: ApiClient;
 beforeAll(async () => {
   world = await startWorld({
     behave: (response, { path }) => response.writeHead(path === '/refused' ? 500 : 204).end(),
   });
+  const { api, url } = await world.service.anotherApi();
+  await api.start();
+  elsewhere = createApiClient({ ...world.service, url });
 });
 beforeEach(() => startStopped(world.service));
 afterAll(() => world?.stop());
@@ -78,7 +89,9 @@ describe('a run whose API dies', () => {
     expect(answer.status).toBe(name === 'trigger.asked' ? 201 : 200);
     const { runId } = answer.data;
     const client = world.follow(runId, { name: 'who comes after' });
-    expectTalk(await expectHealed(world, runId, { clients: [client], startedAt }));
+    const evidence = await expectHealed(world, runId, { clients: [client], startedAt });
+    expectTalk(evidence);
+    expect(evidence.posts).toHaveLength(1);
     expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     const known = 'select id from runs where workflow_id like $1';
     const { rows } = await service.database.pool.query(known, [`%/${name}/%`]);
@@ -88,8 +101,9 @@ describe('a run whose API dies', () => {
   it.each(atOrder)('at %s ends as it was told', async (name) => {
     const { service } = world;
     const runId = await world.trigger(hanging);
-    const client = world.follow(runId, { name: 'who stays' });
-    await client.seenFrames(3, patienceMs);
+    const stays = followRun(elsewhere, runId, { name: 'who stays' });
+    const comesBack = world.follow(runId, { name: 'who comes back' });
+    await Promise.all([stays, comesBack].map((client) => client.seenFrames(3, patienceMs)));
     await armed(service.api, name);
     const isStop = name.startsWith('stop.');
     const order = (): Promise<Answer<RunRecord>> =>
@@ -98,11 +112,17 @@ describe('a run whose API dies', () => {
         : service.call('DELETE', `/runs/${runId}`);
     const { answer, startedAt } = await asksAgain(order);
     expect(answer.status).toBe(isStop ? 200 : 404);
-    const clients = isStop ? [client] : [];
-    const { run } = await expectHealed(world, runId, { clients, startedAt });
+    // Of a run that is deleted nothing is told to those who come back.
+    const clients = isStop ? [stays, comesBack] : [stays];
+    const { run, posts } = await expectHealed(world, runId, { clients, startedAt });
+    comesBack.leave();
     expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     expect(run.endCause).toBe(isStop ? 'stopped_by_api' : 'deleted_by_api');
-    client.leave();
+    expect(posts).toHaveLength(1);
+    expect(stays.transcript.connections).toHaveLength(1);
+    const end = stays.transcript.connections[0]?.events.at(-1);
+    expect(end?.event).toBe('finished');
+    expect(JSON.parse(end?.data ?? '')).toMatchObject({ reason: isStop ? 'stopped' : 'deleted' });
   });
 });
 
@@ -110,14 +130,14 @@ describe('a run whose worker dies', () => {
   it.each(onTheWay)('at %s goes on and ends well', async (name) => {
     const { service, receiver } = world;
     await armed(service.worker, name);
-    const path = name === 'webhook.dropped' ? '/refused' : '/hook';
+    const isRefused = name === 'webhook.dropped';
     const { runId } = await service.trigger({
       prompt: talking,
-      callbackUrl: `${receiver.url}${path}`,
+      callbackUrl: `${receiver.url}${isRefused ? '/refused' : '/hook'}`,
     });
-    const client = world.follow(runId, { name: 'who stays' });
+    const clients = [world.follow(runId, { name: 'who stays' })];
     const startedAt = await diesAndComesBack(service.worker);
-    const evidence = await expectHealed(world, runId, { clients: [client], startedAt });
+    const evidence = await expectHealed(world, runId, { clients, startedAt, isRefused });
     expectTalk(evidence);
     expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     expect(evidence.posts.length).toBe(postsWith(name));

@@ -81,9 +81,9 @@ async function attemptsOf(runId: string): Promise<Attempt[]> {
 }
 
 /** A run that ends at once, and what came of telling its end. */
-async function tell(callbackUrl: string) {
+async function tell(callbackUrl: string, { isRefused = false } = {}) {
   const runId = await triggerFailing(callbackUrl);
-  const { run, posts } = await world.expectInvariants(runId, { withinMs: patienceMs });
+  const { run, posts } = await world.expectInvariants(runId, { withinMs: patienceMs, isRefused });
   return { runId, posts, webhook: run.webhook, attempts: await attemptsOf(runId) };
 }
 
@@ -128,7 +128,8 @@ describe('the webhook of a receiver', () => {
   it.concurrent.each(hopeless)(
     'that never takes it ($path) is sent four times, after 2, 10 and 30 seconds',
     async ({ path, status, error }) => {
-      const { posts, webhook, attempts } = await tell(`${world.receiver.url}${path}`);
+      const url = `${world.receiver.url}${path}`;
+      const { posts, webhook, attempts } = await tell(url, { isRefused: true });
       expect(posts).toHaveLength(4);
       expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: status });
       expect(attempts.map((attempt) => attempt.error)).toEqual([error, error, error, error]);
@@ -138,7 +139,7 @@ describe('the webhook of a receiver', () => {
   );
 
   it('whose certificate nobody vouches for gets not a byte of it', async () => {
-    const { webhook, attempts } = await tell(untrusted.url);
+    const { webhook, attempts } = await tell(untrusted.url, { isRefused: true });
     expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: null });
     expect(untrusted.connections()).toBe(4);
     expect(untrusted.requests()).toBe(0);
@@ -164,7 +165,8 @@ it('holds up no run, and no other webhook for long, where a receiver hangs', asy
   const heldUpMs = (attempt?.started.getTime() ?? 0) - Date.parse(ended.finishedAt ?? '');
   expect(heldUpMs).toBeLessThan(15_000);
 
-  for (const one of hanging) await world.expectInvariants(one, { withinMs: patienceMs });
+  const about = { withinMs: patienceMs, isRefused: true };
+  for (const one of hanging) await world.expectInvariants(one, about);
 });
 
 /** Speaks TLS with a certificate of its own making. */

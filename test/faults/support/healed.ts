@@ -1,19 +1,24 @@
 import type { Evidence } from '../evidence.ts';
 import type { Client } from './transcript.ts';
-import type { World } from './world.ts';
+import type { About, World } from './world.ts';
 
 /** All that must hold holds so long after the process that died was started again. */
 const healedWithinMs = 60_000;
+
+interface Dead extends Pick<About, 'isRefused'> {
+  clients: Client[];
+  startedAt: number;
+}
 
 /** What was left is judged before the same time is over. */
 export async function expectHealed(
   world: World,
   runId: string,
-  { clients, startedAt }: { clients: Client[]; startedAt: number },
+  { startedAt, ...about }: Dead,
 ): Promise<Evidence> {
   const withinMs = healedWithinMs - (performance.now() - startedAt);
-  const seen = Promise.all(clients.map((client) => client.seenEnd(withinMs)));
-  const evidence = await world.expectInvariants(runId, { clients, withinMs });
+  const seen = Promise.all(about.clients.map((client) => client.seenEnd(withinMs)));
+  const evidence = await world.expectInvariants(runId, { ...about, withinMs });
   await seen;
   return evidence;
 }

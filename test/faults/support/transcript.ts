@@ -39,7 +39,11 @@ const comeBackAfterMs = 100;
 const lookEveryMs = 20;
 
 /** A client that comes back by itself, as a browser does, until it has seen the end. */
-export function followRun(service: Service, runId: string, options: ClientOptions): Client {
+export function followRun(
+  service: Pick<Service, 'stream'>,
+  runId: string,
+  options: ClientOptions,
+): Client {
   const transcript: Transcript = { name: options.name, connections: [] };
   const state = { left: false, ended: false, frames: 0 };
 
