@@ -40,9 +40,9 @@ export interface ReconcilerDeps {
   removeSandbox(ref: SandboxRef): Promise<void>;
   /** What is left of sandboxes beside their containers. */
   sweepSandboxes(): Promise<void>;
-  logger: Logger;
   /** For how long, without a gap, Postgres has heard that this host is there. */
   heardForMs(): number;
+  logger: Logger;
   now(): Date;
   times: ReconcilerTimes;
   kept: Kept;
