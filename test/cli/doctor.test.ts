@@ -10,6 +10,7 @@ import { type ApiWorld, openApiWorld } from '../api/api-world.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { startFakeEngine } from '../systems/docker/support/fake-engine.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
 import { doctorWith } from './doctor-world.ts';
 import { cliWith } from './run-cli.ts';
@@ -30,6 +31,7 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: stackEnv.temporalAddress,
     DOCKER_HOST: stackEnv.dockerHost,
     SANDBOX_IMAGE: stackEnv.scriptedImage,
+    SANDBOX_RUNTIME: 'runc',
     DATA_DIR: '/tmp',
     PUBLIC_URL: url,
     INSTANCE: world.redis.instance,
@@ -47,6 +49,7 @@ test('what stands is said to stand, with its version', async () => {
     });
   for (const name of ['api', 'schema', 'clock', 'image', 'disk', 'runs', 'retention'])
     expect(diagnosis.of(name)).toMatchObject({ state: 'ok', troubles: [] });
+  expect(diagnosis.of('runtime').said).toEqual(['runc, by SANDBOX_RUNTIME=runc']);
   // Nobody works for this instance.
   expect(diagnosis.about('no_worker')).toContain('Start a worker');
   expect(diagnosis.about('no_host')).toContain('Start a worker');
@@ -72,7 +75,7 @@ test(
     expect(diagnosis.about('engine_away')).toMatch(/nowhere.*Docker Engine.*DOCKER_HOST/);
     expect(diagnosis.about('api_away')).toMatch(/ECONNREFUSED.*Start the API.*PUBLIC_URL/);
     expect(diagnosis.about('data_folder_missing')).toMatch(/ENOENT.*DATA_DIR/);
-    for (const name of ['schema', 'hosts', 'runs', 'image', 'workflows', 'containers'])
+    for (const name of ['schema', 'hosts', 'runs', 'image', 'runtime', 'workflows', 'containers'])
       expect(diagnosis.of(name).state).toBe('skipped');
     expect(JSON.stringify(diagnosis.outcomes)).not.toContain('canary');
 
@@ -124,6 +127,20 @@ test('an engine by address, and an image that is not there', async () => {
   expect(without.about('image_missing')).toMatch(/nobody\/has-it:1.*Build the image or pull it/);
 });
 
+test('an engine without the gVisor that is set, and one that has it', async () => {
+  const listed: Record<string, object> = { runc: {} };
+  const fake = await startFakeEngine(() => ({ Version: '28.1.0', Runtimes: listed }));
+  const doctor = (SANDBOX_RUNTIME: string) =>
+    doctorWith({ ...env, DOCKER_HOST: fake.dockerHost, SANDBOX_RUNTIME })();
+  expect((await doctor('runsc')).about('runtime_missing')).toMatch(
+    /does not have the runtime runsc, only runc\. .*npm run setup:gvisor.*SANDBOX_RUNTIME=runc/,
+  );
+  expect((await doctor('auto')).of('runtime').said).toEqual(['runc, by SANDBOX_RUNTIME=auto']);
+  listed['runsc'] = {};
+  expect((await doctor('auto')).of('runtime').said).toEqual(['runsc, by SANDBOX_RUNTIME=auto']);
+  fake.close();
+});
+
 test('a disk with no room left', async () => {
   const diagnosis = await doctorWith({ ...env, DATA_DIR: '/proc' })();
   expect(diagnosis.about('disk_short')).toMatch(/\/proc has 0\.0 MiB left.*RUN_KEPT_DAYS/);
@@ -167,7 +184,7 @@ test('settings that are missing are said, and what they name is left out', async
     state: 'skipped',
     said: ['REDIS_URL is not set here'],
   });
-  for (const name of ['temporal', 'docker', 'image', 'disk', 'containers'])
+  for (const name of ['temporal', 'docker', 'image', 'runtime', 'disk', 'containers'])
     expect(diagnosis.of(name).state).toBe('skipped');
   const wrong = await cliWith({ ...few, REDIS_URL: 'http://x' })('doctor');
   expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('REDIS_URL is wrong') });

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DockerError } from '../../../systems/docker/docker-error.ts';
 import { useDatabase } from '../../support/use-database.ts';
 import { follow, supervisorWorld } from './supervisor-world.ts';
 
@@ -64,3 +65,17 @@ test('a process that is cut off leaves the sandbox alone, and the next one goes 
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
   expect(log.filter(({ event }) => event === 'assistant')).toHaveLength(8_000);
 }, 90_000);
+
+test('a host that does not have what sandboxes are to run on starts none, and says it for good', async () => {
+  const world = await supervisorWorld(database.pool);
+  const ensureCreated = () =>
+    Promise.reject(new DockerError('runtime_missing', 'docker: no runsc'));
+  const supervisor = world.process({ sandboxes: { ...world.sandboxes, ensureCreated } });
+  const ref = await world.run([{ say: 'never' }]);
+  await expect(supervisor.start(ref)).rejects.toMatchObject({
+    name: 'SandboxStartError',
+    permanent: true,
+    detail: 'the host does not have the runtime that sandboxes are to run on',
+  });
+  expect(supervisor.live()).toEqual([]);
+});
