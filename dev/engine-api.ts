@@ -37,14 +37,16 @@ export interface RuntimeEntry {
   runtimeArgs?: string[];
 }
 
-/** Null where the engine does not have it. */
-export async function registeredRuntime(
+/** Wherever its program lies: whether the engine has it, and calls it as is wanted. */
+export async function hasRuntime(
   socketPath: string,
   name: string,
-): Promise<RuntimeEntry | null> {
+  { runtimeArgs: wanted = [] }: RuntimeEntry,
+): Promise<boolean> {
   const { text } = await callEngine(socketPath, { path: '/info' });
   const info = JSON.parse(text) as { Runtimes?: Record<string, RuntimeEntry> }; // as the engine documents it
-  return info.Runtimes?.[name] ?? null;
+  const found = info.Runtimes?.[name];
+  return found !== undefined && wanted.every((word) => found.runtimeArgs?.includes(word));
 }
 
 /** Calls and returns the whole answer; `onLine` sees each line of a progress stream as it comes. */

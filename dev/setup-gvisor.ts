@@ -1,7 +1,7 @@
 // Puts gVisor where sandboxes may run on it: the program, and its entry among the runtimes of the
 // engine that the local stack uses. An engine of the machine's own is not touched: what it needs is said.
 
-import { registeredRuntime } from './engine-api.ts';
+import { hasRuntime } from './engine-api.ts';
 import { failWith } from './failure.ts';
 import { ensureEngine, ensureRuntime, isOurEngine } from './parts/engine.ts';
 import { ensureGvisor, gvisorEntry, gvisorName } from './parts/gvisor.ts';
@@ -19,13 +19,13 @@ async function setUp(): Promise<void> {
   const program = await ensureGvisor();
   const socket = await ensureEngine(process.env.DOCKER_HOST);
   if (isOurEngine(socket)) await ensureRuntime(gvisorName, gvisorEntry(program));
-  if (await registeredRuntime(socket, gvisorName)) say(howToUse);
+  if (await hasRuntime(socket, gvisorName, gvisorEntry(program))) say(howToUse);
   else say(howToRegister(socket, program));
 }
 
 function howToRegister(socket: string, program: string): string {
   return `
-The engine at ${socket} is this machine's own and does not have gVisor yet. As root:
+The engine at ${socket} is this machine's own and does not have gVisor, or not as sandboxes need it. As root:
 
   install -m 755 ${program} ${installed}
 

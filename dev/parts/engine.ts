@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { installPackages } from '../apt.ts';
 import { reloadBackground, startBackground, stopBackground, type Where } from '../background.ts';
-import { pingEngine, type RuntimeEntry, registeredRuntime } from '../engine-api.ts';
+import { hasRuntime, pingEngine, type RuntimeEntry } from '../engine-api.ts';
 import { CannotGoOn } from '../failure.ts';
 import { isRoot, rootFolder } from '../folders.ts';
 import { alone } from '../lock.ts';
@@ -62,21 +62,21 @@ export function ensureRuntime(runtime: string, entry: RuntimeEntry): Promise<voi
     alone(home.lock, async () => {
       const runtimes = keptRuntimes(home.settings);
       const isThere = isDeepStrictEqual(runtimes[runtime], entry);
-      if (isThere && (await registeredRuntime(home.socket, runtime))) {
+      if (isThere && (await hasRuntime(home.socket, runtime, entry))) {
         return { value: undefined, said: `the engine has ${runtime}` };
       }
       const settings = settingsIn(home.settings);
       write(home.settings, { ...settings, runtimes: { ...runtimes, [runtime]: entry } });
       reloadBackground(home, name);
-      await untilRegistered(home.socket, runtime);
+      await untilRegistered(home.socket, runtime, entry);
       return { value: undefined, said: `${runtime} is added to the engine` };
     }),
   );
 }
 
-async function untilRegistered(socket: string, runtime: string): Promise<void> {
+async function untilRegistered(socket: string, runtime: string, entry: RuntimeEntry) {
   const deadline = Date.now() + 30_000;
-  while ((await registeredRuntime(socket, runtime)) === null) {
+  while (!(await hasRuntime(socket, runtime, entry))) {
     if (Date.now() > deadline) {
       throw new CannotGoOn(`The engine at ${socket} does not take ${runtime}; see its docker.log.`);
     }

@@ -34,7 +34,9 @@ test('an engine of the machine’s own is not changed: what it needs is said, un
   expect(said).toMatch(/"runtimeArgs": \[\s+"--host-uds=open"\s+\]/);
   expect(said).toContain('systemctl reload docker');
 
-  listed['runsc'] = { path: '/usr/local/bin/runsc' };
+  listed['runsc'] = { path: program, runtimeArgs: ['--debug'] };
+  expect((await setUp()).said).toContain('systemctl reload docker');
+  listed['runsc'] = { path: program, runtimeArgs: ['--debug', '--host-uds=open'] };
   expect((await setUp()).said).toContain('started from now on run on gVisor');
 });
 
