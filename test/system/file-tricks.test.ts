@@ -11,6 +11,7 @@ import { createFlowStore } from '../../systems/postgres/flow-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type Service, startService } from '../support/service.ts';
+import { collect } from '../support/stream-story.ts';
 
 let service: Service;
 /** On the host: no sandbox has it, and a host that follows the agent's links would come here. */
@@ -149,6 +150,23 @@ describe('a working directory full of tricks', patiently, () => {
     await endWell(runId);
   });
 
+  it('is shown as a tree of so many nodes and levels, without links and what is heavy', async () => {
+    const [nodesMax, levelsMax] = [5_000, 20];
+    const deep = `p=.; for n in $(seq ${levelsMax + 2}); do p=$p/d; mkdir $p; touch $p/f; done`;
+    const heavy =
+      'mkdir .git node_modules d/node_modules; touch .git/x node_modules/x d/node_modules/x';
+    const links = `ln -s ${outside} folder; ln -s . loop; ln -s d/f link`;
+    const broad = `mkdir broad; cd broad; seq ${nodesMax} | xargs touch`;
+    const [one, other] = await Promise.all([runThatDid(deep, heavy, links), runThatDid(broad)]);
+    await Promise.all([endWell(one), endWell(other)]);
+    const levels = Array.from({ length: levelsMax - 1 }, (_, n) => 'd/'.repeat(n + 1));
+    const shown = levels.flatMap((level) => [level.slice(0, -1), `${level}f`]);
+    expect(await treeOf(one)).toEqual(['.flowignore', 'go-on', ...shown].sort());
+    const most = await treeOf(other);
+    expect(most).toHaveLength(nodesMax);
+    expect(most).toContain('go-on');
+  });
+
   it('never has a file sent that is half of one and half of another', async () => {
     const grow = 'head -c 300000 /dev/zero > f; head -c 900000 /dev/urandom >> f; truncate -s 5 f';
     const runId = await runThatDid(`(while :; do ${grow}; done) >/dev/null 2>&1 &`, 'sleep 1');
@@ -166,6 +184,22 @@ describe('a working directory full of tricks', patiently, () => {
     await endWell(runId);
   });
 });
+
+interface TreeNode {
+  path: string;
+  children?: TreeNode[];
+}
+
+/** The paths in the tree that the stream of a run shows. */
+async function treeOf(runId: string): Promise<string[]> {
+  const shown = (await collect(service.stream(runId))).filter(({ event }) => event === 'filetree');
+  const nodes = JSON.parse(shown.at(-1)?.data ?? '[]') as TreeNode[]; // as the interface has it
+  const pathsOf = ({ path, children = [] }: TreeNode): string[] => [
+    path,
+    ...children.flatMap(pathsOf),
+  ];
+  return nodes.flatMap(pathsOf).sort();
+}
 
 describe('runs that share the files of a flow', patiently, () => {
   it('each have one state of them, whole, while others change them', async () => {
