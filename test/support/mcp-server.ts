@@ -21,8 +21,8 @@ export interface McpServerOptions {
 export interface TestMcpServer {
   url: string;
   port: number;
-  /** Every request, by its method, with the headers it came with. */
-  requests: { method: string; headers: IncomingHttpHeaders }[];
+  /** Every request, by its method, with where it went and the headers it came with. */
+  requests: { method: string; path: string; headers: IncomingHttpHeaders }[];
   close(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ async function readMessage({ requests }: Serving, request: IncomingMessage): Pro
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const message = JSON.parse(Buffer.concat(chunks).toString()) as Message; // a test's own client
-  requests.push({ method: message.method, headers: request.headers });
+  requests.push({ method: message.method, path: request.url ?? '', headers: request.headers });
   return message;
 }
 

@@ -4,8 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeAuthority } from '../support/authority.ts';
+import { openConversation } from '../support/conversation.ts';
 import { type DerivedImage, deriveImage } from '../support/derived-image.ts';
+import { letGoOn } from '../support/let-go-on.ts';
 import { startMcpServer, type TestMcpServer } from '../support/mcp-server.ts';
+import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 
@@ -189,3 +192,38 @@ test(
     expect(record.mcpServerNames).toEqual(['events', 'web']);
   },
 );
+
+test(
+  'of a session get a header that was changed alone from its next turn on',
+  patiently,
+  async () => {
+    const given = serverOf('web', 'TOKEN');
+    const web = { ...given, url: `${given.url}?room=7`, headers: { authorization: 'first' } };
+    const chat = await openConversation(service, { mcpServers: { web } });
+    const call = { tool: 'mcp__web__echo', input: { text: 'word' } };
+    const command = 'until test -e /workspace/go-on; do sleep 0.1; done';
+    const wait = { tool: 'Bash', input: { command } };
+    const model = (...steps: object[]) => `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
+
+    const before = heardBy('web').length;
+    const message = await chat.send(model(call, wait, call));
+    await chat.until(({ event, data }) => event === 'assistant' && data.includes('go-on'));
+    const path = `/flows/${service.flowId}/sessions/${chat.sessionId}/config`;
+    const body = { mcpServers: { web: { headers: { authorization: 'second' } } } };
+    expect(await service.call('PATCH', path, { body })).toMatchObject({
+      ...{ status: 200, data: { effective: 'next_turn', mcpServers: ['web'] } },
+    });
+    letGoOn(service, chat.runId);
+    expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['Done.'] });
+    const between = heardBy('web').length;
+    await chat.say(model(call));
+    expect(new Set(heardBy('web').slice(before, between))).toEqual(new Set(['/mcp?room=7 first']));
+    expect(new Set(heardBy('web').slice(between))).toEqual(new Set(['/mcp?room=7 second']));
+    const answers = chat.named('user').filter(({ data }) => data.includes('web heard word'));
+    expect(answers).toHaveLength(3);
+    await endSession(service, chat);
+  },
+);
+
+const heardBy = (name: string): string[] =>
+  (servers[name]?.requests ?? []).map(({ path, headers }) => `${path} ${headers.authorization}`);
