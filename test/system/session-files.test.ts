@@ -3,6 +3,7 @@ import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession, untilAsleep } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
+import { statusesOf } from '../support/stream-story.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -115,6 +116,7 @@ describe('files of a message', patiently, () => {
       exitCode: 1,
       texts: [expect.stringMatching(/^own\/folder cannot be written/)],
     });
+    expect(statusesOf(chat.events).at(-1)).toBe('error');
     await chat.say(script([{ shell: 'cat own/beside > own/out' }]));
     expect(await download(chat, 'own/out')).toBe('here');
     await endSession(service, chat);
