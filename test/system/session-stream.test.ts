@@ -8,6 +8,7 @@ import { endSession, untilAsleep } from '../support/run-ways.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { payload } from '../support/stream-story.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -111,6 +112,56 @@ describe('the stream of a session', patiently, () => {
     await endSession(service, chat);
   });
 
+  it('has what the agent says under a name of ours under another, and begins with the end of the log', async () => {
+    const chat = await openConversation(service);
+    const own = ['status', 'turn_end', 'filetree', 'output'].map((type) => `{"type":"${type}"}`);
+    await chat.say(script(own.map((raw) => ({ raw }))));
+    const told = chat.events.filter(({ data }) => own.includes(data));
+    expect(told.map(({ event, data }) => [event, data])).toEqual(
+      own.map((line) => ['stream', line]),
+    );
+    expect(chat.named('turn_end')).toHaveLength(1);
+    await chat.say(script([{ repeat: 1_200, steps: [{ raw: `{{n}} ${'ü'.repeat(500)}` }] }]));
+    const whole = chat
+      .named('output')
+      .map((event) => String(payload(event)['data']))
+      .join('');
+    const rendered = (await readUntil(chat, { turnEnds: 2 })).filter(
+      ({ event }) => event === 'output',
+    );
+    const [tail] = rendered.map((event) => String(payload(event)['data']));
+    expect(rendered).toMatchObject([{ id: undefined }]);
+    const bytes = Buffer.byteLength(tail ?? '');
+    expect(bytes).toBeLessThanOrEqual(1024 ** 2);
+    expect(bytes).toBeGreaterThan(1024 ** 2 - 1_100);
+    expect(whole.endsWith(`\n${tail}`)).toBe(true);
+    await endSession(service, chat);
+  });
+
+  it('shows the working directory after each turn that has changed it, every two seconds at most', async () => {
+    const chat = await openConversation(service);
+    const began = performance.now();
+    const path = '/workspace/{{n}}';
+    const writing = { repeat: 40, steps: [{ write: { path, content: '' } }, { sleepMs: 100 }] };
+    const names = ({ data }: SentEvent) => (JSON.parse(data) as { name: string }[]).map(nameOf);
+    const isTree = (wanted: string[]) => (event: SentEvent) =>
+      event.event === 'filetree' && names(event).join() === wanted.join();
+    await chat.say(script([writing]));
+    const all = Array.from({ length: 40 }, (_, n) => String(n + 1)).sort();
+    await chat.until(isTree(all));
+    const looks = (performance.now() - began) / 2_000;
+    expect(chat.named('filetree').length).toBeLessThanOrEqual(1 + looks);
+    await chat.say(script([{ shell: 'rm *; touch left' }]));
+    await chat.until(isTree(['left']));
+    const [shown] = (await readUntil(chat, { turnEnds: 1 })).slice(1);
+    expect(shown).toMatchObject({
+      event: 'filetree',
+      id: undefined,
+      data: chat.named('filetree').at(-1)?.data,
+    });
+    await endSession(service, chat);
+  });
+
   it('has token by token what every one of its sandboxes says, where that is asked for', async () => {
     const chat = await openConversation(service, { partialMessages: true });
     const plain = await openConversation(service);
@@ -128,6 +179,8 @@ describe('the stream of a session', patiently, () => {
     await Promise.all([endSession(service, chat), endSession(service, plain)]);
   });
 });
+
+const nameOf = ({ name }: { name: string }): string => name;
 
 /** What another reader is told, up to so many ends of turns. */
 async function readUntil(
