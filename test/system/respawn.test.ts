@@ -43,12 +43,20 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
 
   it('goes on after its sleep where it was: conversation and files, in another container', async () => {
     const chat = await openConversation(service);
-    await chat.say(writing('notes/a.txt', 'kept'));
+    await chat.say(writing('notes/a.txt', 'kept-7d21'));
     await untilAsleep(service, chat);
     await untilRemoved(service, chat);
+    expect(await service.call('POST', `/runs/${chat.runId}/interrupt`)).toMatchObject({
+      ...{ status: 200, data: { status: 'sleep', finishedAt: null } },
+    });
+    const asked = service.model.requests().length;
     const turn = await chat.say(reading('notes/a.txt'));
     expect(turn).toMatchObject({ exitCode: 0, texts: ['Read.'] });
-    expect(chat.events.some(({ event, data }) => event === 'user' && /kept/.test(data))).toBe(true);
+    expect(chat.events.some(({ event, data }) => event === 'user' && /kept-7d21/.test(data))).toBe(
+      true,
+    );
+    // Before the file is read: the model can have it from the first message alone.
+    if (agent === 'real') expect(firstTalkSince(service, asked)).toMatch(/kept-7d21.*Written\./);
     expect(chat.named('session_ready')).toHaveLength(2);
     expect(await service.readRun(chat.runId)).toMatchObject({ status: 'running' });
     await endSession(service, chat);
@@ -124,6 +132,20 @@ async function untilModelIsAsked(service: Service, what: string): Promise<void> 
       return /"tools":\[\{/.test(request) && request.includes(what);
     });
   await expect.poll(isAsked, { timeout: 60_000, interval: 50 }).toBe(true);
+}
+
+/** The conversation as the model was told it first, after so many requests. */
+function firstTalkSince({ model }: Service, count: number): string {
+  const bodies = model
+    .requests()
+    .slice(count)
+    .map(({ body }) => body as Talk); // the agent's own
+  return JSON.stringify(bodies.find(({ tools }) => tools?.length)?.messages);
+}
+
+interface Talk {
+  messages: unknown[];
+  tools?: unknown[];
 }
 
 async function killContainer(service: Service, chat: Conversation): Promise<void> {

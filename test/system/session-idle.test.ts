@@ -49,6 +49,8 @@ describe('an agent of a session that has nothing to do', patiently, () => {
     expect(await service.readRun(chat.runId)).toMatchObject({
       ...{ status: 'running', agentStatus: 'idle' },
     });
+    const interrupted = await service.call('POST', `/runs/${chat.runId}/interrupt`);
+    expect(interrupted).toMatchObject({ status: 200, data: { agentStatus: 'idle' } });
     expect(await chat.say(saying('Two.'))).toMatchObject({ exitCode: 0, texts: ['Two.'] });
     expect(await cpuNs(chat)).toBeGreaterThan(atRest);
     expect(chat.named('session_ready')).toHaveLength(1);
