@@ -1,12 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openConversation } from '../support/conversation.ts';
+import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
+import { payload, statusesOf } from '../support/stream-story.ts';
 
 const patiently = { timeout: 180_000 };
 
 /** Both agents understand it: the scripted one reads its steps, the model its own. */
-const saying = (...texts: string[]): string =>
-  `@agent ${JSON.stringify(texts.map((say) => ({ say })))}\n@model ${JSON.stringify(texts.map((text) => ({ text })))}`;
+const both = (agent: object[], model: object[]): string =>
+  `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
+const saying = (text: string): string => both([{ say: text }], [{ text }]);
+const failing = both([{ fail: 'no' }], [{ status: 400, times: 100 }]);
+/** Works in a tool that never ends by itself. */
+const command = 'until test -e /workspace/never; do sleep 0.1; done';
+const hanging = both([{ shell: command }], [{ tool: 'Bash', input: { command } }]);
 
 describe.each(['scripted', 'real'] as const)('a chat with the %s agent', patiently, (agent) => {
   let service: Service;
@@ -25,6 +32,15 @@ describe.each(['scripted', 'real'] as const)('a chat with the %s agent', patient
     expect(chat.named('session_ready').map(({ data }) => JSON.parse(data) as unknown)).toEqual([
       { sessionId: chat.sessionId },
     ]);
+    const failed = await chat.say(failing);
+    expect(failed).toMatchObject({ exitCode: 1 });
+    expect(chat.named('turn_end').map(payload)).toEqual(
+      [first, second, failed].map(({ messageId, exitCode }) => ({
+        ...{ exitCode, sessionId: chat.sessionId, messageId },
+      })),
+    );
+    const statuses = ['working', 'idle', 'working', 'idle', 'working', 'error'];
+    expect(statusesOf(chat.events)).toEqual(statuses);
     expect(chat.named('finished')).toEqual([]);
     const path = `/flows/${service.flowId}/sessions/${chat.sessionId}`;
     const ended = await service.call('DELETE', path);
@@ -34,5 +50,21 @@ describe.each(['scripted', 'real'] as const)('a chat with the %s agent', patient
       sessionId: chat.sessionId,
       reason: 'stopped',
     });
+  });
+
+  it('goes on with what waits when it is interrupted, and is not changed by it between two turns', async () => {
+    const chat = await openConversation(service);
+    const interrupt = () => service.call('POST', `/runs/${chat.runId}/interrupt`);
+    const working = await chat.send(hanging);
+    const waiting = await chat.send(saying('I waited.'));
+    await chat.until(({ event, data }) => event === 'assistant' && data.includes('never'));
+    expect(await interrupt()).toMatchObject({ status: 200, data: { runId: chat.runId } });
+    expect(await chat.turn(working)).toMatchObject({ exitCode: 1 });
+    expect(await chat.turn(waiting)).toMatchObject({ exitCode: 0, texts: ['I waited.'] });
+    expect(await interrupt()).toMatchObject({ status: 200, data: { agentStatus: 'idle' } });
+    expect(await chat.say(saying('Next.'))).toMatchObject({ exitCode: 0, texts: ['Next.'] });
+    expect(chat.named('turn_end')).toHaveLength(3);
+    expect(chat.named('session_ready')).toHaveLength(1);
+    await endSession(service, chat);
   });
 });
