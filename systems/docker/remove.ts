@@ -3,11 +3,13 @@ import { limits } from '../../core/limits.ts';
 import { DockerError } from './docker-error.ts';
 import type { Engine } from './engine.ts';
 import { reachState } from './reach-state.ts';
+import { wakeDeaf } from './wake-deaf.ts';
 
 const lookAgainMs = 50;
 
 /** Another removal may be under way, which is refused and as good: then its end is waited for. */
 export async function remove(engine: Engine, containerId: string): Promise<void> {
+  await wakeDeaf(engine, containerId);
   const end = performance.now() + limits.engineCallTimeoutMs;
   for (;;) {
     try {

@@ -8,6 +8,7 @@ import { type ListedSandbox, list } from './list.ts';
 import { reachState } from './reach-state.ts';
 import { remove } from './remove.ts';
 import type { SandboxSpec } from './sandbox-spec.ts';
+import { unpause, wakeDeaf } from './wake-deaf.ts';
 import { type ExitHint, type Watch, watchExits } from './watch-exits.ts';
 
 /** Every verb is safe to repeat, ends within the engine's deadline, and throws DockerError. */
@@ -57,7 +58,8 @@ async function start(engine: Engine, containerId: string): Promise<void> {
   });
 }
 
-function signal(engine: Engine, containerId: string, name: string): Promise<void> {
+async function signal(engine: Engine, containerId: string, name: string): Promise<void> {
+  await wakeDeaf(engine, containerId);
   return reachState(engine, {
     what: `send ${name} to`,
     containerId,
@@ -75,13 +77,7 @@ function adjustments(engine: Engine): Pick<Sandboxes, 'pause' | 'unpause' | 'set
         act: (container, abortSignal) => container.pause({ abortSignal }),
         done: ['paused', 'created', 'exited', 'missing'],
       }),
-    unpause: (containerId) =>
-      reachState(engine, {
-        what: 'unpause',
-        containerId,
-        act: (container, abortSignal) => container.unpause({ abortSignal }),
-        done: ['running', 'created', 'exited', 'missing'],
-      }),
+    unpause: (containerId) => unpause(engine, containerId),
     setCpus: async (containerId, cpus) => {
       const wanted = { NanoCpus: nanoCpus(cpus, await engine.cpus()) };
       return reachState(engine, {

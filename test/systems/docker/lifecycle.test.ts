@@ -125,6 +125,14 @@ test('removes what runs and what is gone, ten at once', async () => {
   await expect(sandboxes.start(containerId)).rejects.toMatchObject({ code: 'container_missing' });
 });
 
+test('removes what is paused', async () => {
+  const { containerId, untilOut } = await world.run(spec(), shell('echo up; sleep 60'));
+  await untilOut('up');
+  await sandboxes.pause(containerId);
+  await sandboxes.remove(containerId);
+  expect(await statusOf(containerId)).toBe('missing');
+});
+
 test('lists what is its own, whatever the state, and nothing of another instance', async () => {
   const other = createSandboxes(
     createEngine({ dockerHost: stackEnv.dockerHost, instance: `${engine.instance}x` }),
