@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { containerSpec } from '../../../systems/docker/container-spec.ts';
 import type { SandboxSpec } from '../../../systems/docker/sandbox-spec.ts';
+import { stackEnv } from '../../support/stack-env.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
 import { dockerWorld } from './support/world.ts';
 
@@ -47,11 +48,24 @@ function read(out: string): Probe[] {
   return lines.map((line) => JSON.parse(line) as Probe); // probes.py writes nothing else
 }
 
+/** What gVisor's own kernel grants, inside itself: the host's is not asked, nor the seccomp profile. */
+const grantedByGvisor = [
+  ...['unshare', 'clone into a user namespace', 'keyctl', 'mbind'],
+  ...['process_vm_readv', 'process_vm_writev', 'be more important', 'never be killed for memory'],
+  ...['open /dev/fuse', 'open /dev/net/tun', 'seccomp filter is on'],
+];
+
+/** Much of what the host's kernel has and refuses is not there at all, and says so by other errors. */
+function isAnsweredByGvisor({ name, detail }: Probe): boolean {
+  if (stackEnv.sandboxRuntime !== 'runsc') return false;
+  return /^E[A-Z0-9]+$/.test(detail) || grantedByGvisor.includes(name);
+}
+
 test('refuses every attempt to get out, up or at the kernel', async () => {
   const run = await world.run(sandbox('probes.py'), { args: command });
   expect(await run.untilExited()).toMatchObject({ status: 'exited', exitCode: 0 });
   const probes = read(run.out());
-  expect(probes.filter((probe) => !probe.denied)).toEqual([]);
+  expect(probes.filter((probe) => !probe.denied && !isAnsweredByGvisor(probe))).toEqual([]);
   expect(probes.length).toBeGreaterThan(150);
   expect(new Set(probes.map((probe) => probe.group))).toEqual(
     new Set(['kernel', 'privilege', 'files', 'network']),

@@ -12,6 +12,8 @@ test('the container that the engine describes is held in as the rules say', asyn
   const { containerId } = await world.sandboxes.ensureCreated(spec);
   const container = await world.engine.docker.getContainer(containerId).inspect();
   expect(weaknesses(container, spec.folders)).toEqual([]);
+  const HostConfig = { ...container.HostConfig, Runtime: 'another' };
+  expect(weaknesses({ ...container, HostConfig }, spec.folders)).toEqual(['Runtime']);
   expect(container.Name).toBe(`/frs-${world.engine.instance}-${spec.runId}-1`);
   expect(container.Config.Labels).toMatchObject({
     'frs.instance': world.engine.instance,
@@ -91,7 +93,6 @@ const weakenings: Weakening[] = [
   ['swap', 'MemorySwap', ({ HostConfig: h }) => (h.MemorySwap = -1)],
   ['unbounded processes', 'PidsLimit', ({ HostConfig: h }) => (h.PidsLimit = -1)],
   ['core dumps', 'Ulimits', ({ HostConfig: h }) => (h.Ulimits = [])],
-  ['another runtime', 'Runtime', ({ HostConfig: h }) => (h.Runtime = 'io.containerd.runc.v2')],
   ['no init', 'Init', ({ HostConfig: h }) => (h.Init = false)],
   ['automatic removal', 'AutoRemove', ({ HostConfig: h }) => (h.AutoRemove = true)],
   ['a restart', 'RestartPolicy', ({ HostConfig: h }) => (h.RestartPolicy = { Name: 'always' })],
