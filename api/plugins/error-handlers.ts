@@ -19,7 +19,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
  */
 function noteFailure({ log }: FastifyRequest, error: unknown, known: ApiError): void {
   if (known.statusCode === 500) log.error({ err: error }, 'request_failed');
-  else if (known.statusCode > 500 && error !== known) log.warn({ err: error }, 'request_not_served');
+  else if (known.statusCode > 500 && error !== known)
+    log.warn({ err: error }, 'request_not_served');
 }
 
 /** Nobody is left to read the answer, and nothing of the service has failed. */

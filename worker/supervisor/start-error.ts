@@ -24,10 +24,13 @@ export function startErrorOf(error: unknown): SandboxStartError {
     case 'image_missing':
       return new SandboxStartError('no such image', { permanent: true, cause: error });
     case 'runtime_missing':
-      return new SandboxStartError('the host does not have the runtime that sandboxes are to run on', {
-        permanent: true,
-        cause: error,
-      });
+      return new SandboxStartError(
+        'the host does not have the runtime that sandboxes are to run on',
+        {
+          permanent: true,
+          cause: error,
+        },
+      );
     case 'foreign_container':
       return new SandboxStartError('its name is taken', { permanent: true, cause: error });
     case 'refused': {
