@@ -4,7 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface HeldWay {
   /** The server's address, by this way. */
   url: string;
-  hold(): void;
+  /** From the first piece on that says this; from the next on if not given. */
+  hold(from?: RegExp): void;
   /** All that waits. */
   held(): string;
   /** Sends it on, even where its sender is gone by now. */
@@ -24,6 +25,7 @@ export async function openHeldWay(serverUrl: string): Promise<HeldWay> {
   const url = new URL(serverUrl);
   const target = { host: url.hostname, port: Number(url.port) };
   const sockets = new Set<Socket>();
+  let holdsFrom: RegExp | null = null;
   let isHolding = false;
   const held: { chunk: Buffer; to: Socket }[] = [];
   let answers: Buffer[] = [];
@@ -39,6 +41,7 @@ export async function openHeldWay(serverUrl: string): Promise<HeldWay> {
     }
     client.on('data', (chunk) => {
       if (silent.has(client)) return;
+      isHolding ||= holdsFrom?.test(chunk.toString()) ?? false;
       if (isHolding) held.push({ chunk, to: server });
       else server.write(chunk);
     });
@@ -55,11 +58,12 @@ export async function openHeldWay(serverUrl: string): Promise<HeldWay> {
   url.port = String((proxy.address() as AddressInfo).port);
   return {
     url: url.href,
-    hold() {
-      isHolding = true;
+    hold(from = /^/) {
+      holdsFrom = from;
     },
     held: () => held.map(({ chunk }) => chunk.toString()).join(''),
     letGo() {
+      holdsFrom = null;
       isHolding = false;
       answers = [];
       for (const { chunk, to } of held.splice(0)) to.write(chunk);

@@ -61,6 +61,8 @@ export function liveSession(
   const given = new Set<string>();
   const place = { parts, session, tail: output.tail, ladder, nap, saver, care, given };
   if (session.chat.present() === null) nap.rest();
+  // Found in the middle of a turn: whoever waits for its end may ask again too late to see it.
+  else void session.chat.ended().then(saver.saveSoon);
 
   return {
     runTurn: (prepare) => runTurn(deps, { ...place, prepare }),

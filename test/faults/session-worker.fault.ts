@@ -1,0 +1,125 @@
+// The worker under a session is killed, and frozen until another has taken its folder, with one message
+// in the middle of its turn and others waiting.
+
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ServiceProcess } from '../support/service-process.ts';
+import { workerComesBack } from './support/comes-back.ts';
+import { untilGatewayAnswers } from './support/gateway.ts';
+import { type HeldWay, openHeldWay } from './support/held-way.ts';
+import { startTalk } from './support/talk.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+let way: HeldWay;
+let second: ServiceProcess;
+beforeAll(async () => {
+  world = await startWorld();
+  way = await openHeldWay(world.service.database.url);
+  second = world.service.anotherWorker();
+});
+afterAll(async () => {
+  await world?.stop();
+  way?.close();
+});
+
+const patienceMs = 120_000;
+const frozenMs = 60_000;
+
+it('loses no message when the worker is killed in the middle of two turns', async () => {
+  const { service } = world;
+  const { worker } = service;
+  const talk = await startTalk(world);
+  for (const n of [0, 1]) {
+    await talk.untilInMiddle(n);
+    await worker.kill('SIGKILL');
+    await talk.send();
+    talk.letGoOn(n === 0 ? [0] : [1, 2, 3, 4]);
+    await workerComesBack(service, talk.runId, { worker, client: talk.stays });
+  }
+  await talk.expectWhole();
+  expect(talk.stays.transcript.connections).toHaveLength(1);
+  expect(world.containers.of(talk.runId)).toEqual({ created: 1, started: 1, removed: 1 });
+});
+
+/** All that a worker which has lost its folder could still spoil, but what is renewed all the time. */
+async function heldBySecond(runId: string) {
+  const { database, sandboxes, dataDir } = world.service;
+  const texts = (from: string): string =>
+    `(select coalesce(json_agg(x::text order by x::text), '[]') from ${from} x where run_id = $1)`;
+  const { rows } = await database.pool.query(
+    `select r::text as run, c.lease_token, c.lease_owner, c.generation, c.byte_offset, c.last_seq,
+            (select md5(string_agg(f::text, '' order by seq)) from frames f where run_id = $1),
+            ${texts('sessions')} as session, ${texts('session_messages')} as messages,
+            ${texts('run_files')} as files, ${texts('session_transcripts')} as transcripts
+     from cursors c join runs r on r.id = c.run_id where r.id = $1`,
+    [runId],
+  );
+  const folders = readdirSync(dataDir, { recursive: true }).map(String);
+  return {
+    rows,
+    sandboxes: (await sandboxes.list()).filter((one) => one.runId === runId),
+    folders: folders.filter((one) => /^[rs]\//.test(one)).sort(),
+  };
+}
+
+/** What is on its way to Postgres when it freezes, and what Postgres says to it when it arrives late. */
+const lateWrites = [
+  { what: 'the end of a turn', from: /turn_end/, refused: 'SELECT 0' },
+  { what: 'that files are stored', from: /set saved_at/, refused: 'UPDATE 0' },
+];
+
+it.each(lateWrites)(
+  'lets a frozen worker that has lost its folder change nothing by $what',
+  async ({ from, refused }) => {
+    const { service } = world;
+    const { worker, dataDir } = service;
+    await second.kill('SIGTERM');
+    await worker.kill('SIGTERM');
+    await worker.start({ DATABASE_URL: way.url });
+    const talk = await startTalk(world);
+    await talk.send();
+
+    way.hold(from);
+    talk.letGoOn([0]);
+    await expect.poll(way.held, { timeout: patienceMs }).toMatch(from);
+    worker.signal('SIGSTOP');
+    const began = performance.now();
+    rmSync(join(dataDir, 'lock'));
+    await second.start();
+    await talk.untilInMiddle(1);
+    await talk.send();
+    talk.letGoOn([1]);
+    await talk.untilInMiddle(2);
+    await untilFilesStored(talk.runId);
+    await sleep(Math.max(0, frozenMs - (performance.now() - began)));
+
+    // It wakes up, and what it was about to write arrives.
+    const before = await heldBySecond(talk.runId);
+    const frozenLog = worker.log().length;
+    worker.signal('SIGCONT');
+    way.letGo();
+    expect(await worker.exited()).toEqual({ code: 1, signal: null });
+    expect(worker.log().slice(frozenLog)).toContain('data_folder_lost');
+    await expect.poll(way.answered, { timeout: patienceMs }).toContain(refused);
+    expect(await heldBySecond(talk.runId)).toEqual(before);
+    expect(await untilGatewayAnswers(service, talk.runId)).toBeLessThan(1_000);
+
+    talk.letGoOn([2, 3, 4]);
+    await talk.expectWhole();
+    expect(talk.stays.transcript.connections).toHaveLength(1);
+    expect(second.log()).not.toContain('the lease is lost');
+  },
+);
+
+/** Those of the last turn that has ended. */
+async function untilFilesStored(runId: string): Promise<void> {
+  const text = `
+    select saved_at > (select max(ended_at) from session_messages where run_id = $1) as stored
+    from sessions where run_id = $1`;
+  const stored = async () =>
+    (await world.service.database.pool.query<{ stored: boolean }>(text, [runId])).rows[0]?.stored;
+  await expect.poll(stored, { timeout: patienceMs }).toBe(true);
+}
