@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopOwnParts } from '../../dev/own-parts.ts';
+import { createKeyStore } from '../../systems/postgres/key-store.ts';
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
 import { comesBack } from './support/comes-back.ts';
 import { framesOfPart, letGoOn } from './support/flood.ts';
@@ -70,3 +71,72 @@ it('admits and ends runs while Redis is away', async () => {
   await world.expectInvariants(runId, { clients: [reader] });
   await redis.start();
 });
+
+const perMinute = 20;
+
+async function keyOf({ database, projectId }: World['service']): Promise<string> {
+  const named = { projectId, name: 'rate', createdBy: 'ana', rateLimitRpm: perMinute };
+  return (await createKeyStore(database.pool).create(named)).key;
+}
+
+interface Called {
+  statuses: number[];
+  limits: (string | null)[];
+  /** What a bucket may have let through by now: all that it holds, and what came in meanwhile. */
+  mostOfOne: number;
+}
+
+/** As many calls of each process as empty its bucket, and some more. */
+async function callAll(urls: string[], key: string): Promise<Called[]> {
+  const began = performance.now();
+  const each = urls.map(async (url) => {
+    const statuses: number[] = [];
+    const limits: (string | null)[] = [];
+    for (let n = 0; n < perMinute + 10; n += 1) {
+      const answer = await fetch(`${url}/api/v1/flows`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      await answer.text();
+      statuses.push(answer.status);
+      limits.push(answer.headers.get('x-ratelimit-limit'));
+    }
+    return { statuses, limits };
+  });
+  const called = await Promise.all(each);
+  const refilled = Math.ceil(((performance.now() - began) / 60_000) * perMinute);
+  return called.map((one) => ({ ...one, mostOfOne: perMinute + refilled }));
+}
+
+const allowed = ({ statuses }: Called): number => statuses.filter((one) => one === 200).length;
+
+it.each([
+  ['is killed', () => redis.kill(), () => redis.start()],
+  [
+    'hangs',
+    () => client.call('CLIENT', 'PAUSE', '600000', 'ALL'),
+    () => redis.kill().then(redis.start),
+  ],
+])(
+  'holds a key to its rate where Redis %s, and all processes together when it is back',
+  async (_, lose, giveBack) => {
+    const { service } = world;
+    const other = await service.anotherApi();
+    await other.api.start();
+    const urls = [service.url, other.url];
+    const lost = await keyOf(service);
+    await lose();
+    for (const one of await callAll(urls, lost)) {
+      expect(new Set(one.statuses)).toEqual(new Set([200, 429]));
+      expect(new Set(one.limits)).toEqual(new Set([String(perMinute)]));
+      expect(allowed(one)).toBeGreaterThanOrEqual(perMinute);
+      expect(allowed(one)).toBeLessThanOrEqual(one.mostOfOne);
+    }
+    await giveBack();
+    const isShared = async (): Promise<boolean> => {
+      const [one, two] = await callAll(urls, await keyOf(service));
+      return one !== undefined && two !== undefined && allowed(one) + allowed(two) <= one.mostOfOne;
+    };
+    await expect.poll(isShared, { timeout: patienceMs, interval: 1_000 }).toBe(true);
+    await other.api.kill('SIGTERM');
+  },
+);
