@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { armed, diesAndComesBack } from '../support/dying.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import { endSession, untilAsleep, untilRemoved } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -75,15 +76,20 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
   });
 
   it('runs a message once whose container was killed before it had begun, and those behind it', async () => {
+    // Its worker dies between taking the message and handing it to the agent.
+    await armed(service.worker, 'turn.claimed');
     const chat = await openConversation(service);
-    const first = await chat.send(sayingWhenLet('First.'));
+    const first = await chat.send(saying('First.'));
     const second = await chat.send(saying('Second.'));
-    await chat.until(({ event }) => event === 'session_ready');
-    await killContainer(service, chat);
-    await letNextGoOn(service, chat);
+    await diesAndComesBack(service.worker, async () => {
+      await chat.until(({ event }) => event === 'user_message');
+      await killContainer(service, chat);
+      expect(chat.named('user')).toEqual([]);
+    });
     expect(await chat.turn(first)).toMatchObject({ exitCode: 0, texts: ['First.'] });
     expect(await chat.turn(second)).toMatchObject({ exitCode: 0, texts: ['Second.'] });
     expect(chat.named('turn_end')).toHaveLength(2);
+    expect(chat.named('session_ready')).toHaveLength(2);
     await endSession(service, chat);
   });
 
@@ -112,15 +118,6 @@ const stuckOnce = (): string => {
   return both(
     [{ shell: command }, { say: 'Done.' }],
     [{ tool: 'Bash', input: { command } }, { text: 'Done.' }],
-  );
-};
-
-/** However fast its agent is, it says nothing before it is let. */
-const sayingWhenLet = (text: string): string => {
-  const command = 'until test -e /workspace/go-on; do sleep 0.1; done';
-  return both(
-    [{ waitForFile: '/workspace/go-on' }, { say: text }],
-    [{ tool: 'Bash', input: { command } }, { text }],
   );
 };
 
