@@ -19,7 +19,7 @@ const controls = join(root, 'test/lint-control');
 const hushedUp = {
   path: 'core/ignored-error.ts',
   breaks: 'typescript(ban-ts-comment)',
-  text: `// ${'@ts'}-ignore\nexport const count: number = 'one';\n`,
+  text: ['// @ts', "-ignore\nexport const count: number = 'one';\n"].join(''),
 };
 
 /** Paths of the controls, and what the first line of each says that it breaks. */
