@@ -1,4 +1,4 @@
-// `docker compose` and Temporal's web interface, from their sources, where no registry brings them.
+// `docker compose`, Temporal's web interface and Caddy, from their sources, where no registry brings them.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,39 +15,37 @@ const versionVariable = 'github.com/docker/compose/v2/internal.Version';
 interface Program {
   name: string;
   from: string;
-  folder: string;
-  flags: string;
+  flags?: string;
 }
 
 /** The folder that the docker command line finds its plug-in in, as its configuration. */
-export async function ensureComposePlugin(): Promise<string> {
-  const plugin = {
-    name: 'cli-plugins/docker-compose',
-    from: 'github.com/docker/compose/v2/cmd',
-    folder: 'plugin',
-    flags: ` -X ${versionVariable}=${composeVersion}`,
-  };
-  const file = await ensureProgram('docker compose', plugin);
-  return join(file, '../..');
+export function ensureComposePlugin(): Promise<string> {
+  return ensurePrograms('docker compose', 'plugin', [
+    {
+      name: 'cli-plugins/docker-compose',
+      from: 'github.com/docker/compose/v2/cmd',
+      flags: ` -X ${versionVariable}=${composeVersion}`,
+    },
+  ]);
 }
 
-export function ensureTemporalUi(): Promise<string> {
-  const from = 'github.com/temporalio/ui-server/v2/cmd/server';
-  return ensureProgram('temporal ui', {
-    name: 'ui-server',
-    from,
-    folder: 'temporal-ui',
-    flags: '',
-  });
+export async function ensureTemporalUi(): Promise<string> {
+  const program = { name: 'ui-server', from: 'github.com/temporalio/ui-server/v2/cmd/server' };
+  return join(await ensurePrograms('temporal ui', 'temporal-ui', [program]), program.name);
 }
 
-function ensureProgram(title: string, program: Program): Promise<string> {
+export async function ensureCaddy(): Promise<string> {
+  const program = { name: 'caddy', from: 'github.com/caddyserver/caddy/v2/cmd/caddy' };
+  return join(await ensurePrograms('caddy', 'caddy', [program]), program.name);
+}
+
+/** A folder with the programs of one of the modules beside this file, built where they are not there. */
+function ensurePrograms(title: string, module: string, programs: Program[]): Promise<string> {
   return step(title, async (now) => {
-    const module = join(repository, 'dev/compose', program.folder);
-    const key = hashOf(readFileSync(join(module, 'go.sum')), program.flags);
-    const folder = join(cacheFolder(), `${program.folder}-${key}`);
-    const file = join(folder, program.name);
-    if (existsSync(file)) return { value: file, said: 'is there' };
+    const home = join(repository, 'dev/compose', module);
+    const key = hashOf(readFileSync(join(home, 'go.sum')), JSON.stringify(programs));
+    const folder = join(cacheFolder(), `${module}-${key}`);
+    if (existsSync(folder)) return { value: folder, said: 'is there' };
     const go = findOnPath('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
     if (go === undefined) throw new CannotGoOn(`Go is needed to build ${title}.`);
     needRoomToBuild(cacheFolder(), `building ${title}`);
@@ -55,13 +53,14 @@ function ensureProgram(title: string, program: Program): Promise<string> {
     const part = `${folder}.part`;
     rmSync(part, { recursive: true, force: true });
     mkdirSync(part);
-    const flags = ['-trimpath', '-ldflags', `-s -w${program.flags}`];
-    const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' };
-    await run(go, ['build', ...flags, '-o', join(part, program.name), program.from], {
-      cwd: module,
-      env,
-    });
+    for (const { name, from, flags = '' } of programs) {
+      const how = ['-trimpath', '-ldflags', `-s -w${flags}`];
+      await run(go, ['build', ...how, '-o', join(part, name), from], {
+        cwd: home,
+        env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
+      });
+    }
     renameSync(part, folder);
-    return { value: file, said: 'built' };
+    return { value: folder, said: 'built' };
   });
 }

@@ -11,7 +11,7 @@ import { temporalPrograms } from '../parts/temporal-binary.ts';
 import { step } from '../progress.ts';
 import { run } from '../run.ts';
 import type { Machine } from './machine.ts';
-import { ensureTemporalUi } from './programs.ts';
+import { ensureCaddy, ensureTemporalUi } from './programs.ts';
 
 interface StandIn {
   folder: string;
@@ -44,6 +44,7 @@ async function standIns(): Promise<StandIn[]> {
       programs: [cli, sqlTool],
     },
     { folder: 'temporal-ui', image: image('temporalio/ui'), programs: [await ensureTemporalUi()] },
+    { folder: 'caddy', image: image('caddy'), programs: [await ensureCaddy()] },
   ];
 }
 
