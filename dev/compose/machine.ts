@@ -50,7 +50,7 @@ export function startMachine(home: string): Promise<Machine> {
         '--net',
         '--mount',
         '--pid',
-        `--wd=${folder}`,
+        `--wdns=${folder}`,
         '--',
       ],
       stop: () => stop(outer, router),
