@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { CannotGoOn } from '../dev/failure.ts';
 
 export interface Wish {
   /** What to measure, by id; empty: all. */
@@ -12,22 +13,29 @@ export interface Wish {
 const iterationsUsual = 15;
 const iterationsMost = 45;
 
-export function readArguments(args: string[], known: string[]): Wish {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { n: { type: 'string' }, max: { type: 'string' }, out: { type: 'string' } },
-  });
+export function readArguments(args: string[], known: readonly string[]): Wish {
+  const { values, positionals } = parse(args);
   const unknown = positionals.find((id) => !known.includes(id));
-  if (unknown !== undefined) throw new Error(`no ${unknown} among ${known.join(', ')}`);
+  if (unknown !== undefined) {
+    throw new CannotGoOn(`There is no ${unknown} to measure, only ${known.join(', ')}.`);
+  }
   const iterations = count('n', values.n) ?? iterationsUsual;
   const usualMax = iterations < iterationsUsual ? iterations : iterationsMost;
   const iterationsMax = Math.max(iterations, count('max', values.max) ?? usualMax);
   return { ids: positionals, iterations, iterationsMax, out: values.out ?? null };
 }
 
+function parse(args: string[]) {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({ args, allowPositionals: true, options: { n: text, max: text, out: text } });
+  } catch (error) {
+    throw new CannotGoOn(error instanceof Error ? error.message : String(error));
+  }
+}
+
 function count(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new Error(`--${name} takes a number of iterations, not ${text}`);
+  throw new CannotGoOn(`--${name} takes a number of iterations, not ${text}.`);
 }

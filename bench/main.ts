@@ -3,28 +3,13 @@ import { dirname, join } from 'node:path';
 import { CannotGoOn, failWith } from '../dev/failure.ts';
 import { repository } from '../dev/folders.ts';
 import { readArguments, type Wish } from './arguments.ts';
-import { agentHalf } from './chat/agent-half.ts';
-import { signalHalf } from './chat/signal-half.ts';
-import { turnEnd } from './chat/turn-end.ts';
-import { turnSteps } from './chat/turn-steps.ts';
-import { wholePausedTurn, wholeTurn } from './chat/whole-turn.ts';
-import { coldStart } from './cold/cold-start.ts';
-import { coldSteps } from './cold/cold-steps.ts';
-import { counters } from './counters/counters.ts';
-import { fanOut } from './fan-out/fan-out.ts';
-import { firehose } from './firehose/firehose.ts';
-import { latency } from './latency/latency.ts';
 import { type Comparison, compare, type Iteration } from './measure/compare.ts';
 import type { Target } from './measure/scenario.ts';
-import type { Survey, SurveyResult } from './measure/survey.ts';
+import type { SurveyResult } from './measure/survey.ts';
+import { isMissed } from './measure/verdict.ts';
 import { describeMachine } from './report/machine.ts';
 import { comparisonText, summaryText, three } from './report/table.ts';
-import { trigger } from './trigger/trigger.ts';
-
-const turns = [wholeTurn, wholePausedTurn, agentHalf, signalHalf, turnEnd];
-const targets: Target[] = [coldStart, ...turns, trigger, firehose, fanOut, latency];
-const surveys: Survey[] = [coldSteps, turnSteps, counters];
-const failing = new Set<Comparison['verdict']>(['above gate', 'below gate']);
+import { knownIds, surveys, targets } from './targets.ts';
 
 const end = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -33,8 +18,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 await main().catch(failWith);
 
 async function main(): Promise<void> {
-  const known = [...targets, ...surveys].map(({ id }) => id);
-  const wish = readArguments(process.argv.slice(2), known);
+  const wish = readArguments(process.argv.slice(2), knownIds);
   const isWished = ({ id }: { id: string }): boolean =>
     wish.ids.length === 0 || wish.ids.includes(id);
   const machine = await describeMachine();
@@ -60,7 +44,7 @@ async function main(): Promise<void> {
   const measured = { at: new Date().toISOString(), machine, comparisons, surveys: surveyed };
   writeFileSync(file, `${JSON.stringify(measured, null, 2)}\n`);
   say(`\nAll figures: ${file}`);
-  if (comparisons.some(({ verdict }) => failing.has(verdict))) process.exitCode = 1;
+  if (comparisons.some(({ verdict }) => isMissed(verdict))) process.exitCode = 1;
 }
 
 async function measure(target: Target, wish: Wish): Promise<Comparison> {

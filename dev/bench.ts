@@ -1,7 +1,10 @@
 // The service against its limits, on a stack of its own, one bench at a time: two at once would measure
-// each other. Ends with exit code 1 where a target is missed.
+// each other. Ends with exit code 1 where a target is missed. What it is asked for is read before
+// anything is started.
 
 import { join } from 'node:path';
+import { readArguments } from '../bench/arguments.ts';
+import { knownIds } from '../bench/targets.ts';
 import { onFreshStack } from './checked-stack.ts';
 import { failWith } from './failure.ts';
 import { repository } from './folders.ts';
@@ -9,11 +12,12 @@ import { show } from './test-steps.ts';
 
 const program = join(repository, 'bench/main.ts');
 
-await onFreshStack('bench', ({ env, signal }) => {
-  const args = ['--import', 'tsx', program, ...process.argv.slice(2)];
-  return show(process.execPath, args, { env, signal });
-})
-  .then((code) => {
-    process.exitCode = code === 0 ? 0 : 1;
-  })
-  .catch(failWith);
+await bench(process.argv.slice(2)).catch(failWith);
+
+async function bench(asked: string[]): Promise<void> {
+  readArguments(asked, knownIds);
+  const code = await onFreshStack('bench', ({ env, signal }) =>
+    show(process.execPath, ['--import', 'tsx', program, ...asked], { env, signal }),
+  );
+  process.exitCode = code === 0 ? 0 : 1;
+}

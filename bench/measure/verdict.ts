@@ -8,6 +8,10 @@ const narrowShare = 0.07;
 const iterationsNeeded = 15;
 const generatorMost = 0.9;
 
+/** What fails the command. What could not be told fails nothing. */
+export const isMissed = (verdict: Verdict): boolean =>
+  verdict === 'above gate' || verdict === 'below gate';
+
 export interface Measured {
   ratio: number;
   interval: Interval;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { medianInterval, quantile } from '../../bench/measure/statistics.ts';
-import { type Measured, verdictOf } from '../../bench/measure/verdict.ts';
+import { isMissed, type Measured, verdictOf } from '../../bench/measure/verdict.ts';
 
 const less = { better: 'less', goal: 1.1, gate: 1.2 } as const;
 const more = { better: 'more', goal: 0.8, gate: 0.6 } as const;
@@ -29,6 +29,11 @@ test('says that it cannot tell where the interval is wide, or the iterations are
   expect(judged(1, [1, 1], { count: 14 })[0]).toBe('inconclusive');
   expect(judged(1, [1, 1], { generatorShare: 0.91 })[0]).toBe('inconclusive');
   expect(judged(1, [1, 1], { generatorShare: 0.9 })[0]).toBe('goal met');
+});
+
+test('fails the command by what is beyond its gate alone', () => {
+  const verdicts = ['goal met', 'gate met', 'inconclusive', 'above gate', 'below gate'] as const;
+  expect(verdicts.filter(isMissed)).toEqual(['above gate', 'below gate']);
 });
 
 test('finds quantiles between neighbours, and the same interval for the same figures', () => {
