@@ -35,12 +35,14 @@ CMD ["--help"]
 
 FROM node:24-bookworm-slim
 RUN apt-get update \
- && apt-get install -y --no-install-recommends ca-certificates \
+ && apt-get install -y --no-install-recommends ca-certificates openssl \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt /var/log/dpkg.log \
  && rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn* \
  && ln -s /app/deploy/flowrun /usr/local/bin/flowrun \
  && install -d -m 700 /data \
- && install -d -o node -g node /secrets /secrets/service /secrets/postgres /secrets/redis /secrets/temporal
+ && for reader in service postgres redis temporal hosts entrance; do \
+      install -d -o node -g node /secrets /secrets/$reader; \
+    done
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app /app

@@ -1,0 +1,73 @@
+// All that another host has to know, as one archive: unpacked into a clone it is `.env` and `host/`.
+
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { HostsConfig } from '../../config/hosts-config.ts';
+import { keyPairIn, makeHostCertificate } from './certificates.ts';
+import { placesBelow } from './host-list.ts';
+
+const run = promisify(execFile);
+const archiveMaxBytes = 1024 * 1024;
+
+export interface FirstMachine extends HostsConfig {
+  /** Where this machine keeps its secrets. */
+  secrets: string;
+}
+
+export interface Bundle {
+  archive: Buffer;
+  /** The certificate that is to be put on the list; its key is in the archive alone. */
+  certificate: string;
+  forget(): void;
+}
+
+export async function makeBundle(name: string, first: FirstMachine): Promise<Bundle> {
+  const folder = mkdtempSync(join(tmpdir(), 'host-'));
+  const host = join(folder, 'bundle/host');
+  mkdirSync(host, { recursive: true });
+  const pair = keyPairIn(folder);
+  await makeHostCertificate(pair, name);
+  copyFileSync(pair.key, join(host, 'host.key'));
+  copyFileSync(pair.certificate, join(host, 'host.crt'));
+  copyFileSync(placesBelow(first.secrets).authority.certificate, join(host, 'authority.crt'));
+  copyFileSync(join(first.secrets, 'service/encryption-key'), join(host, 'encryption-key'));
+  writeFileSync(join(host, 'database-url'), databaseUrl(first));
+  writeFileSync(join(host, 'redis-url'), redisUrl(first));
+  writeFileSync(join(folder, 'bundle/.env'), settings(name, first));
+  const owned = ['--owner=0', '--group=0', '--mode=u=rwX,go='];
+  const { stdout: archive } = await run(
+    'tar',
+    ['-c', ...owned, '-C', join(folder, 'bundle'), '.env', 'host'],
+    { encoding: 'buffer', maxBuffer: archiveMaxBytes },
+  );
+  const forget = () => rmSync(folder, { recursive: true, force: true });
+  return { archive, certificate: pair.certificate, forget };
+}
+
+function databaseUrl({ secrets, name, ports }: FirstMachine): string {
+  const files =
+    'sslrootcert=/secrets/authority.crt&sslcert=/secrets/host.crt&sslkey=/secrets/host.key';
+  const password = passwordIn(secrets, 'postgres/flowrun');
+  return `postgres://flowrun:${password}@${name}:${ports.postgres}/flowrun?sslmode=verify-full&${files}\n`;
+}
+
+function redisUrl({ secrets, name, ports }: FirstMachine): string {
+  return `rediss://:${passwordIn(secrets, 'redis/password')}@${name}:${ports.redis}/0\n`;
+}
+
+const passwordIn = (secrets: string, file: string): string =>
+  readFileSync(join(secrets, file), 'utf8').trim();
+
+function settings(host: string, { name, ports, project, publicUrl }: FirstMachine): string {
+  return `# This machine as the host ${host} of the installation at ${name}. Further settings go below.
+# What lies in host/ opens that installation: whoever reads it can do all that a worker can.
+COMPOSE_FILE=deploy/hosts/other.yml
+COMPOSE_PROJECT_NAME=${project}
+HOST_NAME=${host}
+TEMPORAL_ADDRESS=${name}:${ports.temporal}
+PUBLIC_URL=${publicUrl}
+`;
+}
