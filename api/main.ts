@@ -88,7 +88,7 @@ function open() {
   if (config.offlineModel) logger.warn({ hint: 'no ANTHROPIC_API_KEY is set' }, 'offline_model');
   const onError = (err: Error) => logger.warn({ err }, 'connection_lost');
   const pool = createPool(config.databaseUrl, { applicationName, max: poolSize, onError });
-  const redis = connectRedis({ url: config.redisUrl, name: applicationName, onError });
+  const redis = connectRedis({ ...config.redis, name: applicationName, onError });
   const frameStream = createFrameStream(redis, { instance, onError });
   const bells = createBells(redis, { instance, onError });
   const questions = createHostRequestStore(pool);

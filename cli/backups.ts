@@ -42,13 +42,12 @@ interface Restored {
  * nothing is lost with it. All the rest is one transaction; the schema is brought up to date after it.
  */
 async function restoreBackup(file: string, { replace }: { replace: boolean }): Promise<Restored> {
-  const { databaseUrl, encryptionKey, programEnv: env, ...redis } = readRestoreConfig();
+  const { databaseUrl, encryptionKey, programEnv: env, redis, instance } = readRestoreConfig();
   const backup = await openBackup(file);
   const facts = await factsOf(databaseUrl);
   refuseUnlessFit(backup.head, { key: encryptionKey, facts, replace });
   const programs = await findClientPrograms({ databaseUrl, env }, facts.serverMajor);
-  const { redisUrl: url, instance } = redis;
-  await forgetRuns({ url, instance }).catch((error: unknown) => {
+  await forgetRuns({ ...redis, instance }).catch((error: unknown) => {
     throw new CliError(`Redis cannot be reached, or refuses: ${messageOf(error)}`);
   });
   const { dumpedAt } = backup.head;

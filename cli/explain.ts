@@ -31,6 +31,7 @@ function ofDatabase(error: unknown): string {
   const code = codeOf(error);
   if (unreachable.has(code) || isNoSocket(error))
     return `Postgres cannot be reached: ${said}\n${startHelp}`;
+  if (ofTls.test(code)) return `The way to Postgres is not to be trusted: ${said}\n${tlsHelp}`;
   if (code === '42P01' || code === '42883')
     return 'The database has no schema yet: run `flowrun migrate`.';
   if (code === '3D000') return `${said}\n${startHelp}`;
@@ -41,6 +42,10 @@ function ofDatabase(error: unknown): string {
 
 const startHelp =
   'Is it running, and is DATABASE_URL right? `npm start` brings up the local stack.';
+
+const ofTls = /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/;
+const tlsHelp =
+  'See sslrootcert, sslcert and sslkey in DATABASE_URL; `flowrun doctor` says what each of them lacks.';
 
 const unreachable = new Set([
   'ECONNREFUSED',
@@ -60,7 +65,7 @@ function isNoSocket(error: unknown): boolean {
 /** A connection tried on several addresses fails with all of their errors at once. */
 function errorText(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(errorText).join('; ');
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? error.message.trim() : String(error);
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DoctorConfig, readDoctorConfig } from '../config/doctor-config.ts';
 import type { Environment } from '../config/environment.ts';
+import type { RedisConfig } from '../config/redis-config.ts';
 import { createEngine } from '../systems/docker/engine.ts';
 import { createSandboxes } from '../systems/docker/sandbox.ts';
 import { createHostStore } from '../systems/postgres/host-store.ts';
@@ -17,7 +18,10 @@ import { askRedis } from '../systems/redis/probe.ts';
 import { createTemporal, type Temporal } from '../systems/temporal/client.ts';
 import { createTemporalProbe, type TemporalProbe } from '../systems/temporal/probe.ts';
 import { askApi } from './doctor/ask-api.ts';
+import { tryHandshake } from './doctor/handshake.ts';
+import { handshakeTarget } from './doctor/handshake-targets.ts';
 import type { Parts } from './doctor/parts.ts';
+import { tlsTrouble, toldByPostgres } from './doctor/tls-trouble.ts';
 import { createMends } from './doctor-mends.ts';
 
 /** Longer than a worker takes to come by again. */
@@ -35,7 +39,8 @@ export async function withDoctor<T>(
     return await work({
       config,
       ...onPostgres(pool, config),
-      redis: config.redisUrl === null ? null : { version: askerOf(config.redisUrl) },
+      redis: config.redis && { version: askerOf(config.redis) },
+      handshake: (store, error) => handshakeOf(config, store, error),
       temporal: temporal && { ...temporal.client, facts: temporal.probe.facts },
       docker: dockerOf(config),
       readiness: () => askApi(config.publicUrl),
@@ -47,7 +52,18 @@ export async function withDoctor<T>(
   }
 }
 
-const askerOf = (redisUrl: string) => () => askRedis(redisUrl);
+const askerOf = (redis: RedisConfig) => () => askRedis(redis);
+
+async function handshakeOf(
+  config: DoctorConfig,
+  ...[store, error]: Parameters<Parts['handshake']>
+): ReturnType<Parts['handshake']> {
+  const target = handshakeTarget(store, config);
+  if (target === null) return null;
+  const told = store === 'postgres' ? toldByPostgres(error) : null;
+  const trouble = told ?? (await tryHandshake(target));
+  return trouble && tlsTrouble(store, trouble, target.tls);
+}
 
 function onPostgres(pool: Pool, { encryptionKey }: DoctorConfig) {
   const sealer = createSealer(encryptionKey);

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { surroundings } from './cli-config.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
+import { type RedisConfig, redisConfig, redisVariables } from './redis-config.ts';
 import { serviceVariables } from './variables.ts';
 
 export interface BackupConfig {
@@ -11,7 +12,7 @@ export interface BackupConfig {
 }
 
 export interface RestoreConfig extends BackupConfig {
-  redisUrl: string;
+  redis: RedisConfig;
   instance: string;
 }
 
@@ -28,11 +29,11 @@ export function readBackupConfig(env: Environment = process.env): Readonly<Backu
 }
 
 export function readRestoreConfig(env: Environment = process.env): Readonly<RestoreConfig> {
-  const { REDIS_URL, INSTANCE } = serviceVariables;
-  const read = readVariables(surroundings(env), { REDIS_URL, INSTANCE });
+  const { INSTANCE } = serviceVariables;
+  const read = readVariables(surroundings(env), { ...redisVariables, INSTANCE });
   return frozen({
     ...readBackupConfig(env),
-    redisUrl: read.REDIS_URL,
+    redis: redisConfig(read),
     instance: read.INSTANCE,
   });
 }

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Failpoint } from '../core/failpoint.ts';
 import type { RuntimeSetting } from '../core/sandbox-runtime.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
+import { type RedisConfig, redisConfig } from './redis-config.ts';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.ts';
 import {
   apiVariables,
@@ -12,6 +13,7 @@ import {
   workerVariables,
 } from './variables.ts';
 
+export type { RedisConfig } from './redis-config.ts';
 export type { TemporalConfig } from './temporal-config.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -37,7 +39,7 @@ export interface Times {
 interface ServiceConfig {
   instance: string;
   databaseUrl: string;
-  redisUrl: string;
+  redis: RedisConfig;
   temporal: TemporalConfig;
   /** The address by which clients reach the API, without a slash at its end. */
   publicUrl: string;
@@ -144,7 +146,7 @@ function serviceConfig(read: ServiceVariables, env: Environment): ServiceConfig 
   return {
     instance: read.INSTANCE,
     databaseUrl: read.DATABASE_URL,
-    redisUrl: read.REDIS_URL,
+    redis: redisConfig(read),
     temporal: readTemporalConfig(env),
     publicUrl: publicUrlOf(read),
     encryptionKey: read.ENCRYPTION_KEY,

@@ -1,9 +1,9 @@
 import type { Buffer } from 'node:buffer';
 import type { RuntimeSetting } from '../core/sandbox-runtime.ts';
 import { surroundings } from './cli-config.ts';
-import { ConfigError } from './config-error.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
-import { readTemporalConfig, type TemporalConfig } from './temporal-config.ts';
+import { type RedisConfig, redisConfig, redisVariables } from './redis-config.ts';
+import { findTemporalConfig, type TemporalConfig } from './temporal-config.ts';
 import { publicUrlOf, serviceVariables, workerVariables } from './variables.ts';
 
 /** What the doctor can look at from here; null is what the surroundings do not tell it. */
@@ -12,7 +12,7 @@ export interface DoctorConfig {
   databaseUrl: string;
   encryptionKey: Buffer;
   publicUrl: string;
-  redisUrl: string | null;
+  redis: RedisConfig | null;
   temporal: TemporalConfig | null;
   /** Of a host, where this is one. */
   dockerHost: string | null;
@@ -43,7 +43,8 @@ const needed = {
   SESSION_IDLE_MS: serviceVariables.SESSION_IDLE_MS,
   SESSION_ATTENDED_IDLE_MS: serviceVariables.SESSION_ATTENDED_IDLE_MS,
   SESSION_TURNS_PER_HISTORY: serviceVariables.SESSION_TURNS_PER_HISTORY,
-  REDIS_URL: serviceVariables.REDIS_URL.optional(),
+  ...redisVariables,
+  REDIS_URL: redisVariables.REDIS_URL.optional(),
   DOCKER_HOST: workerVariables.DOCKER_HOST.unwrap().optional(),
   SANDBOX_IMAGE: workerVariables.SANDBOX_IMAGE.optional(),
   SANDBOX_RUNTIME: workerVariables.SANDBOX_RUNTIME,
@@ -59,8 +60,9 @@ export function readDoctorConfig(given: Environment = process.env): Readonly<Doc
     databaseUrl: read.DATABASE_URL,
     encryptionKey: read.ENCRYPTION_KEY,
     publicUrl: publicUrlOf(read),
-    redisUrl: read.REDIS_URL ?? null,
-    temporal: temporalOf(env),
+    redis:
+      read.REDIS_URL === undefined ? null : redisConfig({ ...read, REDIS_URL: read.REDIS_URL }),
+    temporal: findTemporalConfig(env),
     dockerHost: read.DOCKER_HOST ?? null,
     sandboxImage: read.SANDBOX_IMAGE ?? null,
     sandboxRuntime: read.SANDBOX_RUNTIME,
@@ -74,14 +76,4 @@ export function readDoctorConfig(given: Environment = process.env): Readonly<Doc
       sessionTurnsPerHistory: read.SESSION_TURNS_PER_HISTORY,
     },
   });
-}
-
-/** Its own configuration file may say where it is, too. */
-function temporalOf(env: Environment): TemporalConfig | null {
-  try {
-    return readTemporalConfig(env);
-  } catch (error) {
-    if (error instanceof ConfigError && error.cause === undefined) return null;
-    throw error;
-  }
 }

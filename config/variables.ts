@@ -5,13 +5,23 @@ import { isAbsolute } from 'node:path';
 import { failpoints } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import { runtimeSettings } from '../core/sandbox-runtime.ts';
+import { expectedOfFiles } from './database-files.ts';
 import { variable } from './environment.ts';
 import { defaultCapacity } from './host-capacity.ts';
+import { areCertificates, inPem, isPrivateKey } from './pem.ts';
 
 /** What the API and the worker both read, beside Temporal's own set. */
 export const serviceVariables = {
-  DATABASE_URL: address('a postgres:// address', ['postgres:', 'postgresql:']),
-  REDIS_URL: address('a redis:// address', ['redis:', 'rediss:']),
+  DATABASE_URL: address('a postgres:// address', ['postgres:', 'postgresql:']).superRefine(
+    (url, context) => {
+      const message = expectedOfFiles(url);
+      if (message !== null) context.addIssue({ code: 'custom', message });
+    },
+  ),
+  REDIS_URL: address('a redis:// or rediss:// address', ['redis:', 'rediss:']),
+  REDIS_TLS_CA: certificates().optional(),
+  REDIS_TLS_CERT: certificates().optional(),
+  REDIS_TLS_KEY: variable(inPem.key, (text) => (isPrivateKey(text) ? text : null)).optional(),
   ENCRYPTION_KEY: variable('32 bytes in base64', (text) => {
     const key = Buffer.from(text, 'base64');
     return key.length === 32 ? key : null;
@@ -126,6 +136,10 @@ function address(expected: string, protocols: string[]) {
     const known = URL.canParse(text) && protocols.includes(new URL(text).protocol);
     return known ? text.replace(/\/$/, '') : null;
   });
+}
+
+function certificates() {
+  return variable(inPem.certificates, (text) => (areCertificates(text) ? text : null));
 }
 
 function matching(expected: string, pattern: RegExp) {

@@ -24,7 +24,8 @@ export function redactText(text: string): string {
     .replaceAll(modelKey, 'sk-[redacted]')
     .replaceAll(headerCredentials, '$1 [redacted]')
     .replaceAll(passwordInAddress, '$1[redacted]@')
-    .replaceAll(secretInQuery, '$1[redacted]');
+    .replaceAll(secretInQuery, '$1[redacted]')
+    .replaceAll(privateKey, '[redacted private key]');
 }
 
 /** Whether a name stands for something secret, however it is spelled. */
@@ -42,7 +43,9 @@ const ownKey = /frs_[0-9A-Za-z]{20,}/g;
 const modelKey = /\bsk-[A-Za-z0-9_-]{8,}/g;
 const headerCredentials = /\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi;
 const passwordInAddress = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"']{1,500}@/gi;
-const secretInQuery = /([?&](?:api_?key|key|token|secret|sig|signature|password|auth)=)[^&\s"']+/gi;
+const secretInQuery =
+  /([?&](?:api_?key|key|token|secret|sig|signature|(?:ssl)?password|auth)=)[^&\s"']+/gi;
+const privateKey = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}-----|$)/gs;
 const origin = /^[a-z]{1,10}:\/\/[^/?#@]{1,300}(?=[/?#]|$)/i;
 
 function isDatabaseError(value: object): boolean {

@@ -7,6 +7,7 @@ export const secretNames: ReadonlySet<string> = new Set([
   'argv',
   'authorization',
   'body',
+  'cert',
   'content',
   'cookie',
   'credential',

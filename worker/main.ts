@@ -232,7 +232,7 @@ function connect() {
   const data = { dir: config.dataDir, volume: config.dataVolume };
   if (config.offlineModel) logger.warn('offline_model');
   const onError = (error: Error): void => logger.warn({ err: error }, 'connection_lost');
-  const redis = connectRedis({ url: config.redisUrl, name, onError });
+  const redis = connectRedis({ ...config.redis, name, onError });
   const pool = createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError });
   const engine = createEngine({ dockerHost, instance, data, runtime });
   const clockAheadMs = () => clockAheadOfPostgres(pool);

@@ -1,3 +1,4 @@
+import type { Store } from './handshake-targets.ts';
 import type { Parts } from './parts.ts';
 
 /** Something that is wrong. */
@@ -29,6 +30,8 @@ export interface Check {
   look(parts: Parts): Promise<Finding>;
   /** What is wrong where looking fails, without its full stop: the error is added. */
   ifItFails: Pick<Trouble, 'code' | 'what' | 'advice'>;
+  /** What it asks: where that fails, the handshake with it may say more. */
+  store?: Store;
 }
 
 export const seen = (said: string[], ...troubles: Trouble[]): Finding => ({

@@ -1,5 +1,5 @@
 import { redactText } from '../../core/redact.ts';
-import type { Check, Finding, Trouble } from './check.ts';
+import { type Check, type Finding, seen, type Trouble } from './check.ts';
 import type { Parts } from './parts.ts';
 
 export interface Outcome {
@@ -79,8 +79,10 @@ async function look(check: Check, parts: Parts): Promise<Finding> {
   try {
     return await check.look(parts);
   } catch (error) {
+    const ofTls = check.store && (await parts.handshake(check.store, error));
+    if (ofTls) return seen([], { ...ofTls, what: redactText(ofTls.what) });
     const what = `${check.ifItFails.what}: ${textOf(error).replace(/\.$/, '')}.`;
-    return { said: [], troubles: [{ ...check.ifItFails, what }], skipped: null };
+    return seen([], { ...check.ifItFails, what });
   }
 }
 

@@ -10,6 +10,8 @@ import type { RunStore } from '../../systems/postgres/run-store.ts';
 import type { ScheduleStore } from '../../systems/postgres/schedule-store.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
 import type { TemporalFacts } from '../../systems/temporal/probe.ts';
+import type { Trouble } from './check.ts';
+import type { Store } from './handshake-targets.ts';
 
 /** What the doctor looks at; null is what it was not told of. */
 export interface Parts {
@@ -35,6 +37,8 @@ export interface Parts {
     largestTables(limit: number): Promise<TableSize[]>;
   };
   redis: { version(): Promise<string | null> } | null;
+  /** What is wrong with the way to a store that did not answer but with this error; null where TLS is not. */
+  handshake(store: Store, error: unknown): Promise<Trouble | null>;
   temporal:
     | (Pick<Temporal, 'describe' | 'openWorkflows'> & { facts(): Promise<TemporalFacts> })
     | null;

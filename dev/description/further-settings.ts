@@ -2,7 +2,9 @@
 export const furtherSettings = `## Temporal
 
 \`TEMPORAL_ADDRESS\` (required), \`TEMPORAL_NAMESPACE\` (\`default\`), \`TEMPORAL_API_KEY\`, \`TEMPORAL_TLS_*\` and \`TEMPORAL_CONFIG_FILE\` are
-Temporal's own, with the meaning that its clients give them.
+Temporal's own, with the meaning that its clients give them. For TLS: \`TEMPORAL_TLS=true\`, or \`TEMPORAL_TLS_SERVER_CA_CERT_PATH\`,
+\`TEMPORAL_TLS_CLIENT_CERT_PATH\` and \`TEMPORAL_TLS_CLIENT_KEY_PATH\` (or \`…_DATA\`, with the PEM itself), and
+\`TEMPORAL_TLS_SERVER_NAME\`; [more hosts](more-hosts.md#tls) has those of all stores.
 
 ## Docker compose
 

@@ -23,8 +23,13 @@ type Name =
   | keyof typeof workerVariables;
 
 const purposes: Record<Name, string> = {
-  DATABASE_URL: 'Postgres, which holds the truth.',
+  DATABASE_URL:
+    'Postgres, which holds the truth. For TLS with `?sslmode=verify-full`, and `sslrootcert`, `sslcert` and `sslkey` as names of files.',
   REDIS_URL: 'Redis: live frames, rate limits, presence; nothing that cannot be lost.',
+  REDIS_TLS_CA:
+    'With a rediss:// address: what has signed its certificate, instead of the usual authorities.',
+  REDIS_TLS_CERT: 'The certificate that is shown to Redis, where it demands one.',
+  REDIS_TLS_KEY: 'The key of that certificate.',
   ENCRYPTION_KEY:
     'Seals configurations and secrets in Postgres. Keep a copy: without it they cannot be read.',
   INSTANCE: 'The name of this service among others on the same Redis, Temporal and Docker.',

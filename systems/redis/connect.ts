@@ -1,10 +1,16 @@
+import { isIP } from 'node:net';
 import { Redis } from 'ioredis';
 import { limits } from '../../core/limits.ts';
 
 export type { Redis } from 'ioredis';
 
-export interface RedisConnectOptions {
+/** Where Redis is; with a rediss:// address, what is trusted there and what is shown, in PEM. */
+export interface RedisAddress {
   url: string;
+  tls?: { ca?: string; cert?: string; key?: string };
+}
+
+export interface RedisConnectOptions extends RedisAddress {
   /** As `CLIENT LIST` shows the connection. */
   name: string;
   onError: (error: Error) => void;
@@ -14,8 +20,10 @@ export interface RedisConnectOptions {
  * A connection that refuses at once what it cannot do now: nothing waits in a queue while Redis is
  * away, since everything in it can be made again from Postgres. It comes back by itself.
  */
-export function connectRedis({ url, name, onError }: RedisConnectOptions): Redis {
+export function connectRedis({ url, tls, name, onError }: RedisConnectOptions): Redis {
+  const overTls = new URL(url).protocol === 'rediss:';
   const redis = new Redis(url, {
+    ...(overTls && { tls: { ...tls, ...serverName(url) } }),
     connectionName: name,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -25,6 +33,24 @@ export function connectRedis({ url, name, onError }: RedisConnectOptions): Redis
     connectTimeout: limits.redisCommandTimeoutMs,
     retryStrategy: (attempt) => Math.min(50 * attempt, limits.redisReconnectMaxMs),
   });
-  redis.on('error', onError);
+  redis.on('error', (error) => {
+    onError(overTls && redis.status !== 'ready' ? ofTls(error) : error);
+  });
   return redis;
+}
+
+/** Proxies in front of managed stores go by it. An address that is a number must not be one. */
+function serverName(url: string): { servername?: string } {
+  const { hostname } = new URL(url);
+  return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0 ? { servername: hostname } : {};
+}
+
+/**
+ * A server looks at a certificate when the client takes itself for connected and speaks already: what it
+ * says of it is lost with the connection.
+ */
+function ofTls(error: Error): Error {
+  const isCut = 'code' in error && error.code === 'ECONNRESET';
+  const guess = isCut ? ': it may refuse the certificate that it is shown, or demand one' : '';
+  return new Error(`no TLS connection to Redis: ${error.message}${guess}`, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { connectRedis } from './connect.ts';
+import { connectRedis, type RedisAddress } from './connect.ts';
 import { redisKeys } from './keys.ts';
 
 const atOnce = 1_000;
@@ -8,13 +8,11 @@ const atOnce = 1_000;
  * does not answer.
  */
 export async function forgetRuns({
-  url,
   instance,
-}: {
-  url: string;
-  instance: string;
-}): Promise<void> {
-  const redis = connectRedis({ url, name: `${instance}-cli`, onError: () => undefined });
+  ...address
+}: RedisAddress & { instance: string }): Promise<void> {
+  const name = `${instance}-cli`;
+  const redis = connectRedis({ ...address, name, onError: () => undefined });
   try {
     await new Promise<void>((resolve, reject) => {
       redis.once('ready', resolve);

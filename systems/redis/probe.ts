@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { limits } from '../../core/limits.ts';
-import { connectRedis, type Redis } from './connect.ts';
+import { connectRedis, type Redis, type RedisAddress } from './connect.ts';
 
 /** Throws where Redis does not answer; null where it answers, but not to this question. */
 export async function redisVersion(redis: Redis): Promise<string | null> {
@@ -10,12 +10,12 @@ export async function redisVersion(redis: Redis): Promise<string | null> {
 }
 
 /** By a connection of its own; what went wrong with that is thrown. */
-export async function askRedis(url: string): Promise<string | null> {
+export async function askRedis(address: RedisAddress): Promise<string | null> {
   let trouble = new Error('Redis does not answer in time');
   const onError = (error: Error) => {
     trouble = error;
   };
-  const redis = connectRedis({ url, name: 'flowrun-doctor', onError });
+  const redis = connectRedis({ ...address, name: 'flowrun-doctor', onError });
   try {
     const signal = AbortSignal.timeout(limits.readinessTimeoutMs);
     if (redis.status !== 'ready') await once(redis, 'ready', { signal });

@@ -162,7 +162,7 @@ describe('what is wrong is named, without its value', () => {
     const lines = failureOf({ DATABASE_URL: undefined, REDIS_URL: '', SANDBOX_IMAGE: undefined });
     expect(lines.split('\n')).toEqual([
       'DATABASE_URL is not set: expected a postgres:// address',
-      'REDIS_URL is not set: expected a redis:// address',
+      'REDIS_URL is not set: expected a redis:// or rediss:// address',
       'SANDBOX_IMAGE is not set: expected the name of the sandbox image',
     ]);
   });

@@ -99,6 +99,12 @@ describe('a text', () => {
       'GET /api/v1/runs/1/stream?api_key=[redacted]&x=1',
     ],
     ['https://host/a?b=1&token=abc', 'https://host/a?b=1&token=[redacted]'],
+    ['postgres://h/db?sslpassword=abc', 'postgres://h/db?sslpassword=[redacted]'],
+    [
+      'bad key: -----BEGIN EC PRIVATE KEY-----\nabc\n-----END EC PRIVATE KEY-----\nof redis',
+      'bad key: [redacted private key]\nof redis',
+    ],
+    ['cut off: -----BEGIN PRIVATE KEY-----\nabc\nde', 'cut off: [redacted private key]'],
   ])('%s', (text, shown) => {
     expect(redactText(text)).toBe(shown);
   });
@@ -110,7 +116,7 @@ describe('a text', () => {
   });
 
   test('takes linear time, whatever is in it', () => {
-    const parts = ['a://', 'bearer ', '?key=', 'sk-', 'frs_', 'a'];
+    const parts = ['a://', 'bearer ', '?key=', 'sk-', 'frs_', '-----BEGIN ', 'a'];
     const work = () => parts.forEach((part) => void redactText(part.repeat(500_000)));
     expect(cpuTimeMs(work)).toBeLessThan(5_000);
   });

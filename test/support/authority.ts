@@ -1,30 +1,63 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface TestAuthority {
-  /** What is to be trusted. */
-  ca: string;
+export interface Certified {
   cert: string;
   key: string;
 }
 
+export interface TestAuthority extends Certified {
+  /** What is to be trusted. */
+  ca: string;
+  /** Another certificate under it. */
+  issue(wish: Wish): Certified;
+}
+
+export interface Wish {
+  /** As in `IP:127.0.0.1` and `DNS:localhost`. */
+  names: string[];
+  expired?: true;
+}
+
 /** A certificate authority of a test's own, and a certificate for one address under it. */
 export function makeAuthority(address: string): TestAuthority {
+  return inFolder((folder) => {
+    const self = ['-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=test authority'];
+    openssl(folder, 'req', '-x509', ...newKey, '-days', '2', ...self);
+    const [ca, caKey] = [read(folder, 'ca.crt'), read(folder, 'ca.key')];
+    const issue = (wish: Wish): Certified => sign({ ca, caKey }, wish);
+    return { ca, issue, ...issue({ names: [`IP:${address}`] }) };
+  });
+}
+
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+
+function sign({ ca, caKey }: { ca: string; caKey: string }, { names, expired }: Wish): Certified {
+  return inFolder((folder) => {
+    writeFileSync(join(folder, 'ca.crt'), ca);
+    writeFileSync(join(folder, 'ca.key'), caKey);
+    const extensions = [`subjectAltName=${names.join(',')}`, 'basicConstraints=critical,CA:FALSE'];
+    writeFileSync(join(folder, 'extensions'), `${extensions.join('\n')}\n`);
+    openssl(folder, 'req', ...newKey, '-keyout', 'key', '-out', 'csr', '-subj', '/CN=test');
+    // One of no days is over with the second that it is made in.
+    const by = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'];
+    const days = ['-days', expired ? '0' : '2', '-extfile', 'extensions'];
+    openssl(folder, 'x509', '-req', '-in', 'csr', '-out', 'cert', ...by, ...days);
+    return { cert: read(folder, 'cert'), key: read(folder, 'key') };
+  });
+}
+
+const openssl = (cwd: string, ...args: string[]) =>
+  execFileSync('openssl', args, { cwd, stdio: 'pipe' });
+
+const read = (folder: string, name: string): string => readFileSync(join(folder, name), 'utf8');
+
+function inFolder<T>(work: (folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'authority-'));
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
-  const openssl = (...args: string[]) =>
-    execFileSync('openssl', ['req', '-x509', ...newKey, ...args], { cwd: folder, stdio: 'pipe' });
   try {
-    openssl('-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=test authority');
-    openssl(
-      ...['-CA', 'ca.crt', '-CAkey', 'ca.key', '-keyout', 'key', '-out', 'cert'],
-      ...['-subj', '/CN=test server', '-addext', `subjectAltName=IP:${address}`],
-      ...['-addext', 'basicConstraints=critical,CA:FALSE'],
-    );
-    const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
-    return { ca: read('ca.crt'), cert: read('cert'), key: read('key') };
+    return work(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -2,6 +2,7 @@ import { type Check, seen } from '../check.ts';
 
 export const postgres: Check = {
   name: 'postgres',
+  store: 'postgres',
   needs: [],
   ifItFails: {
     code: 'postgres_away',

@@ -2,6 +2,7 @@ import { type Check, notHere, seen } from '../check.ts';
 
 export const redis: Check = {
   name: 'redis',
+  store: 'redis',
   needs: [],
   ifItFails: {
     code: 'redis_away',

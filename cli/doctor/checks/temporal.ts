@@ -2,6 +2,7 @@ import { type Check, notHere, seen } from '../check.ts';
 
 export const temporal: Check = {
   name: 'temporal',
+  store: 'temporal',
   needs: [],
   ifItFails: {
     code: 'temporal_away',

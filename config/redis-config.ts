@@ -1,0 +1,43 @@
+import { onlyDefined } from '../core/only-defined.ts';
+import { ConfigError } from './config-error.ts';
+import { isKeyOf } from './pem.ts';
+import { serviceVariables } from './variables.ts';
+
+const { REDIS_URL, REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY } = serviceVariables;
+export const redisVariables = { REDIS_URL, REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY };
+
+export interface RedisConfig {
+  url: string;
+  /** In PEM: what is trusted instead of the usual authorities, and what is shown. */
+  tls: { ca?: string; cert?: string; key?: string };
+}
+
+interface Read {
+  REDIS_URL: string;
+  REDIS_TLS_CA?: string | undefined;
+  REDIS_TLS_CERT?: string | undefined;
+  REDIS_TLS_KEY?: string | undefined;
+}
+
+/** Throws a ConfigError where the settings do not fit each other. */
+export function redisConfig(read: Read): RedisConfig {
+  const wrong = whatIsWrong(read);
+  if (wrong !== null) throw new ConfigError(wrong);
+  const { REDIS_URL: url, REDIS_TLS_CA: ca, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = read;
+  return { url, tls: onlyDefined({ ca, cert, key }) };
+}
+
+function whatIsWrong(read: Read): string | null {
+  const { REDIS_URL: url, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = read;
+  const names = ['REDIS_TLS_CA', 'REDIS_TLS_CERT', 'REDIS_TLS_KEY'] as const;
+  const set = names.find((name) => read[name] !== undefined);
+  if (set !== undefined && new URL(url).protocol !== 'rediss:')
+    return `REDIS_URL is wrong: expected a rediss:// address, since ${set} is set`;
+  if (cert !== undefined && key === undefined)
+    return 'REDIS_TLS_KEY is not set: expected the key of REDIS_TLS_CERT';
+  if (cert === undefined && key !== undefined)
+    return 'REDIS_TLS_CERT is not set: expected the certificate of REDIS_TLS_KEY';
+  if (cert !== undefined && key !== undefined && !isKeyOf(key, cert))
+    return 'REDIS_TLS_KEY is wrong: expected the key of REDIS_TLS_CERT';
+  return null;
+}

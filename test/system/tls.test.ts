@@ -1,0 +1,86 @@
+// All three stores over TLS that demands a certificate: whatever goes on, goes on over that.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connectRedis } from '../../systems/redis/connect.ts';
+import { cliWith } from '../cli/run-cli.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { makeAuthority } from '../support/authority.ts';
+import { openConversation } from '../support/conversation.ts';
+import { endSession } from '../support/run-ways.ts';
+import { type Service, startService } from '../support/service.ts';
+import { stackEnv } from '../support/stack-env.ts';
+import { openTlsDoor } from '../support/tls-door.ts';
+import { tlsSettings } from '../support/tls-settings.ts';
+import { openTlsStores, type TlsStores } from '../support/tls-stores.ts';
+
+const temporalName = 'temporal.test';
+const authority = makeAuthority('127.0.0.1');
+const client = authority.issue({ names: ['DNS:client'] });
+const folder = mkdtempSync(join(tmpdir(), 'tls-test-'));
+const { query, env: tlsEnv } = tlsSettings(folder, authority.ca, client);
+const env = { ...tlsEnv, TEMPORAL_TLS_SERVER_NAME: temporalName };
+
+let stores: TlsStores;
+let service: Service;
+beforeAll(async () => {
+  stores = await openTlsStores({
+    shows: authority,
+    // No client goes by the address here: the name that is set has to reach all of them.
+    temporalShows: authority.issue({ names: [`DNS:${temporalName}`] }),
+    demands: authority.ca,
+  });
+  const { redisUrl, temporalAddress } = stores;
+  const on = { postgresUrl: stores.postgresUrl(query), redisUrl, temporalAddress };
+  service = await startService({ on, env });
+}, 240_000);
+afterAll(async () => {
+  await service?.stop();
+  stores?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('carries runs and sessions, live, and is ready', async () => {
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  const { runId } = await service.trigger({ prompt: script([{ say: 'over TLS' }]) });
+  const seen = [];
+  for await (const { event } of service.stream(runId)) seen.push(event);
+  expect(seen.at(-1)).toBe('finished');
+  expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, result: 'over TLS' });
+  const chat = await openConversation(service);
+  expect(await chat.say(script([{ say: 'here' }]))).toMatchObject({ texts: ['here'] });
+  await endSession(service, chat);
+  expect(service.api.log() + service.worker.log()).not.toMatch(/PRIVATE KEY|connection_lost/);
+});
+
+it('carries a backup, and its way back', async () => {
+  const file = join(folder, 'backup');
+  const flowrun = cliWith({
+    ...env,
+    DATABASE_URL: service.database.url,
+    ENCRYPTION_KEY: service.encryptionKey.toString('base64'),
+    REDIS_URL: stores.redisUrl,
+    INSTANCE: service.instance,
+  });
+  expect(await flowrun('backup', file, '--without-key')).toMatchObject({ code: 0 });
+  await Promise.all([service.api.kill('SIGTERM'), service.worker.kill('SIGTERM')]);
+  expect(await flowrun('restore', file, '--replace')).toMatchObject({ code: 0 });
+  await Promise.all([service.api.start(), service.worker.start()]);
+  const { runId } = await service.trigger({ prompt: script([{ say: 'after it' }]) });
+  expect(await service.untilEnded(runId)).toMatchObject({ result: 'after it' });
+});
+
+it('tells Redis the name that it is called by, as proxies want it', async () => {
+  const named = authority.issue({ names: ['DNS:localhost'] });
+  const url = new URL(stackEnv.redisUrl.replace(/^redis:/, 'rediss:'));
+  const door = await openTlsDoor({ to: Number(url.port), shows: named });
+  url.host = `localhost:${door.port}`;
+  const address = { url: url.href, tls: { ca: authority.ca } };
+  const redis = connectRedis({ ...address, name: 'test', onError: () => undefined });
+  await expect.poll(() => redis.status).toBe('ready');
+  expect(door.names).toEqual(['localhost']);
+  redis.disconnect();
+  door.close();
+});
