@@ -15,8 +15,14 @@ import { ensureCluster } from './postgres-cluster.ts';
 const name = 'postgres';
 const database = 'flowrun';
 
+type Settings = Record<string, string | number>;
+
 /** The URL of a server that may make databases; `given` is the one the reader has. */
-export function ensurePostgres(folders: Folders, given?: string): Promise<string> {
+export function ensurePostgres(
+  folders: Folders,
+  given?: string,
+  more: Settings = {},
+): Promise<string> {
   return step(name, async (now) => {
     if (given) {
       await checkGiven('DATABASE_URL', given);
@@ -27,7 +33,7 @@ export function ensurePostgres(folders: Folders, given?: string): Promise<string
       return { value: urlOf(folders, kept), said: `running on 127.0.0.1:${kept}` };
     }
     await stopPostgres(folders);
-    const port = await start(folders, now);
+    const port = await start(folders, more, now);
     return { value: urlOf(folders, port), said: `started on 127.0.0.1:${port}` };
   });
 }
@@ -37,7 +43,11 @@ export function stopPostgres(folders: Folders): Promise<boolean> {
   return stopBackground(folders, name, { signal: 'SIGINT' });
 }
 
-async function start(folders: Folders, now: (doing: string) => void): Promise<number> {
+async function start(
+  folders: Folders,
+  more: Settings,
+  now: (doing: string) => void,
+): Promise<number> {
   const home = join(folders.data, name);
   const binaries = await postgresBinaries(join(home, 'cluster'), now);
   const password = passwordOf(folders);
@@ -48,6 +58,7 @@ async function start(folders: Folders, now: (doing: string) => void): Promise<nu
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: 300,
+    ...more,
   };
   const given = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   await startBackground(folders, {

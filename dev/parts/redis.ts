@@ -11,10 +11,11 @@ import { answers, keptPort, readPort } from '../ports.ts';
 import { step } from '../progress.ts';
 import { findOnPath } from '../run.ts';
 import { keptSecret } from '../secrets.ts';
+import type { ServerTls } from './server-tls.ts';
 
 const name = 'redis';
 
-export function ensureRedis(folders: Folders, given?: string): Promise<string> {
+export function ensureRedis(folders: Folders, given?: string, tls?: ServerTls): Promise<string> {
   return step(name, async (now) => {
     if (given) {
       await checkGiven('REDIS_URL', given);
@@ -22,11 +23,11 @@ export function ensureRedis(folders: Folders, given?: string): Promise<string> {
     }
     const kept = readPort(join(folders.data, `${name}.port`));
     if (kept !== undefined && isRunning(folders, name) && (await answers(kept))) {
-      return { value: urlOf(folders, kept), said: `running on 127.0.0.1:${kept}` };
+      return { value: urlOf(folders, kept, tls), said: `running on 127.0.0.1:${kept}` };
     }
     await stopRedis(folders);
-    const port = await start(folders, now);
-    return { value: urlOf(folders, port), said: `started on 127.0.0.1:${port}` };
+    const port = await start(folders, tls, now);
+    return { value: urlOf(folders, port, tls), said: `started on 127.0.0.1:${port}` };
   });
 }
 
@@ -34,14 +35,18 @@ export function stopRedis(folders: Folders): Promise<boolean> {
   return stopBackground(folders, name);
 }
 
-async function start(folders: Folders, now: (doing: string) => void): Promise<number> {
+async function start(
+  folders: Folders,
+  tls: ServerTls | undefined,
+  now: (doing: string) => void,
+): Promise<number> {
   if (findOnPath('redis-server', ['/usr/bin']) === undefined) {
     await installPackages(['redis-server'], now);
   }
   const port = await keptPort(folders.data, name);
   const settings = join(folders.data, 'redis.conf');
   const lines = [
-    `port ${port}`,
+    ...portLines(port, tls),
     'bind 127.0.0.1',
     `requirepass ${passwordOf(folders)}`,
     `dir ${folders.data}`,
@@ -57,8 +62,19 @@ async function start(folders: Folders, now: (doing: string) => void): Promise<nu
   return port;
 }
 
-function urlOf(folders: Folders, port: number): string {
-  return `redis://:${passwordOf(folders)}@127.0.0.1:${port}/0`;
+const portLines = (port: number, tls: ServerTls | undefined): string[] =>
+  tls === undefined
+    ? [`port ${port}`]
+    : [
+        'port 0',
+        `tls-port ${port}`,
+        `tls-cert-file ${tls.certificate}`,
+        `tls-key-file ${tls.key}`,
+        `tls-ca-cert-file ${tls.ca}`,
+      ];
+
+function urlOf(folders: Folders, port: number, tls: ServerTls | undefined): string {
+  return `${tls === undefined ? 'redis' : 'rediss'}://:${passwordOf(folders)}@127.0.0.1:${port}/0`;
 }
 
 function passwordOf(folders: Folders): string {

@@ -10,6 +10,7 @@ import type { Folders } from '../folders.ts';
 import { answers, freeLowPort, keptPort } from '../ports.ts';
 import { step } from '../progress.ts';
 import { run } from '../run.ts';
+import type { ServerTls } from './server-tls.ts';
 import { temporalPrograms } from './temporal-binary.ts';
 
 const name = 'temporal-server';
@@ -23,7 +24,11 @@ const stores = [
 ];
 
 /** Its address. A second call starts it again, on the same port and with all that it knew. */
-export function ensureTemporalServer(folders: Folders, postgresUrl: string): Promise<string> {
+export function ensureTemporalServer(
+  folders: Folders,
+  postgresUrl: string,
+  tls?: ServerTls,
+): Promise<string> {
   return step(name, async (now) => {
     const programs = await temporalPrograms(now);
     if (!existsSync(programs.server)) {
@@ -35,8 +40,8 @@ export function ensureTemporalServer(folders: Folders, postgresUrl: string): Pro
     now('making its databases');
     if (isNew) await makeDatabases(programs.sqlTool, new URL(postgresUrl));
     now('starting');
-    await start(folders, { program: programs.server, postgresUrl, port });
-    if (isNew) await makeNamespace(programs.cli, address);
+    await start(folders, { program: programs.server, postgresUrl, port, tls });
+    if (isNew) await makeNamespace(programs.cli, { address, tls });
     writeFileSync(join(folders.data, `${name}.made`), '');
     return { value: address, said: `started on ${address}` };
   });
@@ -58,10 +63,14 @@ async function makeDatabases(sqlTool: string, postgres: URL): Promise<void> {
   }
 }
 
-async function start(
-  folders: Folders,
-  { program, postgresUrl, port }: { program: string; postgresUrl: string; port: number },
-): Promise<void> {
+interface Start {
+  program: string;
+  postgresUrl: string;
+  port: number;
+  tls: ServerTls | undefined;
+}
+
+async function start(folders: Folders, { program, postgresUrl, port, tls }: Start): Promise<void> {
   const { hostname, port: postgresPort, username, password } = new URL(postgresUrl);
   const settings = join(folders.data, `${name}.yaml`);
   writeFileSync(settings, dynamicConfig);
@@ -78,6 +87,7 @@ async function start(
     TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1',
     DYNAMIC_CONFIG_FILE_PATH: settings,
     ...(await ownPorts(folders)),
+    ...(tls === undefined ? {} : demandingTls(tls)),
     FRONTEND_GRPC_PORT: `${port}`,
   };
   await startBackground(folders, {
@@ -89,6 +99,19 @@ async function start(
     ready: () => answers(port),
   });
 }
+
+/** Its services speak to each other over TLS, too, each with the one certificate. */
+const demandingTls = ({ ca, certificate, key }: ServerTls) => ({
+  TEMPORAL_TLS_REQUIRE_CLIENT_AUTH: 'true',
+  TEMPORAL_TLS_SERVER_CA_CERT: ca,
+  TEMPORAL_TLS_SERVER_CERT: certificate,
+  TEMPORAL_TLS_SERVER_KEY: key,
+  TEMPORAL_TLS_INTERNODE_SERVER_NAME: 'localhost',
+  TEMPORAL_TLS_FRONTEND_CERT: certificate,
+  TEMPORAL_TLS_FRONTEND_KEY: key,
+  TEMPORAL_TLS_FRONTEND_SERVER_NAME: 'localhost',
+  TEMPORAL_TLS_CLIENT1_CA_CERT: ca,
+});
 
 /** The throttle of 20 task loads a second and shard would make every hop wait for a tick. */
 const dynamicConfig = ['transfer', 'timer', 'visibility']
@@ -110,8 +133,19 @@ async function ownPorts(folders: Folders): Promise<Record<string, string>> {
   return ports;
 }
 
-async function makeNamespace(cli: string, address: string): Promise<void> {
-  const ask = (...what: string[]) => run(cli, ['operator', ...what, '--address', address]);
+async function makeNamespace(
+  cli: string,
+  { address, tls }: { address: string; tls: ServerTls | undefined },
+): Promise<void> {
+  const shown =
+    tls === undefined
+      ? []
+      : [
+          ...['--tls-ca-path', tls.ca, '--tls-cert-path', tls.certificate],
+          ...['--tls-key-path', tls.key],
+        ];
+  const ask = (...what: string[]) =>
+    run(cli, ['operator', ...what, '--address', address, ...shown]);
   await insist(() => ask('namespace', 'create', '-n', 'default', '--retention', retention));
   const attributes = searchAttributeNames.flatMap((key) => ['--name', key, '--type', 'Keyword']);
   await insist(() => ask('search-attribute', 'create', ...attributes));

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHostStore } from '../../systems/postgres/host-store.ts';
 import { script } from '../scripted-agent/lines.ts';
-import { type Conversation, openConversation } from '../support/conversation.ts';
+import { openConversation } from '../support/conversation.ts';
 import { endSession, untilWorking } from '../support/run-ways.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 import { type HeldWay, openHeldWay } from './support/held-way.ts';
+import { expectGoneOn, goesOn, ownConfiguration, writes } from './support/moved-session.ts';
 
 const lostMs = 24_000;
 const patienceMs = 120_000;
@@ -44,26 +45,6 @@ async function mayPlaceOnSecond(): Promise<boolean> {
   return found !== undefined && Date.now() - found.lastSeen.getTime() < lostMs / 4 + 1_000;
 }
 
-const writes = script([
-  { write: { path: '/workspace/notes/a.txt', content: 'kept' } },
-  { say: 'Written.' },
-]);
-/** Says what it finds of its conversation, its files and its configuration, and counts itself. */
-const goesOn = script([
-  { recall: true },
-  { shell: 'echo once >> ran; cat notes/a.txt; echo " $TOKEN"; wc -l < ran' },
-  { say: 'Gone on.' },
-]);
-
-function expectGoneOn({ events, named }: Conversation, from: number): void {
-  const later = events.slice(from);
-  const results = later.filter(({ event, data }) => event === 'user' && /tool_result/.test(data));
-  expect(results.map(({ data }) => data).join()).toMatch(/kept secret-word\\n1/);
-  const recalled = later.find(({ event, data }) => event === 'chat_output' && /notes/.test(data));
-  expect(recalled?.data).toContain('/workspace/notes/a.txt');
-  expect(named('turn_end')).toHaveLength(2);
-}
-
 async function sandboxesOf(runId: string) {
   const own = (await service.sandboxes.list()).filter((one) => one.runId === runId);
   return own.map(({ hostId, generation, state }) => ({ hostId, generation, state }));
@@ -73,7 +54,7 @@ describe('a host that is killed and does not come back', patiently, () => {
   it('is followed by another in its sessions; its runs end', async () => {
     await bothHosts();
     const first = hostIdIn(service.dataDir);
-    const chat = await openConversation(service, { env: { TOKEN: 'secret-word' } });
+    const chat = await openConversation(service, ownConfiguration);
     await chat.say(writes);
     const plain = await service.trigger({ prompt: script([{ say: 'working' }, { hang: true }]) });
     await untilWorking(service, plain);
@@ -128,7 +109,7 @@ describe('a host that Postgres does not hear', patiently, () => {
   it('loses its sessions to another, and never lets its own go on', async () => {
     await bothHosts();
     const first = hostIdIn(service.dataDir);
-    const chat = await openConversation(service, { env: { TOKEN: 'secret-word' } });
+    const chat = await openConversation(service, ownConfiguration);
     await chat.say(writes);
     await second.worker.start();
     const seen = chat.events.length;

@@ -1,0 +1,235 @@
+// Two hosts on two engines, all stores demanding TLS and a certificate: the second host joins, works,
+// is emptied and is lost with nothing but its environment.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostTimes } from '../../core/host-times.ts';
+import { callEngine } from '../../dev/engine-api.ts';
+import { stopOwnParts } from '../../dev/own-parts.ts';
+import { createEngine } from '../../systems/docker/engine.ts';
+import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
+import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { cliWith } from '../cli/run-cli.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { makeAuthority } from '../support/authority.ts';
+import { openConversation } from '../support/conversation.ts';
+import { endSession, untilWorking } from '../support/run-ways.ts';
+import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
+import { expectGoneOn, goesOn, ownConfiguration, writes } from './support/moved-session.ts';
+import { freshOwnParts, type OwnPart, ownEngine } from './support/own-parts.ts';
+import { ownTlsParts, type TlsParts } from './support/tls-parts.ts';
+
+const lostMs = 24_000;
+const patience = { timeout: 120_000 };
+
+let engine: OwnPart;
+let parts: TlsParts;
+let service: Service;
+let second: Host;
+let onSecond: Sandboxes;
+beforeAll(async () => {
+  await freshOwnParts();
+  engine = await ownEngine(false);
+  parts = await ownTlsParts();
+  const { redisUrl, temporalAddress } = parts;
+  const { query, env } = parts.settings(parts.authority.issue({ names: ['DNS:service'] }));
+  service = await startService({
+    on: { postgresUrl: parts.postgresUrl(query), redisUrl, temporalAddress },
+    env: {
+      ...env,
+      HOST_LOST_MS: String(lostMs),
+      RECONCILE_EVERY_MS: '500',
+      LEASE_MS: '3000',
+      SESSION_PAUSE_AFTER_MS: '600000',
+    },
+  });
+  second = await service.anotherHost();
+  onSecond = createSandboxes(
+    createEngine({ dockerHost: engine.address, instance: service.instance }),
+  );
+});
+afterAll(async () => {
+  for (const { containerId } of await allOn(onSecond)) await onSecond.remove(containerId);
+  await service?.stop();
+  await stopOwnParts();
+});
+
+const allOn = async (sandboxes: Sandboxes | undefined) => (await sandboxes?.list()) ?? [];
+
+async function placeOf(runId: string): Promise<'first' | 'second' | null> {
+  const on = async (sandboxes: Sandboxes): Promise<boolean> =>
+    (await sandboxes.list()).some((one) => one.runId === runId && one.state === 'running');
+  if (await on(service.sandboxes)) return 'first';
+  return (await on(onSecond)) ? 'second' : null;
+}
+
+async function secondSilentMs(): Promise<number> {
+  const hosts = await createHostStore(service.database.pool).list();
+  return hosts.find(({ hostId }) => hostId === second.hostId())?.silentMs ?? 0;
+}
+
+const hangs = script([{ say: 'working' }, { hang: true }]);
+const startSecond = () => second.worker.start({ DOCKER_HOST: engine.address, HOST_NAME: 'second' });
+const drain = (hostId: string, verb: 'drain' | 'undrain') => flowrun()('host', verb, hostId);
+
+async function stopRun(runId: string): Promise<void> {
+  await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
+  await service.untilEnded(runId);
+}
+
+function flowrun() {
+  const { redisUrl, temporalAddress } = parts;
+  const { env } = parts.settings(parts.authority.issue({ names: ['DNS:operator'] }));
+  return cliWith({
+    ...env,
+    DATABASE_URL: service.database.url,
+    ENCRYPTION_KEY: service.encryptionKey.toString('base64'),
+    REDIS_URL: redisUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    INSTANCE: service.instance,
+    PUBLIC_URL: service.url,
+  });
+}
+
+describe('a second host on an engine of its own', { timeout: 300_000 }, () => {
+  it('joins by its environment, and both take runs', async () => {
+    await startSecond();
+    const placed = new Map<string, string>();
+    for (let n = 0; n < 8 && placed.size < 2; n += 1) {
+      const { runId } = await service.trigger({ prompt: hangs });
+      await untilWorking(service, { runId });
+      const place = await placeOf(runId);
+      if (place === null || placed.has(place)) await stopRun(runId);
+      else placed.set(place, runId);
+    }
+    expect([...placed.keys()].sort()).toEqual(['first', 'second']);
+    await Promise.all([...placed.values()].map(stopRun));
+    const { out } = await flowrun()('doctor', '--json');
+    for (const store of ['postgres', 'redis', 'temporal', 'workers'])
+      expect(JSON.parse(out)).toContainEqual(
+        expect.objectContaining({ name: store, state: 'ok', troubles: [] }),
+      );
+  });
+
+  it('runs alone what is bound to it, and while it is offline nobody does', async () => {
+    const bound = ['--project', service.projectId, '--name', 'Bound', '--runner', second.hostId()];
+    const { flowId } = await flowrun().json<{ flowId: string }>('flow', 'create', ...bound);
+    const ask = () =>
+      service.call<{ runId: string }>('POST', `/flows/${flowId}/runs`, { body: { prompt: hangs } });
+    const runs = await Promise.all([ask(), ask(), ask()]);
+    for (const { data } of runs) {
+      await untilWorking(service, data);
+      expect(await placeOf(data.runId)).toBe('second');
+      await stopRun(data.runId);
+    }
+    await second.worker.kill('SIGTERM');
+    await expect.poll(secondSilentMs, patience).toBeGreaterThan(hostTimes(lostMs).unseenMs);
+    const offline = { status: 409, body: { error: { code: 'RUNNER_OFFLINE' } } };
+    expect(await ask()).toMatchObject(offline);
+    await startSecond();
+    const again = await ask();
+    expect(again.status).toBe(201);
+    await stopRun(again.data.runId);
+  });
+
+  it('has all that is new while the other is drained', async () => {
+    const first = hostIdIn(service.dataDir);
+    expect((await drain(first, 'drain')).code).toBe(0);
+    for (let n = 0; n < 4; n += 1) {
+      const { runId } = await service.trigger({ prompt: hangs });
+      await untilWorking(service, { runId });
+      expect(await placeOf(runId)).toBe('second');
+      await stopRun(runId);
+    }
+    expect((await drain(first, 'undrain')).code).toBe(0);
+  });
+
+  it('is lost at once with all that is on it: its session goes on here, its run ends', async () => {
+    const first = hostIdIn(service.dataDir);
+    await drain(first, 'drain');
+    const chat = await openConversation(service, ownConfiguration);
+    await chat.say(writes);
+    const { runId } = await service.trigger({ prompt: hangs });
+    await untilWorking(service, { runId });
+    expect([await placeOf(chat.runId), await placeOf(runId)]).toEqual(['second', 'second']);
+    await drain(first, 'undrain');
+
+    const seen = chat.events.length;
+    await loseSecond();
+    const began = performance.now();
+    expect(await chat.say(goesOn)).toMatchObject({ exitCode: 0 });
+    console.log(`the session went on ${Math.round(performance.now() - began)} ms after the loss`);
+    expectGoneOn(chat, seen);
+    expect(await placeOf(chat.runId)).toBe('first');
+    expect(await service.untilEnded(runId, patience.timeout)).toMatchObject({
+      error: expect.stringContaining('max_reconnects_exceeded'),
+    });
+
+    // What it had goes on elsewhere or has ended: when it is back it clears up.
+    await engine.start();
+    expect((await onSecond.list()).length).toBeGreaterThan(0);
+    await startSecond();
+    await expect.poll(() => onSecond.list(), patience).toEqual([]);
+    await endSession(service, chat);
+  });
+});
+
+/** Its worker, its engine and every process on it, as when a machine goes off. */
+async function loseSecond(): Promise<void> {
+  const socket = engine.address.replace(/^unix:\/\//, '');
+  const pids = await Promise.all(
+    (await onSecond.list()).map(async ({ containerId }) => {
+      const { text } = await callEngine(socket, { path: `/containers/${containerId}/json` });
+      return (JSON.parse(text) as { State: { Pid: number } }).State.Pid; // as the engine documents it
+    }),
+  );
+  expect(pids.length).toBeGreaterThanOrEqual(2);
+  const gone = second.worker.kill('SIGKILL');
+  await engine.kill();
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await gone;
+}
+
+describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
+  /** What one life of the second worker has said by when it has said this. */
+  async function saidWith(env: Record<string, string>, words: RegExp): Promise<string> {
+    await second.worker.kill('SIGTERM');
+    const from = second.worker.log().length;
+    const started = second.worker.start({ DOCKER_HOST: engine.address, ...env });
+    const ended = started.catch(() => undefined);
+    await expect.poll(() => second.worker.log().slice(from), patience).toMatch(words);
+    await second.worker.kill('SIGKILL');
+    await ended;
+    return second.worker.log().slice(from);
+  }
+
+  it('is refused by each store, and says so', async () => {
+    const stranger = makeAuthority('127.0.0.1').issue({ names: ['DNS:stranger'] });
+    const { query, env } = parts.settings(stranger);
+    const only = (prefix: string) =>
+      Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith(prefix)));
+    const url = new URL(parts.postgresUrl(query));
+    url.pathname = new URL(service.database.url).pathname;
+    const said = [
+      await saidWith({ DATABASE_URL: url.href }, /alert unknown ca.*not_yet/),
+      await saidWith(only('TEMPORAL_'), /received fatal alert: \w*(Certificate|CA).*not_yet/i),
+    ];
+    for (const life of said) expect(life).not.toMatch(/worker_ready|PRIVATE KEY/);
+    await saidWith(only('REDIS_'), /(may refuse the certificate|unknown ca).*connection_lost/);
+    const { out } = await cliWith({
+      ...env,
+      DATABASE_URL: url.href,
+      ENCRYPTION_KEY: service.encryptionKey.toString('base64'),
+      REDIS_URL: parts.redisUrl,
+      TEMPORAL_ADDRESS: parts.temporalAddress,
+      PUBLIC_URL: service.url,
+    })('doctor');
+    for (const store of ['postgres', 'redis', 'temporal'])
+      expect(out).toContain(`[${store}_refuses_certificate]`);
+  });
+
+  it('is refused without one', async () => {
+    const without = { TEMPORAL_TLS_CLIENT_CERT_PATH: '', TEMPORAL_TLS_CLIENT_KEY_PATH: '' };
+    const said = await saidWith(without, /received fatal alert: CertificateRequired.*not_yet/);
+    expect(said).not.toContain('worker_ready');
+  });
+});
