@@ -17,6 +17,7 @@ import type { ProjectStore } from '../systems/postgres/project-store.ts';
 import type { RunStore } from '../systems/postgres/run-store.ts';
 import type { SessionStore } from '../systems/postgres/session-store.ts';
 import type { WebhookStore } from '../systems/postgres/webhook-store.ts';
+import type { Bells } from '../systems/redis/bells.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { RateLimiter } from '../systems/redis/rate-limit.ts';
@@ -82,6 +83,7 @@ export interface ApiDeps {
   blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
   frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'wake'>;
   /** The way to the hosts that hold the runs. */
+  bells: Pick<Bells, 'ring'>;
   hostRequests: HostRequests;
   rateLimiter: RateLimiter;
   seats: StreamSeats;

@@ -1,3 +1,4 @@
+import type { Flow } from '../core/flow.ts';
 import type { Session } from '../core/session.ts';
 import type { ApiDeps } from './deps.ts';
 import { notFound } from './errors.ts';
@@ -10,9 +11,17 @@ export async function loadSession(
   { flowId, sessionId }: { flowId: string; sessionId: string },
   projectId: string,
 ): Promise<Session> {
-  await loadFlow(deps, flowId, projectId);
+  return sessionOf(deps, await loadFlow(deps, flowId, projectId), sessionId);
+}
+
+/** The same of a flow that was found already. */
+export async function sessionOf(
+  { sessions }: Pick<ApiDeps, 'sessions'>,
+  { flowId }: Pick<Flow, 'flowId'>,
+  sessionId: string,
+): Promise<Session> {
   const isPossible = sessionIdSchema.safeParse(sessionId).success;
-  const session = isPossible ? await deps.sessions.find(flowId, sessionId) : null;
+  const session = isPossible ? await sessions.find(flowId, sessionId) : null;
   if (session === null || session.run.deletedAt !== null) throw notFound('Session');
   return session;
 }

@@ -119,6 +119,7 @@ function open() {
     presenceEveryMs: Math.min(limits.presenceEveryMs, config.times.sessionIdleMs / 4),
     ...storesOn(pool),
     frameStream,
+    bells,
     hostRequests: createHostRequests({ store: questions, bells, newId: randomUUID }),
     rateLimiter: createRateLimiter(redis, { instance, nowMs }),
     seats: createStreamSeats(redis, { instance }),

@@ -42,5 +42,7 @@ export type HostCallResult<K extends HostCallKind> = HostCalls[K]['result'];
 
 /** Rings when a host has been asked something. */
 export const bellOfHost = (hostId: string): string => `host:${hostId}`;
+/** Rings when a session has been sent a message: its workflow tells its host, and that a little later. */
+export const bellOfSession = (runId: string): string => `session:${runId}`;
 /** Rings when a question has been answered. */
 export const bellOfRequest = (requestId: string): string => `answer:${requestId}`;

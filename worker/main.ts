@@ -116,6 +116,7 @@ function buildHome(hostId: string) {
     sandboxes,
     egress,
     dataDir: config.dataDir,
+    bells,
     image: config.sandboxImage,
     configs: createConfigStore(pool, sealer),
     frames: countedFrames(createFrameStore(pool), teller.metrics),

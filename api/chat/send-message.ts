@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
+import { bellOfSession } from '../../core/host-request.ts';
 import type { Run } from '../../core/run.ts';
 import type { StoredMessage } from '../../systems/postgres/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -24,7 +25,7 @@ interface Sending {
   log: FastifyBaseLogger;
 }
 
-type SendDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles' | 'metrics' | 'newId'>;
+type SendDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles' | 'bells' | 'metrics' | 'newId'>;
 
 /**
  * Stores the message, then tells the session's workflow; the reconciler tells it where nobody could.
@@ -47,6 +48,7 @@ export async function sendMessage(
   const { outcome, messageId, position } = accepted(stored);
   if (outcome === 'stored') {
     failpoint('chat.stored');
+    deps.bells.ring(bellOfSession(runId));
     const told = await workflows.message(run, messageId);
     if (told === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
       throw notFound('Session');

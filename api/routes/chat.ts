@@ -12,7 +12,7 @@ import { contextOf } from '../context-headers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { decodeFiles } from '../given-files.ts';
 import { loadFlow } from '../load-run.ts';
-import { loadSession } from '../load-session.ts';
+import { sessionOf } from '../load-session.ts';
 import { oneKey } from '../one-key.ts';
 import { openSession } from '../open-session.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
@@ -90,7 +90,7 @@ async function sessionFor(
   { caller, flow, sessionId, clientMessageId, headers, requestId, log }: Wanted,
 ): Promise<Run & { sessionId: string }> {
   if (sessionId !== undefined) {
-    const { run } = await loadSession(deps, { flowId: flow.flowId, sessionId }, flow.projectId);
+    const { run } = await sessionOf(deps, flow, sessionId);
     return { ...run, sessionId };
   }
   const own = clientMessageId === null ? {} : { sessionId: idFor(flow.flowId, clientMessageId) };

@@ -10,6 +10,8 @@ export interface Bells {
   ring: (name: string) => void;
   /** Rings once by itself when it has begun to listen, and whenever the connection was away. */
   listen: (name: string, onRing: () => void) => () => void;
+  /** The same without ringing by itself: for those whom a lost ring costs nothing but time. */
+  overhear: (name: string, onRing: () => void) => () => void;
   close: () => void;
 }
 
@@ -22,6 +24,10 @@ export function createBells(
   return {
     ring: (name) => void redis.publish(keys.bell(name), 's').catch(() => undefined),
     listen: (name, onRing) => listener.subscribe(keys.bell(name), onRing),
+    overhear: (name, onRing) =>
+      listener.subscribe(keys.bell(name), ({ kind }) => {
+        if (kind !== 'unsure') onRing();
+      }),
     close: listener.close,
   };
 }

@@ -108,6 +108,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
       logger: createLogger({ level: 'debug', name: 'api' }, collect(output)),
       metrics: unmeasured,
       frameStream: own,
+      bells,
       hostRequests: createHostRequests({ store: stores.hostRequests, bells, newId: randomUUID }),
       rateLimiter: createRateLimiter(connection, { instance: redis.instance, nowMs }),
       seats: createStreamSeats(connection, redis),

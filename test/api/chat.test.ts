@@ -1,7 +1,10 @@
 // Messages to sessions, at the door: what is taken, what is refused, and what the answer says of it.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bellOfSession } from '../../core/host-request.ts';
 import { limits } from '../../core/limits.ts';
+import { createBells } from '../../systems/redis/bells.ts';
+import { createLatch } from '../../worker/supervisor/latch.ts';
 import { caller } from './call.ts';
 import { sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
@@ -28,6 +31,21 @@ describe('a message', () => {
       streamUrl: expect.stringContaining(`/api/v1/runs/${session.runId}/stream`),
       position: 0,
     });
+  });
+
+  test('tells the host of its session before its workflow can', async () => {
+    const session = await open();
+    let rings = 0;
+    const bells = createBells(world.redis.redis, world.redis);
+    onTestFinished(bells.close);
+    const heard = createLatch<true>();
+    bells.listen(bellOfSession(session.runId), () => {
+      rings += 1;
+      heard.set(true);
+    });
+    await heard.happened;
+    await chat({ message: 'x', sessionId: session.sessionId });
+    await expect.poll(() => rings).toBe(2);
   });
 
   test.each([

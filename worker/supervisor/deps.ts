@@ -11,6 +11,7 @@ import type { ProjectStore } from '../../systems/postgres/project-store.ts';
 import type { RunStore } from '../../systems/postgres/run-store.ts';
 import type { SessionStore } from '../../systems/postgres/session-store.ts';
 import type { TurnStore } from '../../systems/postgres/turn-store.ts';
+import type { Bells } from '../../systems/redis/bells.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Egress } from '../egress/egress.ts';
 
@@ -54,6 +55,7 @@ export interface SupervisorDeps {
   blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;
   frameStream: Pick<FrameStream, 'publish' | 'publishFileTree' | 'expire' | 'wake'>;
   egress: Egress;
+  bells: Pick<Bells, 'overhear'>;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;
   /** How long an agent of a session that has nothing to do is left running. */

@@ -37,6 +37,7 @@ test('what a session leaves is stored after whatever else stores its files, and 
       markSaved: async () => undefined,
       sandboxGone: async () => true,
     },
+    bells: { overhear: () => () => undefined },
     frameStream: { wake: async () => true },
   };
   const parts = {

@@ -10,10 +10,11 @@ interface Nap {
   refusals?: number;
   mayAnswer?: Promise<unknown>;
   isHeld?: () => Promise<boolean>;
+  hasWork?: () => Promise<boolean>;
 }
 
 /** A nap over an engine that refuses to pause so many times, once it may answer. */
-function napWith({ refusals = 0, mayAnswer, isHeld = async () => true }: Nap) {
+function napWith({ refusals = 0, mayAnswer, ...asked }: Nap) {
   const told: string[] = [];
   let left = refusals;
   const sandboxes = {
@@ -28,7 +29,9 @@ function napWith({ refusals = 0, mayAnswer, isHeld = async () => true }: Nap) {
   };
   const over = new AbortController();
   onTestFinished(() => over.abort());
-  const of = { containerId: 'container-1', afterMs: 20, mayPause: () => true, isHeld };
+  const yes = async () => true;
+  const answers = { mayPause: () => true, isHeld: yes, hasWork: yes, ...asked };
+  const of = { containerId: 'container-1', afterMs: 20, ...answers };
   return { nap: createNap({ sandboxes, logger }, of, over.signal), told };
 }
 
@@ -63,4 +66,38 @@ test('one that another looks after by now is not paused, and one that was woken 
   await sleep(100);
   expect(told).toEqual([]);
   expect(other.told).toEqual(['unpause']);
+});
+
+test('one that is stirred runs at once, and goes on resting', async () => {
+  const { nap, told } = napWith({});
+  nap.rest();
+  await expect.poll(() => told).toEqual(['pause']);
+  nap.stir();
+  await expect.poll(() => told).toEqual(['pause', 'unpause', 'pause']);
+});
+
+test.each([
+  ['that another looks after by now', { isHeld: async () => false }],
+  ['that has nothing to do', { hasWork: async () => false }],
+  ['of which Postgres says nothing', { hasWork: () => Promise.reject(new Error('no answer')) }],
+])('one %s is not stirred', async (_what, said) => {
+  let answers: Pick<Nap, 'isHeld' | 'hasWork'> = {};
+  const { nap, told } = napWith({
+    isHeld: async () => answers.isHeld?.() ?? true,
+    hasWork: async () => answers.hasWork?.() ?? true,
+  });
+  nap.rest();
+  await expect.poll(() => told).toEqual(['pause']);
+  answers = said;
+  nap.stir();
+  await sleep(100);
+  expect(told.filter((one) => one === 'unpause')).toEqual([]);
+});
+
+test('stirring does nothing to one that does not rest', async () => {
+  const { nap, told } = napWith({});
+  await nap.wake();
+  nap.stir();
+  await sleep(100);
+  expect(told).toEqual(['unpause']);
 });

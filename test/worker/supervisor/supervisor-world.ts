@@ -98,6 +98,7 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
         wake: async () => true,
       },
       egress: createEgress({
+      bells: { overhear: () => () => undefined },
         model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
         allowPrivate: [],
         logger,

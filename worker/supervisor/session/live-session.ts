@@ -1,4 +1,5 @@
 import { errorOf } from '../../../core/end-cause.ts';
+import { bellOfSession } from '../../../core/host-request.ts';
 import { limits } from '../../../core/limits.ts';
 import type { SandboxEnd } from '../../../core/sandbox.ts';
 import type { TurnOutcome } from '../../../workflows/activities.ts';
@@ -51,7 +52,10 @@ export function liveSession(
   };
   const nap = createNap(
     { sandboxes: deps.sandboxes, logger },
-    { containerId, afterMs, mayPause, isHeld: parts.lease.confirm },
+    {
+      ...{ containerId, afterMs, mayPause, isHeld: parts.lease.confirm },
+      hasWork: () => deps.turns.hasWork(ref.runId),
+    },
     care.signal,
   );
   const saver = createSaver(
@@ -60,6 +64,9 @@ export function liveSession(
   );
   const given = new Set<string>();
   const place = { parts, session, tail: output.tail, ladder, nap, saver, care, given };
+  // A message has been stored: the sandbox wakes up while its workflow is being told.
+  const leave = deps.bells.overhear(bellOfSession(ref.runId), nap.stir);
+  care.signal.addEventListener('abort', leave, { once: true });
   if (session.chat.present() === null) nap.rest();
   // Found in the middle of a turn: whoever waits for its end may ask again too late to see it.
   else void session.chat.ended().then(saver.saveSoon);
@@ -73,6 +80,7 @@ export function liveSession(
     },
     async seeOut() {
       const exit = await parts.exit.exited;
+      leave();
       output.tail.finish();
       await output.tail.done;
       care.signal.throwIfAborted();

@@ -8,6 +8,8 @@ export interface Nap {
   rest(): void;
   /** Resolves when the sandbox runs; it is not paused before the next rest. */
   wake(): Promise<void>;
+  /** Somebody says that there is something to do: one that rests runs where that is so, and goes on resting. */
+  stir(): void;
 }
 
 interface NapOf {
@@ -17,11 +19,13 @@ interface NapOf {
   mayPause(): boolean;
   /** False once another is known to look after it: whoever was frozen meanwhile pauses nothing. */
   isHeld(): Promise<boolean>;
+  /** Throws where that cannot be known. */
+  hasWork(): Promise<boolean>;
 }
 
 export function createNap(
   { sandboxes, logger }: { sandboxes: Pick<Sandboxes, 'pause' | 'unpause'>; logger: Logger },
-  { containerId, afterMs, mayPause, isHeld }: NapOf,
+  { containerId, afterMs, mayPause, isHeld, hasWork }: NapOf,
   signal: AbortSignal,
 ): Nap {
   // Whether it sleeps is not known at the beginning: an earlier life of this process may have paused it.
@@ -55,6 +59,16 @@ export function createNap(
     mayBePaused = false;
   }
 
+  /** Only by Postgres's own word: a host that it does not hear holds its sandboxes still. */
+  async function stirNow(id: string): Promise<void> {
+    if (!isResting || !mayBePaused) return;
+    const [isDue, isOurs] = await Promise.all([hasWork(), isHeld()]);
+    if (!isDue || !isOurs || !isResting || signal.aborted) return;
+    await sandboxes.unpause(id);
+    mayBePaused = false;
+    if (isResting) rest();
+  }
+
   function rest(): void {
     if (containerId === null || signal.aborted) return;
     cancel();
@@ -68,6 +82,12 @@ export function createNap(
 
   return {
     rest,
+    stir() {
+      if (containerId === null || !isResting) return;
+      rest();
+      const onFailure = (err: unknown): void => logger.debug({ err }, 'sandbox_not_stirred');
+      last = last.then(() => stirNow(containerId)).catch(onFailure);
+    },
     async wake() {
       cancel();
       isResting = false;
