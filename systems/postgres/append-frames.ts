@@ -2,6 +2,7 @@
 // stores the frames under the numbers that the move gave, and notes on the run what they say of it.
 // The move compares the lease's token, the generation and the offset with what the writer believes;
 // where one differs nothing is written. So of two tailers one writes, and no batch is stored twice.
+// The statements are long and have names, so that a connection plans each of them once.
 
 import type { AgentMemory } from '../../core/agent-memory.ts';
 import type { Frame } from '../../core/frame.ts';
@@ -49,6 +50,8 @@ export type Appended =
  * on.
  */
 export interface Beside {
+  /** Names the whole statement. */
+  name: string;
   part: string;
   values: unknown[];
 }
@@ -59,18 +62,19 @@ export async function appendFrames(db: Db, batch: Batch, beside?: Beside): Promi
   if (toOffset <= fromOffset) throw new RangeError('a batch of frames covers no bytes');
   const memory = batch.memory === undefined ? null : JSON.stringify(batch.memory);
   const position = [token, generation, fromOffset, toOffset, memory];
-  const { rows } = await db.query<MovedRow>(withMoved(moveOfBatch, beside?.part), [
-    ...valuesOf(runId, frames, batch.facts),
-    ...position,
-    ...(beside?.values ?? []),
-  ]);
+  const { rows } = await db.query<MovedRow>({
+    name: beside?.name ?? 'append_batch',
+    text: withMoved(moveOfBatch, beside?.part),
+    values: [...valuesOf(runId, frames, batch.facts), ...position, ...(beside?.values ?? [])],
+  });
   return stored(rows[0] ?? (await findStoredBatch(db, batch)), frames.length);
 }
 
 /** Frames in the service's own name, from no place in the spool. */
 export async function appendOwnFrames(db: Db, own: OwnFrames): Promise<Appended> {
   const values = [...valuesOf(own.runId, own.frames, own.facts ?? {}), own.token ?? null];
-  const { rows } = await db.query<MovedRow>(withMoved(moveOfOwn), values);
+  const text = withMoved(moveOfOwn);
+  const { rows } = await db.query<MovedRow>({ name: 'append_own', text, values });
   return stored(rows[0] ?? null, own.frames.length);
 }
 

@@ -26,7 +26,7 @@ export function appendTurnFrames(
     turnEnd?.usage == null ? null : JSON.stringify(turnEnd.usage),
     turnEnd?.costUsd ?? null,
   ];
-  return appendFrames(db, batch, { part: noteMessages, values });
+  return appendFrames(db, batch, { name: 'append_turn', part: noteMessages, values });
 }
 
 /**
