@@ -1,9 +1,15 @@
 // The limit of a trigger: one route that does what a trigger must do and nothing around it. It looks
-// the key up, asks Redis, finds the flow, calls the admission function, starts the workflow.
+// the key up, asks Redis, finds the flow, calls the admission function, starts the workflow. The
+// statements are the service's own, by the functions that make them.
 
-import { createHash, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
+import { createAdmission } from '../../systems/postgres/admission.ts';
+import { createFlowStore } from '../../systems/postgres/flow-store.ts';
+import { createKeyStore, type KeyRecord } from '../../systems/postgres/key-store.ts';
 import { createPool } from '../../systems/postgres/pool.ts';
+import { createRunStore } from '../../systems/postgres/run-store.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { connectTemporal } from '../../systems/temporal/connect.ts';
 import { endWithParent, readSetting, tellParent } from '../support/child.ts';
@@ -23,50 +29,49 @@ const { client } = connectTemporal({
   namespace: 'default',
   connection: { address: setting.temporalAddress },
 });
-const sealed = Buffer.alloc(200);
+const sealer = createSealer(randomBytes(32));
+const keys = createKeyStore(pool);
+const flows = createFlowStore(pool, sealer);
+const runs = createRunStore(pool, sealer);
+const admissions = createAdmission(pool, sealer);
+const nothingGiven = {
+  ...{ triggerType: 'api' as const, requestId: null, name: null, labels: {} },
+  ...{ partialMessages: false, callbackUrl: null, idempotencyKey: null, timeoutSeconds: 3_600 },
+  ...{ model: null, maxTurns: null, maxBudgetUsd: null, outputSchema: null, retryOf: null },
+  config: {
+    ...{ env: {}, mcpServers: {}, mcpMode: 'merge' as const, appendSystemPrompt: null },
+    ...{ disallowedTools: [], context: {} },
+  },
+};
 const bucket = `
 redis.call('HSET', KEYS[1], 'parts', 1, 'at', 2)
 redis.call('PEXPIRE', KEYS[1], 60000)
 return { 1, 1 }`;
 
-interface KeyRow {
-  id: string;
-  project_id: string;
-  name: string;
-  created_by: string;
-}
-
 const app = Fastify();
 app.post('/flows/:flowId/runs', async (request, reply) => {
   const { flowId } = request.params as { flowId: string }; // the route's own
   const { prompt } = request.body as { prompt: string };
-  const secret = (request.headers.authorization ?? '').slice('Bearer '.length);
-  const hash = createHash('sha256').update(secret).digest();
-  const keys = await pool.query<KeyRow>('select * from api_keys where key_hash = $1', [hash]);
-  const key = keys.rows[0];
-  if (key === undefined) return reply.code(401).send();
-  await redis.eval(bucket, 1, `minimal:${key.id}`);
-  await pool.query('select * from flows where id = $1', [flowId]);
+  const key = await keys.findByKey((request.headers.authorization ?? '').slice('Bearer '.length));
+  if (key === null) return reply.code(401).send();
+  await redis.eval(bucket, 1, `minimal:${key.keyId}`);
+  await flows.find(flowId);
   const run = await admit(key, { flowId, prompt });
   await client.workflow.start('runWorkflow', {
-    workflowId: `run/${run.id}`,
+    workflowId: `run/${run.runId}`,
     taskQueue: setting.taskQueue,
-    args: [{ runId: run.id, projectId: key.project_id, flowId }],
+    args: [{ runId: run.runId, projectId: key.projectId, flowId }],
   });
-  const started = 'update runs set workflow_started_at = db_clock() where id = $1';
-  await pool.query(started, [run.id]);
+  await runs.markWorkflowStarted(run.runId);
   return reply.code(201).send({ data: run });
 });
 
-async function admit(key: KeyRow, { flowId, prompt }: { flowId: string; prompt: string }) {
-  const { rows } = await pool.query<{ id: string }>(
-    `select (a.run).* from admit_run(
-       $1, $2, $3, 'api', null, '{}', $4, false, null, $5, $6, $7, '{}', true, 3600, null, $8,
-       '24 hours', '30 s') a`,
-    [randomUUID(), flowId, key.project_id, prompt, key.id, key.name, key.created_by, sealed],
-  );
-  if (rows[0] === undefined) throw new Error('not admitted');
-  return rows[0];
+async function admit(key: KeyRecord, { flowId, prompt }: { flowId: string; prompt: string }) {
+  const { keyId, projectId, name: keyName, createdBy: keyCreatedBy } = key;
+  const asked = { flowId, projectId, keyId, keyName, keyCreatedBy, prompt };
+  const admission = await admissions.admitRun({ ...nothingGiven, ...asked, runId: randomUUID() });
+  if (admission.outcome !== 'admitted') throw new Error('not admitted');
+  return admission.run;
 }
 
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
