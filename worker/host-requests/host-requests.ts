@@ -52,7 +52,7 @@ export async function serveHostRequests(loop: HostRequestLoop, signal: AbortSign
       });
       underWay.set(request.requestId, handled);
     }
-    await pause(limits.hostRequestTickMs, AbortSignal.any([signal, rung.signal]));
+    await pause(limits.hostRequestTickMs, signal, rung.signal);
   }
   leave();
   await Promise.all(underWay.values());

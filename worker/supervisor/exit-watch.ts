@@ -36,7 +36,7 @@ export function watchExit(
       const exit = await look();
       if (exit !== null) return exited.set(exit);
       bell = new AbortController();
-      await pause(restMs, AbortSignal.any([bell.signal, stopping.signal]));
+      await pause(restMs, bell.signal, stopping.signal);
       restMs = Math.min(pollMs, restMs * 2);
     }
   }

@@ -25,7 +25,7 @@ export function createFileBell(path: string): FileBell {
     async rings(timeoutMs, signal) {
       if (!rung) {
         waiting = new AbortController();
-        await pause(timeoutMs, AbortSignal.any([waiting.signal, signal]));
+        await pause(timeoutMs, waiting.signal, signal);
       }
       rung = false;
     },

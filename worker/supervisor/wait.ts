@@ -1,8 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Resolves after the time, or as soon as the signal aborts; never rejects. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
+/**
+ * Resolves after the time, or as soon as one of the signals aborts; never rejects. Pauses follow each
+ * other for as long as the process lives: with `AbortSignal.any`, a signal that does so, too, would
+ * keep something of every one.
+ */
+export async function pause(ms: number, ...signals: AbortSignal[]): Promise<void> {
+  const over = new AbortController();
+  const end = () => over.abort();
+  for (const signal of signals) signal.addEventListener('abort', end);
+  if (signals.some(({ aborted }) => aborted)) end();
+  await sleep(ms, undefined, { signal: over.signal }).catch(() => undefined);
+  for (const signal of signals) signal.removeEventListener('abort', end);
 }
 
 /** Waits for a promise, but no longer than this. True when it settled in time. */

@@ -42,7 +42,7 @@ export function watchFileTree(
       await look();
       const tookMs = performance.now() - began;
       await pause(Math.max(limits.fileTreeEveryMs, restPerLook * tookMs), stopping.signal);
-      await pause(unstirredMs, AbortSignal.any([stirred.signal, stopping.signal]));
+      await pause(unstirredMs, stirred.signal, stopping.signal);
     }
   }
 
