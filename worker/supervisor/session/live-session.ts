@@ -12,7 +12,7 @@ import type { SandboxParts } from '../sandbox-parts.ts';
 import type { StopLadder } from '../stop-ladder.ts';
 import { insist } from '../wait.ts';
 import type { WatchedOutput } from '../watch-output.ts';
-import { createNap } from './nap.ts';
+import { createNap, type Nap } from './nap.ts';
 import { runTurn } from './run-turn.ts';
 import { createSaver, saveSession } from './save-session.ts';
 import type { SessionPart } from './session-part.ts';
@@ -42,22 +42,9 @@ export function liveSession(
   parts: SandboxParts,
   { session, output, ladder, care, recorded }: Surroundings,
 ): SessionHands {
-  const { containerId, ref, folders, logger } = parts;
+  const { ref, folders, logger } = parts;
   const held = { ...ref, token: parts.lease.token };
-  const afterMs = deps.pauseAfterMs ?? limits.sessionPauseAfterMs;
-  // What it has left in the background begins a turn of its own when it ends.
-  const mayPause = (): boolean => {
-    const { isInTurn, backgroundTasks } = parts.turns.memory();
-    return session.chat.present() === null && !isInTurn && backgroundTasks === 0;
-  };
-  const nap = createNap(
-    { sandboxes: deps.sandboxes, logger },
-    {
-      ...{ containerId, afterMs, mayPause, isHeld: parts.lease.confirm },
-      hasWork: () => deps.turns.hasWork(ref.runId),
-    },
-    care.signal,
-  );
+  const nap = napOf(deps, parts, { session, care });
   const saver = createSaver(
     () => deps.storing(ref.runId, () => saveSession(deps, held, folders)),
     (err) => logger.warn({ err }, 'session_not_saved'),
@@ -99,4 +86,23 @@ export function liveSession(
       return end;
     },
   };
+}
+
+function napOf(
+  deps: SandboxDeps,
+  { containerId, ref, lease, turns, logger }: SandboxParts,
+  { session, care }: Pick<Surroundings, 'session' | 'care'>,
+): Nap {
+  // What it has left in the background begins a turn of its own when it ends.
+  const mayPause = (): boolean => {
+    const { isInTurn, backgroundTasks } = turns.memory();
+    return session.chat.present() === null && !isInTurn && backgroundTasks === 0;
+  };
+  const hasWork = () => deps.turns.hasWork(ref.runId);
+  const afterMs = deps.pauseAfterMs ?? limits.sessionPauseAfterMs;
+  return createNap(
+    { sandboxes: deps.sandboxes, logger },
+    { containerId, afterMs, mayPause, isHeld: lease.confirm, hasWork },
+    care.signal,
+  );
 }

@@ -12,6 +12,8 @@ export interface Nap {
   stir(): void;
 }
 
+type Engine = Pick<Sandboxes, 'pause' | 'unpause'>;
+
 interface NapOf {
   containerId: string | null;
   afterMs: number;
@@ -24,77 +26,101 @@ interface NapOf {
 }
 
 export function createNap(
-  { sandboxes, logger }: { sandboxes: Pick<Sandboxes, 'pause' | 'unpause'>; logger: Logger },
+  { sandboxes, logger }: { sandboxes: Engine; logger: Logger },
   { containerId, afterMs, mayPause, isHeld, hasWork }: NapOf,
   signal: AbortSignal,
 ): Nap {
-  // Whether it sleeps is not known at the beginning: an earlier life of this process may have paused it.
-  let mayBePaused = true;
+  if (containerId === null) return sleepless;
+  const sandbox = createPausable(sandboxes, containerId);
+  const alarm = createAlarm(afterMs, signal);
   let isResting = false;
-  let timer: NodeJS.Timeout | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
-  const cancel = (): void => {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-  };
-  signal.addEventListener('abort', cancel, { once: true });
-
   /** On a busy machine a container cannot always be frozen; the next time it can. */
-  async function pauseNow(id: string): Promise<void> {
+  async function pauseNow(): Promise<void> {
     if (!(await isHeld()) || !isResting) return;
-    mayBePaused = true;
     try {
-      await sandboxes.pause(id);
+      await sandbox.pause();
     } catch (err) {
       logger.debug({ err }, 'sandbox_not_paused');
       if (isResting) rest();
     }
   }
 
-  async function unpauseNow(id: string): Promise<void> {
-    if (!mayBePaused) return;
-    const onFailure = (err: unknown): void => logger.warn({ err }, 'sandbox_not_unpaused');
-    await insist(() => sandboxes.unpause(id), { signal, onFailure });
-    mayBePaused = false;
-  }
-
   /** Only by Postgres's own word: a host that it does not hear holds its sandboxes still. */
-  async function stirNow(id: string): Promise<void> {
-    if (!isResting || !mayBePaused) return;
+  async function stirNow(): Promise<void> {
+    if (!isResting || !sandbox.mayBePaused()) return;
     const [isDue, isOurs] = await Promise.all([hasWork(), isHeld()]);
     if (!isDue || !isOurs || !isResting || signal.aborted) return;
-    await sandboxes.unpause(id);
-    mayBePaused = false;
+    await sandbox.unpause();
     if (isResting) rest();
   }
 
   function rest(): void {
-    if (containerId === null || signal.aborted) return;
-    cancel();
     isResting = true;
-    timer = setTimeout(() => {
+    alarm.set(() => {
       if (!mayPause()) return rest();
-      last = last.then(() => pauseNow(containerId));
-    }, afterMs);
-    timer.unref();
+      last = last.then(pauseNow);
+    });
   }
 
   return {
     rest,
     stir() {
-      if (containerId === null || !isResting) return;
+      if (!isResting) return;
       rest();
       const onFailure = (err: unknown): void => logger.debug({ err }, 'sandbox_not_stirred');
-      last = last.then(() => stirNow(containerId)).catch(onFailure);
+      last = last.then(stirNow).catch(onFailure);
     },
     async wake() {
-      cancel();
+      alarm.cancel();
       isResting = false;
-      if (containerId === null) return;
-      const woken = last.then(() => unpauseNow(containerId));
+      const onFailure = (err: unknown): void => logger.warn({ err }, 'sandbox_not_unpaused');
+      const woken = last.then(() => insist(sandbox.unpause, { signal, onFailure }));
       last = woken.catch(() => undefined);
       await woken;
+    },
+  };
+}
+
+const sleepless: Nap = {
+  rest: () => undefined,
+  stir: () => undefined,
+  wake: async () => undefined,
+};
+
+/** Whether it sleeps is not known at the beginning: an earlier life of this process may have paused it. */
+function createPausable(sandboxes: Engine, containerId: string) {
+  let mayBePaused = true;
+  return {
+    mayBePaused: () => mayBePaused,
+    async pause(): Promise<void> {
+      mayBePaused = true;
+      await sandboxes.pause(containerId);
+    },
+    async unpause(): Promise<void> {
+      if (!mayBePaused) return;
+      await sandboxes.unpause(containerId);
+      mayBePaused = false;
+    },
+  };
+}
+
+/** Rings once, and not at all after the signal. */
+function createAlarm(afterMs: number, signal: AbortSignal) {
+  let timer: NodeJS.Timeout | null = null;
+  const cancel = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  return {
+    cancel,
+    set(ring: () => void): void {
+      cancel();
+      if (signal.aborted) return;
+      timer = setTimeout(ring, afterMs);
+      timer.unref();
     },
   };
 }
