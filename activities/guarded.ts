@@ -1,12 +1,18 @@
 import { ApplicationFailure, activityInfo, CancelledFailure } from '@temporalio/activity';
 import type { Logger } from 'pino';
+import type { AboutRun } from '../worker/about-run.ts';
+
+export interface GuardDeps {
+  logger: Logger;
+  aboutRun: AboutRun;
+}
 
 /**
  * Failures are kept in plain text and shown to operators, and a library's message may quote what
  * it was given. So only failures of our own wording leave; the rest goes to the log.
  */
-export function guarded<Input, Output>(
-  logger: Logger,
+export function guarded<Input extends { runId: string }, Output>(
+  { logger, aboutRun }: GuardDeps,
   name: string,
   act: (input: Input) => Promise<Output>,
 ): (input: Input) => Promise<Output> {
@@ -16,8 +22,9 @@ export function guarded<Input, Output>(
     } catch (error) {
       if (error instanceof ApplicationFailure || error instanceof CancelledFailure) throw error;
       const { attempt, workflowExecution } = activityInfo();
-      const workflowId = workflowExecution?.workflowId;
-      logger.warn({ err: error, activity: name, attempt, workflowId }, 'activity_failed');
+      const about = await aboutRun(input.runId);
+      const during = { activity: name, attempt, workflowId: workflowExecution?.workflowId };
+      logger.warn({ err: error, ...about, ...during }, 'activity_failed');
       throw ApplicationFailure.retryable(
         `${name} failed; the worker's log says why`,
         nameOf(error),

@@ -1,11 +1,10 @@
-import type { Logger } from 'pino';
 import type {
   Activities,
   HostActivities,
   RunActivities,
   SessionActivities,
 } from '../workflows/activities.ts';
-import { guarded } from './guarded.ts';
+import { type GuardDeps, guarded } from './guarded.ts';
 import { createRunActivities, type RunDeps } from './run-activities.ts';
 import { createSandboxActivities, type SandboxKeeper } from './sandbox-activities.ts';
 import { createSessionActivities, type SessionDeps } from './session-activities.ts';
@@ -13,9 +12,8 @@ import { createSessionActivities, type SessionDeps } from './session-activities.
 export type { RunDeps } from './run-activities.ts';
 export type { SandboxKeeper } from './sandbox-activities.ts';
 
-export interface ActivityDeps extends RunDeps, SessionDeps {
+export interface ActivityDeps extends RunDeps, SessionDeps, GuardDeps {
   supervisor: SandboxKeeper;
-  logger: Logger;
 }
 
 /** What every worker offers, and what only this host can do. Nothing that a library says gets out. */
@@ -26,8 +24,10 @@ export function createActivities(deps: ActivityDeps): {
   const run = createRunActivities(deps);
   const session = createSessionActivities(deps);
   const host = createSandboxActivities(deps.supervisor);
-  const guard = <I, O>(name: keyof Activities, act: (input: I) => Promise<O>) =>
-    guarded(deps.logger, name, act);
+  const guard = <I extends { runId: string }, O>(
+    name: keyof Activities,
+    act: (input: I) => Promise<O>,
+  ) => guarded(deps, name, act);
   return {
     run: {
       claimPlace: guard('claimPlace', run.claimPlace),

@@ -1,10 +1,11 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import type { EndCause } from '../core/end-cause.ts';
 import { failpoint } from '../core/failpoint.ts';
 import type { AdmissionStore } from '../systems/postgres/admission.ts';
 import type { RunStore } from '../systems/postgres/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
-import { failureTypes, type RunActivities } from '../workflows/activities.ts';
+import { type EndRunInput, failureTypes, type RunActivities } from '../workflows/activities.ts';
 import { deliverOnce, type WebhookDeps } from './deliver-webhook.ts';
 import { type ScheduleDeps, triggerOnSchedule } from './trigger-scheduled.ts';
 
@@ -16,13 +17,26 @@ export interface RunDeps extends WebhookDeps, ScheduleDeps {
 }
 
 export function createRunActivities(deps: RunDeps): RunActivities {
+  /** A second call changes nothing and returns what the first did. */
+  async function endRun(end: EndRunInput): Promise<{ webhook: boolean; cause: EndCause }> {
+    const { webhook, cause } = await deps.runs.endRun(end);
+    failpoint('end.committed');
+    await deps.frameStream.wake(end.runId);
+    await deps.frameStream.expire(end.runId);
+    failpoint('end.told');
+    return { webhook, cause };
+  }
+
   return {
+    endRun,
+
     /** A second call returns the place that the run has already. */
     async claimPlace({ runId }) {
-      const hostId = await deps.admission.claimPlace(runId);
-      if (hostId !== null) {
+      const claimed = await deps.admission.claimPlace(runId);
+      if (claimed !== null) {
+        const { hostId, requestId } = claimed;
         failpoint('place.claimed');
-        deps.logger.info({ runId, hostId }, 'place_claimed');
+        deps.logger.info({ runId, requestId, hostId }, 'place_claimed');
         return { hostId };
       }
       throw ApplicationFailure.create({
@@ -39,19 +53,11 @@ export function createRunActivities(deps: RunDeps): RunActivities {
       await deps.frameStream.wake(runId);
     },
 
-    /** A second call changes nothing and returns what the first did. */
-    async endRun(end) {
-      const { webhook, cause } = await deps.runs.endRun(end);
-      failpoint('end.committed');
-      await deps.frameStream.wake(end.runId);
-      await deps.frameStream.expire(end.runId);
-      failpoint('end.told');
-      return { webhook, cause };
-    },
-
     /** Each attempt is claimed under its number; a second call under the same number sends nothing. */
-    deliverWebhook: ({ runId, firstAttempt, delivery = 0 }) =>
-      deliverOnce(deps, { runId, attempt: firstAttempt + activityInfo().attempt - 1, delivery }),
+    deliverWebhook: ({ runId, firstAttempt, delivery = 0 }) => {
+      const attempt = firstAttempt + activityInfo().attempt - 1;
+      return deliverOnce({ ...deps, endRun }, { runId, attempt, delivery });
+    },
 
     /** A second call finds the run admitted, and starts it if need be. */
     triggerScheduled: (moment) => triggerOnSchedule(deps, moment),

@@ -19,7 +19,8 @@ export interface ScheduleDeps {
 
 /**
  * Admits a run under the id that was chosen for it and starts its workflow. A second call finds the
- * run admitted. A project that is at its cap misses this moment of the schedule, and no other.
+ * run admitted. A project that is at its cap misses this moment of the schedule, and no other. After a
+ * restoration it is tried until that is settled: it may have been admitted in the time that is lost.
  */
 export async function triggerOnSchedule(
   deps: ScheduleDeps,
@@ -31,7 +32,7 @@ export async function triggerOnSchedule(
     await deps.startRun(run);
     await deps.runs.markWorkflowStarted(runId);
   } catch (err) {
-    deps.logger.warn({ err, runId }, 'workflow_start_left_to_reconciler');
+    deps.logger.warn({ err, runId, requestId: run.requestId }, 'workflow_start_left_to_reconciler');
   }
   return { outcome: 'admitted' };
 }
@@ -46,11 +47,12 @@ async function admit(
   const admission = await deps.admission.admitRun(scheduledRun(deps, { ...flow, prompt }, runId));
   if (admission.outcome === 'refused') {
     const code = admission.reason;
-    deps.logger.warn({ runId, flowId, projectId, code }, 'run_refused');
+    deps.logger.warn({ runId, requestId: null, flowId, projectId, code }, 'run_refused');
+    if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restoration is not settled yet');
     return code;
   }
-  const { hostId } = admission.run;
-  deps.logger.info({ runId, flowId, projectId, hostId }, 'run_admitted');
+  const { hostId, requestId } = admission.run;
+  deps.logger.info({ runId, requestId, flowId, projectId, hostId }, 'run_admitted');
   return admission.run;
 }
 

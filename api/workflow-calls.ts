@@ -45,11 +45,11 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
     try {
       await startRun(run);
       failpoint('trigger.started');
-      logger.debug({ runId: run.runId }, 'workflow_started');
+      logger.debug(about(run), 'workflow_started');
       await runs.markWorkflowStarted(run.runId);
       failpoint('trigger.marked');
     } catch (err) {
-      logger.warn({ err, runId: run.runId }, 'workflow_start_left_to_reconciler');
+      logger.warn({ err, ...about(run) }, 'workflow_start_left_to_reconciler');
     }
   }
 
@@ -57,7 +57,7 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
     try {
       await signalStop(run.workflowId, { graceMs });
     } catch (err) {
-      logger.warn({ err, runId: run.runId }, 'stop_left_to_reconciler');
+      logger.warn({ err, ...about(run) }, 'stop_left_to_reconciler');
     }
   }
 
@@ -68,7 +68,7 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
       await deps.messages.markSignalled(messageId);
       failpoint('chat.marked');
     } catch (err) {
-      logger.warn({ err, runId: run.runId }, 'message_left_to_reconciler');
+      logger.warn({ err, ...about(run), messageId }, 'message_left_to_reconciler');
     }
     return 'sent';
   }
@@ -92,15 +92,18 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
 /** What is lost of these is asked for again by whoever wanted it. */
 async function ask(
   logger: CallDeps['logger'],
-  { runId, workflowId }: Run,
+  run: Run,
   signal: (workflowId: string) => Promise<unknown>,
 ): Promise<void> {
   try {
-    await signal(workflowId);
+    await signal(run.workflowId);
   } catch (err) {
-    logger.warn({ err, runId }, 'session_not_signalled');
+    logger.warn({ err, ...about(run) }, 'session_not_signalled');
   }
 }
+
+/** The request that waited for the call may be over by now: these lead to the one that asked for the run. */
+const about = ({ runId, requestId }: Run) => ({ runId, requestId });
 
 function after(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());

@@ -33,6 +33,7 @@ import { createBells } from '../systems/redis/bells.ts';
 import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
 import { createPresence } from '../systems/redis/presence.ts';
+import { createAboutRun } from './about-run.ts';
 import { createEgress } from './egress/egress.ts';
 import { endSoon } from './end-soon.ts';
 import { takeDataFolder } from './host.ts';
@@ -50,7 +51,7 @@ import { createSelfFence } from './self-fence.ts';
 import { createSupervisor } from './supervisor/supervisor.ts';
 import { insist } from './supervisor/wait.ts';
 import { takeTasks, unlessStopping } from './take-tasks.ts';
-import { countedFrames, runNews, timedAttempts, timedStarts, toldTurns } from './told.ts';
+import { countedFrames, countedTurns, runNews, timedAttempts, timedStarts } from './told.ts';
 import { watchFolder } from './watch-folder.ts';
 import { createWebhookSender } from './webhook/send-webhook.ts';
 
@@ -108,9 +109,9 @@ function buildHome(hostId: string) {
   const { pool, redis, frameStream, presence, bells, sandboxes, reporter, egress } = connect();
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runNews(teller));
-  const turns = toldTurns(createTurnStore(pool, host.unseenMs), teller);
+  const turns = countedTurns(createTurnStore(pool, host.unseenMs), teller.metrics);
   const now = (): Date => new Date();
-  const common = { hostId, runs, frameStream, logger, now };
+  const common = { hostId, runs, aboutRun: createAboutRun(runs), frameStream, logger, now };
   const supervisor = createSupervisor({
     ...common,
     sandboxes,
@@ -150,11 +151,10 @@ function buildHome(hostId: string) {
       logger,
     },
     hostRequests: {
-      hostId,
+      ...common,
       store: createHostRequestStore(pool),
       bells,
       handlers: { ...fileHandlers(supervisor), ...answerHandler(supervisor) },
-      logger,
     },
     close: async () => {
       await egress.close();
@@ -245,6 +245,6 @@ function connect() {
     pool,
     sandboxes: createSandboxes(engine),
     reporter: createHostReporter({ config, engine, clockAheadMs, logger }),
-    egress: createEgress({ model: config.model, allowPrivate: config.egress.allowPrivate, logger }),
+    egress: createEgress({ model: config.model, allowPrivate: config.egress.allowPrivate }),
   };
 }

@@ -13,7 +13,7 @@ export function installTemporalRuntime(
 ): void {
   const log = logger.child({ part: 'temporal' });
   const say = (level: LogLevel, message: string, meta: LogMetadata = {}): void =>
-    log[isExpected(message) ? 'debug' : levels[level]](meta, message);
+    log[isExpected(message) ? 'debug' : levels[level]](renamed(meta), message);
   Runtime.install({
     shutdownSignals: [],
     telemetryOptions: {
@@ -36,6 +36,12 @@ function exporter({ host, port }: { host: string; port: number }): PrometheusMet
   const bindAddress = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
   const asPrometheusHasIt = { countersTotalSuffix: true, unitSuffix: true };
   return { prometheus: { bindAddress, useSecondsForDurations: true, ...asPrometheusHasIt } };
+}
+
+/** What Temporal calls a run is one history of a workflow, and no run of ours. */
+function renamed({ runId, ...meta }: LogMetadata): LogMetadata {
+  const workflowRunId: unknown = runId;
+  return workflowRunId === undefined ? meta : { ...meta, workflowRunId };
 }
 
 /** Its life-cycle is told by our own lines. */

@@ -32,28 +32,14 @@ export function runNews({ metrics, logger }: Teller): RunNews {
   };
 }
 
-export function toldTurns(turns: TurnStore, { metrics, logger }: Teller): TurnStore {
+export function countedTurns(turns: TurnStore, metrics: WorkerMetrics): TurnStore {
   return {
     ...turns,
     async claim(held) {
       const claimed = await turns.claim(held);
-      if (claimed.outcome !== 'turn' || claimed.told === null) return claimed;
-      const { runId, generation } = held;
-      const { messageId, waitedMs } = claimed;
-      if (waitedMs !== null) metrics.turnBegun(waitedMs);
-      logger.info({ runId, generation, messageId, waitedMs }, 'turn_begun');
+      const isBegun = claimed.outcome === 'turn' && claimed.told !== null;
+      if (isBegun && claimed.waitedMs !== null) metrics.turnBegun(claimed.waitedMs);
       return claimed;
-    },
-    async markStarted(held) {
-      const frames = await turns.markStarted(held);
-      const { runId, generation } = held;
-      if (frames !== null) logger.info({ runId, generation }, 'session_awake');
-      return frames;
-    },
-    async sandboxGone(runId, generation, error) {
-      const isGone = await turns.sandboxGone(runId, generation, error);
-      if (isGone) logger.info({ runId, generation }, 'session_asleep');
-      return isGone;
     },
   };
 }

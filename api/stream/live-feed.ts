@@ -28,7 +28,7 @@ export interface LiveFeed {
 export type FeedDeps = Pick<ApiDeps, 'frames' | 'frameStream' | 'files' | 'logger'>;
 
 export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
-  const { runId } = run;
+  const { runId, requestId } = run;
   const listeners = new Set<() => void>();
   const log = createFeedLog(deps, run);
   const state = createFeedState(deps, run);
@@ -37,7 +37,7 @@ export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
   const tell = () => listeners.forEach((listener) => listener());
 
   const reading = createRepeater({
-    onError: (err) => deps.logger.warn({ err, runId }, 'stream_read_failed'),
+    onError: (err) => deps.logger.warn({ err, runId, requestId }, 'stream_read_failed'),
     async step() {
       await state.refresh();
       log.hearOf(state.now().lastSeq);

@@ -43,7 +43,8 @@ export function createStreams(deps: ApiDeps): Streams {
     try {
       await serveReader(reader);
     } catch (err) {
-      deps.logger.warn({ err, runId: reader.run.runId }, 'stream_cut_off');
+      const { runId, requestId } = reader.run;
+      deps.logger.warn({ err, runId, requestId }, 'stream_cut_off');
     } finally {
       stopWatching();
     }

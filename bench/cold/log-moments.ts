@@ -5,6 +5,7 @@ export interface LogLine {
   msg: string;
   runId?: string;
   afterMs?: number;
+  askedAt?: string;
   index?: number;
 }
 
@@ -17,7 +18,7 @@ export function logMoments({ api, worker }: Service, runId: string) {
     received: Date.parse(admitted.time) - (admitted.afterMs ?? Number.NaN),
     admitted: at('run_admitted'),
     workflowStarted: at('workflow_started'),
-    preparing: at('sandbox_starting'),
+    preparing: Date.parse(find(lines, 'sandbox_opened').askedAt ?? ''),
     ready: at('sandbox_opened'),
     created: at('sandbox_created'),
     started: at('sandbox_started'),

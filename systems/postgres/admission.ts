@@ -42,12 +42,17 @@ export interface AdmitRun {
   config: RunConfig;
 }
 
-export type RefusalReason = 'RUNNER_OFFLINE' | 'CONCURRENT_LIMIT' | 'MONTHLY_QUOTA';
+export type RefusalReason =
+  | 'RUNNER_OFFLINE'
+  | 'CONCURRENT_LIMIT'
+  | 'MONTHLY_QUOTA'
+  /** It may repeat a run that a restoration has lost: that is not found out yet. */
+  | 'UPSTREAM_UNAVAILABLE';
 
 export interface Refusal {
   outcome: 'refused';
   reason: RefusalReason;
-  /** Both are there except where a runner is offline. */
+  /** Both are there where it is one of these that is reached. */
   limit?: number;
   current?: number;
 }
@@ -76,8 +81,14 @@ export function createAdmission(
     admitWithFiles: (input: AdmitRun, given: FilesToGive): Promise<Admission | GiveRefusal> =>
       admitWithFiles(pool, terms, { input, given }),
     /** A host for a run that was admitted without one; the one it has already, if any. */
-    claimPlace: (runId: string): Promise<string | null> => claimPlace(pool, runId, hostUnseenMs),
+    claimPlace: (runId: string) => claimPlace(pool, runId, hostUnseenMs),
   };
+}
+
+interface ClaimedPlace {
+  hostId: string;
+  /** Of the request that asked for the run. */
+  requestId: string | null;
 }
 
 interface Terms {
@@ -170,9 +181,16 @@ function refusal(row: AdmissionRow & { outcome: 'refused' }): Refusal {
   return { outcome: 'refused', reason, limit, current };
 }
 
-async function claimPlace(pool: Pool, runId: string, hostUnseenMs: number): Promise<string | null> {
-  const text = 'select claim_place($1, $2) as host_id';
-  const values = [runId, `${hostUnseenMs} ms`];
-  const { rows } = await pool.query<{ host_id: string | null }>(text, values);
-  return rows[0]?.host_id ?? null;
+async function claimPlace(
+  pool: Pool,
+  runId: string,
+  hostUnseenMs: number,
+): Promise<ClaimedPlace | null> {
+  const { rows } = await pool.query<ClaimedPlace>(
+    `select claimed.host_id as "hostId", r.request_id as "requestId"
+     from claim_place($1, $2) claimed(host_id), runs r
+     where r.id = $1 and claimed.host_id is not null`,
+    [runId, `${hostUnseenMs} ms`],
+  );
+  return rows[0] ?? null;
 }

@@ -33,6 +33,8 @@ export function createRunStore(pool: Pool, sealer: Sealer, news: RunNews = {}) {
   return {
     /** A deleted run too: its `deletedAt` is set. */
     find: (runId: string) => findRun(pool, runId),
+    /** Null where a schedule asked for it, and where there is no such run. */
+    requestOf: (runId: string) => findRequest(pool, runId),
     /** Without those that were deleted. */
     list: (projectId: string, query: RunListQuery) => listRuns(pool, projectId, query),
     changeLabels: (runId: string, change: LabelChange) => changeLabels(pool, runId, change),
@@ -54,6 +56,12 @@ export function createRunStore(pool: Pool, sealer: Sealer, news: RunNews = {}) {
     /** What the snapshot left out, and why. Changes nothing where another sandbox has followed. */
     recordSnapshot: (of: SnapshotOf, snapshot: object) => recordSnapshot(pool, of, snapshot),
   };
+}
+
+async function findRequest(db: Db, runId: string): Promise<string | null> {
+  const text = 'select request_id as id from runs where id = $1';
+  const { rows } = await db.query<{ id: string | null }>(text, [runId]);
+  return rows[0]?.id ?? null;
 }
 
 /** Of two callers at once the later finds the earlier one's cause: the row is read again under lock. */

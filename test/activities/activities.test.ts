@@ -41,6 +41,7 @@ function activitiesWith(given: {
     webhooks: { claimAttempt: unasked, recordAttempt: unasked, drop: unasked },
     frameStream: { wake: unasked, expire: unasked },
     turns: { claimPlace: unasked, giveUp: unasked, hasWork: unasked, idleForMs: unasked },
+    aboutRun: async (runId) => ({ runId, requestId: 'q-1' }),
     presence: { unattendedForMs: unasked },
     sendWebhook: unasked,
     now: unasked,
@@ -98,7 +99,9 @@ describe('what an activity lets out', () => {
     expect(JSON.stringify(failure)).not.toContain('canary');
     expect(String(failure)).not.toContain('canary');
     expect((failure as Error).cause).toBeUndefined();
-    expect(lines.join()).toContain('activity_failed');
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { msg: 'activity_failed', activity: 'stopSandbox', runId: 'r', requestId: 'q-1' },
+    ]);
   });
 
   it('names why a sandbox cannot start, and whether to try again', async () => {

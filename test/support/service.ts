@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type OfflineModel, startOfflineModel } from '../../dev/offline-model/server.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
@@ -11,6 +11,7 @@ import { createSealer } from '../../systems/postgres/seal.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
+import { linesIn, withoutRequest } from './log-lines.ts';
 import { type ProcessOptions, type ServiceProcess, serviceProcess } from './service-process.ts';
 import { stackEnv } from './stack-env.ts';
 import { testBundle } from './test-bundle.ts';
@@ -106,7 +107,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     await Promise.all([api, worker, ...others].map((each) => each.kill('SIGTERM')));
     for (const { containerId } of await sandboxes.list()) await sandboxes.remove(containerId);
     await Promise.all([database.drop(), model.close()]);
+    const logs = readdirSync(dataDir).filter((file) => file.endsWith('.log'));
+    const astray = withoutRequest(logs.flatMap((file) => linesIn(join(dataDir, file))));
     for (const folder of dataDirs) rmSync(folder, { recursive: true, force: true });
+    if (astray.length > 0) throw new Error(`lead to no request: ${JSON.stringify(astray)}`);
   }
 
   const service: Service = {

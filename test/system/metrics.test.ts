@@ -7,11 +7,10 @@ import { script } from '../scripted-agent/lines.ts';
 import type { Answer, RunRecord } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';
 import { freePort } from '../support/free-port.ts';
+import { type LogLine, linesOf } from '../support/log-lines.ts';
 import { isExported, type Selector, scrape, selectorsIn, valueOf } from '../support/metrics.ts';
 import { type Service, startService } from '../support/service.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-
-type Line = Record<string, unknown>;
 
 const patiently = { timeout: 120_000, interval: 200 };
 const ports = { api: 0, worker: 0, temporal: 0 };
@@ -69,13 +68,7 @@ async function tellOfSession(): Promise<void> {
   await chat.say(script([{ say: 'Two' }]));
 }
 
-const linesOf = (log: string): Line[] =>
-  log
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Line);
-
-const allLines = (): Line[] => [...linesOf(service.api.log()), ...linesOf(service.worker.log())];
+const allLines = (): LogLine[] => [...linesOf(service.api.log()), ...linesOf(service.worker.log())];
 
 const eventsOf = (runId: string): unknown[] =>
   allLines()
@@ -187,7 +180,9 @@ describe('the log', () => {
   it('leads from a request to its run', () => {
     const ofRequest = (answer: Answer<unknown>) => {
       const requestId = answer.headers.get('x-request-id');
-      return linesOf(service.api.log()).filter((line) => line['requestId'] === requestId);
+      return linesOf(service.api.log()).filter(
+        (line) => line['requestId'] === requestId && line['level'] !== 'debug',
+      );
     };
     const { runId } = told.data;
     expect(ofRequest(told)).toMatchObject([
@@ -201,9 +196,9 @@ describe('the log', () => {
   });
 
   it('leads from what a worker has done for a run to the request that asked for it', () => {
-    const requestId = told.headers.get('x-request-id');
-    const workersLines = linesOf(service.worker.log());
-    const ofRequest = workersLines.filter((line) => line['requestId'] === requestId);
+    const ofRequest = linesOf(service.worker.log()).filter(
+      (line) => line['requestId'] === told.headers.get('x-request-id') && line['level'] !== 'debug',
+    );
     expect(ofRequest.filter(({ runId }) => runId !== told.data.runId)).toEqual([]);
     expect(ofRequest.map(({ msg }) => msg).sort()).toEqual([
       'run_ended',
@@ -213,19 +208,28 @@ describe('the log', () => {
       'sandbox_started',
       'webhook_attempt',
     ]);
-    const session = linesOf(service.api.log()).find(({ msg }) => msg === 'session_opened');
-    expect(session?.['runId']).toBe(sessionRunId);
-    const ended = workersLines.find(
-      ({ msg, runId }) => msg === 'sandbox_ended' && runId === sessionRunId,
-    );
-    expect(ended?.['requestId']).toBe(session?.['requestId']);
   });
 
-  it('leads from every decision of the API about a run to its request', () => {
-    const about = linesOf(service.api.log()).filter(
-      ({ level, runId }) => level === 'info' && runId !== undefined,
-    );
-    expect(about.length).toBeGreaterThan(5);
-    expect(about.filter(({ requestId }) => typeof requestId !== 'string')).toEqual([]);
+  it('leads from every line about a run to a request that the API has answered', () => {
+    const requests = linesOf(service.api.log()).filter(({ msg }) => msg === 'request');
+    const known = new Set(requests.map(({ requestId }) => requestId));
+    const about = allLines().filter(({ runId }) => runId !== undefined);
+    const events = new Set(about.map(({ msg }) => msg));
+    for (const event of ['session_awake', 'session_asleep', 'turn_begun', 'message_handed_out'])
+      expect(events).toContain(event);
+    expect(about.filter(({ requestId }) => !known.has(requestId))).toEqual([]);
+  });
+
+  it('leads from every line of a worker about a run to the one request that asked for it', () => {
+    const requestsOf = new Map<unknown, Set<unknown>>();
+    for (const { runId, requestId } of linesOf(service.worker.log())) {
+      if (runId === undefined) continue;
+      requestsOf.set(runId, (requestsOf.get(runId) ?? new Set()).add(requestId));
+    }
+    expect([...requestsOf.keys()].sort()).toEqual([told.data.runId, sessionRunId].sort());
+    const opened = linesOf(service.api.log()).find(({ msg }) => msg === 'session_opened');
+    const asked = told.headers.get('x-request-id');
+    expect([...(requestsOf.get(told.data.runId) ?? [])]).toEqual([asked]);
+    expect([...(requestsOf.get(sessionRunId) ?? [])]).toEqual([opened?.['requestId']]);
   });
 });

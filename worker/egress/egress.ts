@@ -18,7 +18,6 @@ export interface EgressDeps {
   model: ModelUpstream;
   /** `host:port`, each reachable although its address is not public. */
   allowPrivate: readonly string[];
-  logger: Logger;
   /** Tests put a resolver and a spy here, so that no packet leaves the machine. */
   lookup?: Lookup;
   lookupException?: Lookup;
@@ -26,6 +25,8 @@ export interface EgressDeps {
 }
 
 export interface EgressHandlers extends ControlHandlers {
+  /** What it says leads to the run. */
+  logger: Logger;
   policy: EgressPolicy;
   /** The model that the run's project pays for; null: the service's. */
   ownModel: OwnModel;
@@ -45,7 +46,7 @@ interface Door extends RunEgress {
 
 export interface Egress {
   /** Serves one run on its own socket. The path is the identity: whoever can dial it is the run. */
-  listen(runId: string, socketPath: string, handlers: EgressHandlers): Promise<RunEgress>;
+  listen(socketPath: string, handlers: EgressHandlers): Promise<RunEgress>;
   /** Cuts every connection of every run and lets none in, until it is reopened. Safe to repeat. */
   shut(): void;
   reopen(): void;
@@ -72,9 +73,9 @@ export function createEgress(deps: EgressDeps): Egress {
     reopen() {
       isShut = false;
     },
-    async listen(runId, socketPath, handlers) {
-      const logger = deps.logger.child({ runId });
-      const onRefused = createRefusals(handlers, logger);
+    async listen(socketPath, handlers) {
+      const { logger } = handlers;
+      const onRefused = createRefusals(handlers);
       const model = gateway.forRun(handlers.ownModel);
       const proxy = createConnectProxy({
         policy: handlers.policy,
@@ -130,14 +131,14 @@ async function serve(
 }
 
 /** One log line for each place, and a count; a sandbox cannot fill the log or the memory. */
-function createRefusals(handlers: EgressHandlers, logger: Logger): (refusal: Refusal) => void {
+function createRefusals(handlers: EgressHandlers): (refusal: Refusal) => void {
   const counts = new Map<string, number>();
   return (refusal) => {
     const place = `${refusal.host}:${refusal.port}`;
     if (!counts.has(place) && counts.size >= refusedPlacesMax) return;
     const count = (counts.get(place) ?? 0) + 1;
     counts.set(place, count);
-    if (count === 1) logger.info({ refusal }, 'egress_refused');
+    if (count === 1) handlers.logger.info({ refusal }, 'egress_refused');
     handlers.refused({ ...refusal, count });
   };
 }

@@ -13,6 +13,7 @@ import {
 import { limits } from '../../core/limits.ts';
 import type { HostRequestStore, OpenRequest } from '../../systems/postgres/host-request-store.ts';
 import type { Bells } from '../../systems/redis/bells.ts';
+import type { AboutRun } from '../about-run.ts';
 import { pause } from '../supervisor/wait.ts';
 
 /** One for each kind; each may be called twice for the same question, at once even. */
@@ -28,6 +29,7 @@ export interface HostRequestLoop {
   store: Pick<HostRequestStore, 'listOpen' | 'answer' | 'removeExpired'>;
   bells: Pick<Bells, 'ring' | 'listen'>;
   handlers: HostHandlers;
+  aboutRun: AboutRun;
   logger: Logger;
 }
 
@@ -87,7 +89,7 @@ async function handle(loop: HostRequestLoop, request: OpenRequest): Promise<void
     await loop.store.answer(requestId, JSON.stringify(result));
     loop.bells.ring(bellOfRequest(requestId));
   } catch (err) {
-    loop.logger.warn({ runId, kind, err }, 'host_request_failed');
+    loop.logger.warn({ err, kind, ...(await loop.aboutRun(runId)) }, 'host_request_failed');
   }
 }
 

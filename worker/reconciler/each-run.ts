@@ -21,7 +21,8 @@ export async function eachRun(
         await deal(run);
       } catch (error) {
         failed.push(run);
-        logger.warn({ err: error, runId: run.runId }, 'reconcile_run_failed');
+        const { runId, requestId } = run;
+        logger.warn({ err: error, runId, requestId }, 'reconcile_run_failed');
       }
     }
   }

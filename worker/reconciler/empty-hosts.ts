@@ -7,9 +7,9 @@ import { nowAndThen } from './now-and-then.ts';
  */
 export function createHostEmptier(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger } = deps;
-  const sendAway = nowAndThen(deps, async ({ runId, hostId, workflowId }) => {
+  const sendAway = nowAndThen(deps, async ({ runId, requestId, hostId, workflowId }) => {
     await temporal.signalSleep(workflowId);
-    logger.info({ runId, hostId }, 'session_leaves_draining_host');
+    logger.info({ runId, requestId, hostId }, 'session_leaves_draining_host');
   });
   return async () => sendAway(await reconcile.idleOnDrainingHosts());
 }

@@ -10,9 +10,10 @@ import { nowAndThen } from './now-and-then.ts';
  */
 export function createHostJudge(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger, times } = deps;
-  const tellSessions = nowAndThen(deps, async ({ runId, hostId, generation, workflowId }) => {
+  const tellSessions = nowAndThen(deps, async (run) => {
+    const { runId, requestId, hostId, generation, workflowId } = run;
     await temporal.signalHostLost(workflowId, { generation });
-    logger.warn({ runId, hostId, generation }, 'session_told_of_lost_host');
+    logger.warn({ runId, requestId, hostId, generation }, 'session_told_of_lost_host');
   });
 
   return async () => {

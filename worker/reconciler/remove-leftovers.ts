@@ -1,23 +1,25 @@
-import { takesPlace } from '../../core/run.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import { type Run, takesPlace } from '../../core/run.ts';
 import type { ReconcilerDeps } from './deps.ts';
 
 /** Removes this host's sandboxes that no run needs: it has ended, or goes on in a later one. */
 export async function removeLeftovers(deps: ReconcilerDeps): Promise<void> {
   const { logger } = deps;
   for (const { runId, generation, hostId } of await deps.listSandboxes()) {
+    if (hostId !== deps.hostId) continue;
     const ref = { runId, generation };
+    let run: Run | null = null;
     try {
-      if (hostId !== deps.hostId || (await isNeeded(deps, ref))) continue;
+      run = await deps.runs.find(runId);
+      if (isNeeded(run, generation)) continue;
       await deps.removeSandbox(ref);
-      logger.info(ref, 'leftover_sandbox_removed');
-    } catch (error) {
-      logger.warn({ err: error, ...ref }, 'leftover_sandbox_not_removed');
+      logger.info({ ...ref, requestId: requestOf(run) }, 'leftover_sandbox_removed');
+    } catch (err) {
+      logger.warn({ err, ...ref, requestId: requestOf(run) }, 'leftover_sandbox_not_removed');
     }
   }
 }
 
-async function isNeeded(deps: ReconcilerDeps, { runId, generation }: SandboxRef): Promise<boolean> {
-  const run = await deps.runs.find(runId);
-  return run !== null && takesPlace(run) && run.generation === generation;
-}
+const isNeeded = (run: Run | null, generation: number): boolean =>
+  run !== null && takesPlace(run) && run.generation === generation;
+
+const requestOf = (run: Run | null): string | null => run?.requestId ?? null;

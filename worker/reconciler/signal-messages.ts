@@ -7,13 +7,13 @@ import type { ReconcilerDeps } from './deps.ts';
 export async function signalMessages(deps: ReconcilerDeps): Promise<void> {
   const { messages, temporal, logger, times } = deps;
   for (const { run, messageId } of await messages.unsignalled(times.unstartedMs)) {
-    const { runId } = run;
+    const { runId, requestId } = run;
     try {
       const outcome = await temporal.signalMessage(run, messageId);
       await messages.markSignalled(messageId);
-      logger.info({ runId, outcome }, 'message_signalled_by_reconciler');
+      logger.info({ runId, requestId, messageId, outcome }, 'message_signalled_by_reconciler');
     } catch (error) {
-      logger.warn({ err: error, runId }, 'reconcile_message_failed');
+      logger.warn({ err: error, runId, requestId, messageId }, 'reconcile_message_failed');
     }
   }
 }

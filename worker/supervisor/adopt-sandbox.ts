@@ -33,10 +33,7 @@ export async function adoptSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<
       // Held still by an earlier life of this host, which did not come to let it go on.
       await deps.sandboxes.unpause(container.containerId);
     }
-    await announceStart(deps, ref, {
-      lease: opened.lease,
-      isSession: plan.session !== null,
-    });
+    await announceStart(deps, ref, { ...opened, isSession: plan.session !== null });
     return { outcome: 'adopted', sandbox: hold() };
   } catch (error) {
     await opened.close();

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { failpoint } from '../../core/failpoint.ts';
 import type { AgentStatus } from '../../core/run.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
@@ -8,11 +9,12 @@ import type { HeldLease } from './lease.ts';
 export async function announceStart(
   deps: SupervisorDeps,
   ref: SandboxRef,
-  { lease, isSession }: { lease: HeldLease; isSession: boolean },
+  { lease, logger, isSession }: { lease: HeldLease; logger: Logger; isSession: boolean },
 ): Promise<void> {
   if (!isSession) return announceRun(deps, ref, lease);
   const frames = await deps.turns.markStarted({ ...ref, token: lease.token });
   if (frames === null) return;
+  logger.info({ generation: ref.generation }, 'session_awake');
   await deps.frameStream.publish(ref.runId, { frames, deltas: [] });
   await deps.frameStream.wake(ref.runId);
 }

@@ -13,6 +13,7 @@ import type { SessionStore } from '../../systems/postgres/session-store.ts';
 import type { TurnStore } from '../../systems/postgres/turn-store.ts';
 import type { Bells } from '../../systems/redis/bells.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
+import type { AboutRun } from '../about-run.ts';
 import type { Egress } from '../egress/egress.ts';
 
 export interface SupervisorDeps {
@@ -54,13 +55,14 @@ export interface SupervisorDeps {
   interactions: Pick<InteractionStore, 'note' | 'open'>;
   blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;
   frameStream: Pick<FrameStream, 'publish' | 'publishFileTree' | 'expire' | 'wake'>;
-  egress: Egress;
   bells: Pick<Bells, 'overhear'>;
+  egress: Egress;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;
   /** How long an agent of a session that has nothing to do is left running. */
   pauseAfterMs?: number;
   logger: Logger;
+  aboutRun: AboutRun;
   now(): Date;
   newId(): string;
 }

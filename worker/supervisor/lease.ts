@@ -21,6 +21,7 @@ export interface LeaseDeps {
   /** The host: a restarted process takes over from its own former life at once. */
   owner: string;
   leaseMs: number;
+  /** What it says leads to the run. */
   logger: Logger;
 }
 
@@ -40,7 +41,7 @@ export async function takeLease(
   async function confirm(): Promise<boolean> {
     if (!isHeld) return false;
     const kept = await frames.renewLease(runId, token, leaseMs).catch((error: unknown) => {
-      logger.warn({ runId, err: error }, 'lease_not_renewed');
+      logger.warn({ err: error }, 'lease_not_renewed');
       return true;
     });
     if (kept || !isHeld) return kept;

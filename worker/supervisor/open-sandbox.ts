@@ -50,9 +50,12 @@ export async function openSandbox(
   let spool: SpoolFile | null = null;
 
   await makeFolders(folders);
-  const served = await serveSandbox(deps, { ref, plan, folders }, () => live?.hintExit());
+  const sandbox = { ref, plan, folders, logger };
+  const served = await serveSandbox(deps, sandbox, () => live?.hintExit());
   failpoint('start.listening');
-  const lease = await takeRunLease(deps, ref, () => lost.abort()).catch(closingFor(served));
+  const lease = await takeRunLease({ ...deps, logger }, ref, () => lost.abort()).catch(
+    closingFor(served),
+  );
   if (lease === null) {
     await served.egress.close();
     return null;
@@ -69,8 +72,8 @@ export async function openSandbox(
     const { input } = served;
     const replies = createReplies({ ...ref, input, interactions: deps.interactions });
     const { run, flow } = plan;
-    const sandbox = { ref, run, flow, folders, containerId, served };
-    const parts = { ...sandbox, lease: held, turns, session, replies, logger };
+    const given = { ref, run, flow, folders, containerId, served };
+    const parts = { ...given, lease: held, turns, session, replies, logger };
     return () => {
       const exit = watchContainer(deps, containerId, logger);
       live = liveSandbox(deps, { ...parts, spool: opened, exit, lost: lost.signal });

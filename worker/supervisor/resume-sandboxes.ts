@@ -20,13 +20,15 @@ export async function resumeSandboxes(
   const taken = own.filter((one) => wanted.has(nameOf(one)) && hasRun(one));
   const unwanted = own.filter((one) => !wanted.has(nameOf(one)));
 
+  const tell = async (runId: string, err: unknown, event: string): Promise<void> =>
+    deps.logger.warn({ err, ...(await deps.aboutRun(runId)) }, event);
   await forEach(taken, {
     work: ({ runId, generation }) => take({ runId, generation }),
-    onFailure: ({ runId }, err) => deps.logger.warn({ runId, err }, 'sandbox_not_taken_up'),
+    onFailure: ({ runId }, err) => tell(runId, err, 'sandbox_not_taken_up'),
   });
   await forEach(unwanted, {
     work: ({ containerId }) => deps.sandboxes.remove(containerId),
-    onFailure: ({ runId }, err) => deps.logger.warn({ runId, err }, 'sandbox_not_removed'),
+    onFailure: ({ runId }, err) => tell(runId, err, 'sandbox_not_removed'),
   });
   await removeFolders(deps, (await findLeavings(deps)).folders);
   deps.logger.info({ taken: taken.length, removed: unwanted.length }, 'sandboxes_resumed');
@@ -41,5 +43,5 @@ async function forEach(sandboxes: ListedSandbox[], { work, onFailure }: ForEach)
 
 interface ForEach {
   work(sandbox: ListedSandbox): Promise<unknown>;
-  onFailure(sandbox: ListedSandbox, error: unknown): void;
+  onFailure(sandbox: ListedSandbox, error: unknown): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { failpoint } from '../../core/failpoint.ts';
 import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
@@ -22,14 +23,14 @@ export interface ServedSandbox {
 /** Opens the run's socket: its configuration, its messages, its way out. */
 export async function serveSandbox(
   deps: SupervisorDeps,
-  sandbox: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders },
+  sandbox: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders; logger: Logger },
   onExitHint: () => void,
 ): Promise<ServedSandbox> {
-  const { ref, plan, folders } = sandbox;
-  const logger = deps.logger.child({ runId: ref.runId });
+  const { ref, plan, folders, logger } = sandbox;
   const input = createInput(firstLine(ref, plan));
   const refusals = new Map<string, Refusal & { count: number }>();
-  const egress = await deps.egress.listen(ref.runId, folders.socketFile, {
+  const egress = await deps.egress.listen(folders.socketFile, {
+    logger,
     policy: await ensureNetworkNote(folders.root, plan),
     ...(plan.session === null
       ? configHandlers(deps, plan, logger)

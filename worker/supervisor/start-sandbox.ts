@@ -21,8 +21,7 @@ export async function startSandbox(
   deps: SandboxDeps,
   ref: SandboxRef,
 ): Promise<LiveSandbox | 'over'> {
-  const logger = deps.logger.child({ runId: ref.runId });
-  logger.debug('sandbox_starting');
+  const askedAt = deps.now().toISOString();
   const plan = await deps.runs.sandboxPlan(ref.runId);
   if (plan === null || plan.run.endedAt !== null) return 'over';
   if (wasStarted(plan, ref)) return adoptStarted(deps, ref);
@@ -31,7 +30,7 @@ export async function startSandbox(
   failpoint('start.planned');
   const opened = await openSandbox(deps, ref, plan);
   if (opened === null) return lookAgain(await deps.runs.find(ref.runId));
-  logger.debug('sandbox_opened');
+  opened.logger.debug({ askedAt }, 'sandbox_opened');
   try {
     await furnish(deps, ref, plan);
     const { containerId, adopted } = await deps.sandboxes.ensureCreated(specOf(deps, ref, plan));
@@ -84,7 +83,7 @@ async function runContainer(
   await deps.sandboxes.start(containerId);
   failpoint('start.running');
   opened.logger.info({ containerId }, 'sandbox_started');
-  await announceStart(deps, ref, { lease: opened.lease, isSession });
+  await announceStart(deps, ref, { ...opened, isSession });
   failpoint('start.announced');
   if (!isOver(await deps.runs.find(ref.runId))) return hold();
   await deps.sandboxes.signal(containerId, 'SIGKILL');

@@ -33,7 +33,8 @@ export async function serveRun({
   const egress = beside?.egress ?? createEgress({ ...noWayOut, ...deps });
   const refusals: ServedRun['refusals'] = [];
   const socketPath = join(folder, 'x');
-  const run = await egress.listen('run-1', socketPath, {
+  const run = await egress.listen(socketPath, {
+    logger: pino({ enabled: false }),
     policy: { policy: 'limited', hosts: [] },
     ownModel: () => Promise.resolve(null),
     config: () => Promise.resolve(null),
@@ -54,7 +55,6 @@ export async function serveRun({
 const noWayOut: EgressDeps = {
   model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
   allowPrivate: [],
-  logger: pino({ enabled: false }),
   lookup: () => Promise.reject(new Error('no resolver in this test')),
   connect: () => Promise.reject(new Error('no connections in this test')),
 };

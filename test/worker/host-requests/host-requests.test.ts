@@ -47,7 +47,9 @@ async function host(
   };
   const store = createHostRequestStore(database.pool);
   const logger = pino({ level: 'silent' });
-  const served = serveHostRequests({ hostId, store, bells, handlers, logger }, stopping.signal);
+  const aboutRun = async (of: string) => ({ runId: of, requestId: null });
+  const loop = { hostId, store, bells, handlers, logger, aboutRun };
+  const served = serveHostRequests(loop, stopping.signal);
   onTestFinished(() => {
     stopping.abort();
     bells.close();

@@ -21,6 +21,7 @@ import { createProjectStore } from '../../../systems/postgres/project-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
 import { createSessionStore } from '../../../systems/postgres/session-store.ts';
 import { createTurnStore } from '../../../systems/postgres/turn-store.ts';
+import { createAboutRun } from '../../../worker/about-run.ts';
 import { createEgress, type EgressDeps } from '../../../worker/egress/egress.ts';
 import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
 import { foldersOf } from '../../../worker/supervisor/folders.ts';
@@ -97,17 +98,17 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
         expire: async () => true,
         wake: async () => true,
       },
-      egress: createEgress({
       bells: { overhear: () => () => undefined },
+      egress: createEgress({
         model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
         allowPrivate: [],
-        logger,
         lookup: () => Promise.resolve([]),
         connect: () => Promise.reject(new Error('no connections in this test')),
         ...egress,
       }),
       times: { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 15_000 },
       logger,
+      aboutRun: createAboutRun(stores.runs),
       now: () => new Date(),
       newId: randomUUID,
       ...given,

@@ -77,7 +77,8 @@ export function liveSession(
       await insist(saver.save, care.patience);
       const { runId, generation } = ref;
       const end = decideEnd({ exit, turn: parts.turns.last() });
-      await insist(() => deps.turns.sandboxGone(runId, generation, errorOf(end)), care.patience);
+      const putAway = () => deps.turns.sandboxGone(runId, generation, errorOf(end));
+      if (await insist(putAway, care.patience)) logger.info({ generation }, 'session_asleep');
       await deps.frameStream.wake(runId);
       logger.info(
         { generation, exit: exit.kind, refused: parts.served.refusals() },

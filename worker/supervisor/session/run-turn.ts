@@ -42,8 +42,10 @@ export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<T
     if (claimed.outcome === 'none') nap.rest();
     return claimed.outcome === 'none' ? { outcome: 'done', more: false } : claimed;
   }
-  if (claimed.told !== null) {
-    void deps.frameStream.publish(runId, { frames: [claimed.told], deltas: [] });
+  const { messageId, told, waitedMs } = claimed;
+  if (told !== null) {
+    void deps.frameStream.publish(runId, { frames: [told], deltas: [] });
+    parts.logger.info({ generation, messageId, waitedMs }, 'turn_begun');
   }
   failpoint('turn.claimed');
   if (!(await isPrepared(deps, place, { held, ...claimed }))) return oneIsOver(deps, place);
@@ -60,7 +62,7 @@ export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<T
   } finally {
     ending.abort();
   }
-  parts.logger.info({ messageId: claimed.messageId, generation }, 'turn_ended');
+  parts.logger.info({ generation, messageId }, 'turn_ended');
   saver.saveSoon();
   return oneIsOver(deps, place);
 }

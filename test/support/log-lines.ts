@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+
+export type LogLine = Record<string, unknown>;
+
+/** Throws where one is no JSON. */
+export const linesOf = (log: string): LogLine[] =>
+  log
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as LogLine);
+
+/** Whatever is said of a run says which request asked for it, or null where none did. */
+export const withoutRequest = (lines: LogLine[]): LogLine[] =>
+  lines.filter((line) => line['runId'] !== undefined && !('requestId' in line));
+
+/** Of a process that was killed the last line may be a part of one. */
+export function linesIn(file: string): LogLine[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      try {
+        return linesOf(line);
+      } catch {
+        return [];
+      }
+    });
+}

@@ -1,0 +1,21 @@
+import type { RunStore } from '../systems/postgres/run-store.ts';
+import { pause } from './supervisor/wait.ts';
+
+/** What a line of the log says of a run of which no more than its id is at hand. Never rejects. */
+export type AboutRun = (runId: string) => Promise<{
+  runId: string;
+  /** Null where a schedule asked for it, and where nobody could say in time. */
+  requestId: string | null;
+}>;
+
+const waitMs = 1_000;
+
+export function createAboutRun(runs: Pick<RunStore, 'requestOf'>): AboutRun {
+  return async (runId) => {
+    const known = new AbortController();
+    const tooLate = pause(waitMs, known.signal).then(() => null);
+    const requestId = await Promise.race([runs.requestOf(runId).catch(() => null), tooLate]);
+    known.abort();
+    return { runId, requestId };
+  };
+}
