@@ -7,6 +7,7 @@ import type { ApiDeps } from './deps.ts';
 import type { UntilEnded } from './end-waits.ts';
 import { gateError } from './gate-error.ts';
 import type { DecodedFile } from './given-files.ts';
+import { publicPath } from './public-path.ts';
 import { deletedRunView, runPath, runView } from './views/run-view.ts';
 import { waitWhileAsked, whileAsked } from './while-asked.ts';
 import type { WorkflowCalls } from './workflow-calls.ts';
@@ -49,7 +50,7 @@ export function createBeginRun(deps: ApiDeps, helpers: Helpers): BeginRun {
     if (admission.outcome === 'admitted') {
       await workflows.start(admission.run);
     }
-    const settled = await after(waitSeconds, { admission, deps, reply, ...waiting });
+    const settled = await after(waitSeconds, { admission, deps, request, reply, ...waiting });
     return answer(reply, settled, deps.publicUrl);
   };
 }
@@ -73,12 +74,19 @@ function noteDecision(
   request.log.info({ ...asked, runId, hostId, afterMs }, event);
 }
 
+interface Waiting {
+  admission: Admission;
+  deps: ApiDeps;
+  request: Pick<FastifyRequest, 'log'>;
+  reply: FastifyReply;
+}
+
 /** The same admission with the run as it is when it has ended, or when the time is up. */
 async function after(
   seconds: number,
-  given: { admission: Admission; deps: ApiDeps; reply: FastifyReply } & Omit<Helpers, 'workflows'>,
+  given: Waiting & Omit<Helpers, 'workflows'>,
 ): Promise<Admission> {
-  const { admission, deps, reply, untilEnded, closing } = given;
+  const { admission, deps, request, reply, untilEnded, closing } = given;
   if (seconds === 0 || admission.outcome === 'refused') return admission;
   const { runId, endedAt, deletedAt } = admission.run;
   if (endedAt !== null || deletedAt !== null) return admission;
@@ -86,7 +94,7 @@ async function after(
   await waitWhileAsked(reply, closing, (signal) => untilEnded(runId, { ms, signal }));
   // It is admitted: an answer that fails now would have it triggered once more.
   const now = await deps.runs.find(runId).catch((err: unknown) => {
-    deps.logger.warn({ err, runId }, 'waited_run_not_read');
+    request.log.warn({ err, runId }, 'waited_run_not_read');
     return null;
   });
   return { ...admission, run: now ?? admission.run };
@@ -95,7 +103,7 @@ async function after(
 function answer(reply: FastifyReply, admission: Admission, publicUrl: string) {
   switch (admission.outcome) {
     case 'admitted':
-      reply.code(201).header('location', runPath(admission.run.runId));
+      reply.code(201).header('location', publicPath(publicUrl, runPath(admission.run.runId)));
       return { data: runView(admission.run, publicUrl) };
     case 'replay': {
       reply.header('idempotency-replayed', 'true');

@@ -31,7 +31,10 @@ export const serviceVariables = {
   ),
   API_HOST: matching('a host name or address to listen on', /^[^\s/]+$/).default('127.0.0.1'),
   API_PORT: wholeNumber({ min: 0, max: 65_535 }).default(8080),
-  PUBLIC_URL: address('an http:// or https:// address', ['http:', 'https:']).optional(),
+  PUBLIC_URL: variable(
+    'an http:// or https:// address, without user, query and fragment',
+    publicUrl,
+  ).optional(),
   WEBHOOK_ALLOW_PRIVATE: list('networks like 10.0.0.0/8, separated by commas', isNetwork).default(
     [],
   ),
@@ -136,6 +139,15 @@ function address(expected: string, protocols: string[]) {
     const known = URL.canParse(text) && protocols.includes(new URL(text).protocol);
     return known ? text.replace(/\/$/, '') : null;
   });
+}
+
+/** Its path, if it has one, is taken away by whoever stands in front of the API. */
+function publicUrl(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const { protocol, origin, pathname, username, password } = new URL(text);
+  const isPlain = username === '' && password === '' && !/[?#]/.test(text);
+  if (!isPlain || !['http:', 'https:'].includes(protocol)) return null;
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
 function certificates() {

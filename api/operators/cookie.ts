@@ -1,4 +1,5 @@
 import { limits } from '../../core/limits.ts';
+import { publicPath } from '../public-path.ts';
 
 const name = 'flowrun_operator';
 
@@ -21,8 +22,12 @@ export function sessionCookie(session: string, publicUrl: string): string {
 
 export const noSessionCookie = (publicUrl: string): string => cookie('', 0, publicUrl);
 
-/** No script reads it, no other site's page sends it, and https keeps it to itself. */
+/**
+ * No script reads it, no other site's page sends it, https keeps it to itself, and what else there is
+ * at the same host does not get it.
+ */
 function cookie(value: string, maxAgeSeconds: number, publicUrl: string): string {
   const secure = publicUrl.startsWith('https:') ? '; Secure' : '';
-  return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
+  const path = publicPath(publicUrl, '/');
+  return `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }

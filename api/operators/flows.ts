@@ -2,6 +2,7 @@ import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { pageByIdQuery, readPage } from '../pages.ts';
+import { publicPath } from '../public-path.ts';
 import { noQuery } from '../schemas/run.ts';
 import { flowView } from '../views/flow-view.ts';
 import { operatorOf } from './authenticate-operator.ts';
@@ -32,7 +33,8 @@ export function flows(app: App, deps: ApiDeps): void {
     const flow = await deps.flows.create({ ...fieldsOf(request.body), name, projectId });
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId: flow.flowId }, 'flow_created');
-    reply.code(201).header('location', `/api/projects/${projectId}/flows/${flow.flowId}`);
+    const at = `${projectsPath}/${projectId}/flows/${flow.flowId}`;
+    reply.code(201).header('location', publicPath(deps.publicUrl, at));
     return { data: flowView(flow) };
   });
 

@@ -6,6 +6,7 @@ import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { pageQuery, readPage } from '../pages.ts';
+import { publicPath } from '../public-path.ts';
 import { noQuery } from '../schemas/run.ts';
 import { following } from '../schemas/text.ts';
 import { operatorOf } from './authenticate-operator.ts';
@@ -28,7 +29,8 @@ export function projects(app: App, deps: ApiDeps): void {
     const project = await deps.projects.create({ ...onlyDefined(bounds), projectId, name });
     if (project === null) throw invalid('body.projectId: is taken');
     request.log.info({ operatorId: operatorOf(request).operatorId, projectId }, 'project_created');
-    reply.code(201).header('location', `${projectsPath}/${projectId}`);
+    const at = `${projectsPath}/${projectId}`;
+    reply.code(201).header('location', publicPath(deps.publicUrl, at));
     return { data: projectView(project) };
   });
 

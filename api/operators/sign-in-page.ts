@@ -12,7 +12,7 @@ const button = document.querySelector('button');
 if (code === '') { button.hidden = true; say('This link is not complete.'); }
 button.addEventListener('click', async () => {
   button.disabled = true;
-  const answer = await fetch('/api/sign-in', {
+  const answer = await fetch('api/sign-in', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ code }),

@@ -4,6 +4,7 @@ import { contextOf } from '../context-headers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { openSession } from '../open-session.ts';
+import { publicPath } from '../public-path.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { flowParams, noQuery } from '../schemas/run.ts';
 import { sessionBody, sessionOpened } from '../schemas/session.ts';
@@ -32,7 +33,7 @@ export function openSessionRoute(app: App, deps: ApiDeps, workflows: WorkflowCal
     const { body, headers, id: requestId, log } = request;
     const opening = { caller, flow, body, context: contextOf(headers), requestId, log };
     const { sessionId, runId } = await openSession(deps, workflows, opening);
-    reply.code(201).header('location', runPath(runId));
+    reply.code(201).header('location', publicPath(deps.publicUrl, runPath(runId)));
     return { data: { sessionId, runId, streamUrl: streamUrl(runId, deps.publicUrl) } };
   });
 }

@@ -35,7 +35,8 @@ const purposes: Record<Name, string> = {
   INSTANCE: 'The name of this service among others on the same Redis, Temporal and Docker.',
   API_HOST: 'Where the API listens.',
   API_PORT: 'The port that it listens on.',
-  PUBLIC_URL: 'The address by which clients and operators reach the API.',
+  PUBLIC_URL:
+    'The address by which clients and operators reach the API. It may have a path, which the proxy in front takes away.',
   WEBHOOK_ALLOW_PRIVATE: 'Networks that are not public and may receive webhooks all the same.',
   LOG_LEVEL: 'What is logged.',
   METRICS_HOST: 'Where metrics are served; nobody has to sign in to read them.',

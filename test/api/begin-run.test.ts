@@ -5,7 +5,6 @@ import { createBeginRun } from '../../api/begin-run.ts';
 import type { ApiDeps } from '../../api/deps.ts';
 import { unmeasured } from '../../api/metrics.ts';
 import type { WorkflowCalls } from '../../api/workflow-calls.ts';
-import { createLogger } from '../../config/logger.ts';
 import type { AdmitRun } from '../../systems/postgres/admission.ts';
 import { admittedRun } from '../support/admitted-run.ts';
 
@@ -14,7 +13,6 @@ test('a run that was admitted is answered, also where it cannot be read again af
   const deps = {
     publicUrl: 'http://a.test',
     metrics: unmeasured,
-    logger: createLogger({ level: 'silent', name: 'test' }),
     admission: { admitRun: async () => ({ outcome: 'admitted', run }) },
     runs: { find: () => Promise.reject(new Error('the database is away')) },
   } as unknown as ApiDeps; // it asks nothing else

@@ -84,6 +84,12 @@ describe('a configuration', () => {
     expect(readApiConfig(env).offlineModel).toBe(false);
   });
 
+  test('takes an address of the API that has a path', () => {
+    const urlOf = (PUBLIC_URL: string) => readApiConfig({ ...env, PUBLIC_URL }).publicUrl;
+    expect(urlOf('https://example.com/flowrun/')).toBe('https://example.com/flowrun');
+    expect(urlOf('HTTPS://Example.com:443')).toBe('https://example.com');
+  });
+
   test('takes what is said', () => {
     const given = {
       ...env,
@@ -175,6 +181,9 @@ describe('what is wrong is named, without its value', () => {
     ['API_PORT', '70000'],
     ['API_PORT', '8e3'],
     ['PUBLIC_URL', 'canary.example'],
+    ['PUBLIC_URL', 'https://flows.example/?canary'],
+    ['PUBLIC_URL', 'https://flows.example/#canary'],
+    ['PUBLIC_URL', 'https://canary@flows.example'],
     ['CORS_ORIGINS', 'canary.example'],
     ['CORS_ORIGINS', 'https://canary.example/'],
     ['CORS_ORIGINS', '*, https://canary.example'],
