@@ -69,6 +69,7 @@ export interface ApiDeps {
     | 'withdraw'
     | 'markSignalled'
     | 'end'
+    | 'position'
     | 'longestIdle'
   >;
   presence: Pick<Presence, 'attend'>;
@@ -82,8 +83,8 @@ export interface ApiDeps {
   flowFiles: FlowFileStore;
   blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
   frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'wake'>;
-  /** The way to the hosts that hold the runs. */
   bells: Pick<Bells, 'ring'>;
+  /** The way to the hosts that hold the runs. */
   hostRequests: HostRequests;
   rateLimiter: RateLimiter;
   seats: StreamSeats;

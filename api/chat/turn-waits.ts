@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
 import type { MessageEnd } from '../../systems/postgres/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
 
@@ -8,6 +9,7 @@ export interface AwaitedTurn {
   withinMs: number;
   /** Nobody waits any more. */
   signal: AbortSignal;
+  log: Pick<FastifyBaseLogger, 'warn'>;
 }
 
 /**
@@ -16,12 +18,12 @@ export interface AwaitedTurn {
  * stored, and an answer that fails now would have it sent once more.
  */
 export async function untilTurnEnd(
-  { messages, frameStream, logger }: Pick<ApiDeps, 'messages' | 'frameStream' | 'logger'>,
-  { runId, messageId, withinMs, signal }: AwaitedTurn,
+  { messages, frameStream }: Pick<ApiDeps, 'messages' | 'frameStream'>,
+  { runId, messageId, withinMs, signal, log }: AwaitedTurn,
 ): Promise<MessageEnd | null> {
   const look = () =>
     messages.end(messageId).catch((err: unknown) => {
-      logger.warn({ err, runId, messageId }, 'turn_wait_not_looked_at');
+      log.warn({ err, runId, messageId }, 'turn_wait_not_looked_at');
       return null;
     });
   const endsAt = performance.now() + withinMs;
@@ -38,6 +40,21 @@ export async function untilTurnEnd(
     return await look();
   } finally {
     unsubscribe();
+  }
+}
+
+/** Of a message that was waited for: others have had their turn meanwhile. Never throws, as above. */
+export async function positionNow(
+  { messages }: Pick<ApiDeps, 'messages'>,
+  sent: { runId: string; messageId: string; position: number },
+  log: AwaitedTurn['log'],
+): Promise<number> {
+  try {
+    return await messages.position(sent.messageId);
+  } catch (err) {
+    const { runId, messageId, position } = sent;
+    log.warn({ err, runId, messageId }, 'position_not_read');
+    return position;
   }
 }
 

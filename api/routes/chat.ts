@@ -7,7 +7,7 @@ import { noUsage, type Run } from '../../core/run.ts';
 import { type App, type Caller, callerOf } from '../app-types.ts';
 import { makeRoom } from '../chat/make-room.ts';
 import { sendMessage } from '../chat/send-message.ts';
-import { untilTurnEnd } from '../chat/turn-waits.ts';
+import { positionNow, untilTurnEnd } from '../chat/turn-waits.ts';
 import { contextOf } from '../context-headers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { decodeFiles } from '../given-files.ts';
@@ -64,12 +64,13 @@ export function chat(
 
     const { runId } = run;
     const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
+    let { position } = sent;
     if (!stream) {
-      const turn = await waitedFor(deps, queued, { reply, closing });
+      const turn = await waitedFor(deps, queued, { reply, closing, log });
       if (turn !== null) return { data: { ...queued, ...turn } };
+      position = await positionNow(deps, { ...queued, position }, log);
     }
     reply.code(202);
-    const { position } = sent;
     return { data: { ...queued, streamUrl: streamUrl(runId, deps.publicUrl), position } };
   });
 }
@@ -107,11 +108,11 @@ function idFor(flowId: string, clientMessageId: string): string {
 async function waitedFor(
   deps: ApiDeps,
   { runId, messageId }: { runId: string; messageId: string },
-  { reply, closing }: { reply: FastifyReply; closing: AbortSignal },
+  { reply, closing, log }: { reply: FastifyReply; closing: AbortSignal; log: FastifyBaseLogger },
 ) {
   const withinMs = deps.chatWaitMs ?? limits.chatWaitMs;
   const end = await waitWhileAsked(reply, closing, (signal) =>
-    untilTurnEnd(deps, { runId, messageId, withinMs, signal }),
+    untilTurnEnd(deps, { runId, messageId, withinMs, signal, log }),
   );
   if (end === null) return null;
   const { exitCode, error, reply: text, usage, costUsd } = end;

@@ -38,6 +38,8 @@ export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hos
     withdraw: (runId: string, messageId: string) => withdraw(pool, runId, messageId),
     markSignalled: (messageId: string) => markSignalled(pool, messageId),
     end: (messageId: string) => findEnd(pool, messageId),
+    /** How many come before it now, the one that is being worked on included. */
+    position: (messageId: string) => countBefore(pool, messageId),
     /** Sessions with messages of which nobody has told their workflows, each with its oldest. */
     unsignalled: (olderThanMs: number) => unsignalled(pool, olderThanMs),
     /** The project's session that has had nothing to do for longest, of those that are awake. */
@@ -74,6 +76,17 @@ async function findEnd(db: Db, messageId: string): Promise<MessageEnd | null> {
   if (!row) return null;
   // Written with the end of the turn, from a Usage.
   return { ...row, usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage) };
+}
+
+async function countBefore(db: Db, messageId: string): Promise<number> {
+  const { rows } = await db.query<{ before: number }>(
+    `select count(*)::integer as before
+     from session_messages m
+     join session_messages o on o.run_id = m.run_id and o.position < m.position
+     where m.id = $1 and o.ended_at is null`,
+    [messageId],
+  );
+  return rows[0]?.before ?? 0;
 }
 
 async function unsignalled(

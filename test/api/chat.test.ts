@@ -165,6 +165,18 @@ describe('an answer that waits for the turn', () => {
     ]);
     expect(await messages(runId)).toBe(1);
   });
+
+  test('says late how many come before it by then, not how many did', async () => {
+    const hurried = await world.start({ chatWaitMs: 1_500 });
+    const { sessionId, runId } = await open();
+    for (const message of ['first', 'second']) await chat({ message, sessionId });
+    const worker = sessionWorker(world, runId);
+    await worker.begin();
+    const late = chatOf(tenant, hurried)({ message: 'third', sessionId, stream: false });
+    await expect.poll(() => messages(runId)).toBe(3);
+    await worker.end('Done.');
+    expect((await late).json.data).toMatchObject({ position: 1 });
+  });
 });
 
 test('sessions cost none of the month’s runs', async () => {
