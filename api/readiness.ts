@@ -77,6 +77,7 @@ function hostView({ silentMs, draining, report }: Host) {
     runtimeTrouble: report?.runtimeTrouble ? 'runtime_missing' : null,
     diskFreeBytes: report?.diskFreeBytes ?? null,
     diskTotalBytes: report?.diskTotalBytes ?? null,
+    diskFreeInodes: report?.diskFreeInodes ?? null,
     clockAheadMs: report?.clockAheadMs ?? null,
   };
 }

@@ -31,11 +31,12 @@ const sweepPasses = 200;
 export function createMends(pool: Pool, config: DoctorConfig, temporal: Temporal | null): Mends {
   const deps = stepDeps(pool, config);
   const { withGlobalLock } = createReconcileStore(pool);
-  const step = (work: (deps: ReconcilerDeps) => Promise<void>) => () => {
-    if (temporal === null) throw new Error('TEMPORAL_ADDRESS is not set here');
-    return alone(withGlobalLock, () => work({ ...deps, temporal }));
-  };
+  const step = (work: (deps: ReconcilerDeps) => Promise<void>) => () =>
+    alone(withGlobalLock, () => work({ ...deps, temporal: given(temporal) }));
   return {
+    registerSearchAttributes: async () => {
+      await given(temporal).ensureSearchAttributes();
+    },
     startUnstarted: step(startUnstarted),
     nudgeEndings: step((on) => createNudger(on)()),
     endClosed: (runIds) => step((on) => endClosed(on, runIds))(),
@@ -48,6 +49,11 @@ export function createMends(pool: Pool, config: DoctorConfig, temporal: Temporal
         for (let passes = 0; passes < sweepPasses; passes += 1) await pass();
       }),
   };
+}
+
+function given(temporal: Temporal | null): Temporal {
+  if (temporal === null) throw new Error('TEMPORAL_ADDRESS is not set here');
+  return temporal;
 }
 
 function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {

@@ -41,7 +41,7 @@ export async function withDoctor<T>(
       ...onPostgres(pool, config),
       redis: config.redis && { version: askerOf(config.redis) },
       handshake: (store, error) => handshakeOf(config, store, error),
-      temporal: temporal && { ...temporal.client, facts: temporal.probe.facts },
+      temporal: temporal && { ...temporal.client, ...temporal.probe },
       docker: dockerOf(config),
       readiness: () => askApi(config.publicUrl),
       mends: createMends(pool, config, temporal?.client ?? null),

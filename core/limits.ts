@@ -109,6 +109,7 @@ export const limits = {
   hostReportEveryMs: 15 * secondMs,
   /** With less, a host is said to be short of disk. */
   diskFreeMinBytes: 5 * giB,
+  diskFreeMinInodes: 100_000,
   /** A clock that is off by more is said to be wrong. */
   clockOffMaxMs: 5 * secondMs,
   leaseMs: 15 * secondMs,

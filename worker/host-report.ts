@@ -69,6 +69,7 @@ async function look(deps: HostReportDeps): Promise<HostReport> {
     runtimeSetting: deps.config.sandboxRuntime,
     diskFreeBytes: disk.bavail * disk.bsize,
     diskTotalBytes: disk.blocks * disk.bsize,
+    diskFreeInodes: disk.files === 0 ? null : disk.ffree,
     clockAheadMs,
   };
 }

@@ -12,9 +12,23 @@ export const getImage =
   'Build the image or pull it on that machine, or correct SANDBOX_IMAGE. Until then its runs end as container_start_failed.';
 
 export const makeRoom =
-  'Make room on the disk of the data folder. Where what is kept takes it, shorten RUN_KEPT_DAYS.';
+  'Make room on the disk of the data folder; `df -h` and `df -i` tell bytes and files. Where what is kept takes it, shorten RUN_KEPT_DAYS.';
 
-export const isShort = (freeBytes: number): boolean => freeBytes < limits.diskFreeMinBytes;
+export interface DiskRoom {
+  freeBytes: number;
+  /** Null where the file system sets no number. */
+  freeInodes: number | null;
+}
+
+const hasFewFiles = ({ freeInodes }: DiskRoom): boolean =>
+  (freeInodes ?? Number.POSITIVE_INFINITY) < limits.diskFreeMinInodes;
+
+export const isShort = (room: DiskRoom): boolean =>
+  room.freeBytes < limits.diskFreeMinBytes || hasFewFiles(room);
+
+/** What is left, and the number of files where that is what is short. */
+export const leftOn = (room: DiskRoom): string =>
+  sizeOf(room.freeBytes) + (hasFewFiles(room) ? ` and room for ${room.freeInodes} files` : '');
 
 const giB = 1024 ** 3;
 const miB = 1024 ** 2;

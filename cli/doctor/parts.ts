@@ -9,7 +9,7 @@ import type { Due, KeptTimes, TableSize } from '../../systems/postgres/retention
 import type { RunStore } from '../../systems/postgres/run-store.ts';
 import type { ScheduleStore } from '../../systems/postgres/schedule-store.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
-import type { TemporalFacts } from '../../systems/temporal/probe.ts';
+import type { TemporalProbe } from '../../systems/temporal/probe.ts';
 import type { Trouble } from './check.ts';
 import type { Store } from './handshake-targets.ts';
 
@@ -40,7 +40,8 @@ export interface Parts {
   /** What is wrong with the way to a store that did not answer but with this error; null where TLS is not. */
   handshake(store: Store, error: unknown): Promise<Trouble | null>;
   temporal:
-    | (Pick<Temporal, 'describe' | 'openWorkflows'> & { facts(): Promise<TemporalFacts> })
+    | (Pick<Temporal, 'describe' | 'openWorkflows'> &
+        Pick<TemporalProbe, 'facts' | 'missingSearchAttributes'>)
     | null;
   docker:
     | (Pick<Engine, 'version' | 'imageId' | 'findRuntime'> & Pick<Sandboxes, 'list' | 'remove'>)
@@ -54,6 +55,7 @@ export interface Parts {
 
 /** The steps of the reconciler, each over everything there is; safe to repeat, and beside a worker. */
 export interface Mends {
+  registerSearchAttributes(): Promise<void>;
   startUnstarted(): Promise<void>;
   nudgeEndings(): Promise<void>;
   endClosed(runIds: string[]): Promise<void>;

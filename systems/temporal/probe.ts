@@ -1,5 +1,7 @@
+import type { SearchAttributeName } from '../../core/search-attributes.ts';
 import { runQueue } from '../../core/task-queues.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
+import { findMissing } from './search-attributes.ts';
 
 export interface TemporalFacts {
   version: string;
@@ -10,6 +12,8 @@ export interface TemporalFacts {
 
 export interface TemporalProbe {
   facts(): Promise<TemporalFacts>;
+  /** Of those that operators find workflows by. */
+  missingSearchAttributes(): Promise<SearchAttributeName[]>;
   close(): Promise<void>;
 }
 
@@ -18,7 +22,7 @@ export function createTemporalProbe(
   options: TemporalAddress & { instance: string },
 ): TemporalProbe {
   const { namespace, instance } = options;
-  const { client, ask, close } = connectTemporal(options);
+  const { client, operator, ask, close } = connectTemporal(options);
   const service = client.workflowService;
 
   async function hasNamespace(): Promise<boolean> {
@@ -43,6 +47,7 @@ export function createTemporalProbe(
       const isThere = await hasNamespace();
       return { version, hasNamespace: isThere, workers: isThere ? await workers() : 0 };
     },
+    missingSearchAttributes: () => ask(() => findMissing({ operator, namespace })),
     close,
   };
 }

@@ -36,7 +36,10 @@ export async function ensureSearchAttributes(
   }
 }
 
-async function findMissing({ operator, namespace }: Registrar): Promise<SearchAttributeName[]> {
+export async function findMissing({
+  operator,
+  namespace,
+}: Registrar): Promise<SearchAttributeName[]> {
   const { customAttributes } = await operator.listSearchAttributes({ namespace });
   return searchAttributeNames.filter((name) => !isKeyword(customAttributes[name]));
 }

@@ -26,6 +26,7 @@ const report: HostReport = {
   diskFreeBytes: 7,
   diskTotalBytes: 9,
   clockAheadMs: 0,
+  diskFreeInodes: 11,
 };
 
 test('answers health without a key, and readiness by part', async () => {
@@ -107,6 +108,7 @@ test('tells of its hosts what they see, and nothing that names them', async () =
       diskFreeBytes: 7,
       diskTotalBytes: 9,
       clockAheadMs: 0,
+      diskFreeInodes: 11,
     },
   ]);
   expect(text).not.toMatch(/internal|host-x/);

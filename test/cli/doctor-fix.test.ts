@@ -175,6 +175,9 @@ test(
     const known = docker.spec({ runId, image, hostId: host?.hostId ?? '' });
     const unknown = docker.spec({ image, hostId: 'host-else' });
     for (const spec of [known, unknown]) await service.sandboxes.ensureCreated(spec);
+    expect((await doctor()).about('leftover_container')).toMatch(
+      new RegExp(`${runId}.*start it, or see its log`),
+    );
     const { about, of } = await doctor({ fix: true });
     expect(of('containers').mended).toEqual([`1 container of runs that have ended: ${runId}.`]);
     expect(about('strange_container')).toMatch(/DATABASE_URL and INSTANCE.*docker rm -f/);

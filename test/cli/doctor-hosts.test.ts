@@ -23,6 +23,7 @@ const well: HostReport = {
   diskFreeBytes: 50 * 1024 ** 3,
   diskTotalBytes: 90 * 1024 ** 3,
   clockAheadMs: 0,
+  diskFreeInodes: 5_000_000,
   kept: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
 };
 let database: TestDatabase;
@@ -82,6 +83,13 @@ test('a host that has fallen silent, and one that was given up long ago', async 
                              where id = 'retired'`);
   expect((await doctor()).of('hosts')).toMatchObject({ state: 'ok' });
   await database.pool.query(`update hosts set last_seen = last_seen - interval '90 s'
+test('a host whose disk takes no more files', async () => {
+  await host('a', { diskFreeInodes: 12 });
+  expect((await doctor()).about('host_disk_short')).toMatch(
+    /name-of-a has 50\.0 GiB and room for 12 files left on its disk.*df -i/,
+  );
+});
+
                              where id = 'a'`);
   const { about } = await doctor();
   expect(about('host_silent')).toMatch(/name-of-a has said nothing for 9\d s.*same data folder/);

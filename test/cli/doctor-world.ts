@@ -1,6 +1,8 @@
 import { checks } from '../../cli/doctor/checks/all.ts';
 import { examine, type Outcome } from '../../cli/doctor/examine.ts';
 import { withDoctor } from '../../cli/open-doctor.ts';
+import { type ApiWorld, openApiWorld } from '../api/api-world.ts';
+import { stackEnv } from '../support/stack-env.ts';
 
 export interface Diagnosis {
   outcomes: Outcome[];
@@ -30,4 +32,25 @@ export function doctorWith(env: Record<string, string>): Doctor {
       },
     };
   };
+}
+
+/** An API, and what tells a doctor of all that it stands on. */
+export async function openDoctorWorld(
+  encryptionKey: string,
+): Promise<{ world: ApiWorld; env: Record<string, string> }> {
+  const world = await openApiWorld();
+  const { url } = await world.start();
+  const env = {
+    DATABASE_URL: world.database.url,
+    ENCRYPTION_KEY: encryptionKey,
+    REDIS_URL: stackEnv.redisUrl,
+    TEMPORAL_ADDRESS: stackEnv.temporalAddress,
+    DOCKER_HOST: stackEnv.dockerHost,
+    SANDBOX_IMAGE: stackEnv.scriptedImage,
+    SANDBOX_RUNTIME: 'runc',
+    DATA_DIR: '/tmp',
+    PUBLIC_URL: url,
+    INSTANCE: world.redis.instance,
+  };
+  return { world, env };
 }

@@ -6,13 +6,12 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createProjectStore } from '../../systems/postgres/project-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
-import { type ApiWorld, openApiWorld } from '../api/api-world.ts';
+import type { ApiWorld } from '../api/api-world.ts';
 import { createEmptyDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
-import { stackEnv } from '../support/stack-env.ts';
 import { startFakeEngine } from '../systems/docker/support/fake-engine.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
-import { doctorWith } from './doctor-world.ts';
+import { doctorWith, openDoctorWorld } from './doctor-world.ts';
 import { cliWith } from './run-cli.ts';
 
 /** Each part has its own time before it counts as away. */
@@ -22,20 +21,7 @@ let world: ApiWorld;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  world = await openApiWorld();
-  const { url } = await world.start();
-  env = {
-    DATABASE_URL: world.database.url,
-    ENCRYPTION_KEY: encryptionKey,
-    REDIS_URL: stackEnv.redisUrl,
-    TEMPORAL_ADDRESS: stackEnv.temporalAddress,
-    DOCKER_HOST: stackEnv.dockerHost,
-    SANDBOX_IMAGE: stackEnv.scriptedImage,
-    SANDBOX_RUNTIME: 'runc',
-    DATA_DIR: '/tmp',
-    PUBLIC_URL: url,
-    INSTANCE: world.redis.instance,
-  };
+  ({ world, env } = await openDoctorWorld(encryptionKey));
 });
 afterAll(() => world?.close());
 

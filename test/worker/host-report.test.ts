@@ -53,6 +53,7 @@ test('a host that has all it needs says so', async () => {
     diskFreeBytes: expect.any(Number),
     diskTotalBytes: expect.any(Number),
     clockAheadMs: 1_234,
+    diskFreeInodes: expect.any(Number),
   });
 });
 

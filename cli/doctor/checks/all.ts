@@ -15,6 +15,7 @@ import { runs } from './runs.ts';
 import { runtime } from './runtime.ts';
 import { schedules } from './schedules.ts';
 import { schema } from './schema.ts';
+import { searchAttributes } from './search-attributes.ts';
 import { temporal } from './temporal.ts';
 import { webhooks } from './webhooks.ts';
 import { workers } from './workers.ts';
@@ -30,6 +31,7 @@ export const checks: Check[] = [
   redis,
   temporal,
   workers,
+  searchAttributes,
   hosts,
   docker,
   image,

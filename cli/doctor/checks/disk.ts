@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { isShort, makeRoom, sizeOf } from '../advice.ts';
+import { isShort, leftOn, makeRoom, sizeOf } from '../advice.ts';
 import { type Check, notHere, seen } from '../check.ts';
 
 export const disk: Check = {
@@ -12,11 +12,12 @@ export const disk: Check = {
   },
   async look({ config }) {
     if (config.dataDir === null) return notHere('DATA_DIR is not set here');
-    const { bavail, blocks, bsize } = await statfs(config.dataDir);
-    const free = bavail * bsize;
-    const said = [`${sizeOf(free)} of ${sizeOf(blocks * bsize)} free in ${config.dataDir}`];
-    if (!isShort(free)) return seen(said);
-    const what = `The disk of ${config.dataDir} has ${sizeOf(free)} left.`;
+    const { bavail, blocks, bsize, files, ffree } = await statfs(config.dataDir);
+    const room = { freeBytes: bavail * bsize, freeInodes: files === 0 ? null : ffree };
+    const whole = sizeOf(blocks * bsize);
+    const said = [`${sizeOf(room.freeBytes)} of ${whole} free in ${config.dataDir}`];
+    if (!isShort(room)) return seen(said);
+    const what = `The disk of ${config.dataDir} has ${leftOn(room)} left.`;
     return seen(said, { code: 'disk_short', what, advice: makeRoom });
   },
 };

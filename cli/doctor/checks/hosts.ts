@@ -2,7 +2,7 @@ import { hostTimes } from '../../../core/host-times.ts';
 import { limits } from '../../../core/limits.ts';
 import { runtimeAdvice } from '../../../core/sandbox-runtime.ts';
 import type { Host } from '../../../systems/postgres/host-store.ts';
-import { getImage, isShort, makeRoom, setClock, sizeOf, startEngine } from '../advice.ts';
+import { getImage, isShort, leftOn, makeRoom, setClock, sizeOf, startEngine } from '../advice.ts';
 import { type Check, seen, type Trouble } from '../check.ts';
 import { offBy } from './clock.ts';
 
@@ -67,8 +67,8 @@ function placesOf(live: Host[]): Trouble[] {
 /** What only the host itself can see. */
 function reported({ name, report }: Host): Trouble[] {
   if (report === null) return [];
-  const { engineTrouble, imagePresent, image, runtimeTrouble, diskFreeBytes, clockAheadMs } =
-    report;
+  const { engineTrouble, imagePresent, image, runtimeTrouble, clockAheadMs } = report;
+  const room = { freeBytes: report.diskFreeBytes, freeInodes: report.diskFreeInodes };
   const found: (Trouble | false)[] = [
     engineTrouble !== null && {
       code: 'host_engine_away',
@@ -85,9 +85,9 @@ function reported({ name, report }: Host): Trouble[] {
       what: `The host ${name} cannot start sandboxes on ${report.runtimeSetting}: ${runtimeTrouble}.`,
       advice: runtimeAdvice,
     },
-    isShort(diskFreeBytes) && {
+    isShort(room) && {
       code: 'host_disk_short',
-      what: `The host ${name} has ${sizeOf(diskFreeBytes)} of disk left.`,
+      what: `The host ${name} has ${leftOn(room)} left on its disk.`,
       advice: makeRoom,
     },
     Math.abs(clockAheadMs ?? 0) > limits.clockOffMaxMs && {
