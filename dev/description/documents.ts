@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { repository } from '../folders.ts';
 import { buildBareApi } from './bare-api.ts';
+import { makeLimits } from './limits.ts';
 import { makeCollection } from './postman.ts';
 import { makeSettings } from './settings.ts';
 
@@ -22,6 +23,7 @@ export async function makeDocuments(): Promise<GeneratedDocument[]> {
     written('api/openapi.json', asJson(description)),
     written('api/postman.json', asJson(await makeCollection(description))),
     written('docs/settings.md', makeSettings()),
+    written('docs/limits.md', makeLimits()),
   ];
 }
 
