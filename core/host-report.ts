@@ -17,9 +17,9 @@ export interface HostReport {
   /** Of the data folder. */
   diskFreeBytes: number;
   diskTotalBytes: number;
-  /** Against Postgres's; null where that did not answer. */
   /** How many more files fit on it; null where its file system sets no number. */
   diskFreeInodes: number | null;
+  /** Against Postgres's; null where that did not answer. */
   clockAheadMs: number | null;
   /** How long its worker keeps what has ended. */
   kept: { runMs: number; sessionFilesMs: number; webhookAttemptsMs: number };

@@ -25,8 +25,8 @@ const report: HostReport = {
   runtimeTrouble: null,
   diskFreeBytes: 7,
   diskTotalBytes: 9,
-  clockAheadMs: 0,
   diskFreeInodes: 11,
+  clockAheadMs: 0,
 };
 
 test('answers health without a key, and readiness by part', async () => {
@@ -107,8 +107,8 @@ test('tells of its hosts what they see, and nothing that names them', async () =
       runtimeTrouble: null,
       diskFreeBytes: 7,
       diskTotalBytes: 9,
-      clockAheadMs: 0,
       diskFreeInodes: 11,
+      clockAheadMs: 0,
     },
   ]);
   expect(text).not.toMatch(/internal|host-x/);

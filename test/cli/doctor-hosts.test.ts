@@ -22,8 +22,8 @@ const well: HostReport = {
   runtimeTrouble: null,
   diskFreeBytes: 50 * 1024 ** 3,
   diskTotalBytes: 90 * 1024 ** 3,
-  clockAheadMs: 0,
   diskFreeInodes: 5_000_000,
+  clockAheadMs: 0,
   kept: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
 };
 let database: TestDatabase;
@@ -76,13 +76,6 @@ test('a host whose engine is away, one without its image, room and time, one wit
   expect(about('host_clock_wrong')).toMatch(/name-of-b is 90 s ahead of that of Postgres.*NTP/);
 });
 
-test('a host that has fallen silent, and one that was given up long ago', async () => {
-  await host('a');
-  await host('retired');
-  await database.pool.query(`update hosts set last_seen = last_seen - interval '1 hour'
-                             where id = 'retired'`);
-  expect((await doctor()).of('hosts')).toMatchObject({ state: 'ok' });
-  await database.pool.query(`update hosts set last_seen = last_seen - interval '90 s'
 test('a host whose disk takes no more files', async () => {
   await host('a', { diskFreeInodes: 12 });
   expect((await doctor()).about('host_disk_short')).toMatch(
@@ -90,6 +83,13 @@ test('a host whose disk takes no more files', async () => {
   );
 });
 
+test('a host that has fallen silent, and one that was given up long ago', async () => {
+  await host('a');
+  await host('retired');
+  await database.pool.query(`update hosts set last_seen = last_seen - interval '1 hour'
+                             where id = 'retired'`);
+  expect((await doctor()).of('hosts')).toMatchObject({ state: 'ok' });
+  await database.pool.query(`update hosts set last_seen = last_seen - interval '90 s'
                              where id = 'a'`);
   const { about } = await doctor();
   expect(about('host_silent')).toMatch(/name-of-a has said nothing for 9\d s.*same data folder/);

@@ -52,8 +52,8 @@ test('a host that has all it needs says so', async () => {
     runtimeTrouble: null,
     diskFreeBytes: expect.any(Number),
     diskTotalBytes: expect.any(Number),
-    clockAheadMs: 1_234,
     diskFreeInodes: expect.any(Number),
+    clockAheadMs: 1_234,
   });
 });
 
