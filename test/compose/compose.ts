@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from '../../dev/run.ts';
@@ -17,6 +18,18 @@ export function docker(...args: string[]): Promise<string> {
 
 export function compose(...args: string[]): Promise<string> {
   return docker('compose', ...args);
+}
+
+/** What a self-hoster has put into the clone, and an earlier file of tests may have left there. */
+export function asCloned(): void {
+  for (const put of ['.env', 'docker-compose.override.yml', 'backups']) {
+    rmSync(join(clone, put), { recursive: true, force: true });
+  }
+}
+
+export function set(settings: Record<string, string>): void {
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(join(clone, '.env'), lines.join(''));
 }
 
 export interface Part {
@@ -44,6 +57,7 @@ export interface Inspected {
     CapDrop: string[] | null;
     CapAdd: string[] | null;
     NetworkMode: string;
+    Runtime: string;
   };
   Mounts: { Type: string; Name?: string; Source: string; Destination: string; RW: boolean }[];
 }
@@ -77,12 +91,13 @@ export async function loseEverything(): Promise<void> {
   await compose('stop');
   const left = (await docker('ps', '-aq', '--filter', 'label=frs.instance')).trim();
   if (left !== '') await docker('rm', '--force', ...left.split('\n'));
-  await compose('down', '--volumes');
+  await compose('--profile', '*', 'down', '--volumes');
 }
 
 export interface Access extends ApiClient {
   projectId: string;
   flowId: string;
+  key: string;
 }
 
 export async function makeAccess(projectId: string): Promise<Access> {
@@ -90,8 +105,18 @@ export async function makeAccess(projectId: string): Promise<Access> {
   const { flowId = '' } = await flowrun('flow', 'create', '--project', projectId, '--name', 'one');
   const named = ['--project', projectId, '--name', 'test'];
   const { key = '' } = await flowrun('key', 'create', ...named, '--rpm', '6000');
-  return { projectId, flowId, ...createApiClient({ url, key, flowId }) };
+  return { projectId, flowId, key, ...createApiClient({ url, key, flowId }) };
 }
+
+/** Works long enough for something to happen meanwhile. */
+export const slowly = (seconds: number, file: string): string =>
+  `@model ${JSON.stringify([
+    {
+      tool: 'Bash',
+      input: { command: `for i in $(seq ${seconds}); do sleep 1; done; touch ${file}` },
+    },
+    { text: `Written: ${file}` },
+  ])}`;
 
 export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 180_000;

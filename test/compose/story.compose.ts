@@ -11,6 +11,7 @@ import { type Conversation, openConversation } from '../support/conversation.ts'
 import type { SentEvent } from '../support/sent-events.ts';
 import {
   type Access,
+  asCloned,
   authority,
   caFile,
   clone,
@@ -22,6 +23,8 @@ import {
   part,
   parts,
   sandboxes,
+  set,
+  slowly,
   until,
   untilReady,
   withBackup,
@@ -31,21 +34,12 @@ const once = ['secrets', 'migrate', 'sandbox-image', 'temporal-schema', 'tempora
 const stores = ['postgres', 'redis', 'temporal'];
 const lasting = [...stores, 'temporal-ui', 'model', 'api', 'worker'];
 
-/** Works long enough for somebody to be killed meanwhile. */
-const slowly = (seconds: number, file: string): string =>
-  `@model ${JSON.stringify([
-    {
-      tool: 'Bash',
-      input: { command: `for i in $(seq ${seconds}); do sleep 1; done; touch ${file}` },
-    },
-    { text: `Written: ${file}` },
-  ])}`;
-
 let access: Access;
 let chat: Conversation;
 const sessionId = 'ticket-4711';
 
 beforeAll(async () => {
+  asCloned();
   await compose('up', '-d');
   await untilReady();
 });
@@ -124,7 +118,7 @@ test('a key is made and a run is streamed; its sandbox has its own folders of th
 });
 
 test('a signed webhook is received, where private receivers were allowed', async () => {
-  writeFileSync(join(clone, '.env'), 'WEBHOOK_ALLOW_PRIVATE=10.0.0.0/8,172.16.0.0/12\n');
+  set({ WEBHOOK_ALLOW_PRIVATE: '10.0.0.0/8,172.16.0.0/12' });
   writeFileSync(join(clone, 'docker-compose.override.yml'), receiverReachable);
   await compose('up', '-d');
   await untilReady();

@@ -1,0 +1,154 @@
+// What lines in `.env` change, on a clone in which nothing else was edited: https in front of the
+// service, and what its sandboxes run on. Each test goes on where the one before it ended.
+
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SentEvent } from '../support/sent-events.ts';
+import {
+  type Access,
+  asCloned,
+  compose,
+  docker,
+  loseEverything,
+  makeAccess,
+  sandboxes,
+  set,
+  slowly,
+  until,
+  untilReady,
+  url,
+} from './compose.ts';
+import { createSecureClient, type SecureClient } from './secure-client.ts';
+
+const domain = 'https://localhost';
+const behindCaddy = { FLOWRUN_DOMAIN: 'localhost', PUBLIC_URL: domain };
+const withTls = (...args: string[]): Promise<string> => compose('--profile', 'tls', ...args);
+
+let access: Access;
+let secure: SecureClient;
+
+beforeAll(async () => {
+  asCloned();
+  set(behindCaddy);
+  await withTls('up', '-d');
+  await untilReady();
+  const root = '/data/caddy/pki/authorities/local/root.crt';
+  await until('Caddy has made its certificates', async () => {
+    const ca = await withTls('exec', '-T', 'caddy', 'cat', root);
+    secure = createSecureClient(domain, ca);
+    return (await secure.fetch('/healthz')).ok;
+  });
+  access = await makeAccess(`acme-${randomBytes(3).toString('hex')}`);
+});
+afterAll(async () => {
+  await loseEverything();
+  asCloned();
+});
+
+test('https answers with a certificate for the name, and http leads there', async () => {
+  const answer = await secure.fetch('/healthz');
+  expect(answer.status).toBe(200);
+  // What it would offer there is not published.
+  expect(answer.headers.get('alt-svc')).toBeNull();
+  const plain = await fetch('http://localhost/healthz', { redirect: 'manual' });
+  expect(plain.status).toBe(308);
+  expect(plain.headers.get('location')).toBe(`${domain}/healthz`);
+});
+
+test('the first operator is let in through it, by a cookie for https alone', async () => {
+  const log = await compose('logs', 'api');
+  const [, code] = /"link":"https:\/\/localhost\/sign-in#([^"]+)"/.exec(log) ?? [];
+  const signedIn = await secure.fetch('/api/sign-in', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: domain },
+    body: JSON.stringify({ code }),
+  });
+  expect(signedIn.status).toBe(200);
+  const [cookie = '', ...attributes] = (signedIn.headers.get('set-cookie') ?? '').split('; ');
+  expect(attributes).toContain('Secure');
+  expect((await secure.fetch('/api/me', { headers: { cookie } })).status).toBe(200);
+});
+
+test('a stream comes through it as it is written, over HTTP/2 as browsers ask for it', async () => {
+  const { runId, streamUrl } = await access.trigger({ prompt: slowly(6, 'streamed.md') });
+  expect(streamUrl).toBe(`${domain}/api/v1/runs/${runId}/stream`);
+  const [direct, through] = await Promise.all([
+    arrivals(access.stream(runId)),
+    arrivals(secure.stream(new URL(streamUrl).pathname, access.key)),
+  ]);
+  expect([...through.keys()]).toEqual([...direct.keys()]);
+  const late = [...through].map(([id, at]) => at - (direct.get(id) ?? 0));
+  expect(Math.max(...late)).toBeLessThan(1_000);
+  const at = [...through.values()];
+  expect(Math.max(...at) - Math.min(...at)).toBeGreaterThan(5_000);
+});
+
+test('without it the service goes on, where it was reached before', async () => {
+  const { runId } = await access.trigger({ prompt: slowly(5, 'went-on.md') });
+  await withTls('rm', '--stop', '--force', 'caddy');
+  expect(await docker('ps', '-aq', '--filter', 'name=flowrun-caddy')).toBe('');
+  await expect(secure.fetch('/healthz')).rejects.toThrow();
+  expect(await access.untilEnded(runId)).toMatchObject({ exitCode: 0 });
+});
+
+test('gVisor that is asked for and not there starts nothing, and everybody says why', async () => {
+  set({ SANDBOX_RUNTIME: 'runsc' });
+  await compose('up', '-d');
+  await untilReady();
+  await until('the host says so', async () => (await host()).runtimeTrouble !== null);
+  const missing = { runtimeSetting: 'runsc', runtime: null, runtimeTrouble: 'runtime_missing' };
+  expect(await host()).toMatchObject(missing);
+  const { runId } = await access.trigger({ prompt: 'Write never.md' });
+  const { error } = await access.untilEnded(runId);
+  expect(error).toMatch(/^container_start_failed: .* does not have the runtime/);
+  expect(await docker('ps', '-aq', '--filter', `label=frs.run=${runId}`)).toBe('');
+  expect(await compose('logs', 'worker')).toMatch(/npm run setup:gvisor.*"msg":"runtime_missing"/);
+  const said = await doctor().catch(String);
+  expect(said).toMatch(/"code":"runtime_missing"/);
+  expect(said).toMatch(/"code":"host_runtime_missing"/);
+});
+
+test('left to choose, sandboxes run on what the engine has', async () => {
+  set({ SANDBOX_RUNTIME: 'auto' });
+  await compose('up', '-d');
+  await untilReady();
+  await until('the host says so', async () => (await host()).runtime === 'runc');
+  const { runId } = await access.trigger({ prompt: slowly(5, 'chosen.md') });
+  await until('its sandbox is there', async () => (await sandboxes()).length === 1);
+  expect((await sandboxes())[0]?.HostConfig.Runtime).toBe('runc');
+  expect(await access.untilEnded(runId)).toMatchObject({ exitCode: 0 });
+});
+
+/** When each numbered event came. */
+async function arrivals(stream: AsyncIterable<SentEvent>): Promise<Map<string, number>> {
+  const at = new Map<string, number>();
+  for await (const { id } of stream) if (id !== undefined) at.set(id, performance.now());
+  return at;
+}
+
+interface HostView {
+  runtimeSetting: string | null;
+  runtime: string | null;
+  runtimeTrouble: string | null;
+}
+
+async function host(): Promise<HostView> {
+  const answer = await fetch(`${url}/readyz`);
+  const { data } = (await answer.json()) as { data: { hosts: HostView[] } }; // as openapi.json has it
+  const [found] = data.hosts;
+  if (found === undefined) throw new Error('no host is known');
+  return found;
+}
+
+/** As docs/operate.md has it. */
+const doctor = (): Promise<string> =>
+  compose(
+    'exec',
+    '-T',
+    '-e',
+    'PUBLIC_URL=http://api:8080',
+    'worker',
+    'flowrun',
+    'doctor',
+    '--json',
+  );
