@@ -74,7 +74,7 @@ function hostView({ silentMs, draining, report }: Host) {
     imagePresent: report?.imagePresent ?? null,
     runtimeSetting: report?.runtimeSetting ?? null,
     runtime: report?.runtime ?? null,
-    runtimeTrouble: report?.runtimeTrouble ? 'runtime_missing' : null,
+    runtimeTrouble: report?.runtimeFault ?? null,
     diskFreeBytes: report?.diskFreeBytes ?? null,
     diskTotalBytes: report?.diskTotalBytes ?? null,
     diskFreeInodes: report?.diskFreeInodes ?? null,

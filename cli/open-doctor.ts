@@ -109,7 +109,12 @@ function openTemporal(config: DoctorConfig): { client: Temporal; probe: Temporal
 function dockerOf(config: DoctorConfig): Parts['docker'] {
   const { dockerHost, dataDir, instance, sandboxRuntime: runtime } = config;
   if (dockerHost === null && dataDir === null) return null;
-  const engine = () => createEngine({ dockerHost: dockerHost ?? undefined, instance, runtime });
+  const engine = () =>
+    createEngine({
+      ...{ instance, runtime, dockerHost: dockerHost ?? undefined },
+      image: config.sandboxImage ?? undefined,
+      ...(dataDir === null ? {} : { data: { dir: dataDir, volume: config.dataVolume } }),
+    });
   const sandboxes = () => createSandboxes(engine());
   return {
     version: async () => engine().version(),

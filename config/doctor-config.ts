@@ -19,6 +19,7 @@ export interface DoctorConfig {
   sandboxImage: string | null;
   sandboxRuntime: RuntimeSetting;
   dataDir: string | null;
+  dataVolume: string | null;
   /** As the services have them, for what is started from here. */
   times: {
     reconcileEveryMs: number;
@@ -49,6 +50,7 @@ const needed = {
   SANDBOX_IMAGE: workerVariables.SANDBOX_IMAGE.optional(),
   SANDBOX_RUNTIME: workerVariables.SANDBOX_RUNTIME,
   DATA_DIR: workerVariables.DATA_DIR.optional(),
+  DATA_VOLUME: workerVariables.DATA_VOLUME,
 };
 
 /** Throws a ConfigError that names every variable at fault. */
@@ -67,6 +69,7 @@ export function readDoctorConfig(given: Environment = process.env): Readonly<Doc
     sandboxImage: read.SANDBOX_IMAGE ?? null,
     sandboxRuntime: read.SANDBOX_RUNTIME,
     dataDir: read.DATA_DIR ?? null,
+    dataVolume: read.DATA_VOLUME ?? null,
     times: {
       reconcileEveryMs: read.RECONCILE_EVERY_MS,
       hostLostMs: read.HOST_LOST_MS,

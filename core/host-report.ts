@@ -1,4 +1,4 @@
-import type { RuntimeSetting, SandboxRuntime } from './sandbox-runtime.ts';
+import type { RuntimeFault, RuntimeSetting, SandboxRuntime } from './sandbox-runtime.ts';
 
 /** What only a host can know, as it last looked; it says so with its row. */
 export interface HostReport {
@@ -12,7 +12,8 @@ export interface HostReport {
   runtimeSetting: RuntimeSetting;
   /** What sandboxes run on here; null where that could not be asked, or is not there. */
   runtime: SandboxRuntime | null;
-  /** Why it is not there. */
+  runtimeFault: RuntimeFault | null;
+  /** The same in words. */
   runtimeTrouble: string | null;
   /** Of the data folder. */
   diskFreeBytes: number;

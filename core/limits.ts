@@ -216,6 +216,8 @@ export const limits = {
   engineCallTimeoutMs: 10 * secondMs,
   socketPathMaxBytes: 100,
 
+  /** For a sandbox that only shows whether one works. */
+  runtimeTrialMs: 30 * secondMs,
   webhookAttempts: 4,
   webhookAttemptTimeoutMs: 10 * secondMs,
   webhookResponseMaxBytes: 64 * kiB,

@@ -57,6 +57,8 @@ function freshFolders(stack: string): Folders {
 function report(tallies: Tally[]): void {
   const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
   const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
-  say(`\n${passed} passed, ${failed} failed`);
+  say('');
+  for (const { said } of tallies) if (said !== undefined) say(said);
+  say(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 }

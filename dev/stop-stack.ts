@@ -7,6 +7,7 @@ import { isRunning } from './background.ts';
 import { foldersOf, rootFolder } from './folders.ts';
 import { isStackLocked } from './lock.ts';
 import { livingEngines, stopEngine } from './parts/engine.ts';
+import { stopGvisorEngine } from './parts/gvisor-engine.ts';
 import { stopModel } from './parts/model.ts';
 import { stopPostgres } from './parts/postgres.ts';
 import { stopRedis } from './parts/redis.ts';
@@ -16,6 +17,7 @@ import { stopService } from './service.ts';
 import { readStackFile } from './service-env.ts';
 
 const parts = {
+  'gvisor engine': stopGvisorEngine,
   model: stopModel,
   temporal: stopTemporal,
   redis: stopRedis,

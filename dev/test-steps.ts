@@ -9,6 +9,8 @@ import { say } from './progress.ts';
 export interface Tally {
   passed: number;
   failed: number;
+  /** What is to be known beside the figures. */
+  said?: string;
 }
 
 const checks = ['format:check', 'lint', 'typecheck'];
@@ -25,6 +27,8 @@ export async function runChecks(signal: AbortSignal): Promise<Tally> {
 }
 
 export interface TestRun {
+  /** Its headline. */
+  what?: string;
   env: Record<string, string>;
   /** Where the runner leaves its count. */
   resultFile: string;
@@ -35,13 +39,14 @@ export interface TestRun {
 }
 
 export async function runTests({
+  what = 'tests',
   env,
   resultFile,
   args,
   signal,
   within = [],
 }: TestRun): Promise<Tally> {
-  say('\n── tests');
+  say(`\n── ${what}`);
   rmSync(resultFile, { force: true });
   const runner = join(repository, 'node_modules/vitest/vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultFile}`];

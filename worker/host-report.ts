@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { WorkerConfig } from '../config/config.ts';
 import type { HostReport } from '../core/host-report.ts';
 import { limits } from '../core/limits.ts';
-import { runtimeAdvice } from '../core/sandbox-runtime.ts';
+import { runtimeAdvice, runtimeFaultOf } from '../core/sandbox-runtime.ts';
 import type { DockerErrorCode } from '../systems/docker/docker-error.ts';
 import type { Engine } from '../systems/docker/engine.ts';
 import { pause } from './supervisor/wait.ts';
@@ -49,10 +49,10 @@ export function createHostReporter(deps: HostReportDeps): HostReporter {
 
 /** Once, and whenever it becomes another. */
 function tellRuntime(now: HostReport, before: HostReport | null, logger: Logger): void {
-  const { runtimeSetting: setting, runtime, runtimeTrouble: why } = now;
+  const { runtimeSetting: setting, runtime, runtimeFault: fault, runtimeTrouble: why } = now;
   if (runtime === before?.runtime && why === before.runtimeTrouble) return;
   if (runtime !== null) logger.info({ runtime, setting }, 'sandbox_runtime');
-  if (why !== null) logger.error({ setting, why, advice: runtimeAdvice }, 'runtime_missing');
+  if (fault !== null) logger.error({ setting, why, advice: runtimeAdvice[fault] }, fault);
 }
 
 async function look(deps: HostReportDeps): Promise<HostReport> {
@@ -98,14 +98,15 @@ async function has(engine: Pick<Engine, 'imageId'>, image: string): Promise<bool
   }
 }
 
-const unasked = { runtime: null, runtimeTrouble: null };
+const unasked = { runtime: null, runtimeFault: null, runtimeTrouble: null };
 
 async function lookAtRuntime(engine: Pick<Engine, 'findRuntime'>) {
   try {
-    return { runtime: await engine.findRuntime(), runtimeTrouble: null };
+    return { ...unasked, runtime: await engine.findRuntime() };
   } catch (error) {
-    if (!isMissing(error, 'runtime_missing')) return unasked;
-    return { runtime: null, runtimeTrouble: messageOf(error) };
+    const fault = runtimeFaultOf(error);
+    if (fault === null) return unasked;
+    return { runtime: null, runtimeFault: fault, runtimeTrouble: messageOf(error) };
   }
 }
 

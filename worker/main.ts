@@ -228,14 +228,14 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
 
 /** What is outside: none of it has to be there yet. */
 function connect() {
-  const { instance, dockerHost, sandboxRuntime: runtime } = config;
+  const { instance, dockerHost, sandboxRuntime: runtime, sandboxImage: image } = config;
   const name = `${instance}-worker`;
   const data = { dir: config.dataDir, volume: config.dataVolume };
   if (config.offlineModel) logger.warn('offline_model');
   const onError = (error: Error): void => logger.warn({ err: error }, 'connection_lost');
   const redis = connectRedis({ ...config.redis, name, onError });
   const pool = createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError });
-  const engine = createEngine({ dockerHost, instance, data, runtime });
+  const engine = createEngine({ dockerHost, instance, data, runtime, image });
   const clockAheadMs = () => clockAheadOfPostgres(pool);
   return {
     redis,

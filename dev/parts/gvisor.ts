@@ -31,15 +31,27 @@ export function ensureGvisor(): Promise<string> {
     if (process.platform !== 'linux') throw new CannotGoOn('gVisor is for Linux.');
     const program = await find(now);
     now('trying it');
-    await tryOut(program);
+    await tryGvisor(program);
     return { value: program, said: program };
   });
 }
 
-async function find(now: (doing: string) => void): Promise<string> {
+/** The path of a program that is there already, tried or not; nothing is built for it. */
+export function findGvisor(): string | undefined {
+  const { program } = builtPlace();
+  return existsSync(program) ? program : findInstalled();
+}
+
+const findInstalled = () => findOnPath(gvisorName, ['/usr/local/bin', '/usr/local/sbin']);
+
+function builtPlace(): { folder: string; program: string } {
   const sums = readFileSync(join(moduleFolder, 'go.sum'));
   const folder = join(cacheFolder(), `gvisor-${hashOf(sums)}`);
-  const program = join(folder, gvisorName);
+  return { folder, program: join(folder, gvisorName) };
+}
+
+async function find(now: (doing: string) => void): Promise<string> {
+  const { folder, program } = builtPlace();
   if (existsSync(program)) return program;
   const go = findOnPath('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
   if (go === undefined) return givenInstead('Go is not installed');
@@ -70,7 +82,7 @@ async function build(go: string, folder: string, now: (doing: string) => void): 
 }
 
 function givenInstead(why: string): string {
-  const given = findOnPath(gvisorName, ['/usr/local/bin', '/usr/local/sbin']);
+  const given = findInstalled();
   if (given !== undefined) return given;
   throw new CannotGoOn(
     `gVisor can neither be built nor found. Install Go ${goVersion()} or newer, or put its program ` +
@@ -83,7 +95,7 @@ function goVersion(): string {
 }
 
 /** Without root it cannot be tried, and no engine be given it. */
-async function tryOut(program: string): Promise<void> {
+export async function tryGvisor(program: string): Promise<void> {
   if (!isRoot) return;
   const args = ['--network=none', '--ignore-cgroups', 'do', 'true'];
   try {

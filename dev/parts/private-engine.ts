@@ -1,13 +1,14 @@
-// A Docker Engine that may be killed and frozen: in a network namespace of its own, with files and a
-// socket of its own. Its images are kept in the cache, so that they are copied into it once.
+// A Docker Engine that may be killed and frozen, or given what no other is to have: in a network
+// namespace of its own, with files and a socket of its own. Its images are kept, so that they are
+// copied into it once.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startBackground, stopBackground, type Where } from '../background.ts';
-import { hasImage, pingEngine, workEngine } from '../engine-api.ts';
+import { reloadBackground, startBackground, stopBackground, type Where } from '../background.ts';
+import { hasImage, pingEngine, type RuntimeEntry, workEngine } from '../engine-api.ts';
 import { CannotGoOn } from '../failure.ts';
 import { cacheFolder, isRoot } from '../folders.ts';
 import { step } from '../progress.ts';
@@ -19,25 +20,19 @@ const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 export interface PrivateEngineWish {
   liveRestore: boolean;
+  runtimes?: Record<string, RuntimeEntry>;
+  /** Where its files lie, if not in the cache. */
+  root?: string;
 }
 
 /** The path of its socket. It is started again in the same place, with the containers it had. */
-export function ensurePrivateEngine({ liveRestore }: PrivateEngineWish): Promise<string> {
+export function ensurePrivateEngine(wish: PrivateEngineWish): Promise<string> {
   return step('private engine', async () => {
     if (!isRoot) throw new CannotGoOn('Only root may start a Docker Engine of its own.');
-    const home = engineHome();
+    const home = engineHome(wish.root);
     mkdirSync(home.root, { recursive: true });
     await stopBackground(home, name);
-    const settings = join(home.root, 'daemon.json');
-    const wanted = {
-      'data-root': join(home.root, 'data'),
-      'exec-root': join(home.root, 'exec'),
-      hosts: [`unix://${home.socket}`],
-      'live-restore': liveRestore,
-      iptables: false,
-      bridge: 'none',
-    };
-    writeFileSync(settings, `${JSON.stringify(wanted, null, 2)}\n`);
+    const settings = writeSettings(home, wish);
     const pidFile = join(home.root, 'dockerd.pid');
     rmSync(pidFile, { force: true });
     const dockerd = findOnPath('dockerd', systemFolders) ?? 'dockerd';
@@ -47,15 +42,23 @@ export function ensurePrivateEngine({ liveRestore }: PrivateEngineWish): Promise
       args: ['--net', '--', dockerd, '--config-file', settings, '--pidfile', pidFile],
       ready: () => pingEngine(home.socket),
     });
-    return { value: home.socket, said: `live-restore ${liveRestore ? 'on' : 'off'}` };
+    return { value: home.socket, said: `live-restore ${wish.liveRestore ? 'on' : 'off'}` };
   });
+}
+
+/** As an operator does it who changes the configuration: what runs goes on. */
+export function reloadPrivateEngine(wish: PrivateEngineWish): void {
+  const home = engineHome(wish.root);
+  writeSettings(home, wish);
+  reloadBackground(home, name);
 }
 
 /** SIGTERM ends the engine in order; SIGKILL is what a crash is. */
 export async function stopPrivateEngine(
   signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM',
+  root?: string,
 ): Promise<boolean> {
-  const home = engineHome();
+  const home = engineHome(root);
   const ended = await stopBackground(home, name, { signal });
   await containerdGone(join(home.root, 'exec/containerd/containerd.pid'));
   return ended;
@@ -83,9 +86,9 @@ function readText(file: string): string {
 }
 
 /** Copies an image from another engine, unless it is there already. */
-export function copyImage(from: string, tag: string): Promise<void> {
+export function copyImage(from: string, tag: string, root?: string): Promise<void> {
   return step('private image', async () => {
-    const { socket } = engineHome();
+    const { socket } = engineHome(root);
     if (await hasImage(socket, tag)) return { value: undefined, said: `${tag} is there` };
     const body = await readImage(from, tag);
     const contentType = 'application/x-tar';
@@ -95,8 +98,24 @@ export function copyImage(from: string, tag: string): Promise<void> {
   });
 }
 
-function engineHome() {
-  const root = join(cacheFolder(), 'private-engine');
+/** The path of its configuration. */
+function writeSettings(home: ReturnType<typeof engineHome>, wish: PrivateEngineWish): string {
+  const { liveRestore, runtimes = {} } = wish;
+  const file = join(home.root, 'daemon.json');
+  const settings = {
+    'data-root': join(home.root, 'data'),
+    'exec-root': join(home.root, 'exec'),
+    hosts: [`unix://${home.socket}`],
+    'live-restore': liveRestore,
+    iptables: false,
+    bridge: 'none',
+    runtimes,
+  };
+  writeFileSync(file, `${JSON.stringify(settings, null, 2)}\n`);
+  return file;
+}
+
+function engineHome(root = join(cacheFolder(), 'private-engine')) {
   const folders: Where = { logs: root, pids: root };
   return { ...folders, root, socket: join(root, 'docker.sock') };
 }

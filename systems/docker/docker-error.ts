@@ -2,6 +2,7 @@
 export type DockerErrorCode =
   | 'image_missing'
   | 'runtime_missing'
+  | 'runtime_unusable'
   | 'container_missing'
   | 'foreign_container'
   | 'engine_away'

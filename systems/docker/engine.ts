@@ -7,7 +7,8 @@ import { limits } from '../../core/limits.ts';
 import type { RuntimeSetting } from '../../core/sandbox-runtime.ts';
 import { type DataPlace, findDataPlace, type WorkerData } from './data-place.ts';
 import { dockerErrorOf } from './docker-error.ts';
-import { chooseRuntime, type RuntimeChoice } from './runtime.ts';
+import { chooseRuntime, type ListedRuntimes, type RuntimeChoice } from './runtime.ts';
+import { tryRuntime } from './try-runtime.ts';
 
 export interface EngineOptions {
   /** `unix:///…`; Docker's usual socket if not given. */
@@ -18,6 +19,8 @@ export interface EngineOptions {
   data?: WorkerData;
   /** `auto` if not given. */
   runtime?: RuntimeSetting;
+  /** The image to try a runtime with, where the engine does not tell enough of it. */
+  image?: string | undefined;
   deadlineMs?: number;
 }
 
@@ -26,7 +29,7 @@ export interface EngineFacts {
   apiVersion: string;
   cpus: number;
   memoryBytes: number;
-  runtimes: string[];
+  runtimes: ListedRuntimes;
   liveRestore: boolean;
 }
 
@@ -44,7 +47,7 @@ interface WithDeadline {
 interface EngineInfo {
   NCPU: number;
   MemTotal: number;
-  Runtimes?: Record<string, unknown>;
+  Runtimes?: ListedRuntimes;
   LiveRestoreEnabled?: boolean;
 }
 
@@ -104,7 +107,7 @@ export function createEngine(options: EngineOptions): Engine {
       ...(await version()),
       cpus: info.NCPU,
       memoryBytes: info.MemTotal,
-      runtimes: Object.keys(info.Runtimes ?? {}),
+      runtimes: info.Runtimes ?? {},
       liveRestore: info.LiveRestoreEnabled === true,
     };
   }
@@ -121,8 +124,13 @@ export function createEngine(options: EngineOptions): Engine {
     return place;
   }
 
-  const choice = chooseRuntime(options.runtime ?? 'auto', async () => (await facts()).runtimes);
-  return { instance, docker, call, version, facts, dataPlace, cpus, imageId, ...choice };
+  const choice = chooseRuntime(options.runtime ?? 'auto', {
+    listed: async () => (await facts()).runtimes,
+    tryOut: (runtime) => tryRuntime(engine, { ...options, runtime }),
+  });
+  const parts = { instance, docker, call, version, facts, dataPlace, cpus, imageId };
+  const engine: Engine = { ...parts, ...choice };
+  return engine;
 }
 
 /** Sandboxes share folders with this machine, so the engine is on it: a socket, never an address. */

@@ -9,6 +9,8 @@ export const labelNames = {
   generation: 'frs.gen',
   host: 'frs.host',
   deadline: 'frs.deadline',
+  /** In the place of the others, of what tries a runtime. */
+  trial: 'frs.trial',
 } as const;
 
 export function containerName(instance: string, spec: SandboxSpec): string {

@@ -22,6 +22,7 @@ const report: HostReport = {
   imagePresent: true,
   runtimeSetting: 'auto',
   runtime: 'runc',
+  runtimeFault: null,
   runtimeTrouble: null,
   diskFreeBytes: 7,
   diskTotalBytes: 9,
@@ -113,13 +114,15 @@ test('tells of its hosts what they see, and nothing that names them', async () =
   ]);
   expect(text).not.toMatch(/internal|host-x/);
 
-  const trouble = { runtimeSetting: 'runsc', runtime: null, runtimeTrouble: 'internal' } as const;
-  const lacking = { ...report, ...trouble };
-  const host = { hostId: 'host-x', name: 'box.internal', capacity: 2, report: lacking };
-  await world.stores.hosts.renew(host);
-  const then = await caller(api, null)('/readyz');
-  expect(then.json.data.hosts).toMatchObject([{ ...trouble, runtimeTrouble: 'runtime_missing' }]);
-  expect(then.text).not.toMatch(/internal/);
+  const trouble = { runtimeSetting: 'runsc', runtime: null } as const;
+  for (const runtimeFault of ['runtime_missing', 'runtime_unusable'] as const) {
+    const lacking = { ...report, ...trouble, runtimeFault, runtimeTrouble: 'internal' };
+    const host = { hostId: 'host-x', name: 'box.internal', capacity: 2, report: lacking };
+    await world.stores.hosts.renew(host);
+    const then = await caller(api, null)('/readyz');
+    expect(then.json.data.hosts).toMatchObject([{ ...trouble, runtimeTrouble: runtimeFault }]);
+    expect(then.text).not.toMatch(/internal/);
+  }
 });
 
 test('answers in time whatever hangs, and asks once for all who wait', async () => {

@@ -19,6 +19,7 @@ const well: HostReport = {
   imagePresent: true,
   runtimeSetting: 'auto',
   runtime: 'runc',
+  runtimeFault: null,
   runtimeTrouble: null,
   diskFreeBytes: 50 * 1024 ** 3,
   diskTotalBytes: 90 * 1024 ** 3,
@@ -65,10 +66,16 @@ test('a host whose engine is away, one without its image, room and time, one wit
   await host('a', { engineVersion: null, engineTrouble: 'docker: version: connect ENOENT' });
   await host('b', { imagePresent: false, diskFreeBytes: 1024 ** 3, clockAheadMs: 90_000 });
   const runtimeTrouble = 'docker: the engine does not have the runtime runsc, only runc';
-  await host('c', { runtimeSetting: 'runsc', runtime: null, runtimeTrouble });
+  const lacking = { runtimeSetting: 'runsc', runtime: null } as const;
+  await host('c', { ...lacking, runtimeFault: 'runtime_missing', runtimeTrouble });
+  const without = 'docker: the engine lists the runtime runsc without --host-uds=open';
+  await host('d', { ...lacking, runtimeFault: 'runtime_unusable', runtimeTrouble: without });
   const { about } = await doctor();
   expect(about('host_runtime_missing')).toMatch(
     /name-of-c cannot start.* on runsc: .*only runc\. Put gVisor there.*npm run setup:gvisor/,
+  );
+  expect(about('host_runtime_unusable')).toMatch(
+    /name-of-d cannot start.* on runsc: .*without --host-uds=open\. Put .*runtimeArgs.*reload it/,
   );
   expect(about('host_engine_away')).toMatch(/name-of-a.*ENOENT.*Start the Docker Engine/);
   expect(about('host_image_missing')).toMatch(/name-of-b.*sandbox:1.*Build the image or pull it/);

@@ -113,16 +113,22 @@ test('an engine by address, and an image that is not there', async () => {
   expect(without.about('image_missing')).toMatch(/nobody\/has-it:1.*Build the image or pull it/);
 });
 
-test('an engine without the gVisor that is set, and one that has it', async () => {
+test('an engine without the gVisor that is set, one on which it could not work, and one that has it', async () => {
   const listed: Record<string, object> = { runc: {} };
   const fake = await startFakeEngine(() => ({ Version: '28.1.0', Runtimes: listed }));
+  const { SANDBOX_IMAGE: _toTryWith, ...rest } = env;
   const doctor = (SANDBOX_RUNTIME: string) =>
-    doctorWith({ ...env, DOCKER_HOST: fake.dockerHost, SANDBOX_RUNTIME })();
+    doctorWith({ ...rest, DOCKER_HOST: fake.dockerHost, SANDBOX_RUNTIME })();
   expect((await doctor('runsc')).about('runtime_missing')).toMatch(
     /does not have the runtime runsc, only runc\. .*npm run setup:gvisor.*SANDBOX_RUNTIME=runc/,
   );
   expect((await doctor('auto')).of('runtime').said).toEqual(['runc, by SANDBOX_RUNTIME=auto']);
-  listed['runsc'] = {};
+  listed['runsc'] = { path: 'runsc' };
+  expect((await doctor('auto')).about('runtime_unusable')).toMatch(
+    /lists the runtime runsc without --host-uds=open, .*Put .*runtimeArgs.*SANDBOX_RUNTIME=runc/,
+  );
+  expect((await doctor('runc')).of('runtime').said).toEqual(['runc, by SANDBOX_RUNTIME=runc']);
+  listed['runsc'] = { path: 'runsc', runtimeArgs: ['--host-uds=open'] };
   expect((await doctor('auto')).of('runtime').said).toEqual(['runsc, by SANDBOX_RUNTIME=auto']);
   fake.close();
 });

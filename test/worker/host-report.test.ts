@@ -49,6 +49,7 @@ test('a host that has all it needs says so', async () => {
     imagePresent: true,
     runtimeSetting: 'runc',
     runtime: 'runc',
+    runtimeFault: null,
     runtimeTrouble: null,
     diskFreeBytes: expect.any(Number),
     diskTotalBytes: expect.any(Number),
@@ -80,7 +81,8 @@ test.each([
   [['runc', 'runsc'], 'runsc'],
   [['runc'], 'runc'],
 ] as const)('where there are %j it says once that sandboxes run on %s', async (names, runtime) => {
-  const Runtimes = Object.fromEntries(names.map((name) => [name, {}]));
+  const entry = { path: 'x', runtimeArgs: ['--host-uds=open'] };
+  const Runtimes = Object.fromEntries(names.map((name) => [name, entry]));
   const fake = await startFakeEngine(() => ({ Version: '28.1.0', ApiVersion: '1.49', Runtimes }));
   const given = { dockerHost: fake.dockerHost, sandboxRuntime: 'auto' } as const;
   const { report, log } = await firstLook(given);
@@ -100,8 +102,23 @@ test('gVisor that is set and not there is told with what to do', async () => {
     engineTrouble: null,
     imagePresent: true,
     runtime: null,
+    runtimeFault: 'runtime_missing',
     runtimeTrouble: expect.stringContaining('does not have the runtime runsc, only runc'),
   });
   expect(log).toMatch(/"level":50.*npm run setup:gvisor.*"msg":"runtime_missing"/);
+  fake.close();
+});
+
+test('gVisor that sandboxes could not work on is told with what to do, and is not passed over', async () => {
+  const Runtimes = { runc: {}, runsc: { path: 'runsc' } };
+  const fake = await startFakeEngine(() => ({ Version: '28.1.0', ApiVersion: '1.49', Runtimes }));
+  const given = { dockerHost: fake.dockerHost, sandboxRuntime: 'auto' } as const;
+  const { report, log } = await firstLook(given);
+  expect(report).toMatchObject({
+    runtime: null,
+    runtimeFault: 'runtime_unusable',
+    runtimeTrouble: expect.stringContaining('lists the runtime runsc without --host-uds=open'),
+  });
+  expect(log).toMatch(/"level":50.*--host-uds=open.*reload it.*"msg":"runtime_unusable"/);
   fake.close();
 });

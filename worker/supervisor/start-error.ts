@@ -31,6 +31,11 @@ export function startErrorOf(error: unknown): SandboxStartError {
           cause: error,
         },
       );
+    case 'runtime_unusable':
+      return new SandboxStartError('what sandboxes are to run on does not work on the host', {
+        permanent: true,
+        cause: error,
+      });
     case 'foreign_container':
       return new SandboxStartError('its name is taken', { permanent: true, cause: error });
     case 'refused': {

@@ -67,7 +67,7 @@ function placesOf(live: Host[]): Trouble[] {
 /** What only the host itself can see. */
 function reported({ name, report }: Host): Trouble[] {
   if (report === null) return [];
-  const { engineTrouble, imagePresent, image, runtimeTrouble, clockAheadMs } = report;
+  const { engineTrouble, imagePresent, image, runtimeFault, clockAheadMs } = report;
   const room = { freeBytes: report.diskFreeBytes, freeInodes: report.diskFreeInodes };
   const found: (Trouble | false)[] = [
     engineTrouble !== null && {
@@ -80,10 +80,10 @@ function reported({ name, report }: Host): Trouble[] {
       what: `The host ${name} does not have the image ${image}.`,
       advice: getImage,
     },
-    Boolean(runtimeTrouble) && {
-      code: 'host_runtime_missing',
-      what: `The host ${name} cannot start sandboxes on ${report.runtimeSetting}: ${runtimeTrouble}.`,
-      advice: runtimeAdvice,
+    typeof runtimeFault === 'string' && {
+      code: `host_${runtimeFault}`,
+      what: `The host ${name} cannot start sandboxes on ${report.runtimeSetting}: ${report.runtimeTrouble}.`,
+      advice: runtimeAdvice[runtimeFault],
     },
     isShort(room) && {
       code: 'host_disk_short',

@@ -3,6 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import { stopBackground } from '../../../dev/background.ts';
+import type { RuntimeEntry } from '../../../dev/engine-api.ts';
 import { ownPartsFolders, stopOwnParts } from '../../../dev/own-parts.ts';
 import { ensurePostgres } from '../../../dev/parts/postgres.ts';
 import {
@@ -48,8 +49,11 @@ export async function ownTemporal(postgresUrl: string): Promise<OwnPart> {
 }
 
 /** With the scripted agent's image in it. */
-export async function ownEngine(liveRestore: boolean): Promise<OwnPart> {
-  const start = async () => `unix://${await ensurePrivateEngine({ liveRestore })}`;
+export async function ownEngine(
+  liveRestore: boolean,
+  runtimes: Record<string, RuntimeEntry> = {},
+): Promise<OwnPart> {
+  const start = async () => `unix://${await ensurePrivateEngine({ liveRestore, runtimes })}`;
   const engine = await ownPart(start, () => stopPrivateEngine('SIGKILL'));
   await copyImage(stackEnv.dockerHost.replace(/^unix:\/\//, ''), stackEnv.scriptedImage);
   return engine;

@@ -1,10 +1,14 @@
 // gVisor where the engine has it, and never anything else in the place of what was asked for. Which
-// runtimes an engine lists is made up here; what it refuses, a real one says.
+// runtimes an engine lists is made up here; what it refuses, and whether a sandbox on it reaches its
+// socket, a real one says.
 
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RuntimeSetting } from '../../../core/sandbox-runtime.ts';
 import { createEngine } from '../../../systems/docker/engine.ts';
 import { createSandboxes } from '../../../systems/docker/sandbox.ts';
+import { tryRuntime } from '../../../systems/docker/try-runtime.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { type FakeEngine, startFakeEngine } from './support/fake-engine.ts';
 import { dockerWorld } from './support/world.ts';
@@ -12,6 +16,8 @@ import { dockerWorld } from './support/world.ts';
 const world = dockerWorld();
 let fake: FakeEngine;
 let listed: string[];
+/** How the engine calls gVisor. */
+let gvisorArgs: string[] | undefined;
 /** The runtimes that containers were created with. */
 let created: unknown[];
 let asked: number;
@@ -24,11 +30,14 @@ beforeAll(async () => {
       return { Id: `container-${created.length}` };
     }
     if (path.includes('/info')) asked += 1;
-    const Runtimes = Object.fromEntries(listed.map((name) => [name, { path: name }]));
+    const argsOf = (name: string) => (name === 'runsc' ? { runtimeArgs: gvisorArgs } : {});
+    const entries = listed.map((name) => [name, { path: name, ...argsOf(name) }] as const);
+    const Runtimes = Object.fromEntries(entries);
     return { Version: '28.1.0', ApiVersion: '1.49', NCPU: 2, Runtimes };
   });
 });
 beforeEach(() => {
+  gvisorArgs = ['--debug', '--host-uds=open'];
   created = [];
   asked = 0;
 });
@@ -88,20 +97,70 @@ test('what was chosen by itself is not given up by itself', async () => {
   expect(created).toEqual(['runsc', 'runsc']);
 });
 
-const { runtimes } = await world.engine.facts();
+const unusable = { code: 'runtime_unusable', message: expect.stringContaining('--host-uds=open') };
 
-test.skipIf(runtimes.includes('runsc'))(
-  'a real engine without gVisor: nothing is created, and auto is runc',
-  async () => {
-    const strict = engineWith('runsc', stackEnv.dockerHost);
-    await expect(strict.create()).rejects.toMatchObject(missing);
-    expect(await strict.sandboxes.list()).toEqual([]);
-    const { engine, create } = engineWith('auto', stackEnv.dockerHost);
-    const { containerId } = await create();
-    const { HostConfig } = await engine.docker.getContainer(containerId).inspect();
-    expect(HostConfig.Runtime).toBe('runc');
-  },
-);
+test.each([
+  [['--host-uds=open'], 'runsc'],
+  [['-host-uds', 'all', '--debug'], 'runsc'],
+  [['--host-uds=none'], null],
+  [['--host-uds=create'], null],
+  [['--not-host-uds=open'], null],
+  [[], null],
+  [undefined, null],
+])('gVisor that is called with %j is %s, whatever it is asked for by', async (args, used) => {
+  listed = ['runc', 'runsc'];
+  gvisorArgs = args;
+  for (const wanted of ['auto', 'runsc'] as const) {
+    const { create, engine } = engineWith(wanted);
+    if (used === null) await expect(create()).rejects.toMatchObject(unusable);
+    else expect(await engine.findRuntime()).toBe(used);
+  }
+  expect(created).toEqual([]);
+});
+
+test('what auto cannot use does not become runc, and is used once it can be', async () => {
+  listed = ['runc', 'runsc'];
+  gvisorArgs = [];
+  const { engine, create } = engineWith('auto');
+  await expect(engine.findRuntime()).rejects.toMatchObject(unusable);
+  await expect(create()).rejects.toMatchObject(unusable);
+  listed = ['runc'];
+  await expect(create()).rejects.toMatchObject(missing);
+  expect(created).toEqual([]);
+  listed = ['runc', 'runsc'];
+  gvisorArgs = ['--host-uds=open'];
+  await create();
+  expect(created).toEqual(['runsc']);
+});
+
+test('a real engine: what is asked for, where it has that, and nothing where it has not', async () => {
+  const hasGvisor = 'runsc' in (await world.engine.facts()).runtimes;
+  const strict = engineWith('runsc', stackEnv.dockerHost);
+  if (!hasGvisor) await expect(strict.create()).rejects.toMatchObject(missing);
+  if (!hasGvisor) expect(await strict.sandboxes.list()).toEqual([]);
+  const { engine, create } = engineWith('auto', stackEnv.dockerHost);
+  const { containerId } = await create();
+  const { HostConfig } = await engine.docker.getContainer(containerId).inspect();
+  expect(HostConfig.Runtime).toBe(hasGvisor ? 'runsc' : 'runc');
+});
+
+test('a sandbox is tried on a real engine: it reaches its socket, and nothing of it stays', async () => {
+  const folder = mkdtempSync(join(stackEnv.dataDir, 'try-test-'));
+  const wanted = { image: stackEnv.sandboxImage, data: { dir: folder } };
+  const runtime = stackEnv.sandboxRuntime;
+  expect(await tryRuntime(world.engine, { ...wanted, runtime })).toBeNull();
+  await expect.poll(trials).toEqual([]); // a removal may be under way
+  expect(readdirSync(folder)).toEqual([]);
+  const noImage = tryRuntime(world.engine, { ...wanted, runtime, image: 'nobody/has-it:1' });
+  await expect(noImage).rejects.toMatchObject({ code: 'image_missing' });
+  expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+async function trials(): Promise<unknown[]> {
+  const { docker, instance } = world.engine;
+  return docker.listContainers({ all: true, filters: { label: [`frs.trial=${instance}`] } });
+}
 
 test('the refusal of a real engine that has lost it has the same name', async () => {
   const { call, docker } = world.engine;

@@ -66,16 +66,21 @@ test('a process that is cut off leaves the sandbox alone, and the next one goes 
   expect(log.filter(({ event }) => event === 'assistant')).toHaveLength(8_000);
 }, 90_000);
 
-test('a host that does not have what sandboxes are to run on starts none, and says it for good', async () => {
-  const world = await supervisorWorld(database.pool);
-  const ensureCreated = () =>
-    Promise.reject(new DockerError('runtime_missing', 'docker: no runsc'));
-  const supervisor = world.process({ sandboxes: { ...world.sandboxes, ensureCreated } });
-  const ref = await world.run([{ say: 'never' }]);
-  await expect(supervisor.start(ref)).rejects.toMatchObject({
-    name: 'SandboxStartError',
-    permanent: true,
-    detail: 'the host does not have the runtime that sandboxes are to run on',
-  });
-  expect(supervisor.live()).toEqual([]);
-});
+test.each([
+  ['runtime_missing', 'the host does not have the runtime that sandboxes are to run on'],
+  ['runtime_unusable', 'what sandboxes are to run on does not work on the host'],
+] as const)(
+  'a host of which %s is true starts none, and says it for good',
+  async (code, detail) => {
+    const world = await supervisorWorld(database.pool);
+    const ensureCreated = () => Promise.reject(new DockerError(code, 'docker: no runsc'));
+    const supervisor = world.process({ sandboxes: { ...world.sandboxes, ensureCreated } });
+    const ref = await world.run([{ say: 'never' }]);
+    await expect(supervisor.start(ref)).rejects.toMatchObject({
+      name: 'SandboxStartError',
+      permanent: true,
+      detail,
+    });
+    expect(supervisor.live()).toEqual([]);
+  },
+);

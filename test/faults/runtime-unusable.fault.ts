@@ -1,0 +1,98 @@
+// An engine that lists gVisor as nothing could work on it: what is asked for is said to be unusable, no
+// sandbox starts, on anything, and when the engine has it as it is needed, they start on that.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { RuntimeEntry } from '../../dev/engine-api.ts';
+import { stopOwnParts } from '../../dev/own-parts.ts';
+import { findGvisor, gvisorEntry } from '../../dev/parts/gvisor.ts';
+import { reloadPrivateEngine } from '../../dev/parts/private-engine.ts';
+import { createEngine } from '../../systems/docker/engine.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { letGoOn } from '../support/let-go-on.ts';
+import type { Service } from '../support/service.ts';
+import { freshOwnParts, type OwnPart, ownEngine } from './support/own-parts.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const gvisor = findGvisor();
+const patience = { timeout: 90_000, interval: 500 };
+let folder: string;
+let engine: OwnPart;
+let world: World;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'runtime-'));
+});
+afterEach(async () => {
+  await world?.stop();
+  await stopOwnParts();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it('a program that starts nothing is unusable; one around another is seen to work', async () => {
+  const broken = programOf('broken', 'echo "nothing works" >&2; exit 1');
+  const around = programOf('around', 'exec runc "$@"');
+  await unusableThenUsed({ path: broken }, { path: around });
+});
+
+it.skipIf(gvisor === undefined)(
+  'gVisor without the way to its sockets is unusable, and used once it has it',
+  async () => {
+    const path = gvisor ?? '';
+    await unusableThenUsed({ path }, gvisorEntry(path));
+  },
+);
+
+function programOf(name: string, does: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+  return path;
+}
+
+async function unusableThenUsed(bad: RuntimeEntry, good: RuntimeEntry): Promise<void> {
+  await freshOwnParts();
+  engine = await ownEngine(true, { runsc: bad });
+  const env = { SANDBOX_RUNTIME: 'auto' };
+  world = await startWorld({ on: { dockerHost: engine.address }, env });
+  const { service } = world;
+  await expect
+    .poll(() => hostOf(service), patience)
+    .toMatchObject({
+      ...{ runtimeSetting: 'auto', runtime: null, runtimeTrouble: 'runtime_unusable' },
+    });
+  expect(service.worker.log()).toMatch(/--host-uds=open.*"msg":"runtime_unusable"/);
+  const { runId } = await service.trigger({ prompt: script([{ say: 'never' }]) });
+  expect(await service.untilEnded(runId, 60_000)).toMatchObject({
+    error: 'container_start_failed: what sandboxes are to run on does not work on the host',
+  });
+  expect(world.containers.of(runId)).toMatchObject({ created: 0, started: 0 });
+  expect(await containersOf()).toEqual([]);
+
+  reloadPrivateEngine({ liveRestore: true, runtimes: { runsc: good } });
+  await expect
+    .poll(() => hostOf(service), patience)
+    .toMatchObject({
+      ...{ runtimeSetting: 'auto', runtime: 'runsc', runtimeTrouble: null },
+    });
+  const steps = [{ say: 'here' }, { waitForFile: 'go-on' }];
+  const later = await service.trigger({ prompt: script(steps) });
+  await expect.poll(containersOf, patience).toEqual(['runsc']);
+  letGoOn(service, later.runId);
+  expect(await service.untilEnded(later.runId, 60_000)).toMatchObject({ exitCode: 0 });
+}
+
+async function hostOf({ url }: Service): Promise<unknown> {
+  const answer = await fetch(`${url}/readyz`);
+  const { data } = (await answer.json()) as { data: { hosts: unknown[] } };
+  return data.hosts[0];
+}
+
+/** What each container there is runs on, those of other instances included. */
+async function containersOf(): Promise<string[]> {
+  const { docker } = createEngine({ dockerHost: engine.address, instance: 'looks' });
+  const all = await docker.listContainers({ all: true });
+  const found = await Promise.all(all.map(({ Id }) => docker.getContainer(Id).inspect()));
+  return found.map(({ HostConfig }) => HostConfig.Runtime ?? '');
+}
