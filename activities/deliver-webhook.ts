@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 import { failpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import { signatureBase, webhookHeaders } from '../core/webhook.ts';
-import type { WebhookStore } from '../systems/postgres/webhook-store.ts';
+import type { ClaimedAttempt, WebhookStore } from '../systems/postgres/webhook-store.ts';
 import type { WebhookOutcome, WebhookSender } from '../worker/webhook/send-webhook.ts';
+import type { RunActivities } from '../workflows/activities.ts';
 
 export interface WebhookDeps {
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt'>;
@@ -14,18 +15,25 @@ export interface WebhookDeps {
   now: () => Date;
 }
 
-type Owed = Extract<Awaited<ReturnType<WebhookStore['claimAttempt']>>, { url: string }>;
+type Owed = Extract<ClaimedAttempt, { url: string }>;
+type Ends = Pick<RunActivities, 'endRun'>;
+
+interface AttemptId {
+  runId: string;
+  attempt: number;
+  delivery: number;
+}
 
 /**
  * One attempt. It is claimed before it is made, so that one which dies in between is used up: no
  * receiver gets more than four of a delivery, whoever crashes when.
  */
 export async function deliverOnce(
-  deps: WebhookDeps,
-  { runId, attempt, delivery }: { runId: string; attempt: number; delivery: number },
+  deps: WebhookDeps & Ends,
+  { runId, attempt, delivery }: AttemptId,
 ): Promise<{ status: number | null }> {
   if (attempt > limits.webhookAttempts) throw givenUp('no attempt is left');
-  const owed = await deps.webhooks.claimAttempt(runId, attempt, delivery);
+  const owed = await claim(deps, { runId, attempt, delivery });
   if ('done' in owed) return { status: owed.done };
   if ('refused' in owed) return alreadyMade(owed.refused);
   failpoint('webhook.claimed');
@@ -39,6 +47,25 @@ export async function deliverOnce(
   failpoint('webhook.recorded');
   return judge(outcome);
 }
+
+/**
+ * Whoever delivers has ended the run before. Where it has not ended, the database was restored from a
+ * backup and has lost that: it ends now, and what is left of the attempts says so.
+ */
+async function claim(
+  deps: WebhookDeps & Ends,
+  { runId, attempt, delivery }: AttemptId,
+): Promise<Exclude<ClaimedAttempt, { unended: true }>> {
+  const claimed = await deps.webhooks.claimAttempt(runId, attempt, delivery);
+  if (!('unended' in claimed)) return claimed;
+  await deps.endRun({ runId, ...endLost, exitCode: null });
+  return claim(deps, { runId, attempt, delivery });
+}
+
+const endLost = {
+  cause: 'max_reconnects_exceeded',
+  detail: 'the database has lost its end',
+} as const;
 
 function alreadyMade(reason: 'taken' | 'none'): { status: null } {
   if (reason === 'none') return { status: null };

@@ -4,6 +4,7 @@ import type { Run } from '../core/run.ts';
 import type { Caller } from './app-types.ts';
 import type { ApiDeps } from './deps.ts';
 import { notFound } from './errors.ts';
+import { restorationUnsettled } from './gate-error.ts';
 import { runConfigOf } from './run-config.ts';
 import type { SessionBody } from './schemas/session.ts';
 import type { WorkflowCalls } from './workflow-calls.ts';
@@ -32,6 +33,7 @@ export async function openSession(
   const run = await deps.sessions.open({
     runId: ownRunId,
     sessionId,
+    isIdGiven: body.sessionId !== undefined,
     flowId: flow.flowId,
     projectId: flow.projectId,
     keyId: caller.key.keyId,
@@ -46,6 +48,7 @@ export async function openSession(
     mcpServerNames: namesOf(flow, config),
     config,
   });
+  if (run === 'unsettled') throw restorationUnsettled();
   if (run.runId === ownRunId) {
     const { runId, flowId, projectId } = run;
     log.info({ runId, sessionId, flowId, projectId }, 'session_opened');

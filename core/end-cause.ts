@@ -17,6 +17,8 @@ export const endCauses = [
   'max_turns_exceeded',
   'disk_full',
   'output_tampered',
+  // Of a run that the database forgot when it was restored from a backup.
+  'lost_in_restore',
 ] as const;
 
 export type EndCause = (typeof endCauses)[number];

@@ -173,6 +173,8 @@ export const limits = {
   workflowStartWaitMs: 2 * secondMs,
   workflowSignalWaitMs: 2 * secondMs,
   readinessTimeoutMs: 2 * secondMs,
+  /** After a restore, for whoever asks before it is settled. */
+  restorationRetrySeconds: 5,
 
   redisCommandTimeoutMs: 1 * secondMs,
   redisReconnectMaxMs: 1 * secondMs,

@@ -31,6 +31,8 @@ export function retryRun(app: App, deps: ApiDeps, beginRun: BeginRun): void {
     const run = await loadRun(deps, request.params.runId, caller.key.projectId);
     if (run.sessionId !== null) throw invalid('A session is not run again: open another.');
     if (run.endedAt === null) throw invalid('The run has not ended.');
+    if (run.endCause === 'lost_in_restore')
+      throw invalid('What the run was asked for is lost: trigger another.');
     checkGivenAnew(run, request.body, given);
     const body = retriedBody(run, await deps.runs.keptFields(run.runId), request.body);
     // Asked for once more: what may be called is for the operator to decide, and may have changed.

@@ -10,6 +10,8 @@ import { inTransaction } from './transaction.ts';
 export interface SessionOpening {
   runId: string;
   sessionId: string;
+  /** Chosen by whoever asks, who may have asked before; else it is new. */
+  isIdGiven: boolean;
   flowId: string;
   projectId: string;
   keyId: string | null;
@@ -26,12 +28,15 @@ export interface SessionOpening {
   config: RunConfig;
 }
 
-/** The id's owner is settled by its index: of two at once the later finds the earlier one's run. */
+/**
+ * The id's owner is settled by its index: of two at once the later finds the earlier one's run.
+ * `unsettled`: it may be one that a restoration has lost, which is not found out yet.
+ */
 export async function openSession(
   pool: Pool,
   sealer: Sealer,
   opening: SessionOpening,
-): Promise<Run> {
+): Promise<Run | 'unsettled'> {
   const known = await findOpened(pool, opening);
   if (known !== null) return known;
   const made = await inTransaction(pool, async (db) => {
@@ -49,10 +54,20 @@ export async function openSession(
 /** Takes back the run that was made for it. */
 class SessionTaken extends Error {}
 
-async function findOpened(db: Db, { flowId, sessionId }: SessionOpening): Promise<Run | null> {
-  const text = 'select run_id from sessions where flow_id = $1 and session_id = $2';
-  const { rows } = await db.query<{ run_id: string }>(text, [flowId, sessionId]);
-  return rows[0] ? findRun(db, rows[0].run_id) : null;
+/** Both are asked at one moment: what is settled meanwhile is found. */
+async function findOpened(
+  db: Db,
+  { flowId, sessionId, isIdGiven }: SessionOpening,
+): Promise<Run | 'unsettled' | null> {
+  const { rows } = await db.query<{ run_id: string | null; unsettled: boolean }>(
+    `select
+       (select run_id from sessions where flow_id = $1 and session_id = $2) as run_id,
+       exists (select from restorations where settled_at is null) as unsettled`,
+    [flowId, sessionId],
+  );
+  const { run_id: runId = null, unsettled = false } = rows[0] ?? {};
+  if (runId !== null) return findRun(db, runId);
+  return unsettled && isIdGiven ? 'unsettled' : null;
 }
 
 async function insertRun(db: Db, sealer: Sealer, opening: SessionOpening): Promise<void> {

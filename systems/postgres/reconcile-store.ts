@@ -1,8 +1,15 @@
 import type { Run } from '../../core/run.ts';
+import { adoptLostRuns, type LostRun } from './adopt-lost-runs.ts';
 import type { Db, Pool } from './pool.ts';
 import { type RunRow, selectRuns, toRun } from './run-row.ts';
 
 export type ReconcileStore = ReturnType<typeof createReconcileStore>;
+
+export interface Restoration {
+  restoredAt: Date;
+  /** When the backup was made. */
+  dumpedAt: Date;
+}
 
 /** What does not add up, oldest first and a bounded number at a time; the loop comes back for more. */
 export function createReconcileStore(pool: Pool) {
@@ -19,10 +26,12 @@ export function createReconcileStore(pool: Pool) {
     idleOnDrainingHosts: () => idleOnDrainingHosts(pool),
     /** Ended, and the webhook neither delivered nor dropped. */
     undeliveredWebhooks: (olderThanMs: number) => undeliveredWebhooks(pool, olderThanMs),
-    /** When the database was restored from a backup, if Temporal is still to be compared with it. */
+    /** That the database was restored from a backup, if Temporal is still to be compared with it. */
     unsettledRestoration: () => unsettledRestoration(pool),
     /** Of these workflows, those that belong to no run. */
     unknownWorkflows: (workflowIds: string[]) => unknownWorkflows(pool, workflowIds),
+    /** Returns the ids of those that were not here, and are now. */
+    adoptLostRuns: (lost: LostRun[]) => adoptLostRuns(pool, lost),
     /** Those of longer ago than this count as settled. */
     settleRestorations: (olderThanMs: number) => settleRestorations(pool, olderThanMs),
     withGlobalLock: (work: () => Promise<void>) => withGlobalLock(pool, work),
@@ -98,10 +107,14 @@ const undeliveredWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
     [olderThanMs],
   );
 
-async function unsettledRestoration(db: Db): Promise<Date | null> {
-  const text = 'select max(restored_at) as at from restorations where settled_at is null';
-  const { rows } = await db.query<{ at: Date | null }>(text);
-  return rows[0]?.at ?? null;
+/** Of several, all that any of them has lost. */
+async function unsettledRestoration(db: Db): Promise<Restoration | null> {
+  const { rows } = await db.query<Restoration>(
+    `select max(restored_at) as "restoredAt", min(dumped_at) as "dumpedAt" from restorations
+     where settled_at is null
+     having count(*) > 0`,
+  );
+  return rows[0] ?? null;
 }
 
 async function unknownWorkflows(db: Db, workflowIds: string[]): Promise<string[]> {

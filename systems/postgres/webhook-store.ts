@@ -20,7 +20,9 @@ export type ClaimedAttempt =
   /** Nothing to send: the receiver has it. */
   | { done: number }
   /** Nothing to send: another made this attempt, or no webhook is owed. */
-  | { refused: 'taken' | 'none' };
+  | { refused: 'taken' | 'none' }
+  /** One will be owed when the run ends. */
+  | { unended: true };
 
 export interface AttemptResult {
   /** Null where no answer came. */
@@ -73,7 +75,8 @@ interface AttemptId {
 
 async function claimAttempt(pool: Pool, sealer: Sealer, id: AttemptId): Promise<ClaimedAttempt> {
   const owed = await readState(pool, id.runId);
-  if (owed === null) return { refused: 'none' };
+  if (owed?.state === 'waiting') return { unended: true };
+  if (owed === null || !owed.has_body) return { refused: 'none' };
   if (owed.state === 'delivered' && id.delivery === 0) return { done: owed.last_status ?? 0 };
   // Before the claim, so that a failure here uses up no attempt.
   const secret = await ensureWebhookSecret(pool, sealer, owed.project_id);
@@ -84,13 +87,15 @@ async function claimAttempt(pool: Pool, sealer: Sealer, id: AttemptId): Promise<
 interface OwedRow {
   project_id: string;
   state: WebhookState;
+  has_body: boolean;
   last_status: number | null;
 }
 
 async function readState(db: Db, runId: string): Promise<OwedRow | null> {
   const { rows } = await db.query<OwedRow>(
-    `select project_id, webhook_state as state, webhook_last_status as last_status from runs
-     where id = $1 and webhook_body is not null`,
+    `select project_id, webhook_state as state, webhook_body is not null as has_body,
+       webhook_last_status as last_status
+     from runs where id = $1`,
     [runId],
   );
   return rows[0] ?? null;

@@ -1,6 +1,13 @@
 import { Counter, type Registry } from 'prom-client';
 
-const runOutcomes = ['admitted', 'replay', 'RUNNER_OFFLINE', 'CONCURRENT_LIMIT', 'MONTHLY_QUOTA'];
+const runOutcomes = [
+  'admitted',
+  'replay',
+  'RUNNER_OFFLINE',
+  'CONCURRENT_LIMIT',
+  'MONTHLY_QUOTA',
+  'UPSTREAM_UNAVAILABLE',
+];
 const messageOutcomes = ['stored', 'known', 'QUEUE_FULL', 'RUNNER_OFFLINE', 'CONCURRENT_LIMIT'];
 
 /** What became of what was asked for: taken, taken before, or refused by one of the caps. */

@@ -10,6 +10,8 @@ import { ensureSchedule, removeSchedule } from './schedules.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 import { signalMessage, startRun } from './start-run.ts';
 import { startWebhook, type WebhookStart } from './start-webhook.ts';
+import { webhookAttempts } from './webhook-attempts.ts';
+import { type SeenWorkflow, workflowsSince } from './workflows-since.ts';
 
 export interface TemporalOptions extends TemporalAddress {
   instance: string;
@@ -31,10 +33,14 @@ export interface Temporal {
   describe(workflowId: string): Promise<WorkflowState>;
   /** Whether it came to its own end, all that it had to do done. */
   hasCompleted(workflowId: string): Promise<boolean>;
+  /** How many attempts at its webhook it had made when it was cut off, or has made by now. */
+  webhookAttempts(workflowId: string): Promise<number>;
   /** Ends a workflow that can no longer end itself. A second call changes nothing. */
   terminate(workflowId: string, reason: string): Promise<void>;
   /** Of the runs and sessions of this instance; what was started a moment ago may be missing. */
   openWorkflows(): Promise<string[]>;
+  /** Those, and what was started since then and is over; a page at a time. */
+  workflowsSince(since: Date): AsyncIterable<SeenWorkflow[]>;
   ensureSchedule(flowId: string, schedule: Schedule): Promise<void>;
   removeSchedule(flowId: string): Promise<void>;
   /** Registers what operators find workflows by; returns what was missing. */
@@ -57,10 +63,9 @@ export function createTemporal(options: TemporalOptions): Temporal {
       await ask(() => send(handle(workflowId)));
       return 'signalled';
     });
-  const statusOf = async (workflowId: string): Promise<string> => {
-    const { status } = await ask(() => handle(workflowId).describe());
-    return status.name;
-  };
+  const describe = (workflowId: string) => ask(() => handle(workflowId).describe());
+  const statusOf = async (workflowId: string): Promise<string> =>
+    (await describe(workflowId)).status.name;
   // Not the SDK's own word on its connection: that one never changes after the first time.
   const version = async (): Promise<string> => {
     const { serverVersion } = await ask(() => client.workflowService.getSystemInfo({}));
@@ -81,12 +86,15 @@ export function createTemporal(options: TemporalOptions): Temporal {
     signalHostLost: (workflowId, lost) =>
       signal((to) => to.signal<[LostSandbox]>('hostLost', lost), workflowId),
     openWorkflows: () => openWorkflows({ client, instance }),
+    workflowsSince: (since) => workflowsSince({ client, instance }, since),
     describe: (workflowId) =>
       unlessMissing<WorkflowState>('missing', async () =>
         closedStates.has(await statusOf(workflowId)) ? 'closed' : 'running',
       ),
     hasCompleted: (workflowId) =>
       unlessMissing(false, async () => (await statusOf(workflowId)) === 'COMPLETED'),
+    webhookAttempts: (workflowId) =>
+      unlessMissing(0, async () => webhookAttempts(await describe(workflowId))),
     terminate: (workflowId, reason) =>
       unlessMissing(undefined, async () => {
         await ask(() => handle(workflowId).terminate(reason));

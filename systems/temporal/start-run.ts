@@ -95,8 +95,11 @@ function inputOf({ instance, times }: RunStarter, run: Run): RunInput | SessionI
 
 /** Ids, and how long the prompt is, never what it says. */
 function memoOf({ publicUrl }: RunStarter, run: Run): Memo {
-  const page = `${publicUrl}/api/projects/${run.projectId}/runs/${run.runId}`;
+  const { runId, flowId, projectId, triggerType, timeoutSeconds, sessionId } = run;
+  const page = `${publicUrl}/api/projects/${projectId}/runs/${runId}`;
   return {
+    ...{ runId, flowId, projectId, triggerType, timeoutSeconds },
+    ...(sessionId === null ? {} : { sessionId }),
     prompt: `${Buffer.byteLength(run.prompt)} bytes`,
     ...(publicUrl === null ? {} : { page }),
   };

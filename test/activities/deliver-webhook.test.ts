@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { deliverOnce } from '../../activities/deliver-webhook.ts';
 import type { AttemptResult, ClaimedAttempt } from '../../systems/postgres/webhook-store.ts';
 import type { WebhookOutcome, WebhookRequest } from '../../worker/webhook/send-webhook.ts';
+import type { EndRunInput } from '../../workflows/activities.ts';
 
 const body = '{"runId":"r","labels":{"who":"Zoë €"}}';
 const owed = {
@@ -19,9 +20,10 @@ const owed = {
 function world(claim: ClaimedAttempt, outcome: WebhookOutcome) {
   const sent: WebhookRequest[] = [];
   const recorded: (AttemptResult & { attempt: number })[] = [];
+  const ended: EndRunInput[] = [];
   const deps = {
     webhooks: {
-      claimAttempt: async () => claim,
+      claimAttempt: async () => (ended.length > 0 && 'unended' in claim ? owed : claim),
       recordAttempt: async (_runId: string, attempt: number, result: AttemptResult) => {
         recorded.push({ attempt, ...result });
       },
@@ -30,12 +32,17 @@ function world(claim: ClaimedAttempt, outcome: WebhookOutcome) {
       sent.push(request);
       return outcome;
     },
+    endRun: async (end: EndRunInput) => {
+      ended.push(end);
+      return { webhook: true, cause: end.cause };
+    },
     logger: pino({ enabled: false }),
     now: () => new Date(1_700_000_000_999),
   };
   return {
     sent,
     recorded,
+    ended,
     deliver: (attempt = 2) => deliverOnce(deps, { runId: 'r', attempt, delivery: 0 }),
   };
 }
@@ -104,6 +111,14 @@ describe('one attempt at a webhook', () => {
     const { deliver, sent } = world({ refused: 'none' }, answered(204));
     expect(await deliver()).toEqual({ status: null });
     expect(sent).toEqual([]);
+  });
+
+  it('ends a run whose end the database has lost, and then tells it', async () => {
+    const { deliver, sent, ended } = world({ unended: true }, answered(204));
+    expect(await deliver()).toEqual({ status: 204 });
+    const lost = { cause: 'max_reconnects_exceeded', detail: 'the database has lost its end' };
+    expect(ended).toEqual([{ runId: 'r', ...lost, exitCode: null }]);
+    expect(sent).toHaveLength(1);
   });
 
   it('sends nothing under a number that was used before, and leaves the next to a retry', async () => {

@@ -67,6 +67,17 @@ test('a project at its cap misses the moment, and no run comes of it', async () 
   expect(await runs.find(moment.runId)).toBeNull();
 });
 
+test('a moment that a restoration may have lost is tried again until that is known', async () => {
+  const { deps, runs } = world();
+  const { flow } = await newScene();
+  const moment = { flowId: flow.flowId, runId: randomUUID() };
+  await database.pool.query('select note_restoration(db_clock())');
+  await expect(triggerOnSchedule(deps, moment)).rejects.toThrow('not settled');
+  expect(await runs.find(moment.runId)).toBeNull();
+  await database.pool.query('update restorations set settled_at = db_clock()');
+  expect(await triggerOnSchedule(deps, moment)).toEqual({ outcome: 'admitted' });
+});
+
 test('a schedule that was taken away meanwhile starts nothing', async () => {
   const { deps, flows } = world();
   const { flow } = await newScene();

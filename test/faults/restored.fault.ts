@@ -1,8 +1,9 @@
 // The database comes back as it was some time ago, and Temporal, the hosts and the receivers of webhooks
-// know of a time that it does not. Nothing of that time is begun or told a second time, and nothing
-// waits for ever.
+// know of a time that it does not. Nothing of that time is begun or told a second time, whoever asks
+// for it again, and nothing waits for ever.
 
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTemporal } from '../../systems/temporal/client.ts';
 import { doctorWith } from '../cli/doctor-world.ts';
@@ -13,6 +14,7 @@ import { type Conversation, openConversation } from '../support/conversation.ts'
 import { letGoOn } from '../support/let-go-on.ts';
 import { untilAsleep, untilRemoved, untilWorking } from '../support/run-ways.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { commandEnv } from './support/command-env.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const patience = { timeout: 180_000 };
@@ -32,6 +34,9 @@ let workedOn: string;
 /** After the backup: one that goes on, one that has ended, and a message for the one that was asleep. */
 let unknown: RunRecord;
 let unknownOver: RunRecord;
+/** After it, too: a session, and one that was opened by its first message. */
+let unknownChat: Conversation;
+let unknownFirst: { sessionId: string; runId: string };
 
 beforeAll(async () => {
   const idle = { SESSION_IDLE_MS: '2000', SESSION_ATTENDED_IDLE_MS: '2000' };
@@ -39,23 +44,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-function commandEnv(): Record<string, string> {
-  const { service } = world;
-  return {
-    INSTANCE: service.instance,
-    DATABASE_URL: service.database.url,
-    ENCRYPTION_KEY: service.encryptionKey.toString('base64'),
-    REDIS_URL: stackEnv.redisUrl,
-    TEMPORAL_ADDRESS: stackEnv.temporalAddress,
-    DOCKER_HOST: stackEnv.dockerHost,
-    SANDBOX_IMAGE: stackEnv.scriptedImage,
-    DATA_DIR: service.dataDir,
-    PUBLIC_URL: service.url,
-  };
-}
-
 it('is restored, stopped in the middle of what it did', async () => {
-  const flowrun = cliWith(commandEnv());
+  const flowrun = cliWith(commandEnv(world.service));
   const file = join(world.service.dataDir, 'backup');
   await beforeBackup();
   await flowrun.json('backup', file, '--without-key');
@@ -63,7 +53,7 @@ it('is restored, stopped in the middle of what it did', async () => {
   const { api, worker } = world.service;
   await Promise.all([api.kill('SIGTERM'), worker.kill('SIGTERM')]);
   await flowrun.json('restore', file, '--replace');
-  await Promise.all([api.start(), worker.start()]);
+  await api.start();
 });
 
 async function beforeBackup(): Promise<void> {
@@ -84,7 +74,12 @@ async function afterBackup(): Promise<void> {
   const { service } = world;
   letGoOn(service, endsMeanwhile.runId);
   unknown = await begin(hangs, 'after');
-  unknownOver = await begin(script([{ say: 'Unknown.' }]));
+  unknownOver = await begin(script([{ say: 'Unknown.' }]), longKey);
+  unknownChat = await openConversation(service, { sessionId: 'after' });
+  await unknownChat.say(script([{ say: 'Unknown.' }]));
+  unknownFirst = (await firstMessage()).data;
+  const turns = async () => (await service.readRun(unknownFirst.runId)).numTurns;
+  await expect.poll(turns, patience).toBe(1);
   await asleep.send(script([{ shell: 'echo lost > lost' }, { say: 'Lost.' }, { hang: true }]));
   for (const run of [unknown, asleep]) await untilWorking(service, run);
   for (const run of [endsMeanwhile, unknownOver]) await untilTold(run);
@@ -95,6 +90,20 @@ async function begin(prompt: string, idempotencyKey?: string): Promise<RunRecord
   return world.service.trigger({ prompt, callbackUrl, ...(idempotencyKey && { idempotencyKey }) });
 }
 
+const longKey = 'long-'.repeat(30);
+
+const firstMessage = () =>
+  world.service.call<{ sessionId: string; runId: string }>(
+    'POST',
+    `/flows/${world.service.flowId}/chat`,
+    { body: { message: script([{ say: 'First.' }]), clientMessageId: 'first' } },
+  );
+
+const openAfter = () =>
+  world.service.call<{ runId: string }>('POST', `/flows/${world.service.flowId}/sessions`, {
+    body: { sessionId: 'after' },
+  });
+
 const postsOf = ({ runId }: RunRecord): { error?: string }[] =>
   world.receiver.posts
     .map(({ body }) => JSON.parse(body) as { runId: string; error?: string })
@@ -102,6 +111,44 @@ const postsOf = ({ runId }: RunRecord): { error?: string }[] =>
 
 const untilTold = (run: RunRecord): Promise<void> =>
   expect.poll(() => postsOf(run), patience).toHaveLength(1);
+
+it('lets nobody repeat what may be lost before that is known, and holds up nobody else', async () => {
+  const { service } = world;
+  const held = [
+    await again('after'),
+    await again(longKey),
+    await openAfter(),
+    await firstMessage(),
+  ];
+  for (const { status, headers } of held)
+    expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+  expect((await again('before')).status).toBe(200);
+  const fresh = await begin(script([{ say: 'Fresh.' }]));
+  const keys = [...Array(5).fill('after'), ...Array(5).fill(longKey)];
+  const answers = Promise.all(keys.map(untilAnswered));
+  await service.worker.start();
+  const lost = (await answers).map(({ status, data }) => `${status} ${data.runId}`);
+  expect(lost.slice(0, 5)).toEqual(Array(5).fill(`200 ${unknown.runId}`));
+  expect(lost.slice(5)).toEqual(Array(5).fill(`200 ${unknownOver.runId}`));
+  expect(await service.untilEnded(fresh.runId, patience.timeout)).toMatchObject({
+    result: 'Fresh.',
+  });
+});
+
+const again = (idempotencyKey: string) =>
+  world.service.call<RunRecord>('POST', `/flows/${world.service.flowId}/runs`, {
+    body: { prompt: script([{ say: 'Again.' }]), idempotencyKey },
+  });
+
+/** As a client does that comes again for as long as it is told to. */
+async function untilAnswered(idempotencyKey: string): ReturnType<typeof again> {
+  const end = performance.now() + patience.timeout;
+  for (;;) {
+    const answer = await again(idempotencyKey);
+    if (answer.status !== 503 || performance.now() > end) return answer;
+    await sleep(250);
+  }
+}
 
 it('ends what was going on in the backup by its name, once, and tells it', async () => {
   const { run } = await world.expectInvariants(goesOn.runId, { withinMs: patience.timeout });
@@ -119,30 +166,17 @@ it('ends what has ended since, and tells nobody another end of it', async () => 
   expect(world.containers.of(endsMeanwhile.runId)).toEqual({ created: 1, started: 1, removed: 1 });
 });
 
-it('answers a key of before with its run, and knows nothing of one of after', async () => {
-  const { service } = world;
-  const replayed = await again('before');
-  expect([replayed.status, replayed.data.runId]).toEqual([200, over.runId]);
-  expect(await service.readRun(over.runId)).toMatchObject({ result: 'Known.', exitCode: 0 });
-  const another = await again('after');
-  expect(another.status).toBe(201);
-  expect(another.data.runId).not.toBe(unknown.runId);
-  expect(await service.untilEnded(another.data.runId, patience.timeout)).toMatchObject({
-    result: 'Again.',
-  });
-  expect(postsOf(over)).toHaveLength(1);
-});
-
-const again = (idempotencyKey: string) =>
-  world.service.call<RunRecord>('POST', `/flows/${world.service.flowId}/runs`, {
-    body: { prompt: script([{ say: 'Again.' }]), idempotencyKey },
-  });
-
 it('ends the workflow and the container of what the backup does not know', async () => {
   const { service } = world;
-  for (const { runId } of [unknown, unknownOver])
-    expect((await service.call('GET', `/runs/${runId}`)).status).toBe(404);
-  await untilRemoved(service, unknown);
+  for (const { runId } of [unknown, unknownOver, unknownChat, unknownFirst]) {
+    const run = await service.untilEnded(runId, patience.timeout);
+    expect(run).toMatchObject({ error: 'lost_in_restore', status: 'sleep', exitCode: null });
+    const events = [];
+    for await (const { event, data } of service.stream(runId)) events.push({ event, data });
+    expect(events.map(({ event }) => event)).toContain('finished');
+    expect(events.at(-1)?.data).toContain('already_ended');
+    await untilRemoved(service, { runId });
+  }
   const temporal = createTemporal({
     namespace: 'default',
     connection: { address: stackEnv.temporalAddress },
@@ -150,7 +184,7 @@ it('ends the workflow and the container of what the backup does not know', async
   });
   const open = async () => (await temporal.openWorkflows()).sort();
   const { rows } = await service.database.pool.query<{ id: string }>(
-    'select workflow_id as id from runs where session_id is not null order by 1',
+    'select workflow_id as id from runs where session_id is not null and ended_at is null order by 1',
   );
   await expect.poll(open, patience).toEqual(rows.map(({ id }) => id));
   await temporal.close();
@@ -184,12 +218,26 @@ it('fails a message that was worked on, once, and takes the next one', async () 
   expect(world.containers.of(works.runId).created).toBe(2);
 });
 
+it('answers a key of before with its run', async () => {
+  const replayed = await again('before');
+  expect([replayed.status, replayed.data.runId]).toEqual([200, over.runId]);
+  expect(await world.service.readRun(over.runId)).toMatchObject({ result: 'Known.', exitCode: 0 });
+  expect(postsOf(over)).toHaveLength(1);
+});
+
+it('opens no session of after again, and works on none of its messages', async () => {
+  expect((await openAfter()).status).toBe(404);
+  expect((await firstMessage()).status).toBe(404);
+  for (const { runId } of [unknownChat, unknownFirst])
+    expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
+});
+
 it('leaves nothing that is wrong, and has done with it', async () => {
   const unsettled = async () => {
     const text = 'select count(*)::int as count from restorations where settled_at is null';
     return (await world.service.database.pool.query<{ count: number }>(text)).rows[0]?.count;
   };
   await expect.poll(unsettled, patience).toBe(0);
-  const { outcomes } = await doctorWith(commandEnv())();
+  const { outcomes } = await doctorWith(commandEnv(world.service))();
   expect(outcomes.filter(({ state }) => state !== 'ok')).toEqual([]);
 });

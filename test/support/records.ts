@@ -45,12 +45,16 @@ export async function createScene(
       if (admission.outcome === 'refused') throw new Error(`refused: ${admission.reason}`);
       return admission.run;
     },
-    session: () =>
-      createSessionStore(pool, sealer).open({
+    async session() {
+      const run = await createSessionStore(pool, sealer).open({
         ...request(),
         sessionId: randomUUID(),
+        isIdGiven: false,
         mcpServerNames: [],
-      }),
+      });
+      if (run === 'unsettled') throw new Error('a restoration is not settled');
+      return run;
+    },
   };
 }
 

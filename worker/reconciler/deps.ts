@@ -14,7 +14,7 @@ export interface ReconcilerDeps {
   hostId: string;
   reconcile: ReconcileStore;
   runs: Pick<RunStore, 'find' | 'recordCause' | 'endRun' | 'markWorkflowStarted'>;
-  webhooks: Pick<WebhookStore, 'drop'>;
+  webhooks: Pick<WebhookStore, 'attempts' | 'drop'>;
   messages: Pick<MessageStore, 'unsignalled' | 'markSignalled'>;
   schedules: ScheduleStore;
   retention: RetentionStore;
@@ -29,8 +29,9 @@ export interface ReconcilerDeps {
     | 'signalHostLost'
     | 'describe'
     | 'hasCompleted'
+    | 'webhookAttempts'
     | 'terminate'
-    | 'openWorkflows'
+    | 'workflowsSince'
     | 'startWebhook'
     | 'ensureSchedule'
     | 'removeSchedule'

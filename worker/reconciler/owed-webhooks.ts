@@ -15,11 +15,21 @@ export async function deliverOwedWebhooks(deps: ReconcilerDeps): Promise<void> {
 export async function takeOverWebhook(deps: ReconcilerDeps, run: Run): Promise<void> {
   if ((await deps.temporal.describe(run.workflowId)) === 'running') return;
   const { runId, requestId } = run;
-  const firstAttempt = run.webhook.attempts + 1;
+  const firstAttempt = (await attemptsMade(deps, run)) + 1;
   if (firstAttempt > limits.webhookAttempts) return deps.webhooks.drop(runId);
   // Delivered or given up in a time that the database has lost, by the run's own workflow or another.
   if (await deps.temporal.hasCompleted(run.workflowId)) return deps.webhooks.drop(runId);
   const outcome = await deps.temporal.startWebhook({ runId, firstAttempt });
   if (outcome === 'already') return deps.webhooks.drop(runId);
   deps.logger.info({ runId, requestId, firstAttempt }, 'webhook_taken_over');
+}
+
+/** By their numbers, not how many: those of a time that the database has lost count too. */
+async function attemptsMade(
+  { webhooks, temporal }: ReconcilerDeps,
+  { runId, workflowId }: Run,
+): Promise<number> {
+  const made = (await webhooks.attempts(runId)).filter(({ delivery }) => delivery === 0);
+  const known = await temporal.webhookAttempts(workflowId);
+  return Math.max(known, ...made.map(({ attempt }) => attempt));
 }

@@ -1,4 +1,6 @@
 import type { Run } from '../../core/run.ts';
+import type { Restoration } from '../../systems/postgres/reconcile-store.ts';
+import type { SeenWorkflow } from '../../systems/temporal/workflows-since.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { eachRun } from './each-run.ts';
 import { endLostRun } from './end-lost-run.ts';
@@ -6,6 +8,8 @@ import { endLostRun } from './end-lost-run.ts';
 /** Temporal lists what was started a moment ago a little later: it is asked again for so long. */
 const listedWithinMs = 60_000;
 const atOnce = 100;
+/** The backup's time is Postgres's, a workflow's is Temporal's. */
+const clocksApartMs = 600_000;
 
 export interface RestorationSettler {
   settle(): Promise<void>;
@@ -15,8 +19,9 @@ export interface RestorationSettler {
 
 /**
  * The database came out of a backup, and Temporal knows of a time that it does not: sessions that have
- * ended meanwhile end here too, and workflows of runs that it has never heard of are ended. What else
- * there is to do was settled with the restoration itself, or is what is done with every other run.
+ * ended meanwhile end here too, and runs that it has never heard of are put into it as ended, whatever
+ * has become of them. What else there is to do was settled with the restoration itself, or is what is
+ * done with every other run. Until it is settled nobody who may repeat a lost run is let in.
  */
 export function createRestorationSettler(deps: ReconcilerDeps): RestorationSettler {
   const { reconcile, logger } = deps;
@@ -24,8 +29,8 @@ export function createRestorationSettler(deps: ReconcilerDeps): RestorationSettl
   /** Of those that were compared, whose workflows could not be asked after. */
   let unclear: Run[] = [];
 
-  async function compare(restoredAt: Date | null): Promise<void> {
-    const time = restoredAt?.getTime() ?? null;
+  async function compare(restoration: Restoration | null): Promise<void> {
+    const time = restoration?.restoredAt.getTime() ?? null;
     if (time !== comparedFor) {
       comparedFor = undefined;
       unclear = time === null ? [] : await endWhatHasEnded(deps);
@@ -37,11 +42,13 @@ export function createRestorationSettler(deps: ReconcilerDeps): RestorationSettl
 
   return {
     async settle() {
-      const restoredAt = await reconcile.unsettledRestoration();
-      await compare(restoredAt);
-      if (restoredAt === null || (await endUnknown(deps)) > 0 || unclear.length > 0) return;
+      const restoration = await reconcile.unsettledRestoration();
+      await compare(restoration);
+      if (restoration === null) return;
+      const found = await settleUnknown(deps, restoration);
+      if (found > 0 || unclear.length > 0) return;
       await reconcile.settleRestorations(listedWithinMs);
-      logger.info({ restoredAt }, 'restoration_compared');
+      logger.info({ ...restoration }, 'restoration_compared');
     },
     isCompared: ({ runId }) =>
       comparedFor !== undefined && unclear.every((run) => run.runId !== runId),
@@ -70,11 +77,34 @@ const endedMeanwhile = {
   detail: 'it ended after the backup that the database was restored from',
 } as const;
 
-async function endUnknown({ reconcile, temporal, logger }: ReconcilerDeps): Promise<number> {
-  const unknown = await reconcile.unknownWorkflows(await temporal.openWorkflows());
-  for (const workflowId of unknown) {
+/** Returns of how many there was something to do: then there may be more that are not listed yet. */
+async function settleUnknown(deps: ReconcilerDeps, { dumpedAt }: Restoration): Promise<number> {
+  const since = new Date(dumpedAt.getTime() - clocksApartMs);
+  let found = 0;
+  for await (const page of deps.temporal.workflowsSince(since)) {
+    const ids = page.map(({ workflowId }) => workflowId);
+    const unknown = new Set(await deps.reconcile.unknownWorkflows(ids));
+    const lost = page.filter(({ workflowId }) => unknown.has(workflowId));
+    found += (await endOpen(deps, lost)) + (await adopt(deps, lost));
+  }
+  return found;
+}
+
+/** Before they are known: of one that is known, nobody would end the workflow any more. */
+async function endOpen({ temporal, logger }: ReconcilerDeps, lost: SeenWorkflow[]) {
+  const open = lost.filter(({ isOpen }) => isOpen);
+  for (const { workflowId } of open) {
     await temporal.terminate(workflowId, 'its run is not in the backup that was restored');
     logger.warn({ workflowId }, 'unknown_workflow_ended');
   }
-  return unknown.length;
+  return open.length;
+}
+
+async function adopt({ reconcile, logger }: ReconcilerDeps, lost: SeenWorkflow[]) {
+  const runs = lost.flatMap(({ run, ...workflow }) =>
+    run === null ? [] : [{ ...run, ...workflow }],
+  );
+  const adopted = await reconcile.adoptLostRuns(runs);
+  for (const runId of adopted) logger.warn({ runId, requestId: null }, 'lost_run_adopted');
+  return adopted.length;
 }

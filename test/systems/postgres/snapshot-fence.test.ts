@@ -11,7 +11,6 @@ import { createHostStore } from '../../../systems/postgres/host-store.ts';
 import type { Lease } from '../../../systems/postgres/lease.ts';
 import { createMessageStore } from '../../../systems/postgres/message-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createSessionStore } from '../../../systems/postgres/session-store.ts';
 import { createTurnStore } from '../../../systems/postgres/turn-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { useScene } from './use-scene.ts';
@@ -34,12 +33,7 @@ beforeAll(async () => {
 });
 /** A session whose first sandbox has its place, and a message. */
 beforeEach(async () => {
-  const opened = await createSessionStore(database.pool, testSealer).open({
-    ...scene.request(),
-    sessionId: randomUUID(),
-    mcpServerNames: [],
-  });
-  ({ runId } = opened);
+  ({ runId } = await scene.session());
   const message = { runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' };
   await createMessageStore(database.pool).store(message);
   expect(await nextPlace(0)).toBe(1);

@@ -114,9 +114,11 @@ test('one that was delivered is sent again when an operator asks, each time unde
 
 test('nothing is owed before the end, without a callback, or for no run', async () => {
   const live = await scene.run({ callbackUrl: url });
+  expect(await webhooks().claimAttempt(live.runId, 1)).toEqual({ unended: true });
+  const quietly = await scene.run();
   const quiet = await scene.run();
   await runs().endRun({ runId: quiet.runId, cause: 'completed', detail: null, exitCode: 0 });
-  for (const runId of [live.runId, quiet.runId, randomUUID()]) {
+  for (const runId of [quietly.runId, quiet.runId, randomUUID()]) {
     expect(await webhooks().claimAttempt(runId, 1)).toEqual({ refused: 'none' });
   }
 });

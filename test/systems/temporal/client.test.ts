@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Run } from '../../../core/run.ts';
 import { createTemporal, type Temporal } from '../../../systems/temporal/client.ts';
+import { workflowsSince } from '../../../systems/temporal/workflows-since.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 import { type FakeRun, fakeRun } from '../../support/fake-run.ts';
 import { stackEnv } from '../../support/stack-env.ts';
@@ -111,6 +112,82 @@ describe('the workflow of a run', () => {
     expect([raw, ...plain].join()).not.toContain(canary);
     fake.end({});
     await handle.result();
+  });
+});
+
+describe('what was started since a time', () => {
+  async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
+    const read: T[] = [];
+    for await (const page of pages) read.push(page);
+    return read;
+  }
+  const seen = async (since: Date) => (await all(temporal.workflowsSince(since))).flat();
+
+  it('is found with the run that it stands for, open or over, and what was over before is not', async () => {
+    const [before, over, open] = [newRun(fakeRun()), newRun(fakeRun()), newRun(fakeRun())];
+    await temporal.startRun(before);
+    await temporal.terminate(before.workflowId, 'test');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const since = new Date();
+    for (const run of [over, open]) await temporal.startRun(run);
+    await temporal.terminate(over.workflowId, 'test');
+    const stateOf = async ({ workflowId }: Run) =>
+      (await seen(since)).find((each) => each.workflowId === workflowId)?.isOpen;
+    await expect.poll(() => stateOf(over), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => stateOf(open), { timeout: 10_000 }).toBe(true);
+    expect(await stateOf(before)).toBeUndefined();
+    const { runId, flowId, projectId, triggerType, timeoutSeconds } = over;
+    expect(await seen(since)).toContainEqual({
+      workflowId: over.workflowId,
+      isOpen: false,
+      startedAt: expect.any(Date),
+      closedAt: expect.any(Date),
+      run: { runId, flowId, projectId, triggerType, timeoutSeconds },
+    });
+    await temporal.terminate(open.workflowId, 'test');
+  });
+
+  it('is found page by page', async () => {
+    const since = new Date();
+    const runs = Array.from({ length: 5 }, () => newRun(fakeRun()));
+    for (const run of runs) await temporal.startRun(run);
+    const { client, instance } = world;
+    const pages = () => all(workflowsSince({ client, instance }, since, 2));
+    const found = async () =>
+      (await pages())
+        .flat()
+        .map(({ workflowId }) => workflowId)
+        .sort();
+    const started = runs.map(({ workflowId }) => workflowId).sort();
+    await expect.poll(found, { timeout: 10_000 }).toEqual(started);
+    expect((await pages()).map((page) => page.length)).toEqual([2, 2, 1]);
+    for (const { workflowId } of runs) await temporal.terminate(workflowId, 'test');
+  });
+});
+
+describe('the attempts at a webhook', () => {
+  const owes = async () => ({ webhook: true, cause: 'completed' }) as const;
+
+  it.each([
+    ['was under way', () => new Promise<never>(() => {}), 1],
+    ['had failed', () => Promise.reject(new Error('refused')), 1],
+  ])('are known of a workflow that was terminated when one %s', async (_, deliver, made) => {
+    const fake = fakeRun({ endRun: owes, deliverWebhook: deliver });
+    const run = newRun(fake);
+    await temporal.startRun(run);
+    fake.end({});
+    await fake.called('deliverWebhook');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await temporal.terminate(run.workflowId, 'test');
+    expect(await temporal.webhookAttempts(run.workflowId)).toBe(made);
+  });
+
+  it('are none of one that made none, or is not there', async () => {
+    const run = newRun(fakeRun());
+    await temporal.startRun(run);
+    expect(await temporal.webhookAttempts(run.workflowId)).toBe(0);
+    await temporal.terminate(run.workflowId, 'test');
+    expect(await temporal.webhookAttempts(`run/${randomUUID()}`)).toBe(0);
   });
 });
 

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { Run } from '../../../core/run.ts';
+import type { MemoRun } from '../../../core/workflow-memo.ts';
 import { createHostStore } from '../../../systems/postgres/host-store.ts';
 import { createMessageStore } from '../../../systems/postgres/message-store.ts';
 import { createReconcileStore } from '../../../systems/postgres/reconcile-store.ts';
@@ -21,7 +22,10 @@ export function reconcilerWorld(database: TestDatabase) {
   const { pool } = database;
   const runs = createRunStore(pool, testSealer);
   const asked: string[] = [];
+  const clock = { now: Date.now() };
   const workflows = new Map<string, WorkflowState>();
+  /** What their starts have said of the runs. */
+  const memos = new Map<string, MemoRun>();
   const sandboxes: (SandboxRef & { hostId: string })[] = [];
   const temporal: ReconcilerDeps['temporal'] = {
     check: async () => {},
@@ -47,12 +51,20 @@ export function reconcilerWorld(database: TestDatabase) {
     },
     describe: async (workflowId) => workflows.get(workflowId) ?? 'missing',
     hasCompleted: async () => false,
+    webhookAttempts: async () => 0,
     terminate: async (workflowId) => {
       asked.push(`terminate ${workflowId}`);
       workflows.set(workflowId, 'closed');
     },
-    openWorkflows: async () =>
-      [...workflows].flatMap(([id, state]) => (state === 'running' ? [id] : [])),
+    async *workflowsSince() {
+      yield [...workflows].map(([workflowId, state]) => ({
+        workflowId,
+        isOpen: state === 'running',
+        startedAt: new Date(clock.now),
+        closedAt: state === 'running' ? null : new Date(clock.now),
+        run: memos.get(workflowId) ?? null,
+      }));
+    },
     ensureSchedule: async (flowId, { cron, timezone }) => {
       asked.push(`schedule ${flowId} ${cron} ${timezone}`);
     },
@@ -64,7 +76,6 @@ export function reconcilerWorld(database: TestDatabase) {
       return 'started';
     },
   };
-  const clock = { now: Date.now() };
   const now = (): Date => new Date(clock.now);
   const hearing = createHearing({ gapMs: 15_000, now });
   const deps: ReconcilerDeps & { webhooks: WebhookStore } = {
@@ -104,6 +115,7 @@ export function reconcilerWorld(database: TestDatabase) {
     hosts: createHostStore(pool),
     asked,
     workflows,
+    memos,
     sandboxes,
     clock,
     hearing,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import type { Run } from '../../../core/run.ts';
 import { useFreshScene } from '../../systems/postgres/use-scene.ts';
@@ -110,6 +111,60 @@ it('ends the workflows of runs that the backup does not know, and asks again for
   world.workflows.set('run/later', 'running');
   await world.reconciler.pass();
   expect(world.asked).not.toContain('terminate run/later');
+});
+
+it('knows a run that the backup does not as one that has ended, after its workflow has', async () => {
+  const { flow, projectId } = scene;
+  const about = { flowId: flow.flowId, projectId, triggerType: 'api', timeoutSeconds: 60 } as const;
+  const [goesOn, over] = [randomUUID(), randomUUID()];
+  const strange = { ...about, runId: randomUUID(), flowId: randomUUID() };
+  world.workflows.set(`run/${goesOn}`, 'running').set(`run/${over}`, 'closed');
+  world.workflows.set('run/of-a-lost-flow', 'closed').set('run/silent', 'closed');
+  for (const runId of [goesOn, over]) world.memos.set(`run/${runId}`, { ...about, runId });
+  world.memos.set('run/of-a-lost-flow', strange);
+  await restored(61_000);
+  await world.reconciler.pass();
+  expect(world.asked).toContain(`terminate run/${goesOn}`);
+  expect(world.asked).not.toContain(`terminate run/${over}`);
+  for (const runId of [goesOn, over])
+    expect(await world.runs.find(runId)).toMatchObject({ endCause: 'lost_in_restore' });
+  expect(await isSettled()).toBe(false);
+  await world.reconciler.pass();
+  expect(await isSettled()).toBe(true);
+});
+
+it('knows no run of which the workflow could not be ended', async () => {
+  const runId = randomUUID();
+  const { flow, projectId } = scene;
+  world.workflows.set(`run/${runId}`, 'running');
+  world.memos.set(`run/${runId}`, {
+    ...{ runId, flowId: flow.flowId, projectId, triggerType: 'api', timeoutSeconds: 60 },
+  });
+  world.deps.temporal.terminate = () => Promise.reject(new Error('not now'));
+  await restored(61_000);
+  await world.reconciler.pass();
+  expect(await world.runs.find(runId)).toBeNull();
+  expect(await isSettled()).toBe(false);
+});
+
+it('goes on with a webhook after the last attempt that was made, however many are missing', async () => {
+  const run = await world.started(await scene.run({ callbackUrl }));
+  await world.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
+  for (const attempt of [1, 3]) await world.deps.webhooks.claimAttempt(run.runId, attempt);
+  world.workflows.set(run.workflowId, 'closed');
+  await restored();
+  world.deps.times.webhookMs = 0;
+  await world.reconciler.pass();
+  expect(world.asked).toContain(`webhook ${run.runId} from 4`);
+});
+
+it('goes on with one after those that its workflow had made when it was terminated', async () => {
+  const run = await world.started(await scene.run({ callbackUrl }));
+  world.workflows.set(run.workflowId, 'closed');
+  world.deps.temporal.webhookAttempts = async () => 3;
+  await restored();
+  await world.reconciler.pass();
+  expect(world.asked).toContain(`webhook ${run.runId} from 4`);
 });
 
 it('ends no workflow of a database that was not restored', async () => {

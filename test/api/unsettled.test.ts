@@ -1,0 +1,66 @@
+// The database was restored from a backup, and nobody knows yet what it has lost: whoever may repeat
+// that is told to come again, and nobody else waits.
+
+import { beforeAll, expect, test } from 'vitest';
+import type { Answer } from './call.ts';
+import { useSessions } from './use-sessions.ts';
+
+const { world, tenant, call, chat, sessionsOf } = useSessions();
+const query = (text: string) => world.database.pool.query<{ count: number }>(text);
+
+const runsOf = () => `/api/v1/flows/${tenant.flowId}/runs`;
+const trigger = (idempotencyKey?: string, files: object[] = []) =>
+  call(runsOf(), { body: { prompt: 'Go', files, ...(idempotencyKey && { idempotencyKey }) } });
+const open = (sessionId?: string) =>
+  call(sessionsOf(), { body: { ...(sessionId && { sessionId }) } });
+
+let knownSession: string;
+beforeAll(async () => {
+  expect((await trigger('known')).status).toBe(201);
+  knownSession = (await open()).json.data.sessionId;
+  await query('select note_restoration(db_clock())');
+});
+
+const count = async () =>
+  (await query('select count(*)::int as count from runs')).rows[0]?.count ?? 0;
+
+const file = { path: 'a.txt', content: 'a', encoding: 'utf8' };
+const maybeLost: [string, () => Promise<Answer>][] = [
+  ['a run with a key', () => trigger('k')],
+  ['one that brings files', () => trigger('k', [file])],
+  ['a session by its id', () => open('chosen')],
+  ['a first message that may be sent again', () => chat({ message: 'Hi', clientMessageId: 'm' })],
+];
+
+test.each(maybeLost)('%s is refused for now', async (_, ask) => {
+  const before = await count();
+  const { status, json, headers } = await ask();
+  expect([status, json.error.code]).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+  expect(headers.get('retry-after')).toBe('5');
+  expect(await count()).toBe(before);
+});
+
+test('what is known is answered, and what is new begins', async () => {
+  expect((await trigger('known')).status).toBe(200);
+  expect((await trigger()).status).toBe(201);
+  expect((await open(knownSession)).status).toBe(201);
+  expect((await open()).status).toBe(201);
+  expect((await chat({ message: 'Hi' })).status).toBe(202);
+});
+
+test('all are let in when it is settled', async () => {
+  await query('update restorations set settled_at = db_clock()');
+  const statuses = [];
+  for (const [, ask] of maybeLost) statuses.push((await ask()).status);
+  expect(statuses).toEqual([201, 200, 201, 202]);
+});
+
+test('a run of which nothing but its end is known is not retried', async () => {
+  const { json } = await trigger();
+  const { runId } = json.data;
+  await query(`update runs set end_cause = 'lost_in_restore', status = 'sleep', agent_status = null,
+    ended_at = db_clock() where id = '${runId}'`);
+  expect((await call(`/api/v1/runs/${runId}`)).json.data.error).toBe('lost_in_restore');
+  const { status, json: refused } = await call(`/api/v1/runs/${runId}/retry`, { body: {} });
+  expect([status, refused.error.message]).toEqual([400, expect.stringContaining('is lost')]);
+});

@@ -1,0 +1,136 @@
+// A restore between two attempts at a webhook: the workflow that makes them goes on in a database that
+// knows less. Whoever has not heard of a run hears of it, and nobody is posted to more than four times.
+
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cliWith } from '../cli/run-cli.ts';
+import { script } from '../scripted-agent/lines.ts';
+import type { RunRecord } from '../support/api-client.ts';
+import { letGoOn } from '../support/let-go-on.ts';
+import { untilWorking } from '../support/run-ways.ts';
+import { stackEnv } from '../support/stack-env.ts';
+import type { Behaviour } from '../support/webhook-receiver.ts';
+import { commandEnv } from './support/command-env.ts';
+import { terminateByCommand } from './support/temporal-cli.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const patience = { timeout: 120_000, interval: 200 };
+const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' }]);
+
+let world: World;
+/** The receiver takes nothing before the restore, and everything after it. */
+let isTaking = false;
+/** What is posted of it is left without an answer, so that its attempts take longer. */
+let slow: string;
+/** In the backup: going on, all three. Two of them end after it, one of these by an operator's hand. */
+let ends: RunRecord;
+let terminated: RunRecord;
+/** Ends after it as well, and is given up before the restore. */
+let givenUp: RunRecord;
+/** In the backup: ended, with its first attempt under way. */
+let owed: RunRecord;
+/** After the backup: ended, with attempts left. */
+let lost: RunRecord;
+
+const behave: Behaviour = (response, { body }) => {
+  if (isTaking) response.writeHead(204).end();
+  else if (!body.includes(slow)) response.writeHead(500).end();
+};
+
+beforeAll(async () => {
+  world = await startWorld({ env: { RECONCILE_EVERY_MS: '1000' }, behave });
+});
+afterAll(() => world?.stop());
+
+const begin = (prompt: string): Promise<RunRecord> =>
+  world.service.trigger({ prompt, callbackUrl: `${world.receiver.url}/hook` });
+
+const postsOf = ({ runId }: RunRecord) =>
+  world.receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
+
+const untilPosts = (run: RunRecord, posts: number): Promise<void> =>
+  expect.poll(() => postsOf(run).length, patience).toBe(posts);
+
+const stateOf = async ({ runId }: RunRecord) => (await world.service.readRun(runId)).webhook.state;
+
+it('is restored in the middle of the attempts', async () => {
+  const { service } = world;
+  const flowrun = cliWith(commandEnv(service));
+  const file = join(service.dataDir, 'backup');
+  [ends, terminated, givenUp] = await Promise.all([begin(waits), begin(waits), begin(waits)]);
+  for (const run of [ends, terminated, givenUp]) await untilWorking(service, run);
+  owed = await begin(waits);
+  slow = owed.runId;
+  await untilWorking(service, owed);
+  letGoOn(service, owed.runId);
+  await untilPosts(owed, 1);
+  await flowrun.json('backup', file, '--without-key');
+  await afterBackup();
+  await Promise.all([service.api.kill('SIGTERM'), service.worker.kill('SIGTERM')]);
+  expect([ends, terminated, owed, lost].map((run) => postsOf(run).length)).toEqual([3, 3, 3, 3]);
+  isTaking = true;
+  await flowrun.json('restore', file, '--replace');
+  await Promise.all([service.api.start(), service.worker.start()]);
+});
+
+/** What is given up takes 42 s, and what is to have one attempt left is for 30 s in that state. */
+async function afterBackup(): Promise<void> {
+  const { service } = world;
+  letGoOn(service, givenUp.runId);
+  await untilPosts(givenUp, 3);
+  await sleep(8_000);
+  letGoOn(service, ends.runId);
+  const { rows } = await service.database.pool.query<{ id: string }>(
+    'select workflow_id as id from runs where id = $1',
+    [terminated.runId],
+  );
+  await terminateByCommand(stackEnv.temporalAddress, rows[0]?.id ?? '');
+  lost = await begin(script([{ say: 'Lost.' }]));
+  await untilPosts(givenUp, 4);
+  await expect.poll(() => stateOf(givenUp), patience).toBe('dropped');
+  for (const run of [ends, terminated, lost]) await untilPosts(run, 3);
+}
+
+const bodyOf = (body: string) => JSON.parse(body) as { error?: string };
+const attemptsOf = (run: RunRecord) =>
+  postsOf(run).map(({ headers }) => headers['x-service-attempt']);
+const all = ['1', '2', '3', '4'];
+
+it.each([
+  ['its own workflow', () => ends, [undefined, undefined, undefined]],
+  ['another workflow', () => terminated, Array(3).fill('terminated_by_operator')],
+])(
+  'tells by %s, in the attempt that is left, what the backup takes for going on',
+  async (...given) => {
+    const [, run, before] = given;
+    await untilPosts(run(), 4);
+    await expect.poll(() => stateOf(run()), patience).toBe('delivered');
+    expect(attemptsOf(run())).toEqual(all);
+    const errors = postsOf(run()).map(({ body }) => bodyOf(body).error);
+    expect(errors).toEqual([...before, 'max_reconnects_exceeded']);
+    expect(await world.service.readRun(run().runId)).toMatchObject({
+      error: 'max_reconnects_exceeded',
+    });
+  },
+);
+
+it('tells what the backup knows as owed by the same workflow, with the same body', async () => {
+  await untilPosts(owed, 4);
+  await expect.poll(() => stateOf(owed), patience).toBe('delivered');
+  expect(attemptsOf(owed)).toEqual(all);
+  expect(new Set(postsOf(owed).map(({ body }) => body)).size).toBe(1);
+});
+
+it('does not begin again what was given up, nor tell of what it does not know', async () => {
+  const { service } = world;
+  await service.untilEnded(givenUp.runId, patience.timeout);
+  await expect.poll(() => stateOf(givenUp), patience).toBe('dropped');
+  const error = async () => (await service.readRun(lost.runId)).error;
+  await expect.poll(error, patience).toBe('lost_in_restore');
+  const open = `select count(*)::int as count from runs where webhook_state in ('waiting', 'pending')`;
+  const owing = async () =>
+    (await service.database.pool.query<{ count: number }>(open)).rows[0]?.count;
+  await expect.poll(owing, patience).toBe(0);
+  expect([givenUp, lost].map((run) => postsOf(run).length)).toEqual([4, 3]);
+});

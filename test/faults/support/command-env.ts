@@ -1,0 +1,17 @@
+import type { Service } from '../../support/service.ts';
+import { stackEnv } from '../../support/stack-env.ts';
+
+/** What the command line is told of a service's parts. */
+export function commandEnv(service: Service): Record<string, string> {
+  return {
+    INSTANCE: service.instance,
+    DATABASE_URL: service.database.url,
+    ENCRYPTION_KEY: service.encryptionKey.toString('base64'),
+    REDIS_URL: stackEnv.redisUrl,
+    TEMPORAL_ADDRESS: stackEnv.temporalAddress,
+    DOCKER_HOST: stackEnv.dockerHost,
+    SANDBOX_IMAGE: stackEnv.scriptedImage,
+    DATA_DIR: service.dataDir,
+    PUBLIC_URL: service.url,
+  };
+}
