@@ -10,7 +10,7 @@ export interface HostReport {
   /** Null where that could not be asked. */
   imagePresent: boolean | null;
   runtimeSetting: RuntimeSetting;
-  /** What sandboxes run on here; null where that could not be asked, or is not there. */
+  /** What sandboxes run on here; null where that could not be asked, or is at fault. */
   runtime: SandboxRuntime | null;
   runtimeFault: RuntimeFault | null;
   /** The same in words. */

@@ -216,10 +216,10 @@ export const limits = {
   workspaceMaxBytes: 5 * giB,
   workspaceMaxInodes: 500_000,
   engineCallTimeoutMs: 10 * secondMs,
-  socketPathMaxBytes: 100,
-
   /** For a sandbox that only shows whether one works. */
   runtimeTrialMs: 30 * secondMs,
+  socketPathMaxBytes: 100,
+
   webhookAttempts: 4,
   webhookAttemptTimeoutMs: 10 * secondMs,
   webhookResponseMaxBytes: 64 * kiB,
