@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { script } from '../scripted-agent/lines.ts';
 import { openConversation } from '../support/conversation.ts';
 import { type OwnTemporal, startOwnTemporal } from '../support/own-temporal.ts';
+import { untilWorking } from '../support/run-ways.ts';
 import { hostIdIn, type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { workflowIdOf } from '../support/workflow-of.ts';
@@ -142,3 +143,42 @@ it('tells the same of a session, in the histories after its first too, and finds
   await service.call('DELETE', `/flows/${service.flowId}/sessions/${chat.sessionId}`);
   await chat.closed;
 }, 400_000);
+
+/** By the menu of its page and the question that follows. */
+async function choose(runId: string, action: 'request-cancellation' | 'terminate') {
+  await openPage(await workflowIdOf(service, runId));
+  const ownButton = page.getByRole('button', { name: 'Request Cancellation' });
+  const more = page.getByRole('button', { name: 'More Actions' });
+  await more.waitFor();
+  if (action === 'request-cancellation' && (await ownButton.isVisible())) await ownButton.click();
+  else {
+    await more.click();
+    const item = page.getByTestId(`${action}-button`).filter({ visible: true });
+    await item.first().click();
+  }
+  const modal = page.locator('[role=alertdialog], [role=dialog], dialog').filter({ visible: true });
+  await takePicture(action);
+  await modal.getByTestId('confirm-modal-button').click();
+}
+
+async function runAtWork(): Promise<string> {
+  const { runId } = await service.trigger({ prompt: script([{ say: 'here' }, { hang: true }]) });
+  await untilWorking(service, { runId });
+  return runId;
+}
+
+it.each(['request-cancellation', 'terminate'] as const)(
+  'ends a run by %s',
+  async (action) => {
+    const runId = await runAtWork();
+    await choose(runId, action);
+    expect(await service.untilEnded(runId)).toMatchObject({ error: 'terminated_by_operator' });
+    await expect.poll(() => sandboxesOf(runId), patiently).toEqual([]);
+  },
+  400_000,
+);
+
+const sandboxesOf = async (runId: string): Promise<string[]> =>
+  (await service.sandboxes.list())
+    .filter((one) => one.runId === runId)
+    .map(({ containerId }) => containerId);
