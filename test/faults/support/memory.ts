@@ -1,58 +1,80 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { WebSocket } from 'undici';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/free-port.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
+import { countObjects, type ObjectCounts } from './heap-snapshot.ts';
+import { inspectorOf } from './inspector.ts';
 
 /** A process whose memory can be looked at. */
 export interface Inspected {
-  /** Bytes of live objects, after a collection. */
-  heap(): Promise<number>;
-  residentBytes(): number;
+  memory(): Promise<Memory>;
+  /** How many objects of each kind live in it. It has used much memory itself, afterwards. */
+  objects(): Promise<ObjectCounts>;
   descriptors(): number;
 }
 
-/** Starts it anew, so that its heap can be asked for. */
+export interface Memory {
+  /** Bytes of live objects, in all its threads. */
+  heap: number;
+  /** Bytes of its own in the machine's memory: not what it maps from files. */
+  resident: number;
+}
+
+const readings = 5;
+const betweenReadingsMs = 1_000;
+
+/**
+ * Starts it anew, so that its heap can be asked for; and with one arena: the allocator would give its
+ * threads one each, which fill up over hundreds of runs and hide what the program itself needs.
+ */
 export async function inspect(process: ServiceProcess): Promise<Inspected> {
   const port = await freePort();
   await process.kill('SIGTERM');
-  await process.start({ NODE_OPTIONS: `--inspect=127.0.0.1:${port}` });
+  await process.start({ NODE_OPTIONS: `--inspect=127.0.0.1:${port}`, MALLOC_ARENA_MAX: '1' });
   const pid = process.pid();
   return {
-    heap: () => heapOf(port),
-    residentBytes: () => residentBytes(pid),
+    memory: () => leastMemory(port, pid),
+    objects: () => objectsOf(port),
     descriptors: () => readdirSync(`/proc/${pid}/fd`).length,
   };
 }
 
-function residentBytes(pid: number): number {
-  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Number(line?.[1]) * 1024;
-}
-
-async function heapOf(port: number): Promise<number> {
-  const targets = await fetch(`http://127.0.0.1:${port}/json/list`);
-  const [target] = (await targets.json()) as { webSocketDebuggerUrl: string }[];
-  const socket = new WebSocket(target?.webSocketDebuggerUrl ?? '');
-  await new Promise((resolve, reject) => {
-    socket.addEventListener('open', resolve);
-    socket.addEventListener('error', reject);
-  });
-  try {
-    await ask(socket, 'HeapProfiler.collectGarbage');
-    const { usedSize } = await ask<{ usedSize: number }>(socket, 'Runtime.getHeapUsage');
-    return usedSize;
-  } finally {
-    socket.close();
+/** What it is at work on comes and goes: of some readings, each after a collection, the least. */
+async function leastMemory(port: number, pid: number): Promise<Memory> {
+  const least = { heap: Infinity, resident: Infinity };
+  for (let reading = 0; reading < readings; reading += 1) {
+    least.heap = Math.min(least.heap, await heapOf(port));
+    least.resident = Math.min(least.resident, residentBytes(pid));
+    await sleep(betweenReadingsMs);
   }
+  return least;
 }
 
-function ask<T>(socket: WebSocket, method: string): Promise<T> {
-  return new Promise((resolve) => {
-    socket.addEventListener(
-      'message',
-      ({ data }) => resolve((JSON.parse(String(data)) as { result: T }).result),
-      { once: true },
-    );
-    socket.send(JSON.stringify({ id: 1, method }));
-  });
+/** After a collection in each thread. */
+async function heapOf(port: number): Promise<number> {
+  const inspector = await inspectorOf(port);
+  let sum = 0;
+  for (const thread of inspector.threads) {
+    await thread.ask('HeapProfiler.collectGarbage');
+    const { usedSize } = await thread.ask<{ usedSize: number }>('Runtime.getHeapUsage');
+    sum += usedSize;
+  }
+  inspector.close();
+  return sum;
+}
+
+async function objectsOf(port: number): Promise<ObjectCounts> {
+  const inspector = await inspectorOf(port);
+  const counts: ObjectCounts = new Map();
+  for (const thread of inspector.threads) {
+    await thread.ask('HeapProfiler.collectGarbage');
+    countObjects(await thread.snapshot(), counts);
+  }
+  inspector.close();
+  return counts;
+}
+
+function residentBytes(pid: number): number {
+  const line = /RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(line?.[1]) * 1024;
 }

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'undici';
+
+/** The threads of a process, as its debugger sees them. */
+export interface Inspector {
+  threads: Thread[];
+  close(): void;
+}
+
+export interface Thread {
+  ask<T>(method: string, params?: object): Promise<T>;
+  /** JSON of its heap. */
+  snapshot(): Promise<string>;
+}
+
+interface Message {
+  id?: number;
+  result?: unknown;
+  method?: string;
+  params?: { chunk?: string; sessionId?: string; message?: string };
+}
+
+interface OpenThread extends Thread {
+  hear(message: Message): void;
+}
+
+/** What is attached to comes as an event each, all of them at once. */
+const attachedWithinMs = 200;
+
+export async function inspectorOf(port: number): Promise<Inspector> {
+  const socket = await connect(port);
+  const main = thread((message) => socket.send(message));
+  const others = new Map<string, OpenThread>();
+  socket.addEventListener('message', ({ data }) => {
+    const message = JSON.parse(String(data)) as Message; // the protocol's own
+    const { sessionId = '', message: said } = message.params ?? {};
+    if (message.method === 'NodeWorker.attachedToWorker') {
+      const send = (text: string) =>
+        void main.ask('NodeWorker.sendMessageToWorker', { sessionId, message: text });
+      others.set(sessionId, thread(send));
+    } else if (message.method === 'NodeWorker.receivedMessageFromWorker') {
+      others.get(sessionId)?.hear(JSON.parse(said ?? '{}') as Message); // as above
+    } else main.hear(message);
+  });
+  await main.ask('NodeWorker.enable', { waitForDebuggerOnStart: false });
+  await sleep(attachedWithinMs);
+  return { threads: [main, ...others.values()], close: () => socket.close() };
+}
+
+async function connect(port: number): Promise<WebSocket> {
+  const targets = await fetch(`http://127.0.0.1:${port}/json/list`);
+  const [target] = (await targets.json()) as { webSocketDebuggerUrl: string }[];
+  const socket = new WebSocket(target?.webSocketDebuggerUrl ?? '');
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve);
+    socket.addEventListener('error', reject);
+  });
+  return socket;
+}
+
+function thread(send: (text: string) => void): OpenThread {
+  const waiting = new Map<number, (result: unknown) => void>();
+  let asked = 0;
+  let chunks: string[] = [];
+
+  function ask<T>(method: string, params: object = {}): Promise<T> {
+    const id = (asked += 1);
+    return new Promise((resolve) => {
+      waiting.set(id, (result) => resolve(result as T)); // the protocol's own
+      send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  return {
+    ask,
+    hear({ id, result, method, params }) {
+      if (method === 'HeapProfiler.addHeapSnapshotChunk') chunks.push(params?.chunk ?? '');
+      if (id === undefined) return;
+      waiting.get(id)?.(result);
+      waiting.delete(id);
+    },
+    async snapshot() {
+      chunks = [];
+      await ask('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
+      return chunks.join('');
+    },
+  };
+}
