@@ -14,7 +14,7 @@ export interface SandboxKeeper {
   follow(ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd>;
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
   runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
-  interrupt(ref: SandboxRef): Promise<void>;
+  interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
   collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
   remove(ref: SandboxRef): Promise<void>;
 }
@@ -37,8 +37,9 @@ export function createSandboxActivities(supervisor: SandboxKeeper): HostActiviti
     /** A second call finds the message that the first has given, or the next where that one is done. */
     runTurn: (ref) => whileBeating((signal) => supervisor.runTurn(ref, signal)),
 
-    /** A second call may find the next turn: it is asked for by hand. */
-    interruptTurn: (ref) => whileBeating(() => supervisor.interrupt(ref)),
+    /** A second call finds the turn ended; one by hand, which names none, may find the next. */
+    interruptTurn: ({ messageId, ...ref }) =>
+      whileBeating(() => supervisor.interrupt(ref, messageId ?? null)),
 
     /** A second call finds a sandbox that is being stopped, or has ended, and waits with the first. */
     stopSandbox: ({ graceMs, ...ref }) => whileBeating(() => supervisor.stop(ref, graceMs)),

@@ -66,6 +66,7 @@ export interface ApiDeps {
     | 'store'
     | 'rehearseWithFiles'
     | 'storeWithFiles'
+    | 'present'
     | 'withdraw'
     | 'markSignalled'
     | 'end'
@@ -98,7 +99,10 @@ export interface ApiDeps {
   signalStop: (workflowId: string, order: { graceMs: number }) => Promise<'signalled' | 'gone'>;
   /** Starts the session's workflow where nobody has. */
   signalMessage: (run: Run, messageId: string) => Promise<'signalled' | 'gone'>;
-  signalInterrupt: (workflowId: string) => Promise<'signalled' | 'gone'>;
+  signalInterrupt: (
+    workflowId: string,
+    turn: { messageId: string },
+  ) => Promise<'signalled' | 'gone'>;
   signalSleep: (workflowId: string) => Promise<'signalled' | 'gone'>;
   /** May a callback go to this IP address? */
   mayCall: (address: string) => boolean;

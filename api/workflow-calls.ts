@@ -12,7 +12,8 @@ export interface WorkflowCalls {
   stop: (run: Run, graceMs: number) => Promise<void>;
   /** `gone`: the session has ended, and will not take it. */
   message: (run: Run, messageId: string) => Promise<'sent' | 'gone'>;
-  interrupt: (run: Run) => Promise<void>;
+  /** The turn of this message, and no later one. */
+  interrupt: (run: Run, messageId: string) => Promise<void>;
   /** Puts a session to sleep if it has nothing to do. */
   sleep: (run: Run) => Promise<void>;
   /** Waits, as shortly, for the calls that went on without their clients. */
@@ -76,8 +77,11 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
   return {
     message: async (run, messageId) =>
       (await waitShortly(message(run, messageId), limits.workflowSignalWaitMs)) ?? 'sent',
-    interrupt: (run) =>
-      waitShortly(ask(logger, run, deps.signalInterrupt), limits.workflowSignalWaitMs),
+    interrupt: (run, messageId) =>
+      waitShortly(
+        ask(logger, run, (workflowId) => deps.signalInterrupt(workflowId, { messageId })),
+        limits.workflowSignalWaitMs,
+      ),
     sleep: (run) => waitShortly(ask(logger, run, deps.signalSleep), limits.workflowSignalWaitMs),
     start: (run) => waitShortly(start(run), limits.workflowStartWaitMs),
     stop: (run, graceMs) => waitShortly(stop(run, graceMs), limits.workflowSignalWaitMs),

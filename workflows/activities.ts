@@ -2,6 +2,7 @@ import type { ActivityOptions } from '@temporalio/workflow';
 import type { EndCause } from '../core/end-cause.ts';
 import type { SandboxEnd } from '../core/sandbox.ts';
 import { hostQueue, runQueue, watchQueue, webhookQueue } from '../core/task-queues.ts';
+import type { Interruption } from './messages.ts';
 import type { RunTimes } from './run-times.ts';
 
 /** A sandbox is named by its run and how many the run has had before. */
@@ -96,8 +97,11 @@ export interface HostActivities {
   collectWorkspace(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
   /** Gives the sandbox its session's next message and waits for the end of the turn. */
   runTurn(ref: SandboxRef): Promise<TurnOutcome>;
-  /** Ends the turn that is going on. Harmless when there is none. */
-  interruptTurn(ref: SandboxRef): Promise<void>;
+  /**
+   * Ends the turn of this message, or of whichever goes on where none is named. Harmless when that one
+   * has ended.
+   */
+  interruptTurn(input: SandboxRef & Interruption): Promise<void>;
   /** Removes the container, its socket and its folders. Harmless when they are gone. */
   removeSandbox(ref: SandboxRef): Promise<void>;
 }

@@ -1,12 +1,14 @@
 import { condition } from '@temporalio/workflow';
 import { hostGivenUp } from './endings.ts';
+import { interrupterOf } from './interrupter.ts';
 import { type HeldPlace, isLost, type SessionContext } from './session-context.ts';
 
 export type Attended<T> = { kind: 'done'; value: T } | { kind: 'failed'; error: unknown };
 
 /**
- * Waits for what a sandbox's host is doing, unless that host is given up; an interrupt or an order that comes in meanwhile is passed
- * on at once. An order is recorded first, so that the sandbox which ends by it is not replaced.
+ * Waits for what a sandbox's host is doing, unless that host is given up; an interrupt or an order that
+ * comes in meanwhile is passed on at once. An order is recorded first, so that the sandbox which ends by
+ * it is not replaced.
  */
 export async function attend<T>(
   context: SessionContext,
@@ -14,9 +16,10 @@ export async function attend<T>(
   doing: Promise<T>,
 ): Promise<Attended<T>> {
   const { inbox } = context;
+  const interrupter = interrupterOf(context, place);
   const box: { answer: Attended<T> | null } = { answer: null };
   const isCalled = (): boolean =>
-    inbox.mayBeInterrupted || inbox.order !== null || isLost(context, place.ref);
+    interrupter.isDue() || inbox.order !== null || isLost(context, place.ref);
   doing.then(
     (value) => {
       box.answer = { kind: 'done', value };
@@ -30,8 +33,7 @@ export async function attend<T>(
     if (box.answer !== null) return box.answer;
     if (isLost(context, place.ref)) return { kind: 'failed', error: hostGivenUp };
     if (inbox.order !== null) return stopWithin(context, place, box);
-    inbox.mayBeInterrupted = false;
-    void place.host.interruptTurn(place.ref).catch(() => undefined);
+    interrupter.passOn();
   }
 }
 

@@ -53,6 +53,11 @@ export interface StopOrder {
   graceMs: number;
 }
 
+/** Of which message the turn is to be ended; by hand, of whichever goes on. */
+export interface Interruption {
+  messageId?: string;
+}
+
 /** Which of a session's sandboxes, by its number. */
 export interface LostSandbox {
   generation: number;
@@ -63,7 +68,7 @@ export const stopSignal = defineSignal<[StopOrder]>('stop');
 
 /** There is a message in Postgres; which one is for an operator to read. */
 export const messageSignal = defineSignal<[{ messageId: string }]>('message');
-export const interruptSignal = defineSignal('interrupt');
+export const interruptSignal = defineSignal<[Interruption?]>('interrupt');
 /** The host of this sandbox is given up. */
 export const hostLostSignal = defineSignal<[LostSandbox]>('hostLost');
 /** Somebody else needs the place. */

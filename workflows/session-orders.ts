@@ -12,7 +12,10 @@ import type { Order } from './orders.ts';
 export interface Inbox {
   /** There may be messages. */
   isDue: boolean;
+  /** The turn that goes on is to end, whichever it is. */
   mayBeInterrupted: boolean;
+  /** Messages whose turns are to end, and none but these; until a turn has come to its end. */
+  interrupted: Set<string>;
   isToSleep: boolean;
   /** Sandboxes up to this one are on hosts that are given up; 0 as long as none is. */
   lostUpTo: number;
@@ -24,6 +27,7 @@ export function listenForSession(isDue: boolean, graceMs: number): Inbox {
   const inbox: Inbox = {
     isDue,
     mayBeInterrupted: false,
+    interrupted: new Set(),
     isToSleep: false,
     lostUpTo: 0,
     order: null,
@@ -40,10 +44,12 @@ export function listenForSession(isDue: boolean, graceMs: number): Inbox {
   );
   setHandler(
     interruptSignal,
-    () => {
-      inbox.mayBeInterrupted = true;
+    (interruption) => {
+      const messageId = interruption?.messageId;
+      if (messageId === undefined) inbox.mayBeInterrupted = true;
+      else inbox.interrupted.add(messageId);
     },
-    { description: 'End the turn that is going on; the session stays.' },
+    { description: 'End the turn of `messageId`, or the one that is going on; the session stays.' },
   );
   setHandler(
     sleepSignal,

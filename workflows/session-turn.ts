@@ -16,6 +16,7 @@ export async function takeTurn(context: SessionContext): Promise<void> {
   switch (turn.value.outcome) {
     case 'done':
       state.losses = 0;
+      inbox.interrupted.clear();
       inbox.isDue ||= turn.value.more;
       return;
     case 'over':

@@ -12,19 +12,25 @@ import type { WorkflowCalls } from '../workflow-calls.ts';
 const schema = {
   operationId: 'interruptRun',
   summary: 'Interrupt what the agent is doing; a run that is no session ends with it',
+  description:
+    'In a session the turn ends that goes on at that moment, and no later one; messages that wait have theirs. Between two turns nothing changes.',
   params: runParams,
   querystring: noQuery,
   body: z.strictObject({}),
   response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
 };
 
-/** The only turn of a plain run is the run; a session goes on to its next. */
+/**
+ * The only turn of a plain run is the run; a session goes on to its next. Which of a session's turns is
+ * settled here: by the time that its host is told, another may have begun.
+ */
 export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
   app.post('/api/v1/runs/:runId/interrupt', { schema }, async (request) => {
     const found = await loadRun(deps, request.params.runId, projectOf(request));
     if (found.sessionId !== null) {
-      request.log.info({ runId: found.runId, awake: found.awake }, 'turn_interrupt_asked');
-      if (found.awake) await workflows.interrupt(found);
+      const messageId = await deps.messages.present(found.runId);
+      request.log.info({ runId: found.runId, messageId }, 'turn_interrupt_asked');
+      if (messageId !== null) await workflows.interrupt(found, messageId);
       return { data: runView(found, deps.publicUrl) };
     }
     const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {

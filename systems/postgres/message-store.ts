@@ -34,6 +34,8 @@ export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hos
       rehearseWithFiles(pool, message, { ...files, hostUnseenMs }),
     storeWithFiles: (message: NewMessage, files: MessageFiles) =>
       storeWithFiles(pool, message, { ...files, hostUnseenMs }),
+    /** The one whose turn goes on, in whatever sandbox: told to those who watch, and not ended. */
+    present: (runId: string) => findPresent(pool, runId),
     /** Takes it back where no agent was given it yet and its turn has not ended; whether it did. */
     withdraw: (runId: string, messageId: string) => withdraw(pool, runId, messageId),
     markSignalled: (messageId: string) => markSignalled(pool, messageId),
@@ -45,6 +47,15 @@ export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hos
     /** The project's session that has had nothing to do for longest, of those that are awake. */
     longestIdle: (projectId: string) => longestIdle(pool, projectId),
   };
+}
+
+async function findPresent(db: Db, runId: string): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from session_messages
+     where run_id = $1 and ended_at is null and attempts > 0 order by position limit 1`,
+    [runId],
+  );
+  return rows[0]?.id ?? null;
 }
 
 /** Behind the session's log: whoever says something of a message there has not begun, or is done. */

@@ -2,7 +2,7 @@ import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Run } from '../../core/run.ts';
 import type { Schedule } from '../../core/schedule.ts';
 import type { SearchAttributeName } from '../../core/search-attributes.ts';
-import type { LostSandbox, StopOrder } from '../../workflows/messages.ts';
+import type { Interruption, LostSandbox, StopOrder } from '../../workflows/messages.ts';
 import type { SessionTimes } from '../../workflows/session-times.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
 import { openWorkflows } from './open-workflows.ts';
@@ -27,7 +27,8 @@ export interface Temporal {
   signalStop(workflowId: string, order: StopOrder): Promise<'signalled' | 'gone'>;
   /** Starts the session's workflow where it was not. */
   signalMessage(run: Run, messageId: string): Promise<'signalled' | 'gone'>;
-  signalInterrupt(workflowId: string): Promise<'signalled' | 'gone'>;
+  /** Of which message the turn is to be ended. */
+  signalInterrupt(workflowId: string, turn: { messageId: string }): Promise<'signalled' | 'gone'>;
   signalSleep(workflowId: string): Promise<'signalled' | 'gone'>;
   signalHostLost(workflowId: string, lost: LostSandbox): Promise<'signalled' | 'gone'>;
   describe(workflowId: string): Promise<WorkflowState>;
@@ -81,7 +82,8 @@ export function createTemporal(options: TemporalOptions): Temporal {
     signalStop: (workflowId, order) =>
       signal((to) => to.signal<[StopOrder]>('stop', order), workflowId),
     signalMessage: (run, messageId) => ask(() => signalMessage(starter, run, messageId)),
-    signalInterrupt: (workflowId) => signal((to) => to.signal('interrupt'), workflowId),
+    signalInterrupt: (workflowId, turn) =>
+      signal((to) => to.signal<[Interruption]>('interrupt', turn), workflowId),
     signalSleep: (workflowId) => signal((to) => to.signal('sleep'), workflowId),
     signalHostLost: (workflowId, lost) =>
       signal((to) => to.signal<[LostSandbox]>('hostLost', lost), workflowId),

@@ -86,6 +86,20 @@ describe('following a run', () => {
   );
 });
 
+describe('interrupting a turn', () => {
+  it('is of the message that is named, or of whichever goes on where none is', async () => {
+    const asked: unknown[] = [];
+    const interrupt = async (...input: unknown[]) => void asked.push(input);
+    const { host } = activitiesWith({ supervisor: { interrupt } });
+    await quietEnvironment().run(host.interruptTurn, { ...ref, messageId: 'm-1' });
+    await quietEnvironment().run(host.interruptTurn, ref);
+    expect(asked).toEqual([
+      [ref, 'm-1'],
+      [ref, null],
+    ]);
+  });
+});
+
 describe('what an activity lets out', () => {
   it('is never the words of a library, which go to the log', async () => {
     const lines: string[] = [];

@@ -59,6 +59,7 @@ export interface ApiWorld {
   asked: {
     started: string[];
     stopped: { workflowId: string; graceMs: number }[];
+    interrupted: { workflowId: string; messageId: string }[];
     redelivered: { runId: string; firstAttempt: number; delivery: number }[];
   };
   /** A further process of the same service. */
@@ -89,7 +90,9 @@ export async function openApiWorld(): Promise<ApiWorld> {
   const redis = await openRedis();
   const stores = storesOf(database);
   const frameStream = createFrameStream(redis.redis, redis);
-  const asked: ApiWorld['asked'] = { started: [], stopped: [], redelivered: [] };
+  const asked: ApiWorld['asked'] = {
+    ...{ started: [], stopped: [], interrupted: [], redelivered: [] },
+  };
   const processes: ApiProcess[] = [];
 
   async function start(overrides: Partial<ApiDeps> = {}, port = 0): Promise<ApiProcess> {
@@ -114,7 +117,10 @@ export async function openApiWorld(): Promise<ApiWorld> {
       seats: createStreamSeats(connection, redis),
       presence: createPresence(connection, redis),
       signalMessage: async () => 'signalled',
-      signalInterrupt: async () => 'signalled',
+      signalInterrupt: async (workflowId, { messageId }) => {
+        asked.interrupted.push({ workflowId, messageId });
+        return 'signalled';
+      },
       signalSleep: async () => 'signalled',
       startRun: async (run: Run) => {
         asked.started.push(run.workflowId);

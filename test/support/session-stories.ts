@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { createLatch } from '../../worker/supervisor/latch.ts';
 import { failureTypes, type SessionPlace, type TurnOutcome } from '../../workflows/activities.ts';
-import type { SessionInput } from '../../workflows/messages.ts';
+import type { Interruption, SessionInput } from '../../workflows/messages.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 import type { SessionHandle } from './workflow-world.ts';
 
@@ -109,6 +109,8 @@ export function sessionStories(): Record<string, SessionStory> {
         'endRun',
       ],
     },
+    'session-interrupted': interruptedBy({ messageId: 'm-1' }),
+    'session-interrupted-by-hand': interruptedBy(),
     'session-continued': {
       run: asleepAfter([
         { outcome: 'done', more: true },
@@ -145,6 +147,42 @@ export function sessionStories(): Record<string, SessionStory> {
       ],
     },
   };
+}
+
+/** By the service, which names a message, or by hand. */
+function interruptedBy(...turn: [Interruption?]): SessionStory {
+  return {
+    run: endedByInterrupt(),
+    input: { times: { idleMs: 200, silentMs: 1_000 } },
+    async act(run, handle) {
+      await handle.signal('message', { messageId: 'm-1' });
+      await run.called('runTurn');
+      await handle.signal('interrupt', ...turn);
+    },
+    calls: [
+      ...started,
+      'interruptTurn',
+      'askSessionIdleness',
+      ...putDown,
+      'removeSandbox',
+      'claimSessionPlace',
+      'endRun',
+    ],
+  };
+}
+
+/** Its only turn goes on until it is interrupted. */
+function endedByInterrupt(): FakeRun {
+  const interrupted = createLatch<true>();
+  const run = asleepAfter([{ outcome: 'done', more: false }]);
+  return fakeRun({
+    ...run.activities,
+    async runTurn(ref) {
+      await interrupted.happened;
+      return run.activities.runTurn(ref);
+    },
+    interruptTurn: async () => interrupted.set(true),
+  });
 }
 
 /** What is left of the first sandbox is removed when the next one has done its turn. */

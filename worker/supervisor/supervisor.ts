@@ -28,8 +28,8 @@ export interface Supervisor {
   collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
   /** Gives the sandbox its session's next message, and waits for the end of the turn. */
   runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
-  /** Ends the turn that is going on in it, if any. */
-  interrupt(ref: SandboxRef): Promise<void>;
+  /** Ends the turn of this message, or of whichever goes on in it; nothing where that has ended. */
+  interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
   files: Pick<LiveFiles, 'store' | 'storeAll' | 'write'>;
   /** The container, its socket, its folders. Harmless when they are gone. */
   remove(ref: SandboxRef): Promise<void>;
@@ -65,7 +65,7 @@ export function createSupervisor(given: SupervisorDeps): Supervisor {
     },
     collect: files.collect,
     runTurn: (ref, signal) => runTurn(home, ref, signal),
-    interrupt: async (ref) => held.find(ref)?.session?.interrupt(),
+    interrupt: (ref, messageId) => interrupt(home, ref, messageId),
     files,
     remove: (ref) => remove(home, ref),
     resume: () => resumeSandboxes(deps, (ref) => attach(home, ref)),
@@ -135,10 +135,19 @@ async function runTurn(home: Home, ref: SandboxRef, signal: AbortSignal): Promis
   return orAbort(found.session.runTurn(home.files.prepare), signal);
 }
 
+/** One that is being taken up is waited for: its turn goes on. */
+async function interrupt(home: Home, ref: SandboxRef, messageId: string | null): Promise<void> {
+  const sandbox = await findSoon(home, ref);
+  await sandbox?.session?.interrupt(messageId);
+}
+
+/** What is being started or taken up at the moment is there after that. */
+const findSoon = async ({ held, turnstile }: Home, ref: SandboxRef): Promise<LiveSandbox | null> =>
+  held.find(ref) ?? turnstile.pass(ref.runId, async () => held.find(ref));
+
 /** What is being started is waited for: it sees the recorded cause, or is there to be stopped. */
 async function stop(home: Home, ref: SandboxRef, graceMs: number): Promise<void> {
-  const { held, turnstile } = home;
-  const known = held.find(ref) ?? (await turnstile.pass(ref.runId, async () => held.find(ref)));
+  const known = await findSoon(home, ref);
   if (known !== null) return known.stop(graceMs);
   const container = await findContainer(home.deps, ref);
   if (container?.state !== 'running' && container?.state !== 'paused') return;

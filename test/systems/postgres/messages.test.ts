@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../../core/run.ts';
 import { createMessageStore } from '../../../systems/postgres/message-store.ts';
 import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createTurnStore } from '../../../systems/postgres/turn-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
 import { useScene } from './use-scene.ts';
@@ -65,6 +66,35 @@ describe('messages of which nobody has told', () => {
     expect(await untold([run])).toEqual([[run.workflowId, messageId]]);
     await end(run);
     expect(await untold([run])).toEqual([]);
+  });
+});
+
+describe('the message whose turn goes on', () => {
+  const present = ({ runId }: Run) => messages().present(runId);
+
+  test('is the one that an agent was given, until its turn has ended; no other that waits', async () => {
+    const run = await scene.session();
+    const messageId = await store(run.runId);
+    expect(await present(run)).toBeNull();
+    await give(run);
+    await store(run.runId);
+    expect(await present(run)).toBe(messageId);
+    expect(await present(await scene.session())).toBeNull();
+    await database.pool.query(
+      'update session_messages set ended_at = db_clock(), exit_code = 0 where id = $1',
+      [messageId],
+    );
+    expect(await present(run)).toBeNull();
+  });
+
+  test('is that also between two sandboxes, and is none at the end of its session', async () => {
+    const run = await scene.session();
+    const messageId = await store(run.runId);
+    await give(run);
+    await createTurnStore(database.pool).sandboxGone(run.runId, 1);
+    expect(await present(run)).toBe(messageId);
+    await end(run);
+    expect(await present(run)).toBeNull();
   });
 });
 

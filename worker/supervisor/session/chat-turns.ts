@@ -10,6 +10,11 @@ export interface ChatTurns {
   knows(messageId: string): boolean;
   /** The one before it has ended, whether or not its end was noted here by now. */
   begin(turn: ExpectedTurn): void;
+  /**
+   * Whether its agent works on this message. Waits where it is yet to be given or begun; false where it
+   * has ended, or another was given in its place.
+   */
+  begun(messageId: string): Promise<boolean>;
   /** Resolves when the present turn's end is in the log; at once where there is none. */
   ended(): Promise<unknown>;
   note(facts: RunFacts): void;
@@ -19,6 +24,9 @@ export function createChatTurns(beginning: ExpectedTurn | null): ChatTurns {
   const known = new Set<string>(beginning === null ? [] : [beginning.messageId]);
   let present = beginning;
   let end: Latch<true> = createLatch();
+  let accepted: Latch<true> = createLatch();
+  let next: Latch<true> = createLatch();
+  if (beginning?.accepted) accepted.set(true);
 
   return {
     present: () => present,
@@ -28,10 +36,21 @@ export function createChatTurns(beginning: ExpectedTurn | null): ChatTurns {
       present = turn;
       end.set(true);
       end = createLatch();
+      accepted = createLatch();
+      next.set(true);
+      next = createLatch();
+    },
+    async begun(messageId) {
+      if (!known.has(messageId)) await next.happened;
+      if (present?.messageId !== messageId) return false;
+      await Promise.race([accepted.happened, end.happened]);
+      return present?.messageId === messageId;
     },
     ended: () => (present === null ? Promise.resolve() : end.happened),
-    note({ turnEnd }) {
-      if (present === null || turnEnd?.messageId !== present.messageId) return;
+    note({ begunMessage, turnEnd }) {
+      if (present === null) return;
+      if (begunMessage === present.messageId) accepted.set(true);
+      if (turnEnd?.messageId !== present.messageId) return;
       present = null;
       end.set(true);
     },

@@ -3,7 +3,6 @@ import { bellOfSession } from '../../../core/host-request.ts';
 import { limits } from '../../../core/limits.ts';
 import type { SandboxEnd } from '../../../core/sandbox.ts';
 import type { TurnOutcome } from '../../../workflows/activities.ts';
-import { interruptLine } from '../agent-input.ts';
 import type { Care } from '../care.ts';
 import { decideEnd } from '../decide-end.ts';
 import type { SandboxDeps } from '../deps.ts';
@@ -12,6 +11,7 @@ import type { SandboxParts } from '../sandbox-parts.ts';
 import type { StopLadder } from '../stop-ladder.ts';
 import { insist } from '../wait.ts';
 import type { WatchedOutput } from '../watch-output.ts';
+import { type InterruptTurn, interruptTurnOf } from './interrupt-turn.ts';
 import { createNap, type Nap } from './nap.ts';
 import { runTurn } from './run-turn.ts';
 import { createSaver, saveSession } from './save-session.ts';
@@ -21,8 +21,7 @@ import type { SessionPart } from './session-part.ts';
 export interface SessionHands {
   /** The session's next message, to the end of its turn; its files are in place before it begins. */
   runTurn(prepare: LiveFiles['prepare']): Promise<TurnOutcome>;
-  /** Ends the turn that is going on, if any. */
-  interrupt(): Promise<void>;
+  interrupt: InterruptTurn;
   /** Resolves when the sandbox is not paused. */
   wake(): Promise<void>;
   /** Its end, whatever brought it about; all that the next sandbox needs is stored by then. */
@@ -61,10 +60,7 @@ export function liveSession(
   return {
     runTurn: (prepare) => runTurn(deps, { ...place, prepare }),
     wake: nap.wake,
-    async interrupt() {
-      if (session.chat.present() === null) return;
-      parts.served.input.push(interruptLine(deps.newId()));
-    },
+    interrupt: interruptTurnOf({ parts, chat: session.chat, care, newId: deps.newId }),
     async seeOut() {
       const exit = await parts.exit.exited;
       leave();

@@ -1,0 +1,61 @@
+// An interrupt of a session, at the door: which turn it is of is settled there and then.
+
+import { expect, test } from 'vitest';
+import { type SessionWorker, sessionWorker } from './session-worker.ts';
+import { useSessions } from './use-sessions.ts';
+
+const { world, call, chat, open } = useSessions();
+
+interface Opened {
+  worker: SessionWorker;
+  send: () => Promise<string>;
+  /** Asks for an interrupt; of which messages the workflow was told so far. */
+  interrupt: () => Promise<string[]>;
+}
+
+async function openSession(): Promise<Opened> {
+  const { sessionId, runId } = await open();
+  return {
+    worker: sessionWorker(world, runId),
+    send: async () => (await chat({ message: 'x', sessionId })).json.data.messageId,
+    async interrupt() {
+      const answer = await call(`/api/v1/runs/${runId}/interrupt`, { body: {} });
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.json.data).toMatchObject({ runId, sessionId, finishedAt: null });
+      const own = world.asked.interrupted.filter((of) => of.workflowId === `session/${runId}`);
+      return own.map(({ messageId }) => messageId);
+    },
+  };
+}
+
+test('is of the message whose turn goes on, as often as it is asked, and of none that waits', async () => {
+  const { worker, send, interrupt } = await openSession();
+  const first = await send();
+  await worker.begin();
+  const second = await send();
+  expect(await interrupt()).toEqual([first]);
+  expect(await interrupt()).toEqual([first, first]);
+  await worker.end('Done.');
+  expect(await interrupt(), 'between the two').toEqual([first, first]);
+  await worker.begin();
+  expect(await interrupt()).toEqual([first, first, second]);
+});
+
+test('is of a turn that goes on in the next sandbox, too', async () => {
+  const { worker, send, interrupt } = await openSession();
+  const messageId = await send();
+  await worker.begin();
+  await worker.sleep();
+  expect(await interrupt()).toEqual([messageId]);
+});
+
+test('is of no turn where none goes on: before the first, while one waits for its sandbox, asleep', async () => {
+  const { worker, send, interrupt } = await openSession();
+  expect(await interrupt()).toEqual([]);
+  await send();
+  expect(await interrupt()).toEqual([]);
+  await worker.begin();
+  await worker.end('Done.');
+  await worker.sleep();
+  expect(await interrupt()).toEqual([]);
+});
