@@ -52,6 +52,18 @@ describe('appending', () => {
     expect(await readAll()).toHaveLength(3);
   });
 
+  test('the same batch again is not found by who has lost the lease since, nor in another sandbox', async () => {
+    const { token } = await lease();
+    const same = batch(token, { toOffset: 9, frames: [chat(1)] });
+    expect(await frames().append(same)).toMatchObject({ outcome: 'stored' });
+    expect(await frames().append({ ...same, generation: 2 })).toEqual({ outcome: 'fenced' });
+    expect(await frames().stealLease(run.runId, 'host', 60_000)).toMatchObject({
+      token: token + 1,
+    });
+    expect(await frames().append(same)).toEqual({ outcome: 'fenced' });
+    expect(await readAll()).toHaveLength(1);
+  });
+
   test('a batch from another place, of another generation or another lease writes nothing', async () => {
     const { token } = await lease();
     await frames().append(batch(token, { toOffset: 10, frames: [chat(1)] }));
@@ -75,7 +87,7 @@ describe('appending', () => {
     await expect(frames().append(batch(token, { toOffset: 0 }))).rejects.toThrow('no bytes');
   });
 
-  test('after the end nothing is written, and no lease is given or renewed', async () => {
+  test('after the end nothing is written, no lease is given or renewed, no sandbox begun', async () => {
     const { token } = await lease();
     await runs().endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
     const late = batch(token, { frames: [chat(1)] });
@@ -84,6 +96,7 @@ describe('appending', () => {
       outcome: 'fenced',
     });
     expect(await frames().renewLease(run.runId, token, 1_000)).toBe(false);
+    expect(await frames().beginGeneration(run.runId, token, 2)).toBe(false);
     expect(await frames().stealLease(run.runId, 'host', 1_000)).toBeNull();
     expect(await frames().state(run.runId)).toMatchObject({ lastSeq: 0, endCause: 'completed' });
   });
