@@ -1,12 +1,11 @@
 // Records the histories that test/workflows/replay.test.ts replays:
 // `npx tsx test/support/record-histories.ts` against the test stack's Temporal server; with names, or
-// how they begin, only those.
-import { writeFile } from 'node:fs/promises';
+// how they begin, only those. Those of the real service are recorded by record-real-histories.ts.
 import { ApplicationFailure } from '@temporalio/activity';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { failureTypes } from '../../workflows/activities.ts';
 import type { RunInput } from '../../workflows/messages.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
+import { keepHistory } from './keep-history.ts';
 import { sessionStories } from './session-stories.ts';
 import { createWorkflowWorld, type RunHandle } from './workflow-world.ts';
 
@@ -22,33 +21,29 @@ for (const [name, { run, input, act }] of Object.entries(stories())) {
   const handle = await world.startRun(run.activities, input);
   await act(run, handle);
   await handle.result();
-  await keep(name, handle);
+  await keepHistory(name, handle);
 }
 if (isWanted('scheduled-trigger')) {
   const scheduled = await world.startScheduled(fakeRun().activities);
   await scheduled.result();
-  await keep('scheduled-trigger', scheduled);
+  await keepHistory('scheduled-trigger', scheduled);
 }
 for (const [name, { run, input, act }] of Object.entries(sessionStories())) {
   if (!isWanted(name)) continue;
   const handle = await world.startSession(run.activities, input);
   await act(run, handle);
   await handle.result();
-  await keep(name, world.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId));
-  if (name === 'session-continued') await keep(`${name}-to`, handle);
+  await keepHistory(
+    name,
+    world.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId),
+  );
+  if (name === 'session-continued') await keepHistory(`${name}-to`, handle);
 }
 await world.close();
 
 function isWanted(name: string): boolean {
   const wanted = process.argv.slice(2);
   return wanted.length === 0 || wanted.some((beginning) => name.startsWith(beginning));
-}
-
-async function keep(name: string, handle: Pick<RunHandle, 'fetchHistory'>): Promise<void> {
-  const history: unknown = JSON.parse(historyToJSON(await handle.fetchHistory()));
-  const path = new URL(`../histories/${name}.json`, import.meta.url);
-  await writeFile(path, `${JSON.stringify(history, withoutTraces, 1)}\n`);
-  console.log(`recorded ${name}`);
 }
 
 function stories(): Record<string, Story> {
@@ -117,9 +112,4 @@ function webhookRetried(): FakeRun {
 
 function fail(message: string, type: string): never {
   throw ApplicationFailure.nonRetryable(message, type);
-}
-
-/** Traces name the folders of the machine that recorded them; a replay does not look at them. */
-function withoutTraces(key: string, value: unknown): unknown {
-  return key === 'stackTrace' ? undefined : value;
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
@@ -16,8 +17,17 @@ describe('the workflows as they are', () => {
   it('have a history of every ending to answer for', () => {
     const endings = ['success', 'failed-exit', 'stop', 'delete', 'cancel', 'time-limit'];
     const losses = ['sandbox-lost', 'host-lost', 'start-failed', 'no-capacity'];
-    const wanted = [...endings, ...losses, 'webhook-retried'].map((name) => `${name}.json`);
-    expect(names).toEqual(expect.arrayContaining(wanted));
+    const sessions = ['session-stop', 'session-sleep', 'session-interrupted', 'session-lost'];
+    const real = ['real-run', 'real-session'];
+    const wanted = [...endings, ...losses, 'webhook-retried', ...sessions, ...real];
+    expect(names).toEqual(expect.arrayContaining(wanted.map((name) => `${name}.json`)));
+  });
+
+  it.each(names)('have one in %s that tells nothing of the machine it was recorded on', (name) => {
+    const text = plainText(readFileSync(join(folder, name), 'utf8'));
+    for (const word of ['stackTrace', hostname()]) expect(text).not.toContain(word);
+    expect(text, 'the name of a process').not.toMatch(/\d+@/);
+    expect(text, 'the path of a file').not.toMatch(/(?<![\w.:/~-])(?:\/[\w.-]+){2,}/);
   });
 
   it.each(names)('replay %s', async (name) => {
@@ -26,11 +36,18 @@ describe('the workflows as they are', () => {
 });
 
 describe('a changed workflow', () => {
-  it('is caught by the replay', async () => {
+  const ofBoth = ['success', 'real-run', 'session-stop', 'session-asleep-stop', 'real-session'];
+  it.each(ofBoth)('is caught by the replay of %s', async (name) => {
     const changed = 'test/fixtures/changed-workflow/index.ts';
-    await expect(replay('success.json', changed)).rejects.toThrow('TMPRL1100');
+    await expect(replay(`${name}.json`, changed)).rejects.toThrow('TMPRL1100');
   });
 });
+
+/** With what its payloads say in the place of the payloads. */
+const plainText = (json: string): string =>
+  json.replaceAll(/"(?:data|encoding)": "([^"]*)"/g, (_, base64: string) =>
+    Buffer.from(base64, 'base64').toString(),
+  );
 
 async function replay(name: string, workflowsPath: string): Promise<void> {
   const workflowBundle = await testBundle(

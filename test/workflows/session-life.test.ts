@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fakeRun } from '../support/fake-run.ts';
 import { type SessionStory, sessionStories } from '../support/session-stories.ts';
 import { createWorkflowWorld, type WorkflowWorld } from '../support/workflow-world.ts';
 
@@ -25,6 +26,18 @@ describe("a session's workflow", () => {
     );
     expect(causes).toEqual(['terminated_by_operator', 'timed_out', 'max_reconnects_exceeded']);
   });
+});
+
+it('waits for thirty days, asleep, until it ends for want of anybody who speaks to it', async () => {
+  const handle = await world.startSession(fakeRun().activities);
+  const silence = async () => {
+    const { events } = await handle.fetchHistory();
+    const timers = (events ?? []).flatMap(({ timerStartedEventAttributes: of }) => of ?? []);
+    return timers.map(({ startToFireTimeout }) => Number(startToFireTimeout?.seconds));
+  };
+  await expect.poll(silence).toEqual([30 * 24 * 60 * 60]);
+  await handle.signal('stop', { graceMs: 0 });
+  await handle.result();
 });
 
 async function causeOf(name: string): Promise<string> {

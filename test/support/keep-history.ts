@@ -1,0 +1,22 @@
+import { writeFile } from 'node:fs/promises';
+import type { WorkflowHandle } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+
+/** Keeps the history of a workflow for test/workflows/replay.test.ts, without what tells of this machine. */
+export async function keepHistory(
+  name: string,
+  handle: Pick<WorkflowHandle, 'fetchHistory'>,
+): Promise<void> {
+  const history: unknown = JSON.parse(historyToJSON(await handle.fetchHistory()));
+  const json = JSON.stringify(history, withoutTraces, 1).replaceAll(processName, 'recorded');
+  await writeFile(new URL(`../histories/${name}.json`, import.meta.url), `${json}\n`);
+  console.log(`recorded ${name}`);
+}
+
+/** Traces name the folders of the machine that recorded them; a replay does not look at them. */
+function withoutTraces(key: string, value: unknown): unknown {
+  return key === 'stackTrace' ? undefined : value;
+}
+
+/** As Temporal knows a process that was given no other name: by its number and its host. */
+const processName = /\d+@[\w.-]+/g;
