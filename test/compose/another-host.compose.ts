@@ -1,0 +1,176 @@
+// How another machine joins, by docs/operate.md, "More hosts": the first one opens its entrances and makes
+// a bundle; the other unpacks it and starts. Each test goes on where the one before it ended.
+
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keyPairIn, makeHostCertificate } from '../../deploy/hosts/certificates.ts';
+import { run } from '../../dev/run.ts';
+import type { SentEvent } from '../support/sent-events.ts';
+import {
+  type Access,
+  asCloned,
+  clone,
+  compose,
+  docker,
+  loseEverything,
+  makeAccess,
+  part,
+  set,
+  slowly,
+  until,
+  untilReady,
+} from './compose.ts';
+import {
+  carryImages,
+  firstAddress,
+  knockAtHome,
+  type OtherMachine,
+  otherAddress,
+  sandboxIds,
+  startOtherMachine,
+} from './other-machine.ts';
+
+const everyEntrance = ['postgres', 'redis', 'temporal'] as const;
+const open = { postgres: 'open', redis: 'open', temporal: 'open' };
+
+let other: OtherMachine;
+let access: Access;
+/** What was unpacked there. */
+let bundle: string;
+
+beforeAll(async () => {
+  asCloned();
+  set({
+    COMPOSE_FILE: 'docker-compose.yml:deploy/hosts/first.yml',
+    FLOWRUN_HOSTS_NAME: firstAddress,
+  });
+  await compose('up', '-d');
+  await untilReady();
+  access = await makeAccess(`acme-${randomBytes(3).toString('hex')}`);
+  other = await startOtherMachine();
+  await carryImages('flowrun:local', 'flowrun-sandbox:local');
+  bundle = join(other.folder, 'host');
+});
+afterAll(async () => {
+  await loseEverything();
+  asCloned();
+  await other.stop();
+});
+
+test('a host joins by its bundle and one command', async () => {
+  await run('sh', ['-ec', 'docker compose run --rm -T hosts add worker-2 > worker-2.tar'], {
+    cwd: clone,
+  });
+  await run('tar', ['-xf', join(clone, 'worker-2.tar'), '-C', other.folder]);
+  for (const file of ['.env', 'host/host.key', 'host/encryption-key', 'host/database-url']) {
+    expect(statSync(join(other.folder, file)).mode & 0o077).toBe(0);
+  }
+  // Where this machine's engine is, as docs/settings.md has it.
+  appendFileSync(join(other.folder, '.env'), `DOCKER_SOCKET=${other.socket}\n`);
+  await other.docker('compose', 'up', '-d');
+  await until('it is seen', async () => (await hosts()).some(({ name }) => name === 'worker-2'));
+  expect(await compose('run', '--rm', '-T', 'hosts', 'list')).toBe('worker-2\n');
+});
+
+test('what is placed on it runs there, and is streamed through the API to its end', async () => {
+  await drain('docker');
+  const { runId } = await access.trigger({ prompt: slowly(5, 'far.md') });
+  const events: SentEvent[] = [];
+  const placed: string[][] = [];
+  for await (const event of access.stream(runId)) {
+    events.push(event);
+    if (placed.length === 0 && event.event === 'assistant') {
+      placed.push(await sandboxIds(docker), await sandboxIds(other.docker));
+    }
+  }
+  expect(placed.map((ids) => ids.length)).toEqual([0, 1]);
+  expect(JSON.parse(events.at(-1)?.data ?? '{}')).toMatchObject({ reason: 'completed' });
+  expect(await access.readRun(runId)).toMatchObject({ exitCode: 0, result: 'Written: far.md' });
+  expect((await access.call('GET', `/runs/${runId}/files/far.md`)).status).toBe(200);
+});
+
+test('each entrance lets in whose certificate is on the list, and nobody else', async () => {
+  expect(await other.knock({ bundle, as: 'host' })).toEqual(open);
+  const nobody = await other.knock({ bundle, as: 'nobody' });
+  expect(nobody.postgres).toContain('connection requires a valid client certificate');
+  for (const each of everyEntrance) expect(nobody[each]).not.toBe('open');
+  const pair = keyPairIn(other.folder);
+  await makeHostCertificate(pair, 'worker-2');
+  const stranger = await other.knock({ bundle, as: 'stranger', pair });
+  for (const each of everyEntrance) expect(stranger[each]).not.toBe('open');
+});
+
+test('nobody comes in without TLS, from outside or by the engine’s own forwarder', async () => {
+  const outside = await other.knock({ bundle, as: 'plain' });
+  expect(outside.postgres).toContain(`no pg_hba.conf entry for host "${otherAddress}"`);
+  for (const each of everyEntrance) expect(outside[each]).not.toBe('open');
+  const forwarded = await knockAtHome({ bundle, as: 'plain', address: '127.0.0.1' });
+  expect(forwarded.postgres).toContain('pg_hba.conf rejects connection');
+  for (const each of everyEntrance) expect(forwarded[each]).not.toBe('open');
+});
+
+test('none of them knows more than it needs: the key of the authority is in no container', async () => {
+  for (const service of ['postgres', 'redis', 'temporal-entrance', 'api', 'worker']) {
+    const volumes = (await part(service)).Mounts.map(({ Name }) => Name);
+    expect(volumes).not.toContain('flowrun_secrets-hosts');
+  }
+  expect(existsSync(join(bundle, 'authority.key'))).toBe(false);
+});
+
+test('drained, it takes nothing new until it is told to', async () => {
+  await undrain('docker');
+  await drain('worker-2');
+  expect(await whereOneRuns()).toEqual({ first: 1, other: 0 });
+  await undrain('worker-2');
+  await drain('docker');
+  expect(await whereOneRuns()).toEqual({ first: 0, other: 1 });
+  await undrain('docker');
+});
+
+test('a host that is removed is let in nowhere any more, and what it held open is closed', async () => {
+  expect(await connectionsOf('worker-2')).toBeGreaterThan(0);
+  await compose('run', '--rm', '-T', 'hosts', 'remove', 'worker-2');
+  expect(await compose('run', '--rm', '-T', 'hosts', 'list')).toBe('');
+  await until('every entrance refuses it', async () => {
+    const heard = await other.knock({ bundle, as: 'host' });
+    return everyEntrance.every((each) => heard[each] !== 'open');
+  });
+  expect(await connectionsOf('worker-2')).toBe(0);
+  await drain('worker-2');
+  expect(await whereOneRuns()).toEqual({ first: 1, other: 0 });
+});
+
+interface HostView {
+  hostId: string;
+  name: string;
+}
+
+async function hosts(): Promise<HostView[]> {
+  const listed = await compose('exec', '-T', 'api', 'flowrun', 'host', 'list', '--json');
+  return JSON.parse(listed) as HostView[]; // as --json promises
+}
+
+const drain = (name: string): Promise<void> => tellHost(name, 'drain');
+const undrain = (name: string): Promise<void> => tellHost(name, 'undrain');
+
+async function tellHost(name: string, verb: string): Promise<void> {
+  const host = (await hosts()).find((each) => each.name === name);
+  if (host === undefined) throw new Error(`no host ${name}`);
+  await compose('exec', '-T', 'api', 'flowrun', 'host', verb, host.hostId);
+}
+
+async function whereOneRuns(): Promise<{ first: number; other: number }> {
+  const { runId } = await access.trigger({ prompt: slowly(5, 'placed.md') });
+  await until('it works', async () => (await access.readRun(runId)).agentStatus === 'working');
+  const [first, there] = await Promise.all([sandboxIds(docker), sandboxIds(other.docker)]);
+  expect(await access.untilEnded(runId)).toMatchObject({ exitCode: 0 });
+  return { first: first.length, other: there.length };
+}
+
+async function connectionsOf(name: string): Promise<number> {
+  const query = `select count(*) from pg_stat_ssl where client_dn = '/CN=${name}'`;
+  const asked = ['exec', '-T', 'postgres', 'psql', '-U', 'postgres', '-Atc', query];
+  return Number(await compose(...asked));
+}

@@ -1,0 +1,115 @@
+// Knocks at the entrances for other hosts, in the network that it is run in, and prints what it heard.
+
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+
+export interface Caller {
+  /** A host's folder, with its certificate and what it is told of the first machine. */
+  bundle: string;
+  /** How it comes: as that host, over TLS without a certificate, with another one, or without TLS. */
+  as: 'host' | 'nobody' | 'stranger' | 'plain';
+  /** In the stranger's case. */
+  pair?: { key: string; certificate: string };
+  /** Instead of the address in the bundle. */
+  address?: string;
+}
+
+/** `open`, or the words of the refusal. */
+export type Heard = Record<'postgres' | 'redis' | 'temporal', string>;
+
+const withinMs = 10_000;
+
+async function knock(caller: Caller): Promise<Heard> {
+  const [postgres, redis, temporal] = await Promise.all(
+    [knockPostgres, knockRedis, knockTemporal].map((each) =>
+      each(caller).then(() => 'open', String),
+    ),
+  );
+  return { postgres: String(postgres), redis: String(redis), temporal: String(temporal) };
+}
+
+async function knockPostgres(caller: Caller): Promise<void> {
+  const { hostname, port, password } = urlIn(caller, 'database-url');
+  const client = new pg.Client({
+    host: hostname,
+    port,
+    user: 'flowrun',
+    database: 'flowrun',
+    password,
+    ssl: tlsOf(caller) ?? false,
+    connectionTimeoutMillis: withinMs,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1 from runs limit 1');
+  } finally {
+    await client.end();
+  }
+}
+
+async function knockRedis(caller: Caller): Promise<void> {
+  const { hostname, port, password } = urlIn(caller, 'redis-url');
+  const tls = tlsOf(caller);
+  const redis = new Redis({
+    host: hostname,
+    port,
+    password,
+    ...(tls === undefined ? {} : { tls }),
+    lazyConnect: true,
+    retryStrategy: () => null,
+    connectTimeout: withinMs,
+  });
+  let refusal = new Error('the connection was closed');
+  redis.on('error', (error: Error) => {
+    refusal = error;
+  });
+  try {
+    // Where it is cut before anything was answered, nobody tells whoever waits for that.
+    const cut = once(redis, 'end').then(() => Promise.reject(refusal));
+    await Promise.race([redis.connect().then(() => redis.ping()), cut]);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function knockTemporal(caller: Caller): Promise<void> {
+  const env = readFileSync(join(caller.bundle, '../.env'), 'utf8');
+  const [, host = '', port = ''] = /^TEMPORAL_ADDRESS=(.+):(\d+)$/m.exec(env) ?? [];
+  const tls = tlsOf(caller);
+  const pair = tls?.cert === undefined ? {} : { clientCertPair: { crt: tls.cert, key: tls.key } };
+  const connection = await Connection.connect({
+    address: `${caller.address ?? host}:${port}`,
+    connectTimeout: withinMs,
+    ...(tls === undefined ? {} : { tls: { serverRootCACertificate: tls.ca, ...pair } }),
+  });
+  try {
+    await connection.workflowService.describeNamespace({ namespace: 'flowrun' });
+  } finally {
+    await connection.close();
+  }
+}
+
+function urlIn({ bundle, address }: Caller, file: string) {
+  const url = new URL(readFileSync(join(bundle, file), 'utf8').trim());
+  return {
+    hostname: address ?? url.hostname,
+    port: Number(url.port),
+    password: url.password,
+  };
+}
+
+function tlsOf({ bundle, as, pair }: Caller) {
+  if (as === 'plain') return undefined;
+  const ca = readFileSync(join(bundle, 'authority.crt'));
+  const own = { key: join(bundle, 'host.key'), certificate: join(bundle, 'host.crt') };
+  const shown = as === 'host' ? own : pair;
+  if (shown === undefined) return { ca };
+  return { ca, key: readFileSync(shown.key), cert: readFileSync(shown.certificate) };
+}
+
+process.stdout.write(JSON.stringify(await knock(JSON.parse(process.argv[2] ?? '') as Caller)));

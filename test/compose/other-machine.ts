@@ -1,0 +1,123 @@
+// A second machine beside the first: a network of its own, which a cable joins to the first one's, and an
+// engine of its own. It reaches nothing else, and ends with the first.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFreshClone } from '../../dev/compose/fresh-clone.ts';
+import { pingEngine } from '../../dev/engine-api.ts';
+import { repository } from '../../dev/folders.ts';
+import { run } from '../../dev/run.ts';
+import { clone, type docker, until } from './compose.ts';
+import type { Caller, Heard } from './knock.ts';
+
+export const firstAddress = '10.77.0.1';
+export const otherAddress = '10.77.0.2';
+
+const network = 'other';
+const home = join(clone, '../other-machine');
+const runHome = `/run/${network}`;
+const socket = `${runHome}/docker.sock`;
+
+export interface OtherMachine {
+  /** A clone like the first machine's. */
+  folder: string;
+  socket: string;
+  docker(...args: string[]): Promise<string>;
+  /** What a caller from this machine is told at each of the first one's entrances. */
+  knock(caller: Caller): Promise<Heard>;
+  stop(): Promise<void>;
+}
+
+export async function startOtherMachine(): Promise<OtherMachine> {
+  await layCable();
+  const engine = startEngine();
+  await until('the other engine answers', () => pingEngine(socket));
+  const folder = await makeFreshClone(join(home, 'clone'));
+  const here = { cwd: folder, env: { ...process.env, DOCKER_HOST: `unix://${socket}` } };
+  const machine: OtherMachine = {
+    folder,
+    socket,
+    docker: (...args) => run('docker', args, here),
+    knock,
+    stop: () => stop(machine, engine),
+  };
+  await forgetContainers(machine);
+  return machine;
+}
+
+/** Built on the first machine, carried to the other one. */
+export async function carryImages(...images: string[]): Promise<void> {
+  const load = `docker --host unix://${socket} load`;
+  await run('sh', ['-ec', `docker save ${images.join(' ')} | ${load}`]);
+}
+
+async function layCable(): Promise<void> {
+  const commands = [
+    `netns add ${network}`,
+    `link add to-other type veth peer name to-first netns ${network}`,
+    `addr add ${firstAddress}/24 dev to-other`,
+    'link set to-other up',
+    `-n ${network} addr add ${otherAddress}/24 dev to-first`,
+    `-n ${network} link set to-first up`,
+    `-n ${network} link set lo up`,
+  ];
+  for (const command of commands) await run('ip', command.split(' '));
+}
+
+function startEngine(): ChildProcess {
+  mkdirSync(home, { recursive: true });
+  rmSync(runHome, { recursive: true, force: true });
+  mkdirSync(runHome);
+  const settings = join(home, 'docker.json');
+  const wanted = {
+    'data-root': join(home, 'docker'),
+    'exec-root': join(runHome, 'exec'),
+    pidfile: join(runHome, 'dockerd.pid'),
+    hosts: [`unix://${socket}`],
+  };
+  writeFileSync(settings, `${JSON.stringify(wanted, null, 2)}\n`);
+  const log = openSync(join(home, 'docker.log'), 'w');
+  const line = ['dockerd', '--config-file', settings];
+  return spawn('nsenter', within(line), { stdio: ['ignore', log, log] });
+}
+
+async function knock(caller: Caller): Promise<Heard> {
+  return JSON.parse(await run('nsenter', within(knocking(caller)))) as Heard; // as it is printed there
+}
+
+/** The same from the first machine itself. */
+export async function knockAtHome(caller: Caller): Promise<Heard> {
+  const [command, ...args] = knocking(caller);
+  return JSON.parse(await run(command, args)) as Heard; // as it is printed there
+}
+
+function knocking(caller: Caller): [string, ...string[]] {
+  const tsx = join(repository, 'node_modules/tsx/dist/cli.mjs');
+  const program = join(import.meta.dirname, 'knock.ts');
+  return [process.execPath, tsx, program, JSON.stringify(caller)];
+}
+
+const within = (line: string[]): string[] => [`--net=/run/netns/${network}`, '--', ...line];
+
+/** What an earlier time left; the images stay. */
+async function forgetContainers(machine: OtherMachine): Promise<void> {
+  const containers = (await machine.docker('ps', '-aq')).split('\n').filter(Boolean);
+  if (containers.length > 0) await machine.docker('rm', '--force', '--volumes', ...containers);
+  const volumes = (await machine.docker('volume', 'ls', '-q')).split('\n').filter(Boolean);
+  if (volumes.length > 0) await machine.docker('volume', 'rm', ...volumes);
+}
+
+async function stop(machine: OtherMachine, engine: ChildProcess): Promise<void> {
+  await forgetContainers(machine);
+  const ended = once(engine, 'exit');
+  engine.kill('SIGTERM');
+  await ended;
+  await run('ip', ['link', 'delete', 'to-other']);
+  await run('ip', ['netns', 'delete', network]);
+}
+
+/** How the containers of an engine are asked for by what they are of. */
+export const sandboxIds = async (on: typeof docker): Promise<string[]> =>
+  (await on('ps', '-q', '--filter', 'label=frs.instance')).split('\n').filter(Boolean);
