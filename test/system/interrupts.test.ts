@@ -1,0 +1,151 @@
+// Interrupts of a session's turns that come at another moment than they were meant for: after the turn
+// has ended, before its agent has begun it, while its sandbox is gone. The turn ends that went on when
+// the interrupt was taken, and no other.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { type HeldWay, openHeldWay } from '../faults/support/held-way.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
+import { endSession } from '../support/run-ways.ts';
+import { type Service, startService } from '../support/service.ts';
+import { stackEnv } from '../support/stack-env.ts';
+
+const patiently = { timeout: 180_000 };
+
+const interrupt = async (service: Service, { runId }: Conversation): Promise<void> => {
+  const answer = await service.call('POST', `/runs/${runId}/interrupt`);
+  expect(answer).toMatchObject({ status: 200, data: { runId, finishedAt: null } });
+};
+
+const hanging = script([{ say: 'At work.' }, { hang: true }]);
+const saying = (say: string): string => script([{ say }]);
+
+describe.each(['scripted', 'real'] as const)('a session of the %s agent', patiently, (agent) => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ agent });
+  }, 240_000);
+  afterAll(() => service?.stop());
+
+  it('ends a turn that is interrupted before its agent has begun it', async () => {
+    const chat = await openConversation(service);
+    // Neither is done by itself: the scripted one hangs, and the real one's model does.
+    service.model.script([{ delayMs: 600_000 }, { text: 'never' }]);
+    const message = await chat.send(hanging);
+    await chat.until(({ event }) => event === 'user_message');
+    await interrupt(service, chat);
+    expect(await chat.turn(message)).toMatchObject({ exitCode: 1 });
+    service.model.script([{ text: 'Next.' }]);
+    expect(await chat.say(saying('Next.'))).toMatchObject({ exitCode: 0, texts: ['Next.'] });
+    expect(chat.named('session_ready')).toHaveLength(1);
+    await endSession(service, chat);
+  });
+});
+
+describe('an interrupt', patiently, () => {
+  let way: HeldWay;
+  let service: Service;
+  let connection: Connection;
+  beforeAll(async () => {
+    way = await openHeldWay(`tcp://${stackEnv.temporalAddress}`);
+    connection = await Connection.connect({ address: stackEnv.temporalAddress });
+    service = await startService({ env: { RECONCILE_EVERY_MS: '1000' } });
+    await service.api.kill('SIGTERM');
+    await service.api.start({ TEMPORAL_ADDRESS: new URL(way.url).host });
+  }, 240_000);
+  afterEach(() => startStopped(service));
+  afterAll(async () => {
+    await service?.stop();
+    await connection?.close();
+    way?.close();
+  });
+
+  const working = (name: string): string =>
+    script([
+      { say: `${name} is at work.` },
+      { waitForFile: `/workspace/${name}` },
+      { say: `${name} is done.` },
+    ]);
+  const untilAtWork = (chat: Conversation, name: string) =>
+    chat.until(({ event, data }) => event === 'chat_output' && data.includes(`${name} is at`));
+  const letGoOn = ({ runId }: Conversation, name: string): void => {
+    const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
+    writeFileSync(join(workspace, name), '');
+  };
+
+  /** How many its workflow has passed on to a host that has seen to them. */
+  async function seenTo({ runId }: Conversation): Promise<number> {
+    const { workflow } = new Client({ connection });
+    const { events } = await workflow.getHandle(`session/${runId}`).fetchHistory();
+    const asked = (events ?? []).filter(
+      ({ activityTaskScheduledEventAttributes: of }) => of?.activityType?.name === 'interruptTurn',
+    );
+    const done = (events ?? []).map((event) => event.activityTaskCompletedEventAttributes);
+    return asked.filter(({ eventId }) =>
+      done.some((of) => of && String(of.scheduledEventId) === String(eventId)),
+    ).length;
+  }
+
+  it('that is late ends its own turn or none: not the one that has begun meanwhile', async () => {
+    const chat = await openConversation(service);
+    const first = await chat.send(working('one'));
+    const second = await chat.send(working('two'));
+    await untilAtWork(chat, 'one');
+    // It is taken while the first turn goes on, and told to the session when the second does.
+    way.hold();
+    const asking = interrupt(service, chat);
+    await expect.poll(way.held).not.toBe('');
+    letGoOn(chat, 'one');
+    await untilAtWork(chat, 'two');
+    way.letGo();
+    await asking;
+    await expect.poll(() => seenTo(chat)).toBe(1);
+    letGoOn(chat, 'two');
+    const ended = await Promise.all([first, second].map((message) => chat.turn(message)));
+    expect(ended).toMatchObject([
+      { exitCode: 0, texts: ['one is at work.', 'one is done.'] },
+      { exitCode: 0, texts: ['two is at work.', 'two is done.'] },
+    ]);
+    await endSession(service, chat);
+  });
+
+  it('of a message whose sandbox is still coming up changes nothing: its turn has yet to begin', async () => {
+    const chat = await openConversation(service);
+    const message = await chat.send(saying('I came up.'));
+    await interrupt(service, chat);
+    expect(chat.named('user_message')).toEqual([]);
+    expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['I came up.'] });
+    await endSession(service, chat);
+  });
+
+  it('ends a turn whose worker was dead when it was asked, before the agent was given the message', async () => {
+    await armed(service.worker, 'turn.claimed');
+    const chat = await openConversation(service);
+    const message = await chat.send(hanging);
+    await diesAndComesBack(service.worker, async () => {
+      await chat.until(({ event }) => event === 'user_message');
+      await interrupt(service, chat);
+    });
+    expect(await chat.turn(message)).toMatchObject({ exitCode: 1 });
+    expect(await chat.say(saying('Next.'))).toMatchObject({ exitCode: 0 });
+    await endSession(service, chat);
+  });
+
+  it('ends a turn whose container has just died, when it is begun again', async () => {
+    const chat = await openConversation(service);
+    const message = await chat.send(hanging);
+    await chat.until(({ event }) => event === 'chat_output');
+    const own = (await service.sandboxes.list()).find(({ runId }) => runId === chat.runId);
+    await service.sandboxes.signal(own?.containerId ?? '', 'SIGKILL');
+    await interrupt(service, chat);
+    expect(await chat.turn(message)).toMatchObject({ exitCode: 1 });
+    expect(chat.named('turn_end')).toHaveLength(1);
+    expect(await chat.say(saying('Next.'))).toMatchObject({ exitCode: 0 });
+    await endSession(service, chat);
+  });
+});
