@@ -33,10 +33,25 @@ export function connectRedis({ url, tls, name, onError }: RedisConnectOptions): 
     connectTimeout: limits.redisCommandTimeoutMs,
     retryStrategy: (attempt) => Math.min(50 * attempt, limits.redisReconnectMaxMs),
   });
-  redis.on('error', (error) => {
+  tellTrouble(redis, (error) => {
     onError(overTls && redis.status !== 'ready' ? ofTls(error) : error);
   });
   return redis;
+}
+
+/** A connection that was ended before it was of any use is one, too: the client connects again without a word. */
+function tellTrouble(redis: Redis, onError: (error: Error) => void): void {
+  let isTold = true;
+  redis.on('connect', () => (isTold = false));
+  redis.on('ready', () => (isTold = true));
+  redis.on('error', (error) => {
+    isTold = true;
+    onError(error);
+  });
+  redis.on('close', () => {
+    if (!isTold && redis.status !== 'end') onError(new Error('it ended the connection at once'));
+    isTold = true;
+  });
 }
 
 /** Proxies in front of managed stores go by it. An address that is a number must not be one. */
@@ -50,7 +65,7 @@ function serverName(url: string): { servername?: string } {
  * says of it is lost with the connection.
  */
 function ofTls(error: Error): Error {
-  const isCut = 'code' in error && error.code === 'ECONNRESET';
+  const isCut = !('code' in error) || error.code === 'ECONNRESET';
   const guess = isCut ? ': it may refuse the certificate that it is shown, or demand one' : '';
   return new Error(`no TLS connection to Redis: ${error.message}${guess}`, { cause: error });
 }

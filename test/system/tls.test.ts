@@ -72,6 +72,17 @@ it('carries a backup, and its way back', async () => {
   expect(await service.untilEnded(runId)).toMatchObject({ result: 'after it' });
 });
 
+it('says what Redis does not: that it may refuse a certificate', async () => {
+  const stranger = makeAuthority('127.0.0.1');
+  const tls = { ca: authority.ca, cert: stranger.cert, key: stranger.key };
+  const said: string[] = [];
+  const onError = ({ message }: Error) => said.push(message);
+  const redis = connectRedis({ url: stores.redisUrl, tls, name: 'test', onError });
+  const words = /^no TLS connection to Redis: .*it may refuse the certificate that it is shown/;
+  await expect.poll(() => said).toContainEqual(expect.stringMatching(words));
+  redis.disconnect();
+});
+
 it('tells Redis the name that it is called by, as proxies want it', async () => {
   const named = authority.issue({ names: ['DNS:localhost'] });
   const url = new URL(stackEnv.redisUrl.replace(/^redis:/, 'rediss:'));
