@@ -26,6 +26,7 @@ export function serviceEnv(
     DATABASE_URL: outside.postgresUrl,
     REDIS_URL: outside.redisUrl,
     TEMPORAL_ADDRESS: outside.temporal.address,
+    ...givenTls(),
     TEMPORAL_NAMESPACE: process.env.TEMPORAL_NAMESPACE ?? 'default',
     ...(uiUrl === null ? {} : { TEMPORAL_UI_URL: uiUrl }),
     DOCKER_HOST: `unix://${outside.dockerSocket}`,
@@ -40,6 +41,16 @@ export function serviceEnv(
     WEBHOOK_CA_FILE: outside.authority.ca,
     WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
   };
+}
+
+/** Of stores that were given: the command line is to reach them, too. */
+function givenTls(): ServiceEnv {
+  const ofStores = /^(?:REDIS|TEMPORAL)_TLS/;
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && ofStores.test(name) ? [[name, value]] : [],
+    ),
+  );
 }
 
 export function writeStackFile(folders: Folders, env: ServiceEnv): void {
