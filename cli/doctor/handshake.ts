@@ -19,7 +19,7 @@ export interface HandshakeTrouble {
   said: string;
 }
 
-const answerWithinMs = 2_000;
+const answerWithinMs = 4_000;
 /** A server may refuse a certificate a moment after the client takes itself for connected. */
 const refusedWithinMs = 500;
 
