@@ -101,12 +101,13 @@ function knocking(caller: Caller): [string, ...string[]] {
 
 const within = (line: string[]): string[] => [`--net=/run/netns/${network}`, '--', ...line];
 
-/** What an earlier time left; the images stay. */
+/** What an earlier time left; of the images those stay that have a name. */
 async function forgetContainers(machine: OtherMachine): Promise<void> {
   const containers = (await machine.docker('ps', '-aq')).split('\n').filter(Boolean);
   if (containers.length > 0) await machine.docker('rm', '--force', '--volumes', ...containers);
   const volumes = (await machine.docker('volume', 'ls', '-q')).split('\n').filter(Boolean);
   if (volumes.length > 0) await machine.docker('volume', 'rm', ...volumes);
+  await machine.docker('image', 'prune', '--force');
 }
 
 async function stop(machine: OtherMachine, engine: ChildProcess): Promise<void> {
