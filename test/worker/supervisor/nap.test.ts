@@ -32,7 +32,7 @@ function napWith({ refusals = 0, mayAnswer, ...asked }: Nap) {
   const yes = async () => true;
   const answers = { mayPause: () => true, isHeld: yes, hasWork: yes, ...asked };
   const of = { containerId: 'container-1', afterMs: 20, ...answers };
-  return { nap: createNap({ sandboxes, logger }, of, over.signal), told };
+  return { nap: createNap({ sandboxes, logger }, of, over.signal), told, over };
 }
 
 test('an engine that cannot pause a sandbox now is asked again', async () => {
@@ -100,4 +100,15 @@ test('stirring does nothing to one that does not rest', async () => {
   nap.stir();
   await sleep(100);
   expect(told).toEqual(['unpause']);
+});
+
+test('one that is awake can be woken up after its end, one that may sleep cannot', async () => {
+  const awake = napWith({});
+  await awake.nap.wake();
+  awake.over.abort();
+  await awake.nap.wake();
+  expect(awake.told).toEqual(['unpause']);
+  const asleep = napWith({});
+  asleep.over.abort();
+  await expect(asleep.nap.wake()).rejects.toThrow();
 });

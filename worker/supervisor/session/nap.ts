@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
-import { insist } from '../wait.ts';
+import { type Insistence, insist } from '../wait.ts';
 
 /** Pauses a sandbox whose agent has nothing to do: an idle one costs a hundredth of a processor. */
 export interface Nap {
@@ -31,7 +31,8 @@ export function createNap(
   signal: AbortSignal,
 ): Nap {
   if (containerId === null) return sleepless;
-  const sandbox = createPausable(sandboxes, containerId);
+  const onFailure = (err: unknown): void => logger.warn({ err }, 'sandbox_not_unpaused');
+  const sandbox = createPausable(sandboxes, containerId, { signal, onFailure });
   const alarm = createAlarm(afterMs, signal);
   let isResting = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -69,14 +70,12 @@ export function createNap(
     stir() {
       if (!isResting) return;
       rest();
-      const onFailure = (err: unknown): void => logger.debug({ err }, 'sandbox_not_stirred');
-      last = last.then(stirNow).catch(onFailure);
+      last = last.then(stirNow).catch((err) => logger.debug({ err }, 'sandbox_not_stirred'));
     },
     async wake() {
       alarm.cancel();
       isResting = false;
-      const onFailure = (err: unknown): void => logger.warn({ err }, 'sandbox_not_unpaused');
-      const woken = last.then(() => insist(sandbox.unpause, { signal, onFailure }));
+      const woken = last.then(sandbox.surelyUnpause);
       last = woken.catch(() => undefined);
       await woken;
     },
@@ -90,18 +89,22 @@ const sleepless: Nap = {
 };
 
 /** Whether it sleeps is not known at the beginning: an earlier life of this process may have paused it. */
-function createPausable(sandboxes: Engine, containerId: string) {
+function createPausable(sandboxes: Engine, containerId: string, on: Insistence) {
   let mayBePaused = true;
+  async function unpause(): Promise<void> {
+    await sandboxes.unpause(containerId);
+    mayBePaused = false;
+  }
   return {
     mayBePaused: () => mayBePaused,
     async pause(): Promise<void> {
       mayBePaused = true;
       await sandboxes.pause(containerId);
     },
-    async unpause(): Promise<void> {
-      if (!mayBePaused) return;
-      await sandboxes.unpause(containerId);
-      mayBePaused = false;
+    unpause,
+    /** Of one that is awake nothing is asked, not even whether anybody still looks after it. */
+    async surelyUnpause(): Promise<void> {
+      if (mayBePaused) await insist(unpause, on);
     },
   };
 }
