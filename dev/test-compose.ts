@@ -1,12 +1,13 @@
-// Tells the story of docs/operate.md with the real `docker compose`, on a machine within this one.
+// Tells the story of docs/operate.md with the real `docker compose`, on a machine within this one:
+// with the Docker Engine that is installed or, by NEWER_ENGINE=1, one that gives folders of a volume.
 
 import { join } from 'node:path';
 import { makeFreshClone } from './compose/fresh-clone.ts';
-import { startMachine } from './compose/machine.ts';
-import { ensureComposePlugin } from './compose/programs.ts';
+import { type Machine, startMachine } from './compose/machine.ts';
+import { ensureComposePlugin, ensureNewerEngine } from './compose/programs.ts';
 import { ensureStandIns } from './compose/stand-ins.ts';
 import { failWith } from './failure.ts';
-import { foldersOf, repository } from './folders.ts';
+import { type Folders, foldersOf, repository } from './folders.ts';
 import { withStackLock } from './lock.ts';
 import { ensureAuthority } from './parts/authority.ts';
 import { ensureBaseImage } from './parts/base-image.ts';
@@ -21,7 +22,7 @@ async function tell(): Promise<Tally> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end.abort());
   const dockerConfig = await ensureComposePlugin();
   const authority = await ensureAuthority(folders);
-  const machine = await startMachine(join(folders.data, 'machine'));
+  const machine = await start(folders);
   try {
     await ensureBaseImage(machine.socket);
     await ensureStandIns(machine);
@@ -41,6 +42,12 @@ async function tell(): Promise<Tally> {
   } finally {
     await machine.stop();
   }
+}
+
+/** What engines keep of images is their own, so each has its folder. */
+async function start({ data }: Folders): Promise<Machine> {
+  if (process.env.NEWER_ENGINE !== '1') return startMachine(join(data, 'machine'));
+  return startMachine(join(data, 'newer-machine'), await ensureNewerEngine());
 }
 
 function report({ passed, failed }: Tally): void {

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installPackages } from '../apt.ts';
 import { pingEngine } from '../engine-api.ts';
@@ -26,7 +26,8 @@ const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 const needed = { dockerd: 'docker.io', slirp4netns: 'slirp4netns', unshare: 'util-linux' };
 const apart = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
-export function startMachine(home: string): Promise<Machine> {
+/** `programs` is a folder with another engine than the one that is installed. */
+export function startMachine(home: string, programs?: string): Promise<Machine> {
   return step('machine', async (now) => {
     if (!isRoot) throw new CannotGoOn('Only root may start a machine within this one.');
     for (const [program, from] of Object.entries(needed)) {
@@ -35,6 +36,7 @@ export function startMachine(home: string): Promise<Machine> {
     mkdirSync(home, { recursive: true });
     const outer = spawn('unshare', [...apart, '--', ...firstProcess(home)], {
       stdio: ['pipe', 'ignore', 'inherit'],
+      env: { ...process.env, PATH: [programs, process.env.PATH].filter(Boolean).join(delimiter) },
     });
     const pid = await childOf(outer);
     const router = spawn(
@@ -109,7 +111,7 @@ async function forgetContainers({ enter }: Pick<Machine, 'enter'>): Promise<void
 async function stop(outer: ChildProcess, router: ChildProcess): Promise<void> {
   const gone = outer.exitCode === null ? once(outer, 'exit') : Promise.resolve();
   outer.stdin?.end();
-  await Promise.race([gone, sleep(readyWithinMs)]);
+  await Promise.race([gone, sleep(readyWithinMs, undefined, { ref: false })]);
   outer.kill('SIGKILL');
   router.kill('SIGTERM');
 }

@@ -1,7 +1,9 @@
-// `docker compose`, Temporal's web interface and Caddy, from their sources, where no registry brings them.
+// `docker compose`, Temporal's web interface, Caddy and a newer engine, from their sources, where no
+// registry brings them.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { installPackages } from '../apt.ts';
 import { needRoomToBuild } from '../disk.ts';
 import { CannotGoOn } from '../failure.ts';
 import { cacheFolder, repository } from '../folders.ts';
@@ -16,6 +18,9 @@ interface Program {
   name: string;
   from: string;
   flags?: string;
+  env?: Record<string, string>;
+  /** What has to be there to build it, by one file of it. */
+  needs?: { file: string; packages: string[] };
 }
 
 /** The folder that the docker command line finds its plug-in in, as its configuration. */
@@ -39,6 +44,28 @@ export async function ensureCaddy(): Promise<string> {
   return join(await ensurePrograms('caddy', 'caddy', [program]), program.name);
 }
 
+/** The folder of a Docker Engine newer than Debian's, which gives containers folders of a volume. */
+export function ensureNewerEngine(): Promise<string> {
+  return ensurePrograms('newer engine', 'engine', [
+    { name: 'dockerd', from: 'github.com/moby/moby/v2/cmd/dockerd' },
+    { name: 'docker-proxy', from: 'github.com/moby/moby/v2/cmd/docker-proxy' },
+    { name: 'containerd', from: 'github.com/containerd/containerd/v2/cmd/containerd' },
+    {
+      name: 'containerd-shim-runc-v2',
+      from: 'github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2',
+    },
+    {
+      name: 'runc',
+      from: 'github.com/opencontainers/runc',
+      env: { CGO_ENABLED: '1', GOFLAGS: '-mod=readonly -tags=seccomp' },
+      needs: {
+        file: '/usr/include/seccomp.h',
+        packages: ['gcc', 'libc6-dev', 'pkg-config', 'libseccomp-dev'],
+      },
+    },
+  ]);
+}
+
 /** A folder with the programs of one of the modules beside this file, built where they are not there. */
 function ensurePrograms(title: string, module: string, programs: Program[]): Promise<string> {
   return step(title, async (now) => {
@@ -53,11 +80,12 @@ function ensurePrograms(title: string, module: string, programs: Program[]): Pro
     const part = `${folder}.part`;
     rmSync(part, { recursive: true, force: true });
     mkdirSync(part);
-    for (const { name, from, flags = '' } of programs) {
+    for (const { name, from, flags = '', env = {}, needs } of programs) {
+      if (needs && !existsSync(needs.file)) await installPackages(needs.packages, now);
       const how = ['-trimpath', '-ldflags', `-s -w${flags}`];
       await run(go, ['build', ...how, '-o', join(part, name), from], {
         cwd: home,
-        env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
+        env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', ...env },
       });
     }
     renameSync(part, folder);

@@ -42,4 +42,5 @@ It takes \`DATABASE_URL\`, \`REDIS_URL\`, \`TEMPORAL_ADDRESS\`, \`TEMPORAL_NAMES
 | \`FLOWRUN_TEMPORAL_PORT\`, \`FLOWRUN_TEMPORAL_UI_PORT\` | Those of Temporal and of its web interface. | \`7233\`, \`8233\` |
 | \`FLOWRUN_KEEP\` | With \`1\`, tests and benches leave their stack up: \`npm run stop -- test\`, or \`bench\`, ends it. | ends with them |
 | \`FUZZ_REQUESTS\` | How many requests \`npm run test:fuzz\` sends. | \`100000\` |
+| \`NEWER_ENGINE\` | With \`1\`, \`npm run test:compose\` is about a Docker Engine that is built from sources, and mounts folders of a volume. | the one that is installed |
 `;
