@@ -92,18 +92,7 @@ function open() {
   const frameStream = createFrameStream(redis, { instance, onError });
   const bells = createBells(redis, { instance, onError });
   const questions = createHostRequestStore(pool);
-  const temporal = createTemporal({
-    ...config.temporal,
-    instance,
-    publicUrl: config.publicUrl,
-    times: {
-      noCapacityMs: config.times.noCapacityTimeoutMs,
-      hostDispatchMs: config.times.hostLostMs,
-      idleMs: config.times.sessionIdleMs,
-      attendedIdleMs: config.times.sessionAttendedIdleMs,
-      turnsPerHistory: config.times.sessionTurnsPerHistory,
-    },
-  });
+  const temporal = openTemporal();
   const nowMs = () => performance.timeOrigin + performance.now();
 
   const deps = {
@@ -142,6 +131,21 @@ function open() {
     await Promise.all([temporal.close(), pool.end()]);
   }
   return { pool, deps, close };
+}
+
+function openTemporal() {
+  return createTemporal({
+    ...config.temporal,
+    instance: config.instance,
+    publicUrl: config.publicUrl,
+    times: {
+      noCapacityMs: config.times.noCapacityTimeoutMs,
+      hostDispatchMs: config.times.hostLostMs,
+      idleMs: config.times.sessionIdleMs,
+      attendedIdleMs: config.times.sessionAttendedIdleMs,
+      turnsPerHistory: config.times.sessionTurnsPerHistory,
+    },
+  });
 }
 
 /** Told while anybody asks, from before the door opens until it is shut. */

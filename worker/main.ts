@@ -115,9 +115,9 @@ function buildHome(hostId: string) {
   const supervisor = createSupervisor({
     ...common,
     sandboxes,
+    bells,
     egress,
     dataDir: config.dataDir,
-    bells,
     image: config.sandboxImage,
     configs: createConfigStore(pool, sealer),
     frames: countedFrames(createFrameStore(pool), teller.metrics),
