@@ -1,4 +1,4 @@
-import { CancellationScope, setHandler } from '@temporalio/workflow';
+import { CancellationScope, patched, setHandler } from '@temporalio/workflow';
 import {
   hostLostSignal,
   interruptSignal,
@@ -46,7 +46,8 @@ export function listenForSession(isDue: boolean, graceMs: number): Inbox {
     interruptSignal,
     (interruption) => {
       const messageId = interruption?.messageId;
-      if (messageId === undefined) inbox.mayBeInterrupted = true;
+      // Workers that did not know names passed on each interrupt as one by hand, named or not.
+      if (messageId === undefined || !patched('named-interrupts')) inbox.mayBeInterrupted = true;
       else inbox.interrupted.add(messageId);
     },
     { description: 'End the turn of `messageId`, or the one that is going on; the session stays.' },
