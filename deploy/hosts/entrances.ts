@@ -7,23 +7,33 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
-/** As Redis names the port that a connection came to, in its list. */
-const byTls = / laddr=\S+:6380 /;
+export interface Address {
+  host: string;
+  port: number;
+}
 
-export interface Told {
+/** Where this machine's own parts reach its stores. */
+export interface Stores {
   secrets: string;
-  /** Whose connections are to end. */
-  shutOut?: string;
+  postgres: Address;
+  redis: Address;
 }
 
-export async function tellEntrances(told: Told): Promise<void> {
-  await tellPostgres(told);
-  await tellRedis(told);
+/** Each is told whatever becomes of the other. Returns what went wrong; repeating it does no harm. */
+export async function tellEntrances(stores: Stores, shutOut?: string): Promise<string[]> {
+  const told = { postgres: tellPostgres(stores, shutOut), redis: tellRedis(stores, shutOut) };
+  const failures = Object.entries(told).map(([name, each]) =>
+    each.then(
+      () => [],
+      (error: unknown) => [`${name} was not told: ${String(error)}`],
+    ),
+  );
+  return (await Promise.all(failures)).flat();
 }
 
-async function tellPostgres({ secrets, shutOut }: Told): Promise<void> {
+async function tellPostgres({ secrets, postgres }: Stores, shutOut?: string): Promise<void> {
   const password = readFileSync(join(secrets, 'postgres/superuser'), 'utf8').trim();
-  const client = new pg.Client({ host: 'postgres', user: 'postgres', password });
+  const client = new pg.Client({ ...postgres, user: 'postgres', password });
   await client.connect();
   try {
     await client.query('select pg_reload_conf()');
@@ -33,35 +43,53 @@ async function tellPostgres({ secrets, shutOut }: Told): Promise<void> {
   }
 }
 
-/** The new list is read a moment after it was asked for, and until then a host comes in again. */
+/**
+ * Whoever was on the way in goes by the list of that moment: Postgres gives him its timeout for TLS and
+ * once more for the password, and shows nothing of him before.
+ */
 async function endConnections(client: pg.Client, host: string): Promise<void> {
+  const timeout = `extract(epoch from current_setting('authentication_timeout')::interval)`;
+  const { rows } = await client.query<{ ms: number }>(`select (${timeout} * 1000)::int as ms`);
+  const nobodyIsOnTheWayAt = Date.now() + 2 * (rows[0]?.ms ?? 0) + 1000;
   const held = 'select pg_terminate_backend(pid) from pg_stat_ssl where client_dn = $1';
-  for (let quiet = 0; quiet < 3; ) {
+  for (;;) {
+    const isOver = Date.now() > nobodyIsOnTheWayAt;
     const { rowCount } = await client.query(held, [`/CN=${host}`]);
-    quiet = rowCount === 0 ? quiet + 1 : 0;
+    if (isOver && rowCount === 0) return;
     await sleep(200);
   }
 }
 
-/** Redis does not say whose certificate a connection showed: all that came in by TLS come again. */
-async function tellRedis({ secrets, shutOut }: Told): Promise<void> {
+async function tellRedis({ secrets, redis: at }: Stores, shutOut?: string): Promise<void> {
   const password = readFileSync(join(secrets, 'redis/password'), 'utf8').trim();
-  const redis = new Redis({
-    host: 'redis',
-    password,
-    lazyConnect: true,
-    retryStrategy: () => null,
+  const redis = new Redis({ ...at, password, lazyConnect: true, retryStrategy: () => null });
+  let cause: Error | undefined;
+  redis.on('error', (error: Error) => {
+    cause = error;
   });
   try {
     await redis.connect();
-    await redis.config('SET', 'tls-ca-cert-file', '/secrets/hosts.crt');
-    if (shutOut === undefined) return;
-    const clients = String(await redis.client('LIST')).split('\n');
-    for (const client of clients.filter((line) => byTls.test(line))) {
-      const id = /^id=(\d+)/.exec(client)?.[1];
-      if (id !== undefined) await redis.client('KILL', 'ID', id);
-    }
+    if (shutOut === undefined) await redis.config('SET', 'tls-ca-cert-file', '/secrets/hosts.crt');
+    else await startAnew(redis);
+  } catch (error) {
+    throw cause ?? error;
   } finally {
     redis.disconnect();
   }
+}
+
+/**
+ * A host may change any setting of Redis, who is asked for a certificate among them. It ends, and its
+ * engine starts it again by its own file and the list; it holds nothing that cannot be lost.
+ */
+async function startAnew(redis: Redis): Promise<void> {
+  const ended = new Promise<void>((resolve) => redis.once('end', () => resolve()));
+  const refused = redis.shutdown('NOSAVE', 'NOW', 'FORCE').then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof Error && error.name === 'ReplyError') throw error;
+      return ended;
+    },
+  );
+  await Promise.race([ended, refused]);
 }

@@ -52,8 +52,9 @@ export function putOnList(places: Places, name: string, certificate: string): vo
   giveToReaders(places);
 }
 
+/** Of a name that is not on it, too: the readers are given what is. */
 export function takeOffList(places: Places, name: string): void {
-  rmSync(fileOf(places, name));
+  rmSync(fileOf(places, name), { force: true });
   giveToReaders(places);
 }
 

@@ -131,12 +131,15 @@ test('drained, it takes nothing new until it is told to', async () => {
 
 test('a host that is removed is let in nowhere any more, and what it held open is closed', async () => {
   expect(await connectionsOf('worker-2')).toBeGreaterThan(0);
+  // As the host itself could.
+  await tellRedis('config set tls-auth-clients no');
   await compose('run', '--rm', '-T', 'hosts', 'remove', 'worker-2');
   expect(await compose('run', '--rm', '-T', 'hosts', 'list')).toBe('');
   await until('every entrance refuses it', async () => {
     const heard = await other.knock({ bundle, as: 'host' });
     return everyEntrance.every((each) => heard[each] !== 'open');
   });
+  expect((await other.knock({ bundle, as: 'nobody' })).redis).not.toBe('open');
   expect(await connectionsOf('worker-2')).toBe(0);
   await drain('worker-2');
   expect(await whereOneRuns()).toEqual({ first: 1, other: 0 });
@@ -167,6 +170,11 @@ async function whereOneRuns(): Promise<{ first: number; other: number }> {
   const [first, there] = await Promise.all([sandboxIds(docker), sandboxIds(other.docker)]);
   expect(await access.untilEnded(runId)).toMatchObject({ exitCode: 0 });
   return { first: first.length, other: there.length };
+}
+
+async function tellRedis(command: string): Promise<void> {
+  const line = `REDISCLI_AUTH="$(cat /secrets/password)" redis-cli ${command} | grep -q OK`;
+  await compose('exec', '-T', 'redis', 'sh', '-c', line);
 }
 
 async function connectionsOf(name: string): Promise<number> {
