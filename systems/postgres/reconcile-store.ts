@@ -32,7 +32,7 @@ export function createReconcileStore(pool: Pool) {
     unknownWorkflows: (workflowIds: string[]) => unknownWorkflows(pool, workflowIds),
     /** Returns the ids of those that were not here, and are now. */
     adoptLostRuns: (lost: LostRun[]) => adoptLostRuns(pool, lost),
-    /** Those of longer ago than this count as settled. */
+    /** Those of longer ago than this count as settled. Returns how many were not before. */
     settleRestorations: (olderThanMs: number) => settleRestorations(pool, olderThanMs),
     withGlobalLock: (work: () => Promise<void>) => withGlobalLock(pool, work),
   };
@@ -126,12 +126,13 @@ async function unknownWorkflows(db: Db, workflowIds: string[]): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
-async function settleRestorations(db: Db, olderThanMs: number): Promise<void> {
-  await db.query(
+async function settleRestorations(db: Db, olderThanMs: number): Promise<number> {
+  const { rowCount } = await db.query(
     `update restorations set settled_at = db_clock()
      where settled_at is null and restored_at < db_clock() - $1 * interval '1 ms'`,
     [olderThanMs],
   );
+  return rowCount ?? 0;
 }
 
 /**

@@ -21,23 +21,25 @@ export interface RestorationSettler {
  * The database came out of a backup, and Temporal knows of a time that it does not: sessions that have
  * ended meanwhile end here too, and runs that it has never heard of are put into it as ended, whatever
  * has become of them. What else there is to do was settled with the restoration itself, or is what is
- * done with every other run. Until it is settled nobody who may repeat a lost run is let in.
+ * done with every other run. Until it is settled nobody who may repeat a lost run is let in; a run
+ * that is known is not lost, so what is unclear about one keeps nobody out: whoever repeats it finds it.
  */
 export function createRestorationSettler(deps: ReconcilerDeps): RestorationSettler {
   const { reconcile, logger } = deps;
   let comparedFor: number | null | undefined;
   /** Of those that were compared, whose workflows could not be asked after. */
   let unclear: Run[] = [];
+  const toldUnknown = new Set<string>();
 
   async function compare(restoration: Restoration | null): Promise<void> {
     const time = restoration?.restoredAt.getTime() ?? null;
-    if (time !== comparedFor) {
+    if (time !== null && time !== comparedFor) {
       comparedFor = undefined;
-      unclear = time === null ? [] : await endWhatHasEnded(deps);
-      comparedFor = time;
+      unclear = await endWhatHasEnded(deps);
     } else {
       unclear = await endClosed(deps, unclear);
     }
+    comparedFor = time;
   }
 
   return {
@@ -45,10 +47,10 @@ export function createRestorationSettler(deps: ReconcilerDeps): RestorationSettl
       const restoration = await reconcile.unsettledRestoration();
       await compare(restoration);
       if (restoration === null) return;
-      const found = await settleUnknown(deps, restoration);
-      if (found > 0 || unclear.length > 0) return;
-      await reconcile.settleRestorations(listedWithinMs);
-      logger.info({ ...restoration }, 'restoration_compared');
+      const found = await settleUnknown(deps, restoration, toldUnknown);
+      if (found > 0) return;
+      const settled = await reconcile.settleRestorations(listedWithinMs);
+      if (settled > 0) logger.info({ ...restoration }, 'restoration_compared');
     },
     isCompared: ({ runId }) =>
       comparedFor !== undefined && unclear.every((run) => run.runId !== runId),
@@ -78,13 +80,18 @@ const endedMeanwhile = {
 } as const;
 
 /** Returns of how many there was something to do: then there may be more that are not listed yet. */
-async function settleUnknown(deps: ReconcilerDeps, { dumpedAt }: Restoration): Promise<number> {
+async function settleUnknown(
+  deps: ReconcilerDeps,
+  { dumpedAt }: Restoration,
+  told: Set<string>,
+): Promise<number> {
   const since = new Date(dumpedAt.getTime() - clocksApartMs);
   let found = 0;
   for await (const page of deps.temporal.workflowsSince(since)) {
     const ids = page.map(({ workflowId }) => workflowId);
     const unknown = new Set(await deps.reconcile.unknownWorkflows(ids));
     const lost = page.filter(({ workflowId }) => unknown.has(workflowId));
+    tellUnknown(deps, lost, told);
     found += (await endOpen(deps, lost)) + (await adopt(deps, lost));
   }
   return found;
@@ -98,6 +105,15 @@ async function endOpen({ temporal, logger }: ReconcilerDeps, lost: SeenWorkflow[
     logger.warn({ workflowId }, 'unknown_workflow_ended');
   }
   return open.length;
+}
+
+/** Begun by a version whose workflows did not say which run they are: a repeat of one runs again. */
+function tellUnknown({ logger }: ReconcilerDeps, lost: SeenWorkflow[], told: Set<string>): void {
+  for (const { workflowId, run } of lost) {
+    if (run !== null || told.has(workflowId)) continue;
+    told.add(workflowId);
+    logger.warn({ workflowId }, 'lost_run_unknown');
+  }
 }
 
 async function adopt({ reconcile, logger }: ReconcilerDeps, lost: SeenWorkflow[]) {
