@@ -66,19 +66,29 @@ function opensSockets(runtime: SandboxRuntime, { runtimeArgs }: ListedRuntime): 
   return /(^| )--?host-uds[= ](open|all)( |$)/.test((runtimeArgs ?? []).join(' '));
 }
 
+/** A trial can fail for what has nothing to do with the runtime: the machine was out of memory. */
+const believedBadMs = 60_000;
+
 /**
  * What the engine does not tell (a program around it, a file of settings) shows only when it is tried:
- * once for each way in which it is listed. A trial that came to nothing is not remembered.
+ * once for each way in which it is listed, and again a while after one that failed. A trial that came
+ * to nothing is not remembered.
  */
 function rememberTrials(tryOut: RuntimeAsked['tryOut']) {
-  let last: { entry: ListedRuntime; why: Promise<string | null> } | null = null;
+  let last: { entry: ListedRuntime; why: Promise<string | null>; until: number } | null = null;
   return (runtime: SandboxRuntime, entry: ListedRuntime): Promise<string | null> => {
-    if (last !== null && isDeepStrictEqual(last.entry, entry)) return last.why;
-    const trial = { entry, why: tryOut(runtime) };
+    if (last !== null && performance.now() < last.until && isDeepStrictEqual(last.entry, entry))
+      return last.why;
+    const trial = { entry, why: tryOut(runtime), until: Number.POSITIVE_INFINITY };
     last = trial;
-    trial.why.catch(() => {
-      if (last === trial) last = null;
-    });
+    trial.why.then(
+      (why) => {
+        if (why !== null) trial.until = performance.now() + believedBadMs;
+      },
+      () => {
+        if (last === trial) last = null;
+      },
+    );
     return trial.why;
   };
 }

@@ -18,6 +18,7 @@ import { DockerError } from './docker-error.ts';
 import type { Engine } from './engine.ts';
 import { inspect } from './inspect.ts';
 import { labelNames } from './labels.ts';
+import { removeLeftTrials, trialFolder } from './left-trials.ts';
 import { remove } from './remove.ts';
 
 export interface Trial {
@@ -28,6 +29,7 @@ export interface Trial {
 }
 
 const lookAgainMs = 50;
+const leftAfterMs = 4 * limits.runtimeTrialMs;
 
 /** Null where it does. What keeps the trial from being made is thrown. */
 export async function tryRuntime(
@@ -35,7 +37,8 @@ export async function tryRuntime(
   { runtime, image, data }: Trial,
 ): Promise<string | null> {
   if (image === undefined) return 'no image is known here that it could be tried with';
-  const folder = await mkdtemp(join(data?.dir ?? tmpdir(), 'try-'));
+  if (data !== undefined) await tidy(engine, data.dir);
+  const folder = await mkdtemp(join(data?.dir ?? tmpdir(), trialFolder));
   await chmod(folder, 0o755);
   let reached = false;
   const listener = createServer((client) => {
@@ -52,6 +55,10 @@ export async function tryRuntime(
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** What cannot be removed is no reason not to try; the next trial comes back to it. */
+const tidy = (engine: Engine, dir: string): Promise<void> =>
+  removeLeftTrials(engine, { dir, olderThanMs: leftAfterMs }).catch(() => {});
 
 async function listen(listener: Server, path: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -83,18 +90,23 @@ async function trialSpec(
   };
 }
 
-/** What the engine refuses is an answer, too: it would refuse every sandbox on it. */
+/**
+ * That the engine cannot take what is asked for is an answer, too: it would refuse every sandbox on it.
+ * Whatever else it fails for, a full disk or itself, may be over a moment later.
+ */
 async function runTrial(engine: Engine, spec: ContainerCreateOptions): Promise<string | null> {
-  const { id } = await engine.call('create a trial sandbox', (abortSignal) =>
-    engine.docker.createContainer({ ...spec, abortSignal }),
-  );
+  const { id } = await engine.call('create a trial sandbox', (abortSignal) => {
+    const options = { _query: {}, _body: spec, abortSignal }; // apart, as for every sandbox
+    return engine.docker.createContainer(options);
+  });
   try {
     const container = engine.docker.getContainer(id);
     await engine.call('start a trial sandbox', (abortSignal) => container.start({ abortSignal }));
     await untilEnded(engine, id);
     return null;
   } catch (error) {
-    if (!(error instanceof DockerError && error.code === 'refused')) throw error;
+    const isAnswer = error instanceof DockerError && error.code === 'refused';
+    if (!isAnswer || error.status !== 400) throw error;
     return `a sandbox on it does not start (${error.message})`;
   } finally {
     await remove(engine, id);

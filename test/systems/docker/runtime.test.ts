@@ -2,11 +2,14 @@
 // runtimes an engine lists is made up here; what it refuses, and whether a sandbox on it reaches its
 // socket, a real one says.
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { RuntimeSetting } from '../../../core/sandbox-runtime.ts';
 import { createEngine } from '../../../systems/docker/engine.ts';
+import { labelNames } from '../../../systems/docker/labels.ts';
+import { removeLeftTrials } from '../../../systems/docker/left-trials.ts';
+import { chooseRuntime } from '../../../systems/docker/runtime.ts';
 import { createSandboxes } from '../../../systems/docker/sandbox.ts';
 import { tryRuntime } from '../../../systems/docker/try-runtime.ts';
 import { stackEnv } from '../../support/stack-env.ts';
@@ -133,6 +136,50 @@ test('what auto cannot use does not become runc, and is used once it can be', as
   expect(created).toEqual(['runsc']);
 });
 
+test('a trial that failed is believed for a minute, one that went well for good', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    let why: string | null = 'the machine was out of memory';
+    const tryOut = vi.fn(async () => why);
+    const runtimes = { runsc: { path: 'runsc' } };
+    const { findRuntime } = chooseRuntime('runsc', { listed: async () => runtimes, tryOut });
+    for (const [waitMs, times] of [
+      [0, 1],
+      [59_000, 1],
+      [2_000, 2],
+    ] as const) {
+      vi.advanceTimersByTime(waitMs);
+      await expect(findRuntime()).rejects.toMatchObject(unusable);
+      expect(tryOut).toHaveBeenCalledTimes(times);
+    }
+    why = null;
+    for (const waitMs of [61_000, 3_600_000]) {
+      vi.advanceTimersByTime(waitMs);
+      expect(await findRuntime()).toBe('runsc');
+    }
+    expect(tryOut).toHaveBeenCalledTimes(3);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test.each([
+  [400, /^a sandbox on it does not start/],
+  [500, null],
+])('that a trial is refused with %i is an answer, or a passing trouble', async (status, said) => {
+  listed = ['runc', 'runsc'];
+  const failing = await startFakeEngine(({ path }) => {
+    if (path.includes('/start')) return { status, message: 'no' };
+    if (path.includes('/containers/create')) return { Id: 'a-trial' };
+    return { Version: '28.1.0', ApiVersion: '1.49', NCPU: 2, State: { Status: 'created' } };
+  });
+  const { engine } = engineWith('runsc', failing.dockerHost);
+  const trial = tryRuntime(engine, { runtime: 'runsc', image: 'an-image' });
+  if (said === null) await expect(trial).rejects.toMatchObject({ code: 'refused', status });
+  else expect(await trial).toMatch(said);
+  failing.close();
+});
+
 test('a real engine: what is asked for, where it has that, and nothing where it has not', async () => {
   const hasGvisor = 'runsc' in (await world.engine.facts()).runtimes;
   const strict = engineWith('runsc', stackEnv.dockerHost);
@@ -148,12 +195,29 @@ test('a sandbox is tried on a real engine: it reaches its socket, and nothing of
   const folder = mkdtempSync(join(stackEnv.dataDir, 'try-test-'));
   const wanted = { image: stackEnv.sandboxImage, data: { dir: folder } };
   const runtime = stackEnv.sandboxRuntime;
+  const left = mkdtempSync(join(folder, 'try-')); // by one that died long ago
+  utimesSync(left, 0, 0);
   expect(await tryRuntime(world.engine, { ...wanted, runtime })).toBeNull();
   await expect.poll(trials).toEqual([]); // a removal may be under way
   expect(readdirSync(folder)).toEqual([]);
   const noImage = tryRuntime(world.engine, { ...wanted, runtime, image: 'nobody/has-it:1' });
   await expect(noImage).rejects.toMatchObject({ code: 'image_missing' });
   expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+test('what a trial has left that nobody started is removed, and a younger one is not', async () => {
+  const folder = mkdtempSync(join(stackEnv.dataDir, 'left-test-'));
+  for (const name of ['try-left', 'not-a-trial']) mkdirSync(join(folder, name));
+  const { call, docker, instance } = world.engine;
+  const Labels = { [labelNames.trial]: instance };
+  await call('create', () => docker.createContainer({ Image: stackEnv.sandboxImage, Labels }));
+  await removeLeftTrials(world.engine, { dir: folder, olderThanMs: 60_000 });
+  expect(readdirSync(folder)).toHaveLength(2);
+  expect(await trials()).toHaveLength(1);
+  await removeLeftTrials(world.engine, { dir: folder, olderThanMs: -1_000 });
+  expect(readdirSync(folder)).toEqual(['not-a-trial']);
+  await expect.poll(trials).toEqual([]);
   rmSync(folder, { recursive: true });
 });
 

@@ -14,15 +14,16 @@ export interface FakeEngine {
   close(): void;
 }
 
-/** An engine that says what no engine of this machine would. */
+/** An engine that says what no engine of this machine would; with a `status` where it refuses. */
 export async function startFakeEngine(
-  answerTo: (question: EngineQuestion) => object,
+  answerTo: (question: EngineQuestion) => object & { status?: number },
 ): Promise<FakeEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'));
   const socket = join(folder, 'docker.sock');
   const server: Server = createServer((request, answer) => {
     void text(request).then((body) => {
       const said = answerTo({ path: request.url ?? '', body });
+      answer.statusCode = said.status ?? 200;
       answer.setHeader('content-type', 'application/json').end(JSON.stringify(said));
     });
   });
