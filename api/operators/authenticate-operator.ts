@@ -30,7 +30,7 @@ export function authenticateOperators(app: App, access: OperatorAccess): Unknown
   });
 
   async function identify(request: FastifyRequest): Promise<Operator> {
-    const session = sessionIn(request.headers.cookie);
+    const session = sessionIn(request.headers.cookie, access.publicUrl);
     if (session === null || !tokenPattern.test(session)) throw notSignedIn();
     checkAttempts(unknown, session, request.ip);
     const operator = await access.operators.findBySession(session);

@@ -37,7 +37,7 @@ export function signIn(app: App, deps: ApiDeps, unknown: UnknownKeys): void {
   });
 
   app.post('/api/sign-out', { config, schema: plain }, async (request, reply) => {
-    await operators.signOut(sessionIn(request.headers.cookie) ?? '');
+    await operators.signOut(sessionIn(request.headers.cookie, publicUrl) ?? '');
     reply.header('set-cookie', noSessionCookie(publicUrl));
     return { data: operatorView(operatorOf(request)) };
   });
