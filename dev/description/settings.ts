@@ -24,7 +24,7 @@ type Name =
 
 const purposes: Record<Name, string> = {
   DATABASE_URL:
-    'Postgres, which holds the truth. For TLS with `?sslmode=verify-full`, and `sslrootcert`, `sslcert` and `sslkey` as names of files.',
+    'Postgres, which holds the truth: directly, or through session pooling. For TLS with `?sslmode=verify-full`, and `sslrootcert`, `sslcert` and `sslkey` as names of files.',
   REDIS_URL: 'Redis: live frames, rate limits, presence; nothing that cannot be lost.',
   REDIS_TLS_CA:
     'With a rediss:// address: what has signed its certificate, instead of the usual authorities.',
