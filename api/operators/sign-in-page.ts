@@ -12,14 +12,21 @@ const button = document.querySelector('button');
 if (code === '') { button.hidden = true; say('This link is not complete.'); }
 button.addEventListener('click', async () => {
   button.disabled = true;
-  const answer = await fetch('api/sign-in', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ code }),
-  });
-  const { data } = await answer.json();
-  button.hidden = true;
-  say(answer.ok ? 'You are signed in as ' + data.name + '.' : 'This link was used before, or is too old.');
+  try {
+    const answer = await fetch('api/sign-in', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    });
+    const { data, error } = await answer.json();
+    button.hidden = answer.ok || answer.status === 401;
+    if (answer.ok) say('You are signed in as ' + data.name + '.');
+    else if (answer.status === 401) say('This link was used before, or is too old.');
+    else say(error.message);
+  } catch {
+    say('The service does not answer. Try again.');
+  }
+  button.disabled = false;
 });
 `;
 

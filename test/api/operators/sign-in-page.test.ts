@@ -80,3 +80,17 @@ test('says that no model key is set, where that is so', async () => {
   await page.goto(`${url}/sign-in`);
   expect(await page.locator('aside').count()).toBe(0);
 });
+
+test('says why it was refused by another address than its own, and that nobody answers; the link stays good', async () => {
+  const link = await linkFor('eva');
+  await page.goto(link.replace('127.0.0.1', 'localhost'));
+  await page.click('button');
+  await expect.poll(text).toContain('Origin');
+  await context.setOffline(true);
+  await page.click('button');
+  await expect.poll(text).toBe('The service does not answer. Try again.');
+  await context.setOffline(false);
+  await page.goto(link);
+  await page.click('button');
+  await expect.poll(text).toBe('You are signed in as eva.');
+});
