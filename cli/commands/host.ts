@@ -38,14 +38,26 @@ function setDraining(
 ): Command {
   return new Command(verb)
     .description(what)
-    .argument('<host>', 'its id, from the list', name)
+    .argument('<host>', 'its id or its name, from the list', name)
     .option('--json', 'print JSON')
-    .action((hostId: string, options: Output) =>
+    .action((wanted: string, options: Output) =>
       withStores(async ({ hosts }) => {
+        const { hostId } = theHost(await hosts.list(), wanted);
         if (!(await hosts.setDraining(hostId, draining)))
           throw new CliError(`There is no host ${hostId}.`);
         if (options.json) printRecord({ hostId, draining }, options);
         else note(`${hostId} ${draining ? 'takes nothing new' : 'takes sandboxes again'}.`);
       }),
     );
+}
+
+/** An id goes before a name: it is what others cannot have. */
+function theHost<H extends { hostId: string; name: string }>(hosts: H[], wanted: string): H {
+  const byId = hosts.filter(({ hostId }) => hostId === wanted);
+  const found = byId.length > 0 ? byId : hosts.filter(({ name: its }) => its === wanted);
+  const [host, ...others] = found;
+  if (host === undefined) throw new CliError(`There is no host ${wanted}.`);
+  if (others.length === 0) return host;
+  const ids = found.map(({ hostId }) => hostId).join(', ');
+  throw new CliError(`${found.length} hosts are called ${wanted}; give the id of one: ${ids}.`);
 }

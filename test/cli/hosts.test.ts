@@ -32,3 +32,19 @@ it('lists the hosts, and drains one until it is told otherwise', async () => {
     err: expect.stringContaining('no host host-2'),
   });
 });
+
+it('drains a host by its name, too, where no other has it', async () => {
+  const hosts = createHostStore(database.pool);
+  for (const hostId of ['host-7', 'host-8']) {
+    await hosts.renew({ hostId, name: hostId === 'host-7' ? 'seven' : 'host-7', capacity: 4 });
+  }
+  const drained = async (wanted: string) =>
+    (await flowrun.json<{ hostId: string }>('host', 'drain', wanted)).hostId;
+  expect(await drained('seven')).toBe('host-7');
+  expect(await drained('host-7')).toBe('host-7');
+  await hosts.renew({ hostId: 'host-9', name: 'seven', capacity: 4 });
+  expect(await flowrun('host', 'drain', 'seven')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/2 hosts are called seven.*host-7, host-9/),
+  });
+});
