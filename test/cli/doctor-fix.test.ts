@@ -9,6 +9,7 @@ import { createRunStore } from '../../systems/postgres/run-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
 import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
 import { script } from '../scripted-agent/lines.ts';
+import { commandEnv } from '../support/command-env.ts';
 import { openConversation } from '../support/conversation.ts';
 import { createScene } from '../support/records.ts';
 import { endSession, untilWorking } from '../support/run-ways.ts';
@@ -26,17 +27,7 @@ let docker: DockerWorld;
 beforeAll(async () => {
   service = await startService({ env: { RECONCILE_EVERY_MS: '3600000' } });
   docker = dockerWorld();
-  doctor = doctorWith({
-    INSTANCE: service.instance,
-    DATABASE_URL: service.database.url,
-    ENCRYPTION_KEY: service.encryptionKey.toString('base64'),
-    REDIS_URL: stackEnv.redisUrl,
-    TEMPORAL_ADDRESS: stackEnv.temporalAddress,
-    DOCKER_HOST: stackEnv.dockerHost,
-    SANDBOX_IMAGE: stackEnv.scriptedImage,
-    DATA_DIR: service.dataDir,
-    PUBLIC_URL: service.url,
-  });
+  doctor = doctorWith(commandEnv(service));
 }, 240_000);
 afterAll(async () => {
   await docker?.close();

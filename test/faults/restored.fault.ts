@@ -10,11 +10,11 @@ import { doctorWith } from '../cli/doctor-world.ts';
 import { cliWith } from '../cli/run-cli.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { RunRecord } from '../support/api-client.ts';
+import { commandEnv } from '../support/command-env.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import { untilAsleep, untilRemoved, untilWorking } from '../support/run-ways.ts';
 import { stackEnv } from '../support/stack-env.ts';
-import { commandEnv } from './support/command-env.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const patience = { timeout: 180_000 };

@@ -1,5 +1,5 @@
-import type { Service } from '../../support/service.ts';
-import { stackEnv } from '../../support/stack-env.ts';
+import type { Service } from './service.ts';
+import { stackEnv } from './stack-env.ts';
 
 /** What the command line is told of a service's parts. */
 export function commandEnv(service: Service): Record<string, string> {
