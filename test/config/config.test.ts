@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readCliConfig } from '../../config/cli-config.ts';
 import { readApiConfig, readWorkerConfig } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { capacityFor } from '../../config/host-capacity.ts';
 import { limits } from '../../core/limits.ts';
 
 const key = randomBytes(32);
@@ -228,13 +227,6 @@ test('the data folder leaves room for the paths of sockets', () => {
   const longest = `/${'d'.repeat(82)}`;
   expect(readWorkerConfig({ ...env, DATA_DIR: longest }).dataDir).toBe(longest);
   expect(`${longest}/s/0123456789ab/x`).toHaveLength(limits.socketPathMaxBytes);
-});
-
-test('a host holds as many sandboxes as its memory, and always one', () => {
-  const giB = 1024 ** 3;
-  expect(capacityFor(1 * giB)).toBe(1);
-  expect(capacityFor(8 * giB)).toBe(3);
-  expect(capacityFor(23.5 * giB)).toBe(10);
 });
 
 test('the command line takes its two variables from one place only', () => {
