@@ -15,6 +15,17 @@ export const isPrivateKey = (text: string): boolean => succeeds(() => createPriv
 export const isKeyOf = (key: string, certificates: string): boolean =>
   new X509Certificate(certificates).checkPrivateKey(createPrivateKey(key));
 
+/** What is wrong with the two beside each other, by the names of their settings; null where nothing is. */
+export function expectedOfPair(
+  { cert, key }: { cert: string | null; key: string | null },
+  named: { cert: string; key: string },
+): string | null {
+  if (cert === null && key === null) return null;
+  if (key === null) return `${named.key} is not set: expected the key of ${named.cert}`;
+  if (cert === null) return `${named.cert} is not set: expected the certificate of ${named.key}`;
+  return isKeyOf(key, cert) ? null : `${named.key} is wrong: expected the key of ${named.cert}`;
+}
+
 /** The words in which each is asked for. */
 export const inPem = {
   certificates: 'certificates in PEM',

@@ -1,6 +1,6 @@
 import { onlyDefined } from '../core/only-defined.ts';
 import { ConfigError } from './config-error.ts';
-import { isKeyOf } from './pem.ts';
+import { expectedOfPair } from './pem.ts';
 import { serviceVariables } from './variables.ts';
 
 const { REDIS_URL, REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY } = serviceVariables;
@@ -33,11 +33,6 @@ function whatIsWrong(read: Read): string | null {
   const set = names.find((name) => read[name] !== undefined);
   if (set !== undefined && new URL(url).protocol !== 'rediss:')
     return `REDIS_URL is wrong: expected a rediss:// address, since ${set} is set`;
-  if (cert !== undefined && key === undefined)
-    return 'REDIS_TLS_KEY is not set: expected the key of REDIS_TLS_CERT';
-  if (cert === undefined && key !== undefined)
-    return 'REDIS_TLS_CERT is not set: expected the certificate of REDIS_TLS_KEY';
-  if (cert !== undefined && key !== undefined && !isKeyOf(key, cert))
-    return 'REDIS_TLS_KEY is wrong: expected the key of REDIS_TLS_CERT';
-  return null;
+  const pair = { cert: cert ?? null, key: key ?? null };
+  return expectedOfPair(pair, { cert: 'REDIS_TLS_CERT', key: 'REDIS_TLS_KEY' });
 }

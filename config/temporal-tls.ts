@@ -5,7 +5,7 @@
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import type { ClientConfigProfile } from '@temporalio/envconfig';
-import { areCertificates, inPem, isKeyOf, isPrivateKey } from './pem.ts';
+import { areCertificates, expectedOfPair, inPem, isPrivateKey } from './pem.ts';
 
 type TemporalTls = ClientConfigProfile['tls'];
 type Source = NonNullable<TemporalTls>['clientKey'];
@@ -29,12 +29,7 @@ export function expectedOfTemporalTls(tls: TemporalTls, env: Variables): string 
   if (cert !== null && !areCertificates(cert))
     return `${named.cert} is wrong: expected ${inPem.certificates}`;
   if (key !== null && !isPrivateKey(key)) return `${named.key} is wrong: expected ${inPem.key}`;
-  if (cert !== null && key === null)
-    return `${named.key} is not set: expected the key of ${named.cert}`;
-  if (cert === null && key !== null)
-    return `${named.cert} is not set: expected the certificate of ${named.key}`;
-  if (cert === null || key === null || isKeyOf(key, cert)) return null;
-  return `${named.key} is wrong: expected the key of ${named.cert}`;
+  return expectedOfPair({ cert, key }, named);
 }
 
 /** The one of the two that is set; where neither is, its configuration file may say it. */
