@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CannotGoOn } from './failure.ts';
 import type { Folders } from './folders.ts';
-import { tail } from './run.ts';
+import { ends } from './run.ts';
 
 export interface Background {
   name: string;
@@ -57,7 +57,7 @@ export async function startBackground(where: Where, what: Background): Promise<v
     if (isReady && ended === undefined) return;
     if (Date.now() > deadline) ended ??= `not ready after ${readyWithinMs} ms`;
     if (ended !== undefined) {
-      const words = `${name} did not start: ${ended}\n${tail(readFileSync(logFile, 'utf8'))}`;
+      const words = `${name} did not start: ${ended}\n${ends(readFileSync(logFile, 'utf8'))}`;
       await stopBackground(where, name);
       throw new CannotGoOn(words);
     }

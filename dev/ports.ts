@@ -1,16 +1,26 @@
+// Ports for programs that are told theirs and take it a moment later. The kernel gives the ports from
+// 32768 on to every connection that goes out, so one that was free when it was chosen may be taken when
+// its program listens: ours lie below. They are dealt in turn, so that no two commands get the same.
+
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cacheFolder } from './folders.ts';
+import { alone } from './lock.ts';
 
+/** Temporal keeps a port in sixteen bits with a sign, too. */
+const firstPort = 20_000;
+const lastPort = 32_767;
 const soonMs = 1_000;
 
 /** The port a part had the last time where that is free, else a new one, kept for the next time. */
-export async function keptPort(data: string, part: string, find = freePort): Promise<number> {
+export async function keptPort(data: string, part: string): Promise<number> {
   const file = join(data, `${part}.port`);
   const last = readPort(file);
-  const port = last !== undefined && (await isSoonFree(last)) ? last : await find();
+  const isUsable = last !== undefined && last <= lastPort && (await isSoonFree(last));
+  const port = isUsable ? last : await freePort();
   writeFileSync(file, `${port}\n`);
   return port;
 }
@@ -56,22 +66,14 @@ export function answers(port: number, host = '127.0.0.1'): Promise<boolean> {
   });
 }
 
-/** For whoever keeps a port in sixteen bits with a sign, as Temporal does in Postgres. */
-export async function freeLowPort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 2 ** 15);
-    if (await isFree(port)) return port;
-  }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+/** A port on loopback that nobody has, and that nobody else is given before all others were. */
+export function freePort(): Promise<number> {
+  const lastDealt = join(cacheFolder(), 'last.port');
+  return alone(`${lastDealt}.lock`, async () => {
+    let port = readPort(lastDealt) ?? randomInt(firstPort, lastPort);
+    do port = port < lastPort ? port + 1 : firstPort;
+    while (!(await isFree(port)));
+    writeFileSync(lastDealt, `${port}\n`);
+    return port;
   });
 }

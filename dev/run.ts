@@ -34,7 +34,7 @@ export function run(command: string, args: string[], options: RunOptions = {}): 
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(stdout);
-      reject(new Error(`${command} ${args[0] ?? ''} ended with ${code ?? signal}\n${tail(both)}`));
+      reject(new Error(`${command} ${args[0] ?? ''} ended with ${code ?? signal}\n${ends(both)}`));
     });
   });
 }
@@ -44,8 +44,11 @@ export function findOnPath(program: string, also: string[] = []): string | undef
   return folders.map((folder) => join(folder, program)).find(isExecutable);
 }
 
-export function tail(text: string, lines = 25): string {
-  return text.trimEnd().split('\n').slice(-lines).join('\n');
+/** The first lines, where a program that panics says why, and the last, where any other does. */
+export function ends(text: string): string {
+  const lines = text.trimEnd().split('\n');
+  if (lines.length <= 25) return lines.join('\n');
+  return [...lines.slice(0, 5), '…', ...lines.slice(-20)].join('\n');
 }
 
 function isExecutable(path: string): boolean {

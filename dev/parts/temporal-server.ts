@@ -7,7 +7,7 @@ import { searchAttributeNames } from '../../core/search-attributes.ts';
 import { startBackground, stopBackground } from '../background.ts';
 import { CannotGoOn } from '../failure.ts';
 import type { Folders } from '../folders.ts';
-import { answers, freeLowPort, keptPort } from '../ports.ts';
+import { answers, keptPort } from '../ports.ts';
 import { step } from '../progress.ts';
 import { run } from '../run.ts';
 import type { ServerTls } from './server-tls.ts';
@@ -34,7 +34,7 @@ export function ensureTemporalServer(
     if (!existsSync(programs.server)) {
       throw new CannotGoOn('The production server of Temporal has to be built: install Go 1.26.4.');
     }
-    const port = await keptPort(folders.data, name, freeLowPort);
+    const port = await keptPort(folders.data, name);
     const address = `127.0.0.1:${port}`;
     const isNew = !existsSync(join(folders.data, `${name}.made`));
     now('making its databases');
@@ -123,7 +123,7 @@ async function ownPorts(folders: Folders): Promise<Record<string, string>> {
   const ports: Record<string, string> = {};
   const kept = async (variable: string): Promise<void> => {
     const part = `${name}-${variable.toLowerCase()}`;
-    ports[variable] = `${await keptPort(folders.data, part, freeLowPort)}`;
+    ports[variable] = `${await keptPort(folders.data, part)}`;
   };
   for (const service of services) {
     await kept(`${service}_GRPC_PORT`);

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createDockerCounter } from '../../bench/counters/docker-counter.ts';
 import { createPostgresCounter } from '../../bench/counters/postgres-counter.ts';
 import { openTap } from '../../bench/counters/tap.ts';
+import { freePort } from '../../dev/ports.ts';
 import { createPool } from '../../systems/postgres/pool.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
 
 test('counts the statements of each program as they pass', async () => {
   const database = await createTestDatabase();

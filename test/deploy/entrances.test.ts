@@ -25,8 +25,8 @@ import { hostNames, placesBelow, putOnList } from '../../deploy/hosts/host-list.
 import { obey } from '../../deploy/hosts/obey.ts';
 import { postgresBinaries } from '../../dev/parts/postgres-binaries.ts';
 import { ensureCluster } from '../../dev/parts/postgres-cluster.ts';
+import { freePort } from '../../dev/ports.ts';
 import { run } from '../../dev/run.ts';
-import { freePort } from '../support/free-port.ts';
 
 const program = join(import.meta.dirname, '../../deploy/hosts/prepare.ts');
 const tsx = join(import.meta.dirname, '../../node_modules/tsx/dist/cli.mjs');

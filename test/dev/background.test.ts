@@ -50,6 +50,14 @@ test('a process that ends before it is ready is an error with its last words', a
   expect(isRunning(where, 'sleeper')).toBe(false);
 });
 
+test('the error of a long-winded process has its first words, too', async () => {
+  const script = 'echo panic: the port is taken; seq -f "at %g" 1000; exit 2';
+  const never = { ...sleeper, command: 'sh', args: ['-c', script], ready: async () => false };
+  const start = startBackground(where, never);
+  await expect(start).rejects.toThrow(/with 2\npanic: the port is taken\nat 1\n/);
+  await expect(start).rejects.toThrow(/at 4\n…\nat 981\n(at \d+\n)*at 1000$/);
+});
+
 test('a process that never gets ready is ended', async () => {
   const never = { ...sleeper, ready: async () => false, readyWithinMs: 300 };
   await expect(startBackground(where, never)).rejects.toThrow(/not ready after 300 ms/);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { takeLock } from '../../dev/lock.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../dev/ports.ts';
 
 const repository = join(import.meta.dirname, '../..');
 

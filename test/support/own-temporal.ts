@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Connection } from '@temporalio/client';
 import { findTemporal } from '../../dev/parts/temporal-binary.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../../dev/ports.ts';
 
 export interface OwnTemporal {
   address: string;

@@ -3,10 +3,10 @@
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../../dev/ports.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { Answer, RunRecord } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';
-import { freePort } from '../support/free-port.ts';
 import { type LogLine, linesOf } from '../support/log-lines.ts';
 import { isExported, type Selector, scrape, selectorsIn, valueOf } from '../support/metrics.ts';
 import { type Service, startService } from '../support/service.ts';

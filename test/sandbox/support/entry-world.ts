@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxConfig } from '../../../core/sandbox.ts';
+import { freePort } from '../../../dev/ports.ts';
 import { type Entry, startEntry } from '../../../sandbox/entry/entry.ts';
 import { type Places, type Times, times } from '../../../sandbox/entry/settings.ts';
 import { type FakeHost, fakeHost } from './fake-host.ts';
@@ -85,16 +85,6 @@ async function makePlaces(root: string): Promise<Places> {
 function readLines(file: string): Record<string, unknown>[] {
   const whole = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   return whole.map((line) => JSON.parse(line) as Record<string, unknown>); // agent.mjs writes objects only
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      probe.close((error) => (error ? reject(error) : resolve(port)));
-    });
-  });
 }
 
 function killQuietly(pid: number): void {

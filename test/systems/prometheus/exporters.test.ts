@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { freePort } from '../../../dev/ports.ts';
 import { exportFleet, type FleetNumbers } from '../../../systems/prometheus/fleet-metrics.ts';
 import { createLogMetrics } from '../../../systems/prometheus/log-metrics.ts';
 import { exportParts } from '../../../systems/prometheus/part-metrics.ts';
 import { createRegistry } from '../../../systems/prometheus/registry.ts';
 import { createRequestMetrics } from '../../../systems/prometheus/request-metrics.ts';
 import { serveMetrics } from '../../../systems/prometheus/serve-metrics.ts';
-import { freePort } from '../../support/free-port.ts';
 
 const numbers: FleetNumbers = {
   runs: { waiting: 1, starting: 2, running: 3, awake: 4, asleep: 5 },

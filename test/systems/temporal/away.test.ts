@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { freePort } from '../../../dev/ports.ts';
 import { createTemporal, type Temporal } from '../../../systems/temporal/client.ts';
-import { freePort } from '../../support/free-port.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 
 let temporal: Temporal;
