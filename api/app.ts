@@ -119,7 +119,7 @@ function createKeyNotes(deps: ApiDeps) {
   return { usage, lastUsed };
 }
 
-function createServer({ logger, metrics, now, newId, corsOrigins }: ApiDeps): App {
+function createServer({ logger, metrics, now, newId, ...deps }: ApiDeps): App {
   const inHand = new WeakMap<Socket, InHand>();
   const app: App = Fastify({
     loggerInstance: logger,
@@ -129,6 +129,7 @@ function createServer({ logger, metrics, now, newId, corsOrigins }: ApiDeps): Ap
     }),
     genReqId: newId,
     requestIdHeader: false,
+    trustProxy: deps.isTrustedProxy,
     bodyLimit: limits.bodyMaxBytes,
     requestTimeout: limits.requestTimeoutMs,
     http: { headersTimeout: limits.headersTimeoutMs, ...ownAnswers },
@@ -138,7 +139,7 @@ function createServer({ logger, metrics, now, newId, corsOrigins }: ApiDeps): Ap
     clientErrorHandler: clientErrorHandler({ newId, now, logger, metrics, inHand }),
     frameworkErrors(error, request, reply) {
       setCommonHeaders(reply, request.id, now());
-      setCorsHeaders(request, reply, corsOrigins);
+      setCorsHeaders(request, reply, deps.corsOrigins);
       answerError(error, request, reply);
       // No hook has run for it, and none will.
       const { id: requestId, method, errorCode: code } = request;

@@ -33,6 +33,8 @@ export interface ApiDeps {
   publicUrl: string;
   /** Whose pages may call it from a browser. */
   corsOrigins: CorsOrigins;
+  /** Whether what this address says of where a call comes from is believed. */
+  isTrustedProxy: (address: string) => boolean;
   /** No key for a real model was given, which operators are told before anything else. */
   offlineModel: boolean;
   /** For flows that set none of their own. */

@@ -42,6 +42,7 @@ import { createHostRequests } from './host-requests.ts';
 import { unmeasured } from './metrics.ts';
 import { announceFirstSignIn } from './operators/first-sign-in.ts';
 import { mayCallAddress } from './public-address.ts';
+import { createTrustedProxies } from './trusted-proxies.ts';
 
 const config = readApiConfig();
 const metrics = config.metrics && createApiMetrics(Object.keys(errorStatuses));
@@ -98,6 +99,7 @@ function open() {
   const deps = {
     publicUrl: config.publicUrl,
     corsOrigins: config.corsOrigins,
+    isTrustedProxy: createTrustedProxies({ proxies: config.trustedProxies, nowMs }),
     offlineModel: config.offlineModel,
     runTimeoutMs: config.times.runTimeoutMs,
     hostLostMs: config.times.hostLostMs,

@@ -57,6 +57,8 @@ export interface ApiConfig extends ServiceConfig {
   port: number;
   /** The origins whose pages may call the API from a browser. */
   corsOrigins: 'any' | string[];
+  /** Whose word about where a call comes from is believed: addresses, networks, host names. */
+  trustedProxies: string[];
   /** No key for a real model was given: answers are made up. */
   offlineModel: boolean;
   webhook: { allowPrivate: string[] };
@@ -93,6 +95,7 @@ export function readApiConfig(env: Environment = process.env): Readonly<ApiConfi
     host: read.API_HOST,
     port: read.API_PORT,
     corsOrigins: read.CORS_ORIGINS,
+    trustedProxies: read.TRUSTED_PROXIES,
     offlineModel: read.OFFLINE_MODEL_URL !== undefined && read.MODEL_KEY_GIVEN === 'no',
     webhook: { allowPrivate: read.WEBHOOK_ALLOW_PRIVATE },
   });

@@ -84,6 +84,10 @@ export const apiVariables = {
     '* or origins like https://app.example.com, separated by commas',
     (text) => (text.trim() === '*' ? ('any' as const) : itemsOf(text, isOrigin)),
   ).default('any'),
+  TRUSTED_PROXIES: list(
+    'addresses, networks like 10.0.0.0/8, or host names, separated by commas',
+    (item) => isIP(item) !== 0 || isNetwork(item) || isHostName(item),
+  ).default([]),
 };
 
 /** What the worker reads besides. */
@@ -187,6 +191,11 @@ function isNetwork(item: string): boolean {
   const version = isIP(ip);
   const maxBits = version === 4 ? 32 : 128;
   return version !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits && rest.length === 0;
+}
+
+/** One that could not be meant as an address. */
+function isHostName(item: string): boolean {
+  return /^([a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$/i.test(item);
 }
 
 /** As a browser writes it: in small letters, without a path, without the usual port. */

@@ -170,6 +170,8 @@ export const limits = {
   unknownKeyMemoryMs: 5 * secondMs,
   unknownKeysPerMinute: 600,
   addressesRememberedMax: 10_000,
+  /** For so long a proxy's name stands for the addresses that it led to. */
+  proxyNameKeptMs: 10 * secondMs,
   workflowStartWaitMs: 2 * secondMs,
   workflowSignalWaitMs: 2 * secondMs,
   readinessTimeoutMs: 2 * secondMs,

@@ -12,6 +12,7 @@ export async function buildBareApi(publicUrl: string): Promise<App> {
   const deps: Partial<ApiDeps> = {
     publicUrl,
     corsOrigins: 'any',
+    isTrustedProxy: () => false,
     presenceEveryMs: limits.presenceEveryMs,
     offlineModel: false,
     logger: createLogger({ level: 'silent', name: 'api' }),

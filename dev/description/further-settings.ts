@@ -16,6 +16,7 @@ itself: where its parts are, its folders and its image. Do not set \`DATABASE_UR
 | \`FLOWRUN_BIND\`, \`FLOWRUN_PORT\` | Where the API is published. | \`127.0.0.1\`, \`8080\` |
 | \`TEMPORAL_UI_PORT\` | Where Temporal's web interface is published, on loopback. | \`8233\` |
 | \`FLOWRUN_DOMAIN\` | The name that the profile \`tls\` gets a certificate for. | \`localhost\` |
+| \`TRUSTED_PROXIES\` | As above; behind a proxy of your own, its address as the API sees it. | \`caddy\`, the one of the profile \`tls\` |
 | \`DOCKER_SOCKET\` | The engine's socket on this machine. | \`/var/run/docker.sock\` |
 | \`BACKUP_DIR\` | The folder of this machine that \`docker compose run --rm backup\` writes into and reads from. | \`./backups\` |
 | \`ENCRYPTION_KEY\` | Your own key, before the first start. | made once |

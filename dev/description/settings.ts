@@ -58,6 +58,8 @@ const purposes: Record<Name, string> = {
     'What answers, with made-up words, where no `ANTHROPIC_API_KEY` is given; the log and the first page say so.',
   MODEL_KEY_GIVEN: 'Whether the worker has a key for the model, which the API itself never sees.',
   CORS_ORIGINS: 'The origins whose pages may call the API from a browser.',
+  TRUSTED_PROXIES:
+    'The proxies in front whose `X-Forwarded-For` is believed, so that each caller behind them counts as one of its own where unknown keys are slowed down.',
   DATA_DIR: 'The folder of this host: sockets, spools, working directories. One worker each.',
   DATA_VOLUME:
     'The Docker volume that `DATA_DIR` is the root of, where the worker is a container itself.',

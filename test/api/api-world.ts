@@ -105,6 +105,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
       ...stores,
       publicUrl,
       corsOrigins: 'any',
+      isTrustedProxy: () => false,
       offlineModel: false,
       runTimeoutMs: 60_000,
       hostLostMs: limits.hostLostMs,

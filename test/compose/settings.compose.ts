@@ -1,7 +1,7 @@
 // What lines in `.env` change, on a clone in which nothing else was edited: https in front of the
 // service, and what its sandboxes run on. Each test goes on where the one before it ended.
 
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SentEvent } from '../support/sent-events.ts';
 import {
@@ -83,6 +83,22 @@ test('a stream comes through it as it is written, over HTTP/2 as browsers ask fo
   expect(Math.max(...at) - Math.min(...at)).toBeGreaterThan(5_000);
 });
 
+test('behind it callers are told apart: who tries unknown keys holds nobody else up', async () => {
+  const here = async (ask: () => Promise<{ status: number; text(): Promise<string> }>) => {
+    const answers = await Promise.all(Array.from({ length: 100 }, ask));
+    for (const answer of answers) await answer.text();
+    return answers.map(({ status }) => status);
+  };
+  const through = () => here(() => secure.fetch('/api/v1/flows', { headers: unknownKey() }));
+  await until('he has to wait', async () => (await through()).includes(429));
+  // Past Caddy nobody is believed to be somebody else.
+  const spoofed = () => ({ ...unknownKey(), 'x-forwarded-for': `198.51.100.${randomInt(256)}` });
+  const past = () => here(() => fetch(`${url}/api/v1/flows`, { headers: spoofed() }));
+  expect(await past()).toContain(429);
+  const elsewhere = await compose('exec', '-T', 'worker', 'node', '-e', hundredUnknownKeys);
+  expect(new Set(JSON.parse(elsewhere) as number[])).toEqual(new Set([401]));
+});
+
 test('without it the service goes on, where it was reached before', async () => {
   const { runId } = await access.trigger({ prompt: slowly(5, 'went-on.md') });
   await withTls('rm', '--stop', '--force', 'caddy');
@@ -118,6 +134,26 @@ test('left to choose, sandboxes run on what the engine has', async () => {
   expect((await sandboxes())[0]?.HostConfig.Runtime).toBe('runc');
   expect(await access.untilEnded(runId)).toMatchObject({ exitCode: 0 });
 });
+
+const unknownKey = () => ({
+  authorization: `Bearer frs_${randomBytes(22).toString('hex').slice(1)}`,
+});
+
+/** For a container beside Caddy, which comes there by an address of its own. */
+const hundredUnknownKeys = `
+  const { get } = require('node:https');
+  const { randomBytes } = require('node:crypto');
+  const ask = () => new Promise((resolve, reject) => {
+    const authorization = 'Bearer frs_' + randomBytes(22).toString('hex').slice(1);
+    const headers = { host: 'localhost', authorization };
+    const to = { host: 'caddy', servername: 'localhost', rejectUnauthorized: false };
+    get({ ...to, path: '/api/v1/flows', headers }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    }).on('error', reject);
+  });
+  Promise.all(Array.from({ length: 100 }, ask)).then((all) => console.log(JSON.stringify(all)));
+`;
 
 /** When each numbered event came. */
 async function arrivals(stream: AsyncIterable<SentEvent>): Promise<Map<string, number>> {

@@ -61,6 +61,7 @@ describe('a configuration', () => {
       host: '127.0.0.1',
       port: 8080,
       corsOrigins: 'any',
+      trustedProxies: [],
       failpoint: null,
     });
   });
@@ -103,6 +104,7 @@ describe('a configuration', () => {
       TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
       WEBHOOK_CA_FILE: '/etc/ca.crt',
       CORS_ORIGINS: 'https://app.example, http://localhost:5173',
+      TRUSTED_PROXIES: '10.1.2.3, fd00::/8, caddy, proxy-1.internal',
       WEBHOOK_ALLOW_PRIVATE: '10.0.0.0/8, fd00::/8',
       EGRESS_ALLOW_PRIVATE: '127.0.0.1:9000,[::1]:9000,tracker.internal:443',
       LOG_LEVEL: 'debug',
@@ -115,6 +117,7 @@ describe('a configuration', () => {
       publicUrl: 'https://flows.example',
       failpoint: 'chat.stored',
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
+      trustedProxies: ['10.1.2.3', 'fd00::/8', 'caddy', 'proxy-1.internal'],
       webhook: { allowPrivate: ['10.0.0.0/8', 'fd00::/8'] },
     });
     expect(readWorkerConfig(given)).toMatchObject({
@@ -186,6 +189,9 @@ describe('what is wrong is named, without its value', () => {
     ['CORS_ORIGINS', 'canary.example'],
     ['CORS_ORIGINS', 'https://canary.example/'],
     ['CORS_ORIGINS', '*, https://canary.example'],
+    ['TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['TRUSTED_PROXIES', '10.0.0.256'],
+    ['TRUSTED_PROXIES', 'https://canary'],
     ['DATA_DIR', 'canary'],
     ['DATA_DIR', `/${'c'.repeat(83)}`],
     ['ANTHROPIC_API_KEY', 'two words'],
