@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { judge } from './judge.ts';
 
 interface MapRules<T extends z.ZodType> {
   max: number;
@@ -35,13 +36,9 @@ function checkValue<T extends z.ZodType>(
   schema: T,
   { name, item, context }: { name: string; item: unknown; context: Context },
 ): z.output<T> {
-  const parsed = schema.safeParse(item);
-  if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) {
-    const path = [name, ...issue.path];
-    if (issue.code !== 'unrecognized_keys') addAt(context, path, issue.message);
-    else for (const key of issue.keys) addAt(context, [...path, key], 'unknown field');
-  }
+  const judgement = judge(schema, item);
+  if ('value' in judgement) return judgement.value;
+  for (const { path, message } of judgement.faults) addAt(context, [name, ...path], message);
   return z.NEVER;
 }
 

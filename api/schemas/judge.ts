@@ -1,0 +1,169 @@
+// What zod finds wrong, in the words of those who read it: clients that know JSON, and not zod. What
+// a schema says of itself stands; this is for what it leaves to zod, and for what is not there at all.
+
+import type { z } from 'zod';
+import { limits } from '../../core/limits.ts';
+
+export interface Fault {
+  path: PropertyKey[];
+  message: string;
+}
+
+export type Judgement<T> = { value: T } | { faults: Fault[] };
+
+export function judge<T extends z.ZodType>(schema: T, given: unknown): Judgement<z.output<T>> {
+  const result = schema.safeParse(given, { error: inPlainWords, reportInput: true });
+  if (result.success) return { value: result.data };
+  return { faults: result.error.issues.flatMap(faultsOf) };
+}
+
+type Issue = z.core.$ZodIssue;
+
+function faultsOf(issue: Issue): Fault[] {
+  const { path, message } = issue;
+  switch (issue.code) {
+    case 'custom':
+      return [{ path, message }];
+    case 'unrecognized_keys':
+      return unknownFields(path, issue.keys);
+    case 'invalid_key':
+      return issue.issues.flatMap(faultsOf).map((fault) => {
+        return { path, message: `its name ${fault.message}` };
+      });
+    case 'invalid_element':
+      return below([...path, String(issue.key)], issue.issues);
+    case 'invalid_union':
+      return issue.input === undefined ? [missing(path)] : faultsOfUnion(issue);
+    default:
+      return [issue.input === undefined ? missing(path) : { path, message }];
+  }
+}
+
+/** A body may hold a million of them: no more are told of than are shown. */
+function unknownFields(path: PropertyKey[], keys: string[]): Fault[] {
+  const shown = keys.slice(0, limits.shownIssuesMax + 1);
+  return shown.map((key) => ({ path: [...path, key], message: 'unknown field' }));
+}
+
+const missing = (path: PropertyKey[]): Fault => ({ path, message: 'is required' });
+
+function below(path: PropertyKey[], issues: Issue[]): Fault[] {
+  return issues.flatMap(faultsOf).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
+}
+
+/** Where it is of one of the kinds, what is wrong with it as one of these; else, which there are. */
+function faultsOfUnion(issue: Extract<Issue, { code: 'invalid_union' }>): Fault[] {
+  const { path, errors } = issue;
+  const ofItsKind = errors.find((issues) => issues.every((each) => each.path.length > 0));
+  if (ofItsKind !== undefined) return below(path, ofItsKind);
+  if (issue.inclusive !== false && issue.options !== undefined)
+    return [{ path, message: `must be ${oneOf(issue.options)}` }];
+  const kinds = errors.flatMap(([first]) => (first === undefined ? [] : below([], [first])));
+  const said = kinds.map(({ message }) => message.replace(/^must be /, ''));
+  return [{ path, message: said.length === 0 ? 'is not valid' : `must be ${said.join(' or ')}` }];
+}
+
+/** Of the kinds that are not here, `faultsOf` has all that is to be said. */
+const inPlainWords: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${issue.received === 'Infinity' ? 'a finite number' : kindOf(issue.expected)}`;
+    case 'invalid_value':
+      return `must be ${oneOf(issue.values)}`;
+    case 'invalid_format':
+      return ofFormat(issue);
+    case 'too_big':
+      return within(issue, { limit: issue.maximum, inclusive: 'at most', exclusive: 'less than' });
+    case 'too_small':
+      return within(issue, { limit: issue.minimum, inclusive: 'at least', exclusive: 'more than' });
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'custom':
+      return 'is not valid';
+    default:
+      return undefined;
+  }
+};
+
+function kindOf(expected: string): string {
+  return kinds[expected] ?? `a ${expected}`;
+}
+
+const kinds: Record<string, string> = {
+  int: 'a whole number',
+  boolean: 'true or false',
+  null: 'null',
+  array: 'an array',
+  tuple: 'an array',
+  set: 'an array',
+  object: 'an object',
+  record: 'an object',
+  map: 'an object',
+};
+
+function oneOf(values: readonly unknown[]): string {
+  const named = values.map((value) => (typeof value === 'string' ? `"${value}"` : String(value)));
+  const last = named.pop() ?? '';
+  return named.length === 0 ? last : `${named.join(', ')} or ${last}`;
+}
+
+interface Format {
+  format: string;
+  pattern?: string;
+  prefix?: string;
+  suffix?: string;
+  includes?: string;
+}
+
+function ofFormat({ format, pattern, ...part }: Format): string {
+  if (part.prefix !== undefined) return `must begin with "${part.prefix}"`;
+  if (part.suffix !== undefined) return `must end with "${part.suffix}"`;
+  if (part.includes !== undefined) return `must hold "${part.includes}"`;
+  if (format === 'regex') return `must match ${pattern}`;
+  return `must be ${formats[format] ?? `a valid ${format}`}`;
+}
+
+const uuid = 'a UUID';
+const formats: Record<string, string> = {
+  guid: uuid,
+  uuid,
+  datetime: 'a time like 2026-01-31T09:00:00.000Z',
+  date: 'a date like 2026-01-31',
+  url: 'a URL',
+  email: 'an email address',
+  base64: 'base64',
+  json_string: 'JSON',
+};
+
+interface Bounded {
+  origin: string;
+  inclusive?: boolean;
+  exact?: boolean;
+}
+
+interface Bound {
+  limit: number | bigint;
+  inclusive: string;
+  exclusive: string;
+}
+
+function within({ origin, inclusive = true, exact = false }: Bounded, bound: Bound): string {
+  const unit = units[origin];
+  const howMuch = exact ? 'exactly' : inclusive ? bound.inclusive : bound.exclusive;
+  if (unit === undefined) return `must be ${exact ? '' : `${howMuch} `}${bound.limit}`;
+  const limit = Number(bound.limit);
+  if (howMuch === 'at least' && limit === 1) return 'must not be empty';
+  return `must have ${howMuch} ${limit} ${limit === 1 ? unit : `${unit}s`}`;
+}
+
+/** What is counted of a value; a number is compared itself. */
+const units: Record<string, string> = {
+  string: 'character',
+  array: 'item',
+  tuple: 'item',
+  set: 'item',
+  map: 'field',
+  record: 'field',
+  object: 'field',
+  file: 'byte',
+};
