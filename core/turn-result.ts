@@ -59,9 +59,10 @@ function readCount(value: unknown, max: number): number {
   return Math.floor(Math.min(value, max));
 }
 
+/** The agent adds up fractions, and its sums end in noise: 0.30000000000000004. */
 function readCost(value: unknown): number | null {
   if (typeof value !== 'number' || !(value >= 0)) return null;
-  return Math.min(value, costMaxUsd);
+  return Math.round(Math.min(value, costMaxUsd) * 1e6) / 1e6;
 }
 
 function causeOf(subtype: string): EndCause | null {

@@ -31,7 +31,7 @@ export function appendTurnFrames(
 
 /**
  * A message may begin and end in one batch, so one update does both. Of the agent's running total the
- * turn has what is new in it. The session waits for what is noted on its run, because Postgres takes
+ * turn has what is new in it, rounded as the total is. The session waits for what is noted on its run, because Postgres takes
  * the parts of a statement in an order of its own: whoever stores a message takes the run before the
  * session, and the two would wait for each other.
  */
@@ -47,7 +47,7 @@ const noteMessages = `
         cost_usd = case
           when ${ends} is not true then m.cost_usd
           when $26::double precision < s.cost_so_far_usd then $26
-          else $26 - s.cost_so_far_usd
+          else round(($26 - s.cost_so_far_usd)::numeric, 6)::double precision
         end
     from sessions s, moved
     where m.id in ($21::uuid, $22::uuid) and s.run_id = m.run_id

@@ -57,6 +57,15 @@ describe('a turn', () => {
     expect(readTurnResult({ total_cost_usd: 0 }).costUsd).toBe(0);
   });
 
+  test.each([
+    [0.1 + 0.2, 0.3],
+    [0.0000014, 0.000001],
+    [12.3456789, 12.345679],
+    [1e9 + 0.1, 1e9],
+  ])('that cost %d is said to have cost %d', (total_cost_usd, costUsd) => {
+    expect(readTurnResult({ total_cost_usd }).costUsd).toBe(costUsd);
+  });
+
   test('whatever it says, its numbers fit the record', () => {
     const number = fc.oneof(fc.double(), fc.integer(), fc.jsonValue());
     const usage = fc.record({ input_tokens: number, output_tokens: number });
