@@ -7,6 +7,11 @@ export class CliError extends Error {
   override name = 'CliError';
 }
 
+/** What was asked for makes no sense, whatever there is: no option is wrong by itself. */
+export class UsageError extends CliError {
+  override name = 'UsageError';
+}
+
 export interface Explanation {
   /** Empty where it has been said already. */
   message: string;
@@ -16,6 +21,7 @@ export interface Explanation {
 export function explain(error: unknown): Explanation {
   if (error instanceof CommanderError)
     return { message: '', exitCode: error.exitCode === 0 ? 0 : 2 };
+  if (error instanceof UsageError) return { message: error.message, exitCode: 2 };
   if (error instanceof CliError) return { message: error.message, exitCode: 1 };
   if (error instanceof ConfigError) return { message: configHelp(error), exitCode: 1 };
   return { message: ofDatabase(error), exitCode: 1 };

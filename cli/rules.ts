@@ -8,7 +8,7 @@ import { parsedBody } from '../api/plugins/validation.ts';
 import { onlyDefined } from '../core/only-defined.ts';
 import type { FlowDecision, FlowFields, NewFlow } from '../systems/postgres/flow-store.ts';
 import type { NewProject, ProjectPatch } from '../systems/postgres/project-store.ts';
-import { CliError } from './explain.ts';
+import { UsageError } from './explain.ts';
 
 export interface Rules {
   newFlow(body: object): Omit<NewFlow, 'projectId'>;
@@ -38,6 +38,6 @@ function judged<T>(judge: () => T): T {
     return judge();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new CliError(error.message.replaceAll(/(^|; )body\./g, '$1'));
+    throw new UsageError(error.message.replaceAll(/(^|; )body\./g, '$1'));
   }
 }

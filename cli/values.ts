@@ -100,8 +100,16 @@ export function futureDate(text: string): Date {
   );
 }
 
+/** There is no second reading of it: an option that got nothing would be taken at its word. */
+let isInputRead = false;
+
 /** The text of a file, `-` being standard input. */
 export function fileText(path: string): string {
+  if (path === '-') {
+    if (isInputRead)
+      throw new InvalidArgumentError('Standard input is read for another option already.');
+    isInputRead = true;
+  }
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8');
   } catch (error) {

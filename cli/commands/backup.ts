@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { CliError } from '../explain.ts';
+import { UsageError } from '../explain.ts';
 import { note, printRecord } from '../print.ts';
 import type { World } from '../stores.ts';
 import { passphraseIn } from '../values.ts';
@@ -23,7 +23,7 @@ export function backupCommand({ backups }: World): Command {
     .option('--json', 'print JSON')
     .action(async (file: string, { passphraseFile, withoutKey, json }: BackupOptions) => {
       if ((passphraseFile === undefined) === (withoutKey === undefined))
-        throw new CliError('Say how the key is kept: --passphrase-file, or --without-key.');
+        throw new UsageError('Say how the key is kept: --passphrase-file, or --without-key.');
       const made = await (await backups()).backUp(file, passphraseFile ?? null);
       printRecord(made, json ? { json } : {});
       note(made.hasKey ? sealedNote : leftOutNote);

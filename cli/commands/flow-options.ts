@@ -3,7 +3,7 @@ import { type Flow, type NetworkPolicy, standardFlow } from '../../core/flow.ts'
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { limits } from '../../core/limits.ts';
 import { onlyDefined } from '../../core/only-defined.ts';
-import { CliError } from '../explain.ts';
+import { UsageError } from '../explain.ts';
 import {
   allowedHost,
   budgetUsd,
@@ -89,6 +89,17 @@ an option of their own, so that no secret stands on a command line:
 Of "env" and "mcpServers", what is named is put in, null takes one away, and null for all
 takes all away. Options win over the file.`;
 
+/** What no flow could make sense of, there or not. */
+export function checkTogether({ schedule, timezone }: FlowOptions): void {
+  if (schedule === 'none' && timezone !== undefined)
+    throw new UsageError('--timezone is that of a schedule, and --schedule none takes it away.');
+}
+
+/** Whether anything is said of the flow itself. */
+export function saysNothing({ config = {}, json: _json, ...options }: FlowOptions): boolean {
+  return Object.keys({ ...config, ...onlyDefined(options) }).length === 0;
+}
+
 /** What the operators' API would be sent: what the file says, and what options say over it. */
 export function bodyOf(
   options: FlowOptions,
@@ -129,6 +140,6 @@ function scheduleOf({ schedule, timezone }: FlowOptions, before: unknown): unkno
   if (schedule === 'none') return null;
   const given = over(before ?? undefined, { cron: schedule, timezone });
   if (isObject(given) && given['cron'] === undefined)
-    throw new CliError('--timezone is that of a schedule, and there is none.');
+    throw new UsageError('--timezone is that of a schedule, and there is none.');
   return given;
 }

@@ -4,7 +4,14 @@ import { CliError } from '../explain.ts';
 import { printRecord, printTable } from '../print.ts';
 import type { Stores, World } from '../stores.ts';
 import { projectId, uuid } from '../values.ts';
-import { bodyOf, type FlowOptions, withFlowOptions } from './flow-options.ts';
+import {
+  bodyOf,
+  checkTogether,
+  type FlowOptions,
+  saysNothing,
+  withFlowOptions,
+} from './flow-options.ts';
+import { nothingToChange } from './nothing-to-change.ts';
 
 export function flowCommand(world: World): Command {
   return new Command('flow')
@@ -21,6 +28,7 @@ function create({ withStores, loadRules }: World): Command {
     .requiredOption('--project <project>', 'whose flow it is', projectId);
   return withFlowOptions(command).action(async (options: FlowOptions & { project: string }) => {
     const { project } = options;
+    checkTogether(options);
     const body = bodyOf(options);
     if (body['name'] === undefined)
       command.error("error: a flow needs a name: by option '--name <text>', or in its file", {
@@ -82,6 +90,8 @@ function update({ withStores, loadRules }: World): Command {
     .description('changes a flow; runs that are on their way keep what they began with')
     .argument('<flow-id>', 'its id', uuid);
   return withFlowOptions(command).action(async (flowId: string, options: FlowOptions) => {
+    if (saysNothing(options)) throw nothingToChange('flow update');
+    checkTogether(options);
     const { flowPatch } = await loadRules();
     await withStores(async ({ flows }) => {
       const flow = await flows.change(flowId, (before) =>

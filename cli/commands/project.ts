@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { limits } from '../../core/limits.ts';
 import { onlyDefined } from '../../core/only-defined.ts';
-import { CliError } from '../explain.ts';
+import { CliError, UsageError } from '../explain.ts';
 import { printRecord, printTable } from '../print.ts';
 import type { World } from '../stores.ts';
 import {
@@ -15,6 +15,7 @@ import {
   projectId,
   wholeNumber,
 } from '../values.ts';
+import { nothingToChange } from './nothing-to-change.ts';
 
 export function projectCommand(world: World): Command {
   return new Command('project')
@@ -101,6 +102,7 @@ function set({ withStores, loadRules }: World): Command {
     .option('--own-model-base-url <url>', 'where that key is good', modelBaseUrl);
   return withBounds(command).action(async (id: string, options: Settings) => {
     const body = onlyDefined({ ...boundsOf(options), model: modelOf(options) });
+    if (Object.keys(body).length === 0) throw nothingToChange('project set');
     const patch = (await loadRules()).projectPatch(body);
     await withStores(async ({ projects }) => {
       const project = await projects.update(id, patch);
@@ -117,7 +119,7 @@ function modelOf({ ownModelKeyFile, ownModelBaseUrl }: Settings) {
   if (apiKey === null && ownModelBaseUrl === undefined) return null;
   if (typeof apiKey === 'string' && ownModelBaseUrl !== undefined)
     return { apiKey, baseUrl: ownModelBaseUrl };
-  throw new CliError('--own-model-key-file and --own-model-base-url are given together.');
+  throw new UsageError('--own-model-key-file and --own-model-base-url are given together.');
 }
 
 function webhookSecret({ withStores }: World): Command {

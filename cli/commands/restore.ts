@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { CliError } from '../explain.ts';
+import { UsageError } from '../explain.ts';
 import { note, printRecord } from '../print.ts';
 import type { World } from '../stores.ts';
 import { passphraseIn } from '../values.ts';
@@ -26,7 +26,9 @@ export function restoreCommand({ backups }: World): Command {
     .action(async (file: string, options: RestoreOptions) => {
       const { keyTo, passphraseFile, json } = options;
       if ((keyTo === undefined) !== (passphraseFile === undefined))
-        throw new CliError('--key-to and --passphrase-file are given together.');
+        throw new UsageError('--key-to and --passphrase-file are given together.');
+      if (keyTo !== undefined && options.replace)
+        throw new UsageError('--key-to only takes the key out: there is nothing to --replace.');
       const { restoreBackup, takeOutKey } = await backups();
       if (keyTo !== undefined && passphraseFile !== undefined) {
         await takeOutKey(file, { passphrase: passphraseFile, path: keyTo });

@@ -77,7 +77,7 @@ describe('a backup', () => {
     const { err } = await flowrun('backup', `${folder}/plain`, '--without-key');
     expect(err).toContain('WARNING: the encryption key is not in this backup.');
     const unsaid = await flowrun('backup', `${folder}/unsaid`);
-    expect(unsaid).toMatchObject({ code: 1, out: '' });
+    expect(unsaid).toMatchObject({ code: 2, out: '' });
     expect(unsaid.err).toContain('--passphrase-file, or --without-key');
     const short = world.file('short', 'short\n');
     const refused = await flowrun('backup', `${folder}/short`, '--passphrase-file', short);

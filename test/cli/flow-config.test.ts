@@ -125,7 +125,7 @@ describe('what is refused changes nothing, names the field and repeats no secret
   ])('%j', async (given, says) => {
     const before = await flows().create({ projectId: 'shop', name: 'As it was' });
     const refused = await flowrun('flow', 'update', before.flowId, ...config(given));
-    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused).toMatchObject({ code: 2, out: '' });
     expect(refused.err).toContain(says);
     expect(refused.err).not.toMatch(/canary|body\./);
     expect(await flows().find(before.flowId)).toEqual(before);
@@ -149,19 +149,19 @@ describe('what is refused changes nothing, names the field and repeats no secret
     expect([nameless.code, nameless.err]).toEqual([2, expect.stringContaining('needs a name')]);
     const named = ['--name', 'x', '--prompt', 'Go', '--timezone', 'UTC'];
     const timeless = await flowrun('flow', 'create', '--project', 'shop', ...named);
-    expect(timeless).toMatchObject({ code: 1, err: expect.stringContaining('there is none') });
+    expect(timeless).toMatchObject({ code: 2, err: expect.stringContaining('there is none') });
   });
 
   test('a group that is none, whatever options say of it', async () => {
     const named = ['--project', 'shop', '--name', 'x', '--network', 'open'];
     const refused = await flowrun('flow', 'create', ...named, ...config({ network: 'canary' }));
-    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/^network: /)]);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/^network: /)]);
   });
 
   test('more hosts than a flow may name, one by one', async () => {
     const hosts = Array.from({ length: 201 }, (_, n) => ['--allow-host', `h${n}.test`]).flat();
     const refused = await flowrun('flow', 'create', '--project', 'shop', '--name', 'x', ...hosts);
-    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('allowedHosts: ')]);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('allowedHosts: ')]);
   });
 });
 
@@ -177,7 +177,7 @@ describe('a project', () => {
     const [, key = ''] = config('sk-canary');
     const own = ['--own-model-key-file', key, '--own-model-base-url', 'https://m.test:99999'];
     const refused = await flowrun('project', 'set', 'shop', ...own);
-    expect(refused).toMatchObject({ code: 1, err: 'model.baseUrl: is no address\n' });
+    expect(refused).toMatchObject({ code: 2, err: 'model.baseUrl: is no address\n' });
   });
 });
 

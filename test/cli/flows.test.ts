@@ -85,7 +85,7 @@ describe('flows', () => {
       cron: '0 3 * * *',
       timezone: 'Europe/Berlin',
     });
-    expect((await flowrun('flow', 'update', flowId, '--schedule', 'daily')).code).toBe(1);
+    expect((await flowrun('flow', 'update', flowId, '--schedule', 'daily')).code).toBe(2);
     expect((await update('--schedule', 'none')).schedule).toBeNull();
   });
 

@@ -46,7 +46,7 @@ describe('projects', () => {
       apiKey: 'sk-own-model',
       baseUrl: 'https://models.example.test',
     });
-    expect((await set('--own-model-key-file', keyFile)).code).toBe(1);
+    expect((await set('--own-model-key-file', keyFile)).code).toBe(2);
     expect((await set('--own-model-key-file', 'none')).code).toBe(0);
     expect(await projects.readModel('shop')).toBeNull();
   });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts';
 import { inThisProcess } from './in-this-process.ts';
 import { type Cli, cliWith } from './run-cli.ts';
@@ -78,6 +78,56 @@ describe('wrong usage ends with 2 and says what was expected', () => {
     const { code, out, err } = await flowrun('project', 'create', 'a/b');
     expect(err).toContain('Expected 1 to 64 letters');
     expect({ code, out }).toEqual({ code: 2, out: '' });
+  });
+});
+
+describe('options that make no sense together, or none where one is needed, are wrong usage', () => {
+  const keyFile = ['--own-model-key-file', '/etc/hostname'];
+  const address = ['--own-model-base-url', 'https://m.test'];
+  const phrase = ['--passphrase-file', '/proc/sys/kernel/random/uuid'];
+  const create = ['flow', 'create', '--project', 'shop'];
+  const update = ['flow', 'update', unknownId];
+  const set = ['project', 'set', 'shop'];
+  test.each([
+    [[], 'Usage: flowrun'],
+    [['flow'], 'Usage: flowrun flow'],
+    [['flow', 'show', unknownId, unknownId], 'too many arguments'],
+    [['host', 'list', '--draining'], "unknown option '--draining'"],
+    [['migrate', 'now'], 'too many arguments'],
+    [['doctor', '--fix', 'api'], 'too many arguments'],
+    [['operator', 'add'], "missing required argument 'name'"],
+    [create, 'a flow needs a name'],
+    [[...create, '--name', 'x', '--timezone', 'UTC'], 'there is none'],
+    [[...create, '--name', 'x', '--schedule', 'none', '--timezone', 'UTC'], 'takes it away'],
+    [[...create, '--name', 'x', '--schedule', '0 3 * * *'], 'schedule: needs a prompt'],
+    [[...create, '--name', 'x', '--prompt', 'x', '--schedule', 'daily'], 'schedule.cron: must'],
+    [update, 'Nothing is to be changed: say what by an option; flowrun flow update --help'],
+    [[...update, '--json'], 'Nothing is to be changed'],
+    [[...update, '--schedule', 'none', '--timezone', 'UTC'], '--schedule none takes it away'],
+    [[...update, '--prompt', 'x', '--prompt-file', '/etc/hostname'], 'cannot be used with'],
+    [set, 'Nothing is to be changed: say what by an option; flowrun project set --help'],
+    [[...set, ...keyFile], 'are given together'],
+    [[...set, ...address], 'are given together'],
+    [[...set, '--own-model-key-file', 'none', ...address], 'are given together'],
+    [['key', 'create', '--project', 'shop'], "required option '--name <text>' not specified"],
+    [['backup', '/nowhere/x'], 'Say how the key is kept'],
+    [['backup', '/nowhere/x', '--without-key', ...phrase], 'Say how the key is kept'],
+    [['restore', '/nowhere/x', '--key-to', '/nowhere/key'], 'are given together'],
+    [['restore', '/nowhere/x', ...phrase], 'are given together'],
+    [['restore', '/nowhere/x', '--key-to', '/nowhere/key', ...phrase, '--replace'], 'to --replace'],
+  ])('%j', async (args, message) => {
+    vi.stubEnv('DATABASE_URL', database.url);
+    vi.stubEnv('ENCRYPTION_KEY', encryptionKey);
+    const { code, err } = await inThisProcess(args);
+    vi.unstubAllEnvs();
+    expect(err).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  test('standard input for two of them', async () => {
+    const piped = cliWith({ DATABASE_URL: database.url, ENCRYPTION_KEY: encryptionKey }, 'Hello.');
+    const { code, err } = await piped(...update, '--prompt-file', '-', '--instructions-file', '-');
+    expect([code, err]).toEqual([2, expect.stringContaining('read for another option already')]);
   });
 });
 
