@@ -1,6 +1,7 @@
 // The stack that `npm run demo` and `npm start` bring up and `npm run stop` ends.
 
 import { all } from './all.ts';
+import { byHand } from './by-hand.ts';
 import { type DemoPorts, demoPorts } from './demo-ports.ts';
 import { type Folders, foldersOf } from './folders.ts';
 import { withStackLock } from './lock.ts';
@@ -26,7 +27,7 @@ export function ensureDemoStack(): Promise<DemoStack> {
     try {
       return await bringUp(folders, ports);
     } catch (error) {
-      say('\nWhat has been started stays up for the next try; npm run stop ends it.');
+      say(`\nWhat has been started stays up for the next try; ${byHand('npm run stop')} ends it.`);
       throw error;
     }
   });

@@ -28,7 +28,7 @@ async function demonstrate(): Promise<void> {
     title('Its stream, as it comes');
     await watchStream(api, runId);
     await showFiles(api, runId);
-    await showWebhook(stack.env, flow.projectId, receiver.received);
+    await showWebhook(stack.env, receiver.received);
     await showRecord(api, runId);
     await showWayOn(stack.env, { ...flow, runId });
     title(`Done in ${((Date.now() - begun) / 1000).toFixed(1)} s`);

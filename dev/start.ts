@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning } from './background.ts';
+import { byHand } from './by-hand.ts';
 import { type DemoStack, ensureDemoStack } from './demo-stack.ts';
 import { CannotGoOn, failWith } from './failure.ts';
 import { say } from './progress.ts';
@@ -18,13 +19,12 @@ async function stayInFront(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort());
   say(`\nAPI            ${stack.env.PUBLIC_URL}`);
   if (stack.env.TEMPORAL_UI_URL) say(`Temporal UI    ${stack.env.TEMPORAL_UI_URL}`);
-  say('Ctrl-C ends the service; npm run stop ends everything.\n');
+  say(`Ctrl-C ends the service; ${byHand('npm run stop')} ends everything.\n`);
   const fallen = await followLogs(stack, end.signal);
   await stopService(stack.folders);
   if (fallen !== undefined) throw new CannotGoOn(`The ${fallen} has ended by itself; see above.`);
-  say(
-    '\nThe service has ended. Postgres, Redis, Temporal and Docker go on: npm run stop ends them.',
-  );
+  say('\nThe service has ended. Postgres, Redis, Temporal and Docker go on.');
+  say(`${byHand('npm run stop')} ends them.`);
 }
 
 /** Shows the logs until the reader has had enough or one of the two processes is gone. */

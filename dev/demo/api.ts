@@ -1,3 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { byHand } from '../by-hand.ts';
+import { CannotGoOn } from '../failure.ts';
+import { say } from '../progress.ts';
+
 /** The service over HTTP, used as its clients use it. */
 export interface Api {
   call: (method: string, path: string, options?: CallOptions) => Promise<Response>;
@@ -9,24 +14,57 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** Every call carries the key; an answer that is no success is thrown with what the service said. */
-export function createApi(baseUrl: string, key: string): Api {
+const patienceMs = 60_000;
+
+/**
+ * Every call carries the key, and one that is told to come again later does: right after a restore,
+ * or while a part of the service is away. Any other answer that is no success is thrown with what
+ * the service said.
+ */
+export function createApi(baseUrl: string, key: string, withinMs = patienceMs): Api {
   return {
-    async call(method, path, { headers = {}, body, signal } = {}) {
-      const answer = await fetch(`${baseUrl}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${key}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(signal === undefined ? {} : { signal }),
-      });
-      if (answer.ok) return answer;
-      throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
+    async call(method, path, options = {}) {
+      const send = () => fetch(`${baseUrl}${path}`, requestOf(method, key, options));
+      const until = Date.now() + withinMs;
+      for (;;) {
+        const answer = await send();
+        if (answer.ok) return answer;
+        const text = await answer.text();
+        const waitMs = Number(answer.headers.get('retry-after') ?? 1) * 1_000;
+        if (answer.status !== 503)
+          throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+        if (Date.now() + waitMs > until) throw givenUp(withinMs, text);
+        say(`  503 ${messageIn(text)} Again in ${waitMs / 1_000} s.`);
+        await sleep(waitMs);
+      }
     },
   };
+}
+
+function requestOf(method: string, key: string, { headers, body, signal }: CallOptions) {
+  return {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+function givenUp(withinMs: number, text: string): CannotGoOn {
+  return new CannotGoOn(
+    `The service could not go on for ${withinMs / 1_000} s, and said: ${messageIn(text)}\n` +
+      `${byHand('npx flowrun doctor')} says what is wrong.`,
+  );
+}
+
+/** What the service said for people. */
+function messageIn(text: string): string {
+  const { error } = JSON.parse(text) as { error: { message: string } }; // the service's own envelope
+  return error.message;
 }
 
 /** The `data` of a success. */

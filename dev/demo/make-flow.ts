@@ -1,42 +1,60 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { byHand } from '../by-hand.ts';
 import { repository } from '../folders.ts';
 import { say } from '../progress.ts';
 import { run } from '../run.ts';
 import type { ServiceEnv } from '../service-env.ts';
 
-export interface NewFlow {
-  projectId: string;
+export interface DemoFlow {
   flowId: string;
   key: string;
 }
 
-/** What an operator types, shown and done. */
-export async function makeFlow(env: ServiceEnv): Promise<NewFlow> {
-  const projectId = `demo-${randomBytes(3).toString('hex')}`;
-  const ofProject = ['--project', projectId];
-  await flowrun(env, ['project', 'create', projectId, '--name', 'Demonstration']);
-  const flow = await flowrun(env, ['flow', 'create', ...ofProject, '--name', 'Writer']);
-  const made = await flowrun(env, ['key', 'create', ...ofProject, '--name', 'demo']);
-  return { projectId, flowId: textIn(flow, 'flowId'), key: textIn(made, 'key') };
+const projectId = 'demo';
+const ofProject = ['--project', projectId];
+const flowName = 'Writer';
+
+/**
+ * What an operator types, shown and done. Project and flow are those of the demo before, where there
+ * was one: only the key is made anew, since nobody can read it again.
+ */
+export async function makeFlow(env: ServiceEnv): Promise<DemoFlow> {
+  const flowId = (await findFlow(env)) ?? (await newFlow(env));
+  const { key } = await flowrun<{ key: string }>(env, [
+    ...['key', 'create', ...ofProject, '--name', 'demo'],
+  ]);
+  return { flowId, key };
 }
 
-/** The secret that signs the webhooks of a project. */
-export async function webhookSecretOf(env: ServiceEnv, projectId: string): Promise<string> {
-  return textIn(await flowrun(env, ['project', 'webhook-secret', projectId]), 'webhookSecret');
+/** A flow that was changed since then may do something else: the demo leaves it alone. */
+async function findFlow(env: ServiceEnv): Promise<string | undefined> {
+  const flows = await flowrun<{ flowId: string; name: string; version: number }[]>(env, [
+    ...['flow', 'list', ...ofProject],
+  ]);
+  const flow = flows.find(({ name, version }) => name === flowName && version === 1);
+  if (flow !== undefined) say('  (project and flow are there from the demo before)');
+  return flow?.flowId;
 }
 
-async function flowrun(env: ServiceEnv, args: string[]): Promise<Record<string, unknown>> {
-  say(`  npx flowrun ${args.join(' ')}`);
+async function newFlow(env: ServiceEnv): Promise<string> {
+  const projects = await flowrun<{ projectId: string }[]>(env, ['project', 'list']);
+  if (!projects.some((project) => project.projectId === projectId))
+    await flowrun(env, ['project', 'create', projectId, '--name', 'Demonstration']);
+  const args = ['flow', 'create', ...ofProject, '--name', flowName];
+  return (await flowrun<{ flowId: string }>(env, args)).flowId;
+}
+
+/** The secret that signs the webhooks of the project. */
+export async function webhookSecretOf(env: ServiceEnv): Promise<string> {
+  const args = ['project', 'webhook-secret', projectId];
+  return (await flowrun<{ webhookSecret: string }>(env, args)).webhookSecret;
+}
+
+async function flowrun<T>(env: ServiceEnv, args: string[]): Promise<T> {
+  say(`  ${byHand(`npx flowrun ${args.join(' ')}`)}`);
   const program = join(repository, 'cli/flowrun.mjs');
   const output = await run(process.execPath, [program, ...args, '--json'], {
     env: { ...process.env, ...env },
   });
-  return JSON.parse(output) as Record<string, unknown>; // one record, as --json promises
-}
-
-function textIn(record: Record<string, unknown>, field: string): string {
-  const value = record[field];
-  if (typeof value === 'string') return value;
-  throw new Error(`flowrun named no ${field}`);
+  return JSON.parse(output) as T; // what --json promises, of this very version
 }

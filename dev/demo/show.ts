@@ -1,7 +1,8 @@
+import { byHand, upByHand } from '../by-hand.ts';
 import { say } from '../progress.ts';
 import type { ServiceEnv } from '../service-env.ts';
 import { type Api, dataOf } from './api.ts';
-import { type NewFlow, webhookSecretOf } from './make-flow.ts';
+import { type DemoFlow, webhookSecretOf } from './make-flow.ts';
 import { workflowIdOf } from './operator.ts';
 import { indented, title } from './title.ts';
 import { type Delivery, isGenuine } from './webhook-receiver.ts';
@@ -19,14 +20,10 @@ export async function showFiles(api: Api, runId: string): Promise<void> {
   say(`\n${(await content.text()).replace(/^/gm, '  │ ')}`);
 }
 
-export async function showWebhook(
-  env: ServiceEnv,
-  projectId: string,
-  received: Promise<Delivery>,
-): Promise<void> {
+export async function showWebhook(env: ServiceEnv, received: Promise<Delivery>): Promise<void> {
   title('The webhook that reports the end, over https');
   const delivery = await withinTime(received);
-  const secret = await webhookSecretOf(env, projectId);
+  const secret = await webhookSecretOf(env);
   if (!isGenuine(delivery, secret)) throw new Error('the signature is not the project’s');
   say(indented(JSON.parse(delivery.body)));
   say(`  X-Service-Signature: ${delivery.signature}`);
@@ -38,7 +35,7 @@ export async function showRecord(api: Api, runId: string): Promise<void> {
   say(indented(await dataOf(await api.call('GET', `/api/v1/runs/${runId}`))));
 }
 
-export interface Made extends NewFlow {
+export interface Made extends DemoFlow {
   runId: string;
 }
 
@@ -56,7 +53,8 @@ export async function showWayOn(env: ServiceEnv, { flowId, key, runId }: Made): 
     -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
     -d '{"prompt": "Write a poem about durable workflows to poem.txt"}'
   curl -N -H "Authorization: Bearer $KEY" ${url}/api/v1/runs/RUN_ID/stream`);
-  say('\nThe stack stays up; npm run stop ends it.');
+  say(`\nThe stack stays up; this ends it:\n  ${byHand('npm run stop')}`);
+  say(`and this shows it once more:\n  ${upByHand('npm run demo')}`);
 }
 
 async function withinTime<T>(promise: Promise<T>): Promise<T> {

@@ -42,6 +42,20 @@ test('the demo says that a port is none, and starts nothing', async () => {
   expect(started()).toEqual([]);
 });
 
+test('a demo that failed names the command that ends what it has begun, for this very stack', async () => {
+  const nobody = '127.0.0.1:1';
+  const { code, said } = await command('demo', {
+    ...(await freePorts()),
+    DATABASE_URL: `postgres://nobody@${nobody}/none`,
+    REDIS_URL: `redis://${nobody}`,
+    TEMPORAL_ADDRESS: nobody,
+    DOCKER_HOST: 'unix:///nowhere/docker.sock',
+    ANTHROPIC_API_KEY: 'sk-none',
+  });
+  expect(code).toBe(1);
+  expect(said).toContain(`for the next try; FLOWRUN_DATA=${folder} npm run stop ends it.`);
+});
+
 test.each(['demo', 'stop'])('%s refuses while another command works on the stack', async (name) => {
   const lock = await takeLock(join(folder, 'demo.lock'));
   const { code, said } = await command(name, await freePorts());
