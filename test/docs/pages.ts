@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repository } from '../../dev/folders.ts';
+
+export interface Page {
+  /** From the top of the tree. */
+  path: string;
+  text: string;
+}
+
+const atTop = ['README.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md'];
+const inFolder = readdirSync(join(repository, 'docs')).filter((file) => file.endsWith('.md'));
+
+/** What people read who use or run the service. */
+export const pages: Page[] = [...atTop, ...inFolder.map((file) => `docs/${file}`)].map((path) => ({
+  path,
+  text: readFileSync(join(repository, path), 'utf8'),
+}));
+
+export function pageOf(path: string): string {
+  const found = pages.find((page) => page.path === path);
+  if (found === undefined) throw new Error(`no page ${path}`);
+  return found.text;
+}
+
+/** What stands between backticks or in a block of code, and where. */
+export function codeIn({ path, text }: Page): { path: string; code: string }[] {
+  const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
+    block.split('\n'),
+  );
+  const prose = text.replaceAll(/^```.*?^```$/gms, '');
+  const spans = [...prose.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
+  return [...blocks, ...spans].map((code) => ({ path, code: code.replaceAll('\n', ' ') }));
+}
+
+const folders = [
+  ...['api', 'activities', 'cli', 'config', 'core', 'deploy', 'dev', 'ops'],
+  ...['sandbox', 'systems', 'worker', 'workflows'],
+];
+
+/** All that the service is made of, or a folder of it, as one text. */
+export function readSource(of: string[] = folders): string {
+  const files = of.flatMap((folder) =>
+    readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(ts|mjs|sql|yml|json|sh)$/.test(file) && !file.includes('node_modules'))
+      .map((file) => join(repository, folder, file)),
+  );
+  const all = [...files, join(repository, 'docker-compose.yml')];
+  return all.map((file) => readFileSync(file, 'utf8')).join('\n');
+}

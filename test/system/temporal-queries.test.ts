@@ -1,0 +1,124 @@
+// The queries of docs/temporal-ui.md, as they stand there but for the names, find what their table says.
+
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createFlowStore } from '../../systems/postgres/flow-store.ts';
+import { createSealer } from '../../systems/postgres/seal.ts';
+import { pageOf } from '../docs/pages.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { openConversation } from '../support/conversation.ts';
+import { untilAsleep, untilWorking } from '../support/run-ways.ts';
+import { hostIdIn, type Service, startService } from '../support/service.ts';
+import { stackEnv } from '../support/stack-env.ts';
+import { workflowIdOf } from '../support/workflow-of.ts';
+
+const patiently = { timeout: 120_000 };
+const sessionId = `customer-${randomUUID()}`;
+let service: Service;
+let connection: Connection;
+/** By the name of what it is, the workflow that stands for it. */
+let workflows: Record<string, string>;
+let scheduledFlowId: string;
+
+beforeAll(async () => {
+  connection = await Connection.connect({ address: stackEnv.temporalAddress });
+  const idle = { SESSION_IDLE_MS: '1500', SESSION_ATTENDED_IDLE_MS: '1500' };
+  service = await startService({ env: { RECONCILE_EVERY_MS: '500', ...idle } });
+}, 240_000);
+afterAll(async () => {
+  await service?.stop();
+  await connection?.close();
+});
+
+const client = () => new Client({ connection });
+
+async function runAtWork(): Promise<string> {
+  const { runId } = await service.trigger({ prompt: script([{ say: 'here' }, { hang: true }]) });
+  await untilWorking(service, { runId });
+  return workflowIdOf(service, runId);
+}
+
+async function terminatedRun(): Promise<string> {
+  const workflowId = await runAtWork();
+  await client().workflow.getHandle(workflowId).terminate('a test');
+  return workflowId;
+}
+
+async function sessionAsleep(): Promise<string> {
+  const chat = await openConversation(service, { sessionId });
+  await chat.say(script([{ say: 'one' }]));
+  await untilAsleep(service, chat);
+  return workflowIdOf(service, chat.runId);
+}
+
+/** At a moment that the schedule is given by hand. */
+async function scheduledRun(): Promise<string> {
+  const { pool } = service.database;
+  const schedule = { cron: '0 4 1 1 *', timezone: 'UTC' };
+  const flows = createFlowStore(pool, createSealer(service.encryptionKey));
+  const { projectId } = service;
+  const flow = { projectId, name: 'Planned', prompt: script([{ say: 'planned' }]), schedule };
+  ({ flowId: scheduledFlowId } = await flows.create(flow));
+  const handle = client().schedule.getHandle(`flow/${scheduledFlowId}`);
+  const trigger = () =>
+    handle.trigger().then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(trigger, patiently).toBe(true);
+  const runs = () =>
+    pool.query<{ id: string }>(
+      `select workflow_id as id from runs where trigger_type = 'schedule'`,
+    );
+  await expect.poll(async () => (await runs()).rows.length, patiently).toBe(1);
+  return (await runs()).rows[0]?.id ?? '';
+}
+
+const section = pageOf('docs/temporal-ui.md').split('## Finding workflows')[1] ?? '';
+const examples = [...section.matchAll(/^\| ([a-z].+) \| `(.+)` \|$/gm)].map(
+  ([, purpose = '', query = '']) => ({ purpose, query }),
+);
+
+/** What each finds of this service's, and nothing else of it. */
+const wanted: Record<string, string[]> = {
+  'what runs on a host': ['live'],
+  'a project’s live runs': ['live'],
+  'sessions that are asleep': ['asleep'],
+  'one session': ['asleep'],
+  'scheduled runs of a flow since Monday': ['scheduled'],
+  'what was ended by hand': ['terminated'],
+};
+
+it('are known here, each with what it is to find', { timeout: 400_000 }, async () => {
+  workflows = {
+    live: await runAtWork(),
+    asleep: await sessionAsleep(),
+    scheduled: await scheduledRun(),
+    terminated: await terminatedRun(),
+  };
+  expect(examples.map(({ purpose }) => typographic(purpose)).toSorted()).toEqual(
+    Object.keys(wanted).toSorted(),
+  );
+});
+
+it.each(examples)('find $purpose', { timeout: 180_000 }, async ({ purpose, query }) => {
+  const expected = wanted[typographic(purpose)]?.map((name) => workflows[name]);
+  await expect.poll(() => findOurs(asked(query)), patiently).toEqual(expected);
+});
+
+const typographic = (text: string): string => text.replaceAll("'", '’');
+
+const asked = (query: string): string =>
+  query
+    .replace('host-1a2b3c4d', hostIdIn(service.dataDir))
+    .replace('"acme"', `"${service.projectId}"`)
+    .replace('customer-42', sessionId)
+    .replace('FlowId="…"', `FlowId="${scheduledFlowId}"`);
+
+async function findOurs(query: string): Promise<string[]> {
+  const ours = new Set(Object.values(workflows));
+  const all: string[] = [];
+  for await (const { workflowId } of client().workflow.list({ query })) all.push(workflowId);
+  return all.filter((workflowId) => ours.has(workflowId));
+}
