@@ -6,7 +6,7 @@ import { findMissing } from './search-attributes.ts';
 export interface TemporalFacts {
   version: string;
   hasNamespace: boolean;
-  /** How many workers have asked this instance for work in the last minutes. */
+  /** How many workers have asked for this instance's work in the last five minutes, gone or not. */
   workers: number;
 }
 

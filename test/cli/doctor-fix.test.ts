@@ -221,8 +221,11 @@ test(
     await service.worker.kill('SIGKILL');
     for (const { containerId } of await service.sandboxes.list())
       await service.sandboxes.remove(containerId);
+    const stillAsked = (await doctor()).of('workers');
+    expect(stillAsked).toMatchObject({ state: 'ok' });
     await query(`update hosts set last_seen = last_seen - interval '1 minute'`);
     const { about } = await doctor({ fix: true });
+    expect(about('no_worker')).toMatch(/heard of by Postgres any more.*Start a worker/);
     expect(about('run_without_container')).toContain(runId);
     expect(about('host_silent')).toContain('Start its worker again on the same data folder');
     expect(await service.readRun(runId)).toMatchObject({ finishedAt: null });

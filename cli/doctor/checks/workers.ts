@@ -1,3 +1,4 @@
+import { hostTimes } from '../../../core/host-times.ts';
 import type { Host } from '../../../systems/postgres/host-store.ts';
 import { type Check, counted, notHere, seen, type Trouble } from '../check.ts';
 
@@ -11,18 +12,26 @@ export const workers: Check = {
   },
   async look({ temporal, config, hosts }) {
     if (temporal === null) return notHere('TEMPORAL_ADDRESS is not set here');
-    const others = instancesOf(await hosts.list()).filter((name) => name !== config.instance);
+    const all = await hosts.list();
+    const others = instancesOf(all).filter((name) => name !== config.instance);
     if (others.length > 0) return seen([], otherInstance(config.instance, others));
     const { workers: count } = await temporal.facts();
-    if (count > 0) return seen([`${counted(count, 'worker')} asked for work lately`]);
-    return seen([], {
-      code: 'no_worker',
-      what: `No worker of the instance ${config.instance} asks Temporal for work.`,
-      advice:
-        'Start a worker, and see its log if it does not stay. It has to have the same INSTANCE, TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE as the API.',
-    });
+    if (count === 0) return seen([], noWorker(config.instance, 'asks Temporal for work'));
+    const { unseenMs } = hostTimes(config.times.hostLostMs);
+    // Temporal remembers for minutes who has asked it; Postgres hears of each worker every few seconds.
+    if (all.length > 0 && all.every(({ silentMs }) => silentMs >= unseenMs)) {
+      return seen([], noWorker(config.instance, 'is heard of by Postgres any more'));
+    }
+    return seen([`${counted(count, 'worker')} asked for work within the last five minutes`]);
   },
 };
+
+const noWorker = (instance: string, does: string): Trouble => ({
+  code: 'no_worker',
+  what: `No worker of the instance ${instance} ${does}.`,
+  advice:
+    'Start a worker, and see its log if it does not stay. It has to have the same INSTANCE, TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE as the API.',
+});
 
 const instancesOf = (hosts: Host[]): string[] =>
   hosts.flatMap(({ report }) => (report === null ? [] : [report.instance]));
