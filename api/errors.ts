@@ -67,6 +67,10 @@ export const invalid = (message: string, details?: ErrorDetails) =>
 export const notFound = (what = 'Resource') =>
   new ApiError('NOT_FOUND', `${what} not found, or not accessible to this project.`);
 
+/** It can be read still, and takes nothing more. */
+export const sessionOver = () =>
+  new ApiError('NOT_FOUND', 'The session has ended, and cannot be gone on with. Open another.');
+
 export const unauthorized = () =>
   new ApiError('UNAUTHORIZED', 'The API key is missing, malformed, expired or revoked.', {
     headers: { 'www-authenticate': 'Bearer' },

@@ -3,7 +3,7 @@ import type { Flow } from '../core/flow.ts';
 import type { Run } from '../core/run.ts';
 import type { Caller } from './app-types.ts';
 import type { ApiDeps } from './deps.ts';
-import { notFound } from './errors.ts';
+import { notFound, sessionOver } from './errors.ts';
 import { restorationUnsettled } from './gate-error.ts';
 import { runConfigOf } from './run-config.ts';
 import type { SessionBody } from './schemas/session.ts';
@@ -18,6 +18,12 @@ export interface Opening {
   log: FastifyBaseLogger;
 }
 
+export interface OpenedSession extends Run {
+  sessionId: string;
+  /** It was there before. */
+  isResumed: boolean;
+}
+
 /**
  * The session of this id, or a new one: nothing runs yet. Of one that exists already nothing changes;
  * one that has ended is not opened again.
@@ -26,7 +32,7 @@ export async function openSession(
   deps: Pick<ApiDeps, 'sessions' | 'newId' | 'runTimeoutMs'>,
   workflows: Pick<WorkflowCalls, 'start'>,
   { caller, flow, body, context, requestId, log }: Opening,
-): Promise<Run & { sessionId: string }> {
+): Promise<OpenedSession> {
   const config = runConfigOf(body, context);
   const sessionId = body.sessionId ?? deps.newId();
   const ownRunId = deps.newId();
@@ -49,13 +55,15 @@ export async function openSession(
     config,
   });
   if (run === 'unsettled') throw restorationUnsettled();
-  if (run.runId === ownRunId) {
+  const isResumed = run.runId !== ownRunId;
+  if (!isResumed) {
     const { runId, flowId, projectId } = run;
     log.info({ runId, sessionId, flowId, projectId }, 'session_opened');
   }
-  if (run.endCause !== null || run.deletedAt !== null) throw notFound('Session');
+  if (run.deletedAt !== null) throw notFound('Session');
+  if (run.endCause !== null) throw sessionOver();
   if (run.workflowStartedAt === null) await workflows.start(run);
-  return { ...run, sessionId };
+  return { ...run, sessionId, isResumed };
 }
 
 function namesOf(

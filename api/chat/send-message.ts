@@ -4,7 +4,7 @@ import { bellOfSession } from '../../core/host-request.ts';
 import type { Run } from '../../core/run.ts';
 import type { StoredMessage } from '../../systems/postgres/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
-import { notFound } from '../errors.ts';
+import { sessionOver } from '../errors.ts';
 import { gateError } from '../gate-error.ts';
 import type { DecodedFile } from '../given-files.ts';
 import type { WorkflowCalls } from '../workflow-calls.ts';
@@ -51,7 +51,7 @@ export async function sendMessage(
     deps.bells.ring(bellOfSession(runId));
     const told = await workflows.message(run, messageId);
     if (told === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
-      throw notFound('Session');
+      throw sessionOver();
     }
   }
   return { messageId, position };
@@ -79,7 +79,7 @@ function noteDecision(
 type Accepted = Extract<StoredMessage, { messageId: string }>;
 
 function accepted(stored: StoredMessage): Accepted {
-  if (stored.outcome === 'gone') throw notFound('Session');
+  if (stored.outcome === 'gone') throw sessionOver();
   if (stored.outcome !== 'refused') return stored;
   throw gateError(stored);
 }

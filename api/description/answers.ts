@@ -17,6 +17,10 @@ export const headers = {
   'Idempotency-Replayed': header('`true` where the run had been started before.', {
     type: 'string',
   }),
+  'Session-Resumed': header(
+    '`true` where the session was there before: what else the request brought has changed nothing.',
+    { type: 'string' },
+  ),
   Link: header('The next page, with `rel="next"`; absent on the last one.', { type: 'string' }),
 };
 

@@ -41,7 +41,10 @@ function polishOperation(path: string, operation: Node): Node {
     ...operation,
     ...(named.length === 0 ? {} : { parameters: named }),
     ...(isNode(requestBody) ? { requestBody: polishBody(requestBody) } : {}),
-    responses: polishResponses(withBodyErrors(operation), names),
+    responses: polishResponses(withBodyErrors(operation), {
+      parameters: names,
+      operationId: operation.operationId,
+    }),
   };
 }
 
@@ -64,12 +67,15 @@ function withBodyErrors({ requestBody, responses }: Node): Node {
 }
 
 /** What never succeeds still needs a word on what else may come. */
-function polishResponses(responses: Node, parameters: string[]): Node {
+function polishResponses(
+  responses: Node,
+  operation: { parameters: string[]; operationId: unknown },
+): Node {
   const polished = mapMembers(responses, (status, response) => [
     status,
     Number(status) >= 400
       ? { $ref: `#/components/responses/${errorName(status)}` }
-      : polishSuccess({ status, response: response as Node, parameters }),
+      : polishSuccess({ status, response: response as Node, ...operation }),
   ]);
   const succeeds = Object.keys(responses).some((status) => Number(status) < 400);
   return succeeds ? polished : { ...polished, default: { $ref: '#/components/responses/Error' } };

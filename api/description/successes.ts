@@ -8,21 +8,27 @@ export interface Success {
   response: Node;
   /** Names of what the operation takes. */
   parameters: string[];
+  operationId: unknown;
 }
 
-export function polishSuccess({ status, response, parameters }: Success): Node {
+export function polishSuccess({ status, response, ...operation }: Success): Node {
   const { content, ...rest } = mapNodes(response, open);
   const hasBody = status !== '204' && status !== '304';
   return {
     ...rest,
     description: STATUS_CODES[Number(status)],
-    headers: headerRefs(...headersBesides(status, parameters)),
+    headers: headerRefs(...headersBesides(status, operation)),
     ...(hasBody ? { content: typed(content) } : {}),
   };
 }
 
-function headersBesides(status: string, parameters: string[]): HeaderName[] {
-  if (status === '201') return ['Location'];
+function headersBesides(
+  status: string,
+  { parameters, operationId }: Pick<Success, 'parameters' | 'operationId'>,
+): HeaderName[] {
+  if (status === '201') {
+    return operationId === 'openSession' ? ['Location', 'Session-Resumed'] : ['Location'];
+  }
   if (status === '206') return ['ETag', 'Content-Disposition', 'Content-Range'];
   if (status === '304') return ['ETag'];
   if (parameters.includes('filePath')) return ['ETag', 'Content-Disposition'];

@@ -53,6 +53,7 @@ const exposedHeaders = [
   'Location',
   'Link',
   'Idempotency-Replayed',
+  'Session-Resumed',
   'ETag',
   'Content-Disposition',
   'Content-Range',

@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import { type App, projectOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { notFound } from '../errors.ts';
+import { sessionOver } from '../errors.ts';
 import { loadSession } from '../load-session.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { noQuery } from '../schemas/run.ts';
@@ -26,9 +26,9 @@ export function changeSessionConfig(app: App, deps: ApiDeps): void {
   app.patch(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request) => {
     const { params, body } = request;
     const { run } = await loadSession(deps, params, projectOf(request));
-    if (run.endCause !== null) throw notFound('Session');
+    if (run.endCause !== null) throw sessionOver();
     const config = await deps.sessions.changeConfig(run.runId, (known) => patchConfig(known, body));
-    if (config === null) throw notFound('Session');
+    if (config === null) throw sessionOver();
     request.log.info({ runId: run.runId }, 'session_config_changed');
     return {
       data: {

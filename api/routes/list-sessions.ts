@@ -6,7 +6,7 @@ import { linkNext, pageLimit } from '../pages.ts';
 import { cursorOf, placeOf } from '../run-place.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { flowParams } from '../schemas/run.ts';
-import { sessionRecord, sessionsQuery } from '../schemas/session.ts';
+import { type SessionsQuery, sessionRecord, sessionsQuery } from '../schemas/session.ts';
 import { sessionView } from '../views/session-view.ts';
 
 const schema = {
@@ -23,16 +23,25 @@ const schema = {
 export function listSessions(app: App, deps: ApiDeps): void {
   app.get('/api/v1/flows/:flowId/sessions', { schema }, async (request, reply) => {
     const { flowId } = await loadFlow(deps, request.params.flowId, projectOf(request));
-    const limit = pageLimit(request.query);
-    const after = placeOf(request.query.cursor);
-    const wanted = { flowId, limit: limit + 1, ...(after && { after }) };
+    const { cursor, label: labels, ...filter } = request.query;
+    const limit = pageLimit(filter);
+    const after = placeOf(cursor);
+    const wanted = { ...filter, labels, flowId, limit: limit + 1, ...(after && { after }) };
     const found = await deps.sessions.list(wanted);
     const sessions = found.slice(0, limit);
     const last = sessions.at(-1);
     if (found.length > limit && last !== undefined) {
-      const cursor = cursorOf(last.run);
-      linkNext(reply, `${deps.publicUrl}/api/v1/flows/${flowId}/sessions`, { limit, cursor });
+      const further = { ...asAsked(request.query), limit, cursor: cursorOf(last.run) };
+      linkNext(reply, `${deps.publicUrl}/api/v1/flows/${flowId}/sessions`, further);
     }
     return { data: sessions.map((session) => sessionView(session, deps.publicUrl)) };
   });
+}
+
+function asAsked({ status, ended, label }: SessionsQuery) {
+  return {
+    status,
+    ended: ended === undefined ? undefined : String(ended),
+    label: label?.map(([key, value]) => `${key}:${value}`),
+  };
 }

@@ -14,6 +14,8 @@ import type { WorkflowCalls } from '../workflow-calls.ts';
 const schema = {
   operationId: 'openSession',
   summary: 'Open a conversation, or resolve one, and learn where to watch it',
+  description:
+    'Nothing runs yet. Of a session that is there already nothing changes, whatever else is sent: it keeps its name, its labels and its configuration, and the answer says so by the header `Session-Resumed`. Its configuration is rotated with `PATCH …/sessions/{sessionId}/config`. One that has ended is not opened again.',
   params: flowParams,
   querystring: noQuery,
   body: sessionBody,
@@ -32,7 +34,8 @@ export function openSessionRoute(app: App, deps: ApiDeps, workflows: WorkflowCal
     if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
     const { body, headers, id: requestId, log } = request;
     const opening = { caller, flow, body, context: contextOf(headers), requestId, log };
-    const { sessionId, runId } = await openSession(deps, workflows, opening);
+    const { sessionId, runId, isResumed } = await openSession(deps, workflows, opening);
+    if (isResumed) reply.header('session-resumed', 'true');
     reply.code(201).header('location', publicPath(deps.publicUrl, runPath(runId)));
     return { data: { sessionId, runId, streamUrl: streamUrl(runId, deps.publicUrl) } };
   });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import { pageQuery } from '../pages.ts';
 import { givenFiles } from './given-files.ts';
-import { labels } from './labels.ts';
+import { labelFilter, labels } from './labels.ts';
 import { flowParams, runRecord } from './run.ts';
 import { configFields } from './run-config.ts';
 import { sessionId } from './session-id.ts';
@@ -35,7 +35,21 @@ export const sessionRecord = runRecord
 /** An id that no session can have names none. */
 export const sessionParams = flowParams.extend({ sessionId: z.string() });
 
-export const sessionsQuery = z.strictObject(pageQuery);
+/** Each filter narrows the list further. */
+export const sessionsQuery = z.strictObject({
+  ...pageQuery,
+  status: runRecord.shape.status.optional(),
+  ended: z
+    .enum(['true', 'false'])
+    .transform((given) => given === 'true')
+    .optional()
+    .meta({
+      description: 'Those that have ended, or those that have not: a sleeping one may be either.',
+    }),
+  label: labelFilter.optional(),
+});
+
+export type SessionsQuery = z.infer<typeof sessionsQuery>;
 
 export const sessionEnded = z
   .object({ sessionId: z.string(), runId: z.uuid(), ended: z.literal(true) })

@@ -53,7 +53,7 @@ export async function listRuns(
     filter.agentStatus ?? null,
     filter.triggerType ?? null,
     filter.sessionId ?? null,
-    filter.labels?.map(asJson) ?? null,
+    filter.labels?.map(labelPair) ?? null,
     filter.createdAfter ?? null,
     filter.createdBefore ?? null,
     after?.createdAt ?? null,
@@ -68,7 +68,7 @@ export async function listRuns(
 }
 
 /** As `label_pairs` gives them back. */
-const asJson = ([key, value]: [string, string]): string =>
+export const labelPair = ([key, value]: [string, string]): string =>
   `${JSON.stringify(key)}:${JSON.stringify(value)}`;
 
 const bytesOfResult = `

@@ -1,6 +1,8 @@
+import type { RunStatus } from '../../core/run.ts';
 import type { Session, SessionConfig, SessionPlan } from '../../core/session.ts';
 import { openSession, type SessionOpening } from './open-session.ts';
 import type { Db, Pool } from './pool.ts';
+import { labelPair } from './run-list.ts';
 import { type RunRow, runColumns, toRun } from './run-row.ts';
 import type { Sealer } from './seal.ts';
 import {
@@ -12,6 +14,11 @@ import {
 export interface SessionQuery {
   flowId: string;
   limit: number;
+  /** What is left out is not asked for. */
+  status?: RunStatus | undefined;
+  ended?: boolean | undefined;
+  /** All of them. */
+  labels?: [key: string, value: string][] | undefined;
   /** The last session of the page before. */
   after?: { createdAt: Date; runId: string };
 }
@@ -64,13 +71,20 @@ async function findSession(db: Db, flowId: string, sessionId: string): Promise<S
   return rows[0] ? toSession(rows[0]) : null;
 }
 
-async function listSessions(db: Db, { flowId, limit, after }: SessionQuery): Promise<Session[]> {
+async function listSessions(db: Db, query: SessionQuery): Promise<Session[]> {
+  const { flowId, limit, status, ended, labels, after } = query;
   const { rows } = await db.query<SessionRow>(
     `${selectSessions}
      where s.flow_id = $1 and r.deleted_at is null
        and ($2::timestamptz is null or (r.created_at, r.id) < ($2, $3::uuid))
+       and ($5::text is null or r.status = $5)
+       and ($6::boolean is null or (r.ended_at is not null) = $6)
+       and ($7::text[] is null or label_pairs(r.labels) @> $7)
      order by r.created_at desc, r.id desc limit $4`,
-    [flowId, after?.createdAt ?? null, after?.runId ?? null, limit],
+    [
+      ...[flowId, after?.createdAt ?? null, after?.runId ?? null, limit],
+      ...[status ?? null, ended ?? null, labels?.map(labelPair) ?? null],
+    ],
   );
   return rows.map(toSession);
 }

@@ -104,5 +104,6 @@ const promised = [
   'Location',
   'Link',
   'Idempotency-Replayed',
+  'Session-Resumed',
   'ETag',
 ];

@@ -1,13 +1,11 @@
-// Sessions at the door: what one may be opened with, what may be changed of it, and how they are listed.
+// Sessions at the door: what one may be opened with, and what may be changed of it.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { caller } from './call.ts';
 import { refusedFields, takenFields } from './field-bodies.ts';
-import { idsOf, nextOf, turnPages } from './lister.ts';
 import { many, one, refusedServers, takenServers } from './server-bodies.ts';
 import { useSessions } from './use-sessions.ts';
 
-const { world, api, tenant, call, open, sessionsOf } = useSessions();
+const { world, tenant, call, open, sessionsOf } = useSessions();
 
 const configFields = ['mcpServers', 'mcpMode', 'appendSystemPrompt', 'disallowedTools', 'env'];
 const isOfSessions = ([, body]: readonly [string, object, ...unknown[]]) =>
@@ -104,8 +102,8 @@ describe('a configuration', () => {
       expect([id, status, json.error.code]).toEqual([id, 404, 'NOT_FOUND']);
     }
     await world.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
-    expect((await change(sessionId, {})).status).toBe(404);
-    expect((await openWith({ sessionId })).status).toBe(404);
+    for (const { status, json } of [await change(sessionId, {}), await openWith({ sessionId })])
+      expect([status, json.error.message]).toEqual([404, expect.stringContaining('has ended')]);
   });
 });
 
@@ -162,8 +160,16 @@ describe('a session', () => {
     const there = await call(sessionsOf({ flowId }), { body });
     expect(there.status).toBe(201);
     expect(there.json.data.runId).not.toBe(here.json.data.runId);
-    const again = await openWith({ ...body, name: 'Later', env: { A: 'x' } });
+    const before = await sealedConfigs();
+    const again = await openWith({ ...body, name: 'Later', env: { A: 'x' }, labels: { a: 'b' } });
     expect(again.json).toEqual(here.json);
+    expect([here, there, again].map(({ headers }) => headers.get('session-resumed'))).toEqual([
+      ...[null, null, 'true'],
+    ]);
+    expect(await sealedConfigs()).toEqual(before);
+    const kept = await call(`${sessionsOf()}/the-same`);
+    expect(kept.json.data).toMatchObject({ name: null, labels: {} });
+    expect((await change('the-same', {})).json.data.env).toEqual([]);
     const chat = (of: string) =>
       call(`/api/v1/flows/${of}/chat`, { body: { ...body, message: 'x' } });
     expect((await chat(tenant.flowId)).json.data.runId).toBe(here.json.data.runId);
@@ -171,29 +177,4 @@ describe('a session', () => {
     await call(`${sessionsOf({ flowId })}/the-same`, { method: 'DELETE' });
     expect((await call(`${sessionsOf()}/the-same`)).json.data.error).toBeUndefined();
   });
-});
-
-test('sessions are listed by flow, latest first, page by page, each once', async () => {
-  const own = await world.tenant();
-  const ask = caller(api, own.key);
-  const list = sessionsOf(own);
-  const ids: string[] = [];
-  for (let n = 0; n < 5; n += 1) ids.unshift((await open(own)).runId);
-  const { flowId } = await world.stores.flows.create({ projectId: own.projectId, name: 'Another' });
-  await ask(sessionsOf({ flowId }), { body: {} });
-  await ask(`/api/v1/flows/${own.flowId}/runs`, { body: { prompt: 'Go' } });
-  for (const limit of [1, 2, 4, 5, 200]) {
-    expect(await turnPages(ask, `${list}?limit=${limit}`), `${limit}`).toEqual(ids);
-  }
-  const first = await ask(`${list}?limit=2`);
-  expect(idsOf(first)).toEqual(ids.slice(0, 2));
-  // What comes meanwhile moves nothing.
-  await open(own);
-  expect(await turnPages(ask, nextOf(first) ?? '')).toEqual(ids.slice(2));
-  await ask(`/api/v1/runs/${ids[3]}`, { method: 'DELETE' });
-  expect(await turnPages(ask, nextOf(first) ?? '')).toEqual([ids[2], ids[4]]);
-  for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor=bm90L29uZQ', 'x=1']) {
-    const { status, json } = await ask(`${list}?${query}`);
-    expect([query, status, json.error.code]).toEqual([query, 400, 'VALIDATION_ERROR']);
-  }
 });

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { caller } from './call.ts';
+import { idsOf, nextOf, turnPages } from './lister.ts';
+import { sessionWorker } from './session-worker.ts';
+import { useSessions } from './use-sessions.ts';
+
+const { world, api, chatOf, open, sessionsOf } = useSessions();
+
+test('sessions are listed by flow, latest first, page by page, each once', async () => {
+  const own = await world.tenant();
+  const ask = caller(api, own.key);
+  const list = sessionsOf(own);
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) ids.unshift((await open(own)).runId);
+  const { flowId } = await world.stores.flows.create({ projectId: own.projectId, name: 'Another' });
+  await ask(sessionsOf({ flowId }), { body: {} });
+  await ask(`/api/v1/flows/${own.flowId}/runs`, { body: { prompt: 'Go' } });
+  for (const limit of [1, 2, 4, 5, 200]) {
+    expect(await turnPages(ask, `${list}?limit=${limit}`), `${limit}`).toEqual(ids);
+  }
+  const first = await ask(`${list}?limit=2`);
+  expect(idsOf(first)).toEqual(ids.slice(0, 2));
+  // What comes meanwhile moves nothing.
+  await open(own);
+  expect(await turnPages(ask, nextOf(first) ?? '')).toEqual(ids.slice(2));
+  await ask(`/api/v1/runs/${ids[3]}`, { method: 'DELETE' });
+  expect(await turnPages(ask, nextOf(first) ?? '')).toEqual([ids[2], ids[4]]);
+  for (const query of refusedQueries) {
+    const { status, json } = await ask(`${list}?${query}`);
+    expect([query, status, json.error.code]).toEqual([query, 400, 'VALIDATION_ERROR']);
+  }
+});
+
+const refusedQueries = [
+  ...['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor=bm90L29uZQ', 'x=1'],
+  ...['status=asleep', 'ended=yes', 'ended=', 'label=a', 'label=:b'],
+];
+
+test('they are narrowed by status, by whether they have ended, and by labels, on every page', async () => {
+  const own = await world.tenant();
+  const ask = caller(api, own.key);
+  const list = sessionsOf(own);
+  const opened = async (labels: object) =>
+    (await ask(list, { body: { labels } })).json.data as { sessionId: string; runId: string };
+  const asleep = await opened({ team: 'core', urgent: '' });
+  const over = await opened({ team: 'core' });
+  const other = await opened({ team: 'edge' });
+  const awake = await open(own);
+  await world.stores.runs.endRun({
+    ...{ runId: over.runId, cause: 'stopped_by_api', detail: null, exitCode: null },
+  });
+  await chatOf(own)({ message: 'x', sessionId: awake.sessionId });
+  await sessionWorker(world, awake.runId).begin();
+  const found = (query: string) => turnPages(ask, `${list}?limit=1&${query}`);
+  expect(await found('status=running')).toEqual([awake.runId]);
+  expect(await found('status=sleep')).toEqual([other.runId, over.runId, asleep.runId]);
+  expect(await found('ended=true')).toEqual([over.runId]);
+  expect(await found('ended=false')).toEqual([awake.runId, other.runId, asleep.runId]);
+  expect(await found('status=sleep&ended=false')).toEqual([other.runId, asleep.runId]);
+  expect(await found('label=team:core')).toEqual([over.runId, asleep.runId]);
+  expect(await found('label=team:core&label=urgent:')).toEqual([asleep.runId]);
+  expect(await found('label=team:core&ended=false')).toEqual([asleep.runId]);
+  expect(await found('status=running&ended=true')).toEqual([]);
+});
