@@ -2,12 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { armed, diesAndComesBack } from '../support/dying.ts';
+import { expectEachOnce } from '../support/each-once.ts';
 import { letGoOn } from '../support/let-go-on.ts';
+import { firstTalkSince } from '../support/model-talk.ts';
 import { endSession, untilAsleep, untilRemoved } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const patiently = { timeout: 180_000 };
 const idleMs = 4_000;
+
+const turns = ['first', 'later'] as const;
 
 type Step = Record<string, unknown>;
 
@@ -63,17 +67,25 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     await endSession(service, chat);
   });
 
-  it('runs a message again whose container was killed in its first turn', async () => {
-    const chat = await openConversation(service);
-    const message = await chat.send(stuckOnce());
-    await chat.until(({ event, data }) => event === 'filetree' && /once/.test(data));
-    await killContainer(service, chat);
-    expect(await chat.turn(message)).toMatchObject({ exitCode: 0 });
-    expect(await chat.say(saying('Next.'))).toMatchObject({ exitCode: 0, texts: ['Next.'] });
-    expect(chat.named('turn_end')).toHaveLength(2);
-    expect(chat.named('session_ready')).toHaveLength(2);
-    await endSession(service, chat);
-  });
+  it.each(turns)(
+    'runs a message again whose container was killed inside a tool in its %s turn',
+    async (which) => {
+      const chat = await openConversation(service);
+      const sent = await beginning(chat, which);
+      sent.push(await chat.send(stuckOnce()));
+      await chat.until(({ event, data }) => event === 'filetree' && /once/.test(data));
+      const asked = service.model.requests().length;
+      await killContainer(service, chat);
+      expect(await chat.turn(sent.at(-1) ?? '')).toMatchObject({ exitCode: 0, texts: ['Done.'] });
+      if (agent === 'real' && which === 'later')
+        expect(firstTalkSince(service, asked)).toContain('Before.');
+      sent.push(await chat.send(saying('Next.')));
+      expect(await chat.turn(sent.at(-1) ?? '')).toMatchObject({ exitCode: 0, texts: ['Next.'] });
+      expectEachOnce(chat, sent);
+      expect(chat.named('session_ready')).toHaveLength(2);
+      await endSession(service, chat);
+    },
+  );
 
   it('runs a message once whose container was killed before it had begun, and those behind it', async () => {
     // Its worker dies between taking the message and handing it to the agent.
@@ -88,29 +100,38 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     });
     expect(await chat.turn(first)).toMatchObject({ exitCode: 0, texts: ['First.'] });
     expect(await chat.turn(second)).toMatchObject({ exitCode: 0, texts: ['Second.'] });
-    expect(chat.named('turn_end')).toHaveLength(2);
+    expectEachOnce(chat, [first, second]);
     expect(chat.named('session_ready')).toHaveLength(2);
     await endSession(service, chat);
   });
 
-  it('runs a message again whose container was killed during a later call of the model', async () => {
-    const chat = await openConversation(service);
-    await chat.say(saying('Before.'));
-    // Both agents hang the first time: one until there is a file, the other in a call of its model.
-    service.model.script([{ delayMs: 600_000 }, { text: 'After.' }]);
-    const steps = [{ waitForFile: '/workspace/go-on' }, { say: 'After.' }];
-    const message = await chat.send(`@agent ${JSON.stringify(steps)}`);
-    // The real one repeats its message only when the model has answered.
-    if (agent === 'real') await untilModelIsAsked(service, 'After.');
-    else await chat.until(({ event, data }) => event === 'user' && /After/.test(data));
-    service.model.script([{ text: 'After.' }]);
-    await killContainer(service, chat);
-    await letNextGoOn(service, chat);
-    expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['After.'] });
-    expect(chat.named('turn_end')).toHaveLength(2);
-    await endSession(service, chat);
-  });
+  it.each(turns)(
+    'runs a message again whose container was killed in a call of the model in its %s turn',
+    async (which) => {
+      const chat = await openConversation(service);
+      const sent = await beginning(chat, which);
+      const words = `After all, ${which}.`;
+      // Both agents hang the first time: one until there is a file, the other in a call of its model.
+      service.model.script([{ delayMs: 600_000 }, { text: words }]);
+      const steps = [{ waitForFile: '/workspace/go-on' }, { say: words }];
+      sent.push(await chat.send(`@agent ${JSON.stringify(steps)}`));
+      // The real one repeats its message only when the model has answered.
+      if (agent === 'real') await untilModelIsAsked(service, words);
+      else await chat.until(({ event, data }) => event === 'user' && data.includes(words));
+      service.model.script([{ text: words }]);
+      await killContainer(service, chat);
+      await letNextGoOn(service, chat);
+      expect(await chat.turn(sent.at(-1) ?? '')).toMatchObject({ exitCode: 0, texts: [words] });
+      expectEachOnce(chat, sent);
+      await endSession(service, chat);
+    },
+  );
 });
+
+/** What a session was sent before the message that matters, and has answered. */
+async function beginning(chat: Conversation, which: (typeof turns)[number]): Promise<string[]> {
+  return which === 'first' ? [] : [(await chat.say(saying('Before.'))).messageId];
+}
 
 /** Hangs inside a tool, the first time that it is run. */
 const stuckOnce = (): string => {
@@ -129,20 +150,6 @@ async function untilModelIsAsked(service: Service, what: string): Promise<void> 
       return /"tools":\[\{/.test(request) && request.includes(what);
     });
   await expect.poll(isAsked, { timeout: 60_000, interval: 50 }).toBe(true);
-}
-
-/** The conversation as the model was told it first, after so many requests. */
-function firstTalkSince({ model }: Service, count: number): string {
-  const bodies = model
-    .requests()
-    .slice(count)
-    .map(({ body }) => body as Talk); // the agent's own
-  return JSON.stringify(bodies.find(({ tools }) => tools?.length)?.messages);
-}
-
-interface Talk {
-  messages: unknown[];
-  tools?: unknown[];
 }
 
 async function killContainer(service: Service, chat: Conversation): Promise<void> {

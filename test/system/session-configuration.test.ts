@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { expectEachOnce } from '../support/each-once.ts';
 import { databaseText } from '../support/everything-written.ts';
 import { untilAsleep } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -99,24 +100,26 @@ describe("a session's configuration", patiently, () => {
     expect(rows).toEqual([{ config_sealed: null }]);
   });
 
-  it('is changed for the next turn, and not for the one that is going on', async () => {
+  it('is changed for the next turn, whose message waits already, and not for the one that is going on', async () => {
     const chat = await openConversation(service, opening);
     const before = service.model.requests().length;
     const message = await chat.send(model(wait, show));
+    const waiting = await chat.send(model(show));
     await chat.until(({ event, data }) => event === 'assistant' && data.includes('sleep 4'));
     const changed = await change(chat, {
       ...{ env: { TOKEN: other }, disallowedTools: null, appendSystemPrompt: 'OTHER-WORDS' },
     });
     expect(changed.data).toMatchObject({ effective: 'next_turn' });
-    expect(await chat.turn(message)).toMatchObject({ exitCode: 0 });
-    expect(shown(chat)).toEqual([digest(first)]);
-    const heard = heardSince(before);
-    expect(heard.length).toBeGreaterThan(2);
-    expect(new Set(heard)).toEqual(new Set(['FIRST-WORDS']));
-    const between = service.model.requests().length;
-    await chat.say(model(show));
+    for (const each of [message, waiting])
+      expect(await chat.turn(each)).toMatchObject({ exitCode: 0 });
     expect(shown(chat)).toEqual([digest(first), digest(other)]);
-    expect(new Set(heardSince(between))).toEqual(new Set(['OTHER-WORDS']));
+    const heard = heardSince(before);
+    const changes = heard.filter((each, index) => each !== heard[index - 1]);
+    expect(changes).toEqual(['FIRST-WORDS', 'OTHER-WORDS']);
+    // Two replies at least with a tool's result between them, of each turn.
+    for (const word of words)
+      expect(heard.filter((each) => each === word).length).toBeGreaterThan(1);
+    expectEachOnce(chat, [message, waiting]);
     const [during, after] = turnsOf(chat);
     expect(during?.tools).not.toContain('WebSearch');
     expect(after?.tools).toContain('WebSearch');

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { expectEachOnce } from '../support/each-once.ts';
 import { endSession, untilAsleep } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -90,13 +91,3 @@ describe('messages that come while a session', patiently, () => {
 
 const saidIn = (chat: Conversation): string[] =>
   chat.named('chat_output').map(({ data }) => (JSON.parse(data) as { text: string }).text);
-
-/** Told, and ended well, in the order of sending. */
-function expectEachOnce(chat: Conversation, sent: string[]): void {
-  const ids = (event: string): unknown[] =>
-    chat.named(event).map(({ data }) => (JSON.parse(data) as { messageId: string }).messageId);
-  expect(ids('user_message')).toEqual(sent);
-  expect(ids('turn_end')).toEqual(sent);
-  for (const { data } of chat.named('turn_end'))
-    expect(JSON.parse(data)).toMatchObject({ exitCode: 0 });
-}
