@@ -58,6 +58,35 @@ describe('sessions that wake up at once, by two processes of the API', patiently
   });
 });
 
+describe('sessions that wake up and runs that are triggered at once', patiently, () => {
+  it('share the places of their project', async () => {
+    await limitTo(3);
+    const chats = await Promise.all(Array.from({ length: 4 }, () => openConversation(service)));
+    const watch = watchAwake();
+    const run = (n: number) =>
+      clientOf(n).call('POST', `/flows/${service.flowId}/runs`, { body: { prompt: hanging } });
+    const answers = await Promise.all(
+      chats.flatMap((chat, n) => [sendBy(clientOf(n), chat, hanging), run(n), run(n + 1)]),
+    );
+    const taken = answers.filter(({ status }) => status === 201 || status === 202);
+    expect(taken).toHaveLength(3);
+    for (const { status, body } of answers.filter((answer) => !taken.includes(answer))) {
+      expect(status).toBe(429);
+      expect(body).toMatchObject({ error: { code: 'CONCURRENT_LIMIT', limit: 3, current: 3 } });
+    }
+    const working = async () =>
+      (await Promise.all(taken.map(({ data }) => service.readRun(String(data['runId']))))).filter(
+        ({ agentStatus }) => agentStatus === 'working',
+      ).length;
+    await expect.poll(working, { timeout: 60_000 }).toBe(3);
+    expect(await watch.end()).toBe(3);
+    await Promise.all(
+      taken.map(({ data }) => service.call('DELETE', `/runs/${String(data['runId'])}`)),
+    );
+    await Promise.all(chats.map((chat) => endSession(service, chat)));
+  });
+});
+
 /** As a client does that is told to come again. */
 async function insistBy(client: ApiClient, chat: Conversation, message: string): Promise<string> {
   const end = performance.now() + 200_000;

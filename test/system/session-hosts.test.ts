@@ -1,0 +1,101 @@
+// A conversation with the real agent that goes on on another host, and comes back.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cliWith } from '../cli/run-cli.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { expectEachOnce } from '../support/each-once.ts';
+import { firstTalkSince } from '../support/model-talk.ts';
+import { endSession } from '../support/run-ways.ts';
+import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
+
+let service: Service;
+let second: Host;
+beforeAll(async () => {
+  const env = { RECONCILE_EVERY_MS: '500', SESSION_PAUSE_AFTER_MS: '300' };
+  service = await startService({ agent: 'real', env });
+  second = await service.anotherHost();
+}, 240_000);
+afterAll(() => service?.stop());
+
+const own = {
+  env: { TOKEN: 'word-of-its-own' },
+  appendSystemPrompt: 'PROMPT-OF-ITS-OWN',
+  disallowedTools: ['WebSearch'],
+};
+
+const running = (command: string, text: string): string =>
+  `@model ${JSON.stringify([{ tool: 'Bash', input: { command } }, { text }])}`;
+const makes =
+  'mkdir -p notes; echo one > notes/a; printf \'#!/bin/sh\\necho "<$TOKEN>"\' > show; chmod 755 show';
+const goesOn = (more: string): string => `./show; cat notes/a; echo ${more} >> notes/a`;
+
+interface Init {
+  subtype: string;
+  tools: string[];
+}
+
+const placesOf = async ({ runId }: Conversation) =>
+  (await service.sandboxes.list())
+    .filter((one) => one.runId === runId)
+    .map(({ hostId, generation }) => ({ hostId, generation }));
+
+function flowrun(...args: string[]) {
+  const { database, encryptionKey } = service;
+  return cliWith({
+    DATABASE_URL: database.url,
+    ENCRYPTION_KEY: encryptionKey.toString('base64'),
+  })(...args);
+}
+
+/** Until its session has left it. */
+async function drain(hostId: string, chat: Conversation): Promise<void> {
+  expect((await flowrun('host', 'drain', hostId)).code).toBe(0);
+  await expect.poll(() => placesOf(chat), { timeout: 90_000 }).toEqual([]);
+}
+
+/** The next turn, which is to find all that was; what the tool has shown. */
+async function goneOn(chat: Conversation, message: string, before: string): Promise<string> {
+  const asked = service.model.requests().length;
+  const seen = chat.events.length;
+  expect(await chat.say(message)).toMatchObject({ exitCode: 0 });
+  expect(firstTalkSince(service, asked)).toContain(before);
+  const requests = service.model.requests().slice(asked);
+  expect(JSON.stringify(requests.map(({ body }) => body))).toContain('PROMPT-OF-ITS-OWN');
+  const events = chat.events.slice(seen);
+  const told = events.filter(({ event }) => event === 'system');
+  const inits = told.map(({ data }) => JSON.parse(data) as Init); // the agent's own
+  const tools = inits.flatMap((each) => (each.subtype === 'init' ? each.tools : []));
+  expect(tools).toContain('Bash');
+  expect(tools).not.toContain('WebSearch');
+  return events.find(({ event, data }) => event === 'user' && /own>/.test(data))?.data ?? '';
+}
+
+it('finds its conversation, its files and its configuration there, and on its way back', async () => {
+  const [here, there] = [hostIdIn(service.dataDir), () => second.hostId()];
+  const chat = await openConversation(service, own);
+  await chat.say(running(makes, 'I made it, as 7d21.'));
+  await second.worker.start();
+
+  await drain(here, chat);
+  const shown = await goneOn(chat, running(goesOn('two'), 'I was there, as 88e4.'), 'as 7d21.');
+  expect(shown).toMatch(/<word-of-its-own>\\none(?!\\ntwo)/);
+  expect(await placesOf(chat)).toEqual([{ hostId: there(), generation: 2 }]);
+
+  expect((await flowrun('host', 'undrain', here)).code).toBe(0);
+  await drain(there(), chat);
+  const again = await goneOn(chat, running(goesOn('three'), 'I am back.'), 'as 88e4.');
+  expect(again).toMatch(/<word-of-its-own>\\none\\ntwo(?!\\nthree)/);
+  expect(await placesOf(chat)).toEqual([{ hostId: here, generation: 3 }]);
+  const sent = chat.named('user_message').map(({ data }) => JSON.parse(data) as Sent);
+  expectEachOnce(
+    chat,
+    sent.map(({ messageId }) => messageId),
+  );
+  expect(sent).toHaveLength(3);
+  expect(chat.named('session_ready')).toHaveLength(3);
+  await endSession(service, chat);
+}, 240_000);
+
+interface Sent {
+  messageId: string;
+}
