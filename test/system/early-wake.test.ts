@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bellOfSession } from '../../core/host-request.ts';
 import { createMessageStore } from '../../systems/postgres/message-store.ts';
@@ -35,6 +36,20 @@ afterAll(async () => {
 async function stateOf({ runId }: Conversation): Promise<string | undefined> {
   return (await service.sandboxes.list()).find((one) => one.runId === runId)?.state;
 }
+
+it('rests again where its workflow was told of a message that there is not', async () => {
+  const chat = await openConversation(service);
+  await chat.say(script([{ say: 'One.' }]));
+  await expect.poll(() => stateOf(chat), patience).toBe('paused');
+  const connection = await Connection.connect({ address: stackEnv.temporalAddress });
+  const { workflow } = new Client({ connection });
+  await workflow.getHandle(`session/${chat.runId}`).signal('message', { messageId: randomUUID() });
+  await connection.close();
+  await expect.poll(() => stateOf(chat), { ...patience, interval: 20 }).toBe('running');
+  await expect.poll(() => stateOf(chat), patience).toBe('paused');
+  expect(chat.named('turn_end')).toHaveLength(1);
+  await endSession(service, chat);
+});
 
 it('wakes its sandbox by the bell, which rests again until the message comes', async () => {
   const chat = await openConversation(service);

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Conversation, openConversation } from '../support/conversation.ts';
 import { letGoOn } from '../support/let-go-on.ts';
+import { endSession } from '../support/run-ways.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { payload, statusesOf } from '../support/stream-story.ts';
@@ -22,7 +24,8 @@ function beginning(): string {
 describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180_000 }, (agent) => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ agent, env: { AFTER_RESULT_GRACE_MS: String(graceMs) } });
+    const env = { AFTER_RESULT_GRACE_MS: String(graceMs), SESSION_PAUSE_AFTER_MS: '300' };
+    service = await startService({ agent, env });
   }, 240_000);
   afterAll(() => service?.stop());
 
@@ -49,6 +52,29 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
     const usages = results.map((one) => one['usage'] as Record<string, number>); // its own shape
     expect(run.usage['inputTokens']).toBe(sum(usages.map((one) => one['input_tokens'])));
     expect(statusesOf(events)).toEqual(['working', 'idle', 'working', 'idle']);
+  });
+
+  it('a session is not paused before what it has left in the background has had its turn', async () => {
+    const chat = await openConversation(service);
+    const stateOf = async ({ runId }: Conversation) =>
+      (await service.sandboxes.list()).find((one) => one.runId === runId)?.state;
+    const { messageId } = await chat.say(beginning());
+    await sleep(graceMs);
+    expect(await stateOf(chat)).toBe('running');
+    letGoOn(service, chat.runId);
+    const results = () => resultsOf(chat.events).length;
+    await expect.poll(results, { timeout: 90_000 }).toBe(2);
+    // It belongs to no message: the next one has a turn of its own.
+    const saying = 'Next.';
+    const next = await chat.say(
+      `@agent ${JSON.stringify([{ say: saying }])}\n@model ${JSON.stringify([{ text: saying }])}`,
+    );
+    expect([next.exitCode, next.texts.at(-1)]).toEqual([0, saying]);
+    const ends = chat.named('turn_end').map((event) => payload(event)['messageId']);
+    expect(ends).toEqual([messageId, next.messageId]);
+    await expect.poll(() => stateOf(chat), { timeout: 30_000 }).toBe('paused');
+    expect(chat.named('session_ready')).toHaveLength(1);
+    await endSession(service, chat);
   });
 });
 
