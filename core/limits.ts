@@ -223,6 +223,8 @@ export const limits = {
   socketPathMaxBytes: 100,
 
   webhookAttempts: 4,
+  /** After the first attempt, the second, and the third. */
+  webhookDelaysMs: [2 * secondMs, 10 * secondMs, 30 * secondMs],
   webhookAttemptTimeoutMs: 10 * secondMs,
   webhookResponseMaxBytes: 64 * kiB,
 } as const;

@@ -4,6 +4,7 @@ import type { SandboxEnd } from '../core/sandbox.ts';
 import { hostQueue, runQueue, watchQueue, webhookQueue } from '../core/task-queues.ts';
 import type { Interruption } from './messages.ts';
 import type { RunTimes } from './run-times.ts';
+import { webhookRetry } from './webhook-retry.ts';
 
 /** A sandbox is named by its run and how many the run has had before. */
 export interface SandboxRef {
@@ -130,15 +131,11 @@ const steadily = {
   backoffCoefficient: 2,
   maximumInterval: 10 * second,
 };
-/** 2, 10, and min(50, 30) seconds between the four attempts. */
-const webhookRetry = {
-  initialInterval: 2 * second,
-  backoffCoefficient: 5,
-  maximumInterval: 30 * second,
-  maximumAttempts: 4,
-};
-
-export function runPlan(instance: string, times: RunTimes): Plan<RunActivities> {
+export function runPlan(
+  instance: string,
+  times: RunTimes,
+  firstWebhookAttempt = 1,
+): Plan<RunActivities> {
   const brief = {
     taskQueue: runQueue(instance),
     startToCloseTimeout: 30 * second,
@@ -160,7 +157,7 @@ export function runPlan(instance: string, times: RunTimes): Plan<RunActivities> 
       summary: 'deliver run.finished',
       startToCloseTimeout: 20 * second,
       scheduleToCloseTimeout: 1 * day,
-      retry: webhookRetry,
+      retry: webhookRetry(firstWebhookAttempt),
     },
     dropWebhook: { ...brief, summary: 'give the webhook up' },
     triggerScheduled: {

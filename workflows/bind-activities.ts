@@ -4,8 +4,12 @@ import { hostPlan, runPlan, sessionPlan } from './activities.ts';
 import type { RunTimes } from './run-times.ts';
 
 /** The activities as plain functions, each with the options that its plan gives it. */
-export function runActivities(instance: string, times: RunTimes): RunActivities {
-  const plan = runPlan(instance, times);
+export function runActivities(
+  instance: string,
+  times: RunTimes,
+  firstWebhookAttempt?: number,
+): RunActivities {
+  const plan = runPlan(instance, times, firstWebhookAttempt);
   return {
     claimPlace: proxyActivities<Activities>(plan.claimPlace).claimPlace,
     recordCause: proxyActivities<Activities>(plan.recordCause).recordCause,

@@ -9,7 +9,7 @@ export async function webhookWorkflow({
   instance,
   ...attempt
 }: WebhookInput): Promise<{ delivered: boolean }> {
-  const work = runActivities(instance, runTimes);
+  const work = runActivities(instance, runTimes, attempt.firstAttempt);
   return CancellationScope.nonCancellable(async () => ({
     delivered: await deliverWebhook(work, attempt),
   }));

@@ -1,3 +1,4 @@
+import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/run.ts';
 import { adoptLostRuns, type LostRun } from './adopt-lost-runs.ts';
 import type { Db, Pool } from './pool.ts';
@@ -103,8 +104,14 @@ const undeliveredWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
   selectMany(
     db,
     `where r.webhook_state = 'pending' and r.ended_at < db_clock() - $1 * interval '1 ms'
+       and not exists (
+         select from webhook_attempts a
+         where a.run_id = r.id and a.delivery = 0
+           and coalesce(a.finished_at, a.started_at)
+             > db_clock() - ($2::integer[])[a.attempt] * interval '1 ms'
+       )
      order by r.ended_at limit ${atOnce}`,
-    [olderThanMs],
+    [olderThanMs, limits.webhookDelaysMs],
   );
 
 /** Of several, all that any of them has lost. */

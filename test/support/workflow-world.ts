@@ -30,7 +30,10 @@ export interface WorkflowWorld {
   serve(runId: string, activities: Activities): void;
   startRun(activities: Activities, input?: Partial<RunInput>): Promise<RunHandle>;
   startSession(activities: Activities, input?: Partial<SessionInput>): Promise<SessionHandle>;
-  startWebhook(activities: Activities): Promise<WorkflowHandle<typeof webhookWorkflow>>;
+  startWebhook(
+    activities: Activities,
+    firstAttempt?: number,
+  ): Promise<WorkflowHandle<typeof webhookWorkflow>>;
   /** One moment of a schedule. */
   startScheduled(activities: Activities): Promise<WorkflowHandle<typeof scheduledTriggerWorkflow>>;
   close(): Promise<void>;
@@ -75,12 +78,12 @@ export async function createWorkflowWorld(
         typedSearchAttributes: asStarted,
       });
     },
-    startWebhook: (activities) => {
+    startWebhook: (activities, firstAttempt = 1) => {
       const runId = begin(activities);
       return client.workflow.start<typeof webhookWorkflow>('webhookWorkflow', {
         workflowId: `webhook/${runId}/1`,
         taskQueue: runQueue(instance),
-        args: [{ runId, instance, firstAttempt: 1 }],
+        args: [{ runId, instance, firstAttempt }],
       });
     },
     startScheduled: (activities) => {

@@ -33,6 +33,14 @@ async function aMinutePasses(): Promise<void> {
   await database.pool.query(`update hosts set last_seen = last_seen - interval '1 min'`);
 }
 
+async function attemptsAge(ms: number): Promise<void> {
+  await database.pool.query(
+    `update webhook_attempts set started_at = started_at - $1 * interval '1 ms',
+       finished_at = finished_at - $1 * interval '1 ms'`,
+    [ms],
+  );
+}
+
 async function end(runId: string): Promise<void> {
   await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
 }
@@ -97,6 +105,26 @@ test('finds webhooks that nobody delivered or dropped', async () => {
   expect(await reconcile().undeliveredWebhooks(5_000)).toEqual([]);
   await aMinutePasses();
   expect(ids(await reconcile().undeliveredWebhooks(5_000))).toEqual([owed]);
+});
+
+test('finds a webhook in the middle of its attempts when the next one is due, and not before', async () => {
+  const { runId } = await scene.run({ callbackUrl: 'https://hooks.example' });
+  await end(runId);
+  const webhooks = createWebhookStore(database.pool, testSealer);
+  const owed = async () => ids(await reconcile().undeliveredWebhooks(0));
+  const shortOfItMs = 1_500;
+  for (const [made, delayMs] of [2_000, 10_000, 30_000].entries()) {
+    await webhooks.claimAttempt(runId, made + 1);
+    await attemptsAge(delayMs - shortOfItMs);
+    expect(await owed(), 'nobody knows what came of it').toEqual([]);
+    await webhooks.recordAttempt(runId, made + 1, { status: 500, error: null });
+    await attemptsAge(delayMs - shortOfItMs);
+    expect(await owed()).toEqual([]);
+    await attemptsAge(shortOfItMs);
+    expect(await owed()).toEqual([runId]);
+  }
+  await webhooks.claimAttempt(runId, 4);
+  expect(await owed(), 'to be given up').toEqual([runId]);
 });
 
 test('one at a time holds the lock, and gives it back after a failure too', async () => {
