@@ -27,9 +27,14 @@ export async function sessionWorkflow(input: SessionInput): Promise<{ cause: End
   });
 }
 
-/** A long history grows on where a host that may be dying has yet to remove a sandbox: no turn waits. */
-const mayBeginAnew = ({ turns, times, removals }: SessionContext): boolean =>
-  removals.size === 0 && (workflowInfo().continueAsNewSuggested || turns >= times.turnsPerHistory);
+/**
+ * A long history grows on where a host that may be dying has yet to remove a sandbox: no turn waits. So
+ * it does where a turn that was cut off with its host is to end in the next sandbox: only it knows that.
+ */
+const mayBeginAnew = ({ turns, times, removals, inbox }: SessionContext): boolean =>
+  removals.size === 0 &&
+  inbox.interrupted.size === 0 &&
+  (workflowInfo().continueAsNewSuggested || turns >= times.turnsPerHistory);
 
 /** A signal that this history has not read by then is kept by the server for the next one. */
 async function beginAnew(context: SessionContext, input: SessionInput): Promise<void> {

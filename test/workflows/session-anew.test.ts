@@ -1,6 +1,7 @@
 // Where a session's history begins anew, and what the next one goes on with.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../core/limits.ts';
 import { createLatch } from '../../worker/supervisor/latch.ts';
 import type { SessionPlace, TurnOutcome } from '../../workflows/activities.ts';
 import { fakeRun } from '../support/fake-run.ts';
@@ -95,5 +96,52 @@ describe("a session's history begins anew", () => {
     expect((await firstHistory(handle)).at(-1)).toBe('anew');
     await handle.signal('stop', { graceMs: 0 });
     await handle.result();
+  });
+
+  it('when a turn that was cut off with its host has ended as it was told, and not before', async () => {
+    const ends: ((outcome: TurnOutcome) => void)[] = [];
+    const interrupted: unknown[] = [];
+    const run = fakeRun({
+      claimSessionPlace: async ({ after }): Promise<SessionPlace> => {
+        return { outcome: 'placed', hostId: world.hostId, generation: after + 1 };
+      },
+      runTurn: () => new Promise((end) => ends.push(end)),
+      interruptTurn: async ({ generation, messageId }) =>
+        void interrupted.push({ generation, messageId }),
+    });
+    const handle = await world.startSession(run.activities, { times: { turnsPerHistory: 1 } });
+    await handle.signal('message', { messageId: 'm-1' });
+    await expect.poll(() => ends).toHaveLength(1);
+    await handle.signal('interrupt', { messageId: 'm-1' });
+    await expect.poll(() => interrupted).toHaveLength(1);
+    await handle.signal('hostLost', { generation: 1 });
+    await expect.poll(() => ends).toHaveLength(2);
+    await expect.poll(() => interrupted).toHaveLength(2);
+    expect(interrupted).toEqual([1, 2].map((generation) => ({ generation, messageId: 'm-1' })));
+    expect(await firstHistory(handle)).not.toContain('anew');
+    ends[1]?.({ outcome: 'done', more: false });
+    await expect.poll(() => firstHistory(handle)).toContain('anew');
+    await handle.signal('stop', { graceMs: 0 });
+    ends[0]?.({ outcome: 'over' });
+    await handle.result();
+  });
+
+  it('and does not forget how many sandboxes were lost one after the other', async () => {
+    const ends: ((outcome: TurnOutcome) => void)[] = [];
+    const run = fakeRun({
+      claimSessionPlace: async ({ after }): Promise<SessionPlace> => {
+        return { outcome: 'placed', hostId: world.hostId, generation: after + 1 };
+      },
+      runTurn: () => new Promise((end) => ends.push(end)),
+    });
+    const handle = await world.startSession(run.activities, { times: { turnsPerHistory: 1 } });
+    await handle.signal('message', { messageId: 'm-1' });
+    for (let generation = 1; generation <= limits.sessionCrashesMax; generation += 1) {
+      await expect.poll(() => ends).toHaveLength(generation);
+      await handle.signal('hostLost', { generation });
+    }
+    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
+    expect((await firstHistory(handle)).at(-1)).toBe('anew');
+    for (const end of ends) end({ outcome: 'over' });
   });
 });
