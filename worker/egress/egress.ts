@@ -1,5 +1,7 @@
-import { rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { rename } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { isPublicAddress } from './address.ts';
@@ -162,12 +164,7 @@ async function open({
     proxy(request.url ?? '', client, head).catch(() => client.destroy());
   });
   server.on('clientError', (_error, client) => client.destroy());
-  await rm(socketPath, { force: true });
-  await new Promise<void>((resolve, reject) => {
-    // The sandbox's user has to write to it; its folder belongs to root and is mounted read-only.
-    const place = { path: socketPath, readableAll: true, writableAll: true };
-    server.once('error', reject).listen(place, resolve);
-  });
+  await listenAt(server, socketPath);
   const cut = (): void => {
     server.closeAllConnections();
     for (const client of tunnels) client.destroy();
@@ -180,6 +177,24 @@ async function open({
         cut();
       }),
   };
+}
+
+/**
+ * Takes the place of a socket that an earlier life of this host has left. A server that closes removes
+ * the name which it was bound to, whoever has that by then: it is another than the one that is dialled,
+ * so that a process which was frozen, and is followed by another, takes nothing from it.
+ */
+async function listenAt(server: Server, socketPath: string): Promise<void> {
+  const path = join(dirname(socketPath), randomBytes(3).toString('hex'));
+  await new Promise<void>((resolve, reject) => {
+    // The sandbox's user has to write to it; its folder belongs to root and is mounted read-only.
+    const place = { path, readableAll: true, writableAll: true };
+    server.once('error', reject).listen(place, resolve);
+  });
+  await rename(path, socketPath).catch((error: unknown) => {
+    server.close();
+    throw error;
+  });
 }
 
 function placeOf(absoluteForm: string): { host: string; port: number } {

@@ -23,16 +23,19 @@ export async function serveRun({
   deps = {},
   handlers = {},
   beside,
+  at,
 }: {
   deps?: Partial<EgressDeps>;
   handlers?: Partial<EgressHandlers>;
   /** Another run of the same host, whose `deps` count. */
   beside?: ServedRun;
+  /** The socket whose place it takes. */
+  at?: string;
 }): Promise<ServedRun> {
   const folder = await mkdtemp(join(tmpdir(), 'egress-'));
   const egress = beside?.egress ?? createEgress({ ...noWayOut, ...deps });
   const refusals: ServedRun['refusals'] = [];
-  const socketPath = join(folder, 'x');
+  const socketPath = at ?? join(folder, 'x');
   const run = await egress.listen(socketPath, {
     logger: pino({ enabled: false }),
     policy: { policy: 'limited', hosts: [] },
