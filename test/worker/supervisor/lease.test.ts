@@ -1,14 +1,18 @@
 import { pino } from 'pino';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { blankMemory } from '../../../core/agent-memory.ts';
 import { takeLease } from '../../../worker/supervisor/lease.ts';
 
 const leaseMs = 15_000;
+const logger = pino({ enabled: false });
 const taken = { token: 1, generation: 1, byteOffset: 0, lastSeq: 0, memory: blankMemory };
 
-test('is renewed on other connections while some hang, and never by more than fit into it', async () => {
+beforeEach(() => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
+});
+
+test('is renewed on other connections while some hang, and never by more than fit into it', async () => {
   const hanging: (() => void)[] = [];
   let answered = 0;
   let isHung = true;
@@ -24,7 +28,6 @@ test('is renewed on other connections while some hang, and never by more than fi
       return Promise.resolve(true);
     },
   };
-  const logger = pino({ enabled: false });
   const lost = vi.fn();
   const lease = await takeLease({ frames, owner: 'h', leaseMs, logger }, 'run-1', lost);
   await vi.advanceTimersByTimeAsync(leaseMs);
@@ -37,4 +40,43 @@ test('is renewed on other connections while some hang, and never by more than fi
   expect(answered).toBe(3);
   expect(lost).not.toHaveBeenCalled();
   lease?.letGo();
+});
+
+/** A lease, and what Postgres says when it is renewed. */
+async function heldLease(renewLease: () => Promise<boolean>) {
+  const asked = vi.fn(renewLease);
+  const frames = { stealLease: async () => taken, renewLease: asked };
+  const lost = vi.fn();
+  const lease = await takeLease({ frames, owner: 'h', leaseMs, logger }, 'run-1', lost);
+  if (lease === null) throw new Error('it was not taken');
+  return { lease, asked, lost };
+}
+
+test('that was lost once is nobody’s to confirm any more, and that is told once', async () => {
+  const { lease, asked, lost } = await heldLease(async () => false);
+  expect(await Promise.all([lease.confirm(), lease.confirm()])).toEqual([false, false]);
+  asked.mockResolvedValue(true);
+  expect(await lease.confirm()).toBe(false);
+  await vi.advanceTimersByTimeAsync(10 * leaseMs);
+  expect(asked).toHaveBeenCalledTimes(2);
+  expect(lost).toHaveBeenCalledTimes(1);
+});
+
+test('that was let go of is neither confirmed nor renewed, and nothing waits for it', async () => {
+  const { lease, asked, lost } = await heldLease(async () => true);
+  expect(await lease.confirm()).toBe(true);
+  lease.letGo();
+  expect(await lease.confirm()).toBe(false);
+  expect(asked).toHaveBeenCalledTimes(1);
+  expect(lost).not.toHaveBeenCalled();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('that nobody can ask about is held on to', async () => {
+  const { lease, lost } = await heldLease(() => Promise.reject(new Error('Postgres is away')));
+  expect(await lease.confirm()).toBe(true);
+  await vi.advanceTimersByTimeAsync(10 * leaseMs);
+  expect(await lease.confirm()).toBe(true);
+  expect(lost).not.toHaveBeenCalled();
+  lease.letGo();
 });

@@ -5,17 +5,32 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
-import { createCare } from '../../../worker/supervisor/care.ts';
+import { type Care, createCare } from '../../../worker/supervisor/care.ts';
 import type { SandboxDeps } from '../../../worker/supervisor/deps.ts';
 import { missingExit } from '../../../worker/supervisor/exit-watch.ts';
 import { foldersOf } from '../../../worker/supervisor/folders.ts';
 import type { SandboxParts } from '../../../worker/supervisor/sandbox-parts.ts';
 import { createChatTurns } from '../../../worker/supervisor/session/chat-turns.ts';
-import { liveSession } from '../../../worker/supervisor/session/live-session.ts';
+import { liveSession, type SessionHands } from '../../../worker/supervisor/session/live-session.ts';
 import { createTurnstile } from '../../../worker/supervisor/turnstile.ts';
 
 const logger = pino({ enabled: false });
 const ref = { runId: randomUUID(), generation: 1 };
+
+/** With as much of what a sandbox has as a test comes to use. */
+function sessionWith(deps: object, parts: object, care: Care): SessionHands {
+  const output = {
+    tail: { finish: () => undefined, done: Promise.resolve() },
+    tree: { finish: async () => undefined },
+  };
+  const session = { sessionId: 's', chat: createChatTurns(null), reader: {} };
+  const around = { session, output, ladder: {}, care, recorded: async () => undefined };
+  return liveSession(
+    deps as unknown as SandboxDeps,
+    parts as unknown as SandboxParts,
+    around as unknown as Parameters<typeof liveSession>[2],
+  );
+}
 
 test('what a session leaves is stored after whatever else stores its files, and looked at then', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'session-'));
@@ -46,18 +61,7 @@ test('what a session leaves is stored after whatever else stores its files, and 
     lease: { token: 1, confirm: async () => true },
     served: { refusals: () => [] },
   };
-  const output = {
-    tail: { finish: () => undefined, done: Promise.resolve() },
-    tree: { finish: async () => undefined },
-  };
-  const session = { sessionId: 's', chat: createChatTurns(null), reader: {} };
-  const around = { session, output, ladder: {}, recorded: async () => undefined };
-  // Of all that a sandbox has, what its end comes to use.
-  const hands = liveSession(
-    deps as unknown as SandboxDeps,
-    parts as unknown as SandboxParts,
-    { ...around, care: createCare(logger) } as unknown as Parameters<typeof liveSession>[2],
-  );
+  const hands = sessionWith(deps, parts, createCare(logger));
   let others = (): void => undefined;
   const storing = turnstile.pass(ref.runId, () => new Promise<void>((end) => (others = end)));
   const seen = hands.seeOut();
@@ -67,4 +71,26 @@ test('what a session leaves is stored after whatever else stores its files, and 
   others();
   await Promise.all([storing, seen]);
   expect(stored).toEqual([['late']]);
+});
+
+test.each([
+  ['is this process’s own', true, ['pause']],
+  ['another looks after by now', false, []],
+])('a sandbox at rest that %s is paused accordingly', async (_whose, isOurs, engineTold) => {
+  const told: string[] = [];
+  const deps = {
+    pauseAfterMs: 20,
+    bells: { overhear: () => () => undefined },
+    sandboxes: { pause: async () => void told.push('pause') },
+  };
+  const parts = {
+    ...{ ref, logger, containerId: 'container-1' },
+    turns: { memory: () => ({ isInTurn: false, backgroundTasks: 0 }) },
+    lease: { token: 1, confirm: async () => isOurs },
+  };
+  const care = createCare(logger);
+  onTestFinished(care.finish);
+  sessionWith(deps, parts, care);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(told).toEqual(engineTold);
 });
