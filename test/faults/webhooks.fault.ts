@@ -8,7 +8,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore } from '../../systems/postgres/flow-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
-import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { armed, diesAndComesBack } from '../support/dying.ts';
+import {
+  type ReceivedPost,
+  startReceiver,
+  type WebhookReceiver,
+} from '../support/webhook-receiver.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -39,6 +44,8 @@ const slowMs = 8_000;
 const delaysMs = [2_000, 10_000, 30_000];
 const earlyMs = 100;
 const lateMs = 5_000;
+/** What many receivers that hang may cost those who have nothing to do with them. */
+const heldUpMaxMs = 15_000;
 const patienceMs = 240_000;
 
 /** What the receiver does with what comes under a path. */
@@ -94,14 +101,24 @@ async function triggerFailing(callbackUrl: string): Promise<string> {
   return data.runId;
 }
 
-/** From the end of one attempt to the next: not early, and not later than a busy machine makes it. */
-function expectDelays(attempts: Attempt[]): void {
+/**
+ * From the end of one attempt to the next, by the service's clock, and from one post to the next by the
+ * receiver's: not early, and not later than a busy machine makes it.
+ */
+function expectDelays(attempts: Attempt[], posts: ReceivedPost[] = []): void {
   for (const [index, delayMs] of delaysMs.entries()) {
     const [before, after] = [attempts[index], attempts[index + 1]];
-    const waitedMs = (after?.started.getTime() ?? 0) - (before?.finished.getTime() ?? 0);
-    expect(waitedMs).toBeGreaterThanOrEqual(delayMs - earlyMs);
-    expect(waitedMs).toBeLessThan(delayMs + lateMs);
+    expectWaited((after?.started.getTime() ?? 0) - (before?.finished.getTime() ?? 0), delayMs);
+    const [one, next] = [posts[index], posts[index + 1]];
+    if (one === undefined || next === undefined) continue;
+    const tookMs = (before?.finished.getTime() ?? 0) - (before?.started.getTime() ?? 0);
+    expectWaited(next.at - one.at, delayMs, tookMs);
   }
+}
+
+function expectWaited(waitedMs: number, delayMs: number, moreMs = 0): void {
+  expect(waitedMs).toBeGreaterThanOrEqual(delayMs - earlyMs);
+  expect(waitedMs).toBeLessThan(delayMs + moreMs + lateMs);
 }
 
 describe('the webhook of a receiver', () => {
@@ -133,7 +150,7 @@ describe('the webhook of a receiver', () => {
       expect(posts).toHaveLength(4);
       expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: status });
       expect(attempts.map((attempt) => attempt.error)).toEqual([error, error, error, error]);
-      expectDelays(attempts);
+      expectDelays(attempts, posts);
       expect(elsewhere.posts).toEqual([]);
     },
   );
@@ -145,6 +162,23 @@ describe('the webhook of a receiver', () => {
     expect(untrusted.requests()).toBe(0);
     expectDelays(attempts);
   });
+
+  it.each([
+    ['webhook.claimed', 3],
+    ['webhook.sent', 4],
+  ] as const)(
+    'that never takes it gets no fifth post where the worker dies at %s',
+    async (name, count) => {
+      const { worker } = world.service;
+      await armed(worker, name);
+      const runId = await triggerFailing(`${world.receiver.url}/500`);
+      await diesAndComesBack(worker);
+      const about = { withinMs: patienceMs, isRefused: true };
+      const { posts, attempts } = await world.expectInvariants(runId, about);
+      expect(posts).toHaveLength(count);
+      expect(attempts.map(({ status }) => status)).toEqual([null, 500, 500, 500]);
+    },
+  );
 });
 
 it('holds up no run, and no other webhook for long, where a receiver hangs', async () => {
@@ -162,8 +196,9 @@ it('holds up no run, and no other webhook for long, where a receiver hangs', asy
   const { posts } = await world.expectInvariants(runId);
   expect(posts).toHaveLength(1);
   const [attempt] = await attemptsOf(runId);
-  const heldUpMs = (attempt?.started.getTime() ?? 0) - Date.parse(ended.finishedAt ?? '');
-  expect(heldUpMs).toBeLessThan(15_000);
+  const endedAt = Date.parse(ended.finishedAt ?? '');
+  expect(endedAt - Date.parse(ended.createdAt)).toBeLessThan(heldUpMaxMs);
+  expect((attempt?.started.getTime() ?? 0) - endedAt).toBeLessThan(heldUpMaxMs);
 
   const about = { withinMs: patienceMs, isRefused: true };
   for (const one of hanging) await world.expectInvariants(one, about);

@@ -10,6 +10,7 @@ import {
   type WebhookReceiver,
 } from '../../support/webhook-receiver.ts';
 import { checkRun } from '../check.ts';
+import { checkReadLog } from '../check-read-log.ts';
 import { type Evidence, gatherEvidence } from '../evidence.ts';
 import { watchCauses } from './cause-watch.ts';
 import { type ContainerWatch, watchContainers } from './container-watch.ts';
@@ -35,7 +36,10 @@ export interface Flood {
   runId: string;
   stays: Client;
   comesAndGoes: Client;
-  /** What both of them have seen is the log, the log is what the agent has said, and one post was made. */
+  /**
+   * What both of them have seen is the log, and so is what is read of it later; the log is what the agent
+   * has said, and one post was made.
+   */
   expectWhole(about?: About): Promise<Evidence>;
 }
 
@@ -117,6 +121,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         await Promise.all(clients.map((client) => client.seenEnd(60_000)));
         const evidence = await expectInvariants(runId, { ...about, clients });
         expect(checkFlood(evidence.log)).toEqual([]);
+        expect(await checkReadLog(service, runId, evidence.log)).toEqual([]);
         expect(evidence.run).toMatchObject({ endCause: 'completed', exitCode: 0 });
         expect(evidence.posts).toHaveLength(1);
         return evidence;

@@ -1,0 +1,57 @@
+import { limits } from '../../core/limits.ts';
+import type { Service } from '../support/service.ts';
+import type { LoggedFrame } from './evidence.ts';
+import { unless } from './unless.ts';
+
+interface LogPage {
+  data: { entries: { seq: number; event: string }[]; nextSeq: number; complete: boolean };
+}
+
+/** What a client that reads the log of an ended run, page by page, does not get as it is, to the byte. */
+export async function checkReadLog(
+  service: Pick<Service, 'url' | 'key'>,
+  runId: string,
+  log: LoggedFrame[],
+): Promise<string[]> {
+  let read = 0;
+  for (let isComplete = false; !isComplete; ) {
+    const text = await readPage(service, runId, log[read - 1]?.seq ?? 0);
+    const { entries, complete } = (JSON.parse(text) as LogPage).data;
+    const wanted = log.slice(read, read + entries.length);
+    const wrong = entries.find(
+      ({ seq, event }, at) => seq !== wanted[at]?.seq || event !== wanted[at]?.event,
+    );
+    if (wrong !== undefined) return [`entry ${wrong.seq} was read where another is due`];
+    const changed = firstNotIn(text, wanted);
+    if (changed !== undefined) return [`entry ${changed.seq} is not read as the log has it`];
+    if (entries.length === 0 && !complete) return ['a page was empty before the end'];
+    read += entries.length;
+    isComplete = complete;
+  }
+  return unless(read === log.length, `${read} of ${log.length} entries were read`);
+}
+
+async function readPage(
+  { url, key }: Pick<Service, 'url' | 'key'>,
+  runId: string,
+  afterSeq: number,
+): Promise<string> {
+  const query = `format=structured&channel=all&limit=${limits.logPageMax}&afterSeq=${afterSeq}`;
+  const answer = await fetch(`${url}/api/v1/runs/${runId}/logs?${query}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`the log was not read: ${answer.status} ${text}`);
+  return text;
+}
+
+/** The data of frames stands in a page as it stands in the log, one after the other. */
+function firstNotIn(page: string, frames: LoggedFrame[]): LoggedFrame | undefined {
+  let from = 0;
+  return frames.find(({ data }) => {
+    const text = `"data":${data}}`;
+    const at = page.indexOf(text, from);
+    from = at + text.length;
+    return at === -1;
+  });
+}
