@@ -145,4 +145,23 @@ describe('stop and delete', () => {
     const { run } = await world.expectInvariants(runId, { clients: [client] });
     expect(run.endCause).toBe('stopped_by_api');
   });
+
+  it('answer one delete of a run that goes on, and end it by that', async () => {
+    const { service } = world;
+    const runId = await world.trigger(script([{ say: 'working' }, { deaf: true }, { hang: true }]));
+    const client = world.follow(runId, { name: 'who watches' });
+    await client.seenFrames(3, patienceMs);
+    const remove = () => service.call('DELETE', `/runs/${runId}`);
+    const deletes = await Promise.all(Array.from({ length: 20 }, remove));
+    const heard = deletes.filter(({ status }) => status !== 404);
+    expect(heard).toMatchObject([{ status: 200, body: { data: { runId, deleted: true } } }]);
+    for (const path of [`/runs/${runId}`, `/runs/${runId}/logs`, `/runs/${runId}/stream`])
+      expect((await service.call('GET', path)).status, path).toBe(404);
+    await client.seenEnd(patienceMs);
+    const { run, posts } = await world.expectInvariants(runId, { clients: [client] });
+    expect(run.endCause).toBe('deleted_by_api');
+    expect(posts).toHaveLength(1);
+    expect(JSON.parse(posts[0]?.body ?? '')).toMatchObject({ error: 'deleted_by_api' });
+    expect((await remove()).status).toBe(404);
+  });
 });
