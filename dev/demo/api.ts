@@ -14,7 +14,8 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-const patienceMs = 60_000;
+/** What a restored backup has lost is found out within two minutes. */
+const patienceMs = 180_000;
 
 /**
  * Every call carries the key, and one that is told to come again later does: right after a restore,
@@ -26,7 +27,7 @@ export function createApi(baseUrl: string, key: string, withinMs = patienceMs): 
     async call(method, path, options = {}) {
       const send = () => fetch(`${baseUrl}${path}`, requestOf(method, key, options));
       const until = Date.now() + withinMs;
-      for (;;) {
+      for (let tries = 1; ; tries += 1) {
         const answer = await send();
         if (answer.ok) return answer;
         const text = await answer.text();
@@ -34,7 +35,10 @@ export function createApi(baseUrl: string, key: string, withinMs = patienceMs): 
         if (answer.status !== 503)
           throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
         if (Date.now() + waitMs > until) throw givenUp(withinMs, text);
-        say(`  503 ${messageIn(text)} Again in ${waitMs / 1_000} s.`);
+        if (tries === 1)
+          say(
+            `  503 ${messageIn(text)}\n  (asked again, as it says, for ${withinMs / 1_000} s at most)`,
+          );
         await sleep(waitMs);
       }
     },
@@ -57,7 +61,7 @@ function requestOf(method: string, key: string, { headers, body, signal }: CallO
 function givenUp(withinMs: number, text: string): CannotGoOn {
   return new CannotGoOn(
     `The service could not go on for ${withinMs / 1_000} s, and said: ${messageIn(text)}\n` +
-      `${byHand('npx flowrun doctor')} says what is wrong.`,
+      `This says what is wrong: ${byHand('npx flowrun doctor')}`,
   );
 }
 
