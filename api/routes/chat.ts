@@ -26,6 +26,8 @@ import type { WorkflowCalls } from '../workflow-calls.ts';
 const schema = {
   operationId: 'chat',
   summary: 'Send a chat message',
+  description:
+    'One message is one turn, and ends with one `turn_end`. Messages that come while the session is set up, works, sleeps or changes its container wait in order. A session that is not known, and one that has ended, takes none: 404.',
   params: flowParams,
   querystring: noQuery,
   headers: triggerHeaders,

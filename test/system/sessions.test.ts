@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProjectStore } from '../../systems/postgres/project-store.ts';
 import { createSealer } from '../../systems/postgres/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
+import type { Answer } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';
 import { endSession, untilRemoved } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -27,9 +28,12 @@ describe('a session over HTTP', patiently, () => {
     const answers = await Promise.all([1, 2, 3].map(() => service.call('POST', path, { body })));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect(new Set(answers.map(({ data }) => data['runId'])).size).toBe(1);
+    const resumed = ({ headers }: Answer) => headers.get('session-resumed') === 'true';
+    expect(answers.filter(resumed)).toHaveLength(2);
     const other = { ...body, name: 'Other', env: { A: 'b' } };
     const again = await service.call('POST', path, { body: other });
     expect(again.data).toEqual(answers[0]?.data);
+    expect(resumed(again)).toBe(true);
     const read = await service.call('GET', pathOf(body));
     expect(read.data).toMatchObject({
       ...{ sessionId: 'ticket:4711', name: 'Ticket', labels: { a: '1' }, triggerType: 'api' },
