@@ -1,7 +1,9 @@
-// Tells the entrances that the list has changed. Caddy sees it by itself, within a second; what a host
-// holds open there ends with its next answer, a minute later at the most.
+// Tells the entrances that the list has changed. Caddy sees it by itself, within a second, and has to be
+// told for the sake of what a host holds open there.
 
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -17,11 +19,17 @@ export interface Stores {
   secrets: string;
   postgres: Address;
   redis: Address;
+  /** The socket by which the entrance of Temporal takes orders. */
+  temporalEntrance: string;
 }
 
 /** Each is told whatever becomes of the other. Returns what went wrong; repeating it does no harm. */
 export async function tellEntrances(stores: Stores, shutOut?: string): Promise<string[]> {
-  const told = { postgres: tellPostgres(stores, shutOut), redis: tellRedis(stores, shutOut) };
+  const told = {
+    postgres: tellPostgres(stores, shutOut),
+    redis: tellRedis(stores, shutOut),
+    ...(shutOut !== undefined && { 'temporal-entrance': endTemporalEntrance(stores) }),
+  };
   const failures = Object.entries(told).map(([name, each]) =>
     each.then(
       () => [],
@@ -93,3 +101,25 @@ async function startAnew(redis: Redis): Promise<void> {
   );
   await Promise.race([ended, refused]);
 }
+
+/**
+ * Its engine starts it again by the list; whoever stays on that comes again. One that nobody listens at
+ * is not there, and holds nothing open.
+ */
+async function endTemporalEntrance({ temporalEntrance: socketPath }: Stores): Promise<void> {
+  const order = request({ socketPath, path: '/stop', method: 'POST' });
+  order.setTimeout(10_000, () => order.destroy(new Error('it does not answer')));
+  order.end();
+  try {
+    const [answer] = (await once(order, 'response')) as [IncomingMessage]; // what the event carries
+    answer.resume();
+    if (answer.statusCode !== 200) throw new Error(`it answers ${answer.statusCode}`);
+  } catch (error) {
+    if (!isNotThere(error)) throw error;
+  }
+}
+
+const isNotThere = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');

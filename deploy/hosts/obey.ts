@@ -56,7 +56,7 @@ async function remove(
     return fail(failures, `${name} is off the list: say it again, or restart what was not told.`);
   }
   if (!isKnown) note(`${name} was not on the list; the entrances were told once more.`);
-  note(`${name} is shut out; what it still asks of Temporal is answered for a minute at the most.`);
+  note(`${name} is shut out, and what it held open is closed.`);
   return 0;
 }
 

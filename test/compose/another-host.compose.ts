@@ -2,7 +2,7 @@
 // a bundle; the other unpacks it and starts. Each test goes on where the one before it ended.
 
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, existsSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keyPairIn, makeHostCertificate } from '../../deploy/hosts/certificates.ts';
@@ -21,6 +21,7 @@ import {
   slowly,
   until,
   untilReady,
+  url,
 } from './compose.ts';
 import {
   carryImages,
@@ -129,10 +130,37 @@ test('drained, it takes nothing new until it is told to', async () => {
   await undrain('docker');
 });
 
+test('without compose a host is one command, as docs/more-hosts.md has it', async () => {
+  // For some seconds it is taken for one that is there.
+  await drain('worker-2');
+  await other.docker('compose', 'stop', 'worker');
+  const settings = Object.entries({ ...byHand, TEMPORAL_ADDRESS: `${firstAddress}:7243` });
+  const env = settings.map(([name, value]) => `${name}=${value}\n`).join('');
+  writeFileSync(join(other.folder, 'worker.env'), env);
+  const page = readFileSync(join(other.folder, 'docs/more-hosts.md'), 'utf8');
+  const [command = ''] = /^docker run (?:.*\\\n)+.* worker$/m.exec(page) ?? [];
+  const line = command
+    .replace('docker run', `run --network flowrun_default`)
+    .replace('--env-file worker.env', `--env-file ${join(other.folder, 'worker.env')}`)
+    .replace('/var/run/docker.sock:', `${other.socket}:`)
+    .replace('/etc/flowrun:', `${bundle}:`);
+  await other.docker(...line.split(/[\s\\]+/));
+  await until('it is seen', async () => (await hosts()).some(({ name }) => name === 'by-hand'));
+  await drain('docker');
+  expect(await whereOneRuns()).toEqual({ first: 0, other: 1 });
+  await drain('by-hand');
+  await undrain('docker');
+  await other.docker('rm', '--force', 'flowrun-worker');
+  await other.docker('compose', 'start', 'worker');
+  await undrain('worker-2');
+  await until('the other one is back', async () => (await connectionsOf('worker-2')) > 0);
+});
+
 test('a host that is removed is let in nowhere any more, and what it held open is closed', async () => {
   expect(await connectionsOf('worker-2')).toBeGreaterThan(0);
   // As the host itself could.
   await tellRedis('config set tls-auth-clients no');
+  const { StartedAt: entranceBefore } = (await part('temporal-entrance')).State;
   await compose('run', '--rm', '-T', 'hosts', 'remove', 'worker-2');
   expect(await compose('run', '--rm', '-T', 'hosts', 'list')).toBe('');
   await until('every entrance refuses it', async () => {
@@ -141,9 +169,33 @@ test('a host that is removed is let in nowhere any more, and what it held open i
   });
   expect((await other.knock({ bundle, as: 'nobody' })).redis).not.toBe('open');
   expect(await connectionsOf('worker-2')).toBe(0);
+  // What it held open there has ended with the program that it was held by.
+  const { Running, StartedAt } = (await part('temporal-entrance')).State;
+  expect([Running, StartedAt === entranceBefore]).toEqual([true, false]);
   await drain('worker-2');
   expect(await whereOneRuns()).toEqual({ first: 1, other: 0 });
 });
+
+/** The network is that of the other machine's compose, for the sake of its offline model. */
+const byHand = {
+  HOST_NAME: 'by-hand',
+  INSTANCE: 'flowrun',
+  DATABASE_URL_FILE: '/secrets/database-url',
+  REDIS_URL_FILE: '/secrets/redis-url',
+  ENCRYPTION_KEY_FILE: '/secrets/encryption-key',
+  TEMPORAL_NAMESPACE: 'flowrun',
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/secrets/authority.crt',
+  TEMPORAL_TLS_CLIENT_CERT_PATH: '/secrets/host.crt',
+  TEMPORAL_TLS_CLIENT_KEY_PATH: '/secrets/host.key',
+  REDIS_TLS_CA_FILE: '/secrets/authority.crt',
+  REDIS_TLS_CERT_FILE: '/secrets/host.crt',
+  REDIS_TLS_KEY_FILE: '/secrets/host.key',
+  OFFLINE_MODEL_URL: 'http://model:8090',
+  PUBLIC_URL: url,
+  SANDBOX_IMAGE: 'flowrun-sandbox:local',
+  DATA_DIR: '/data',
+  DATA_VOLUME: 'worker_data',
+};
 
 interface HostView {
   hostId: string;

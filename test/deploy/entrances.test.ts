@@ -13,6 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, connect as dial, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +21,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keyPairIn, makeHostCertificate } from '../../deploy/hosts/certificates.ts';
-import type { Stores } from '../../deploy/hosts/entrances.ts';
+import { type Stores, tellEntrances } from '../../deploy/hosts/entrances.ts';
 import { hostNames, placesBelow, putOnList } from '../../deploy/hosts/host-list.ts';
 import { obey } from '../../deploy/hosts/obey.ts';
 import { postgresBinaries } from '../../dev/parts/postgres-binaries.ts';
@@ -54,7 +55,8 @@ beforeAll(async () => {
     env: { ...process.env, FLOWRUN_HOSTS_NAME },
   });
   const at = async () => ({ host: '127.0.0.1', port: await freePort() });
-  stores = { secrets, postgres: await at(), redis: await at() };
+  const temporalEntrance = join(secrets, 'caddy.sock');
+  stores = { secrets, postgres: await at(), redis: await at(), temporalEntrance };
   redisTlsPort = await freePort();
   await startPostgres();
   startRedis();
@@ -124,6 +126,26 @@ test('a remove that one entrance did not hear has told the other, and is repeate
   expect(await obey(['remove', 'worker-2'], stores)).toBe(0);
   await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
   expect(await ask('host', ['ping'])).not.toBe('PONG');
+});
+
+test('the entrance of Temporal is told to end by a remove, not by an add; one that is not there is none', async () => {
+  const orders: (string | undefined)[] = [];
+  let status = 500;
+  const entrance = createHttpServer(({ method, url }, answer) => {
+    orders.push(`${method} ${url}`);
+    answer.writeHead(status).end();
+  }).listen(stores.temporalEntrance);
+  await once(entrance, 'listening');
+  expect(await obey(['remove', 'worker-2'], stores)).toBe(1);
+  status = 200;
+  expect(await obey(['remove', 'worker-2'], stores)).toBe(0);
+  expect(orders).toEqual(['POST /stop', 'POST /stop']);
+  await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
+  await tellEntrances(stores);
+  expect(orders).toHaveLength(2);
+  entrance.close();
+  await once(entrance, 'close');
+  expect(await obey(['remove', 'worker-2'], stores)).toBe(0);
 });
 
 test('an add that an entrance did not hear leaves nobody on the list', async () => {
