@@ -6,7 +6,7 @@ import { useTenant } from './use-api.ts';
 
 const { world, tenant, call } = useTenant();
 
-/** A message to a session whose workflow has ended by the time that it is told. */
+/** A message to a session whose workflow has ended, or does not answer, by the time that it is told. */
 async function sendLate(signalMessage: ApiDeps['signalMessage']) {
   const path = `/api/v1/flows/${tenant.flowId}`;
   const opened = await call(`${path}/sessions`, { body: {} });
@@ -42,4 +42,12 @@ test('a message that was told to have failed with its session was taken', async 
   const { messageId } = sent.json.data;
   expect(stored).toEqual([messageId]);
   expect(told).toMatchObject([{ messageId, exitCode: 1 }]);
+});
+
+test('a message is taken in time although Temporal does not answer', async () => {
+  const began = performance.now();
+  const { sent, stored } = await sendLate(() => new Promise(() => {}));
+  expect(sent.status).toBe(202);
+  expect(stored).toEqual([sent.json.data.messageId]);
+  expect(performance.now() - began).toBeLessThan(10_000);
 });

@@ -83,3 +83,19 @@ test('a turn is refused by whoever has the lease, once', async () => {
   await turns().refuse(now, refusal);
   expect((await told()).filter((event) => event === 'turn_end')).toHaveLength(1);
 });
+
+test('the end of a sandbox that another has followed is nothing to its session', async () => {
+  const { runId, generation, token } = now;
+  const frames = createFrameStore(database.pool);
+  expect(await frames.beginGeneration(runId, token, generation + 1)).toBe(true);
+  const state = () =>
+    rowsOf(`
+      select r.status, r.awake, r.host_id, c.lease_owner, m.ended_at, m.attempts
+      from runs r join cursors c on c.run_id = r.id join session_messages m on m.run_id = r.id
+      where r.id = $1`);
+  const inNext = await state();
+  expect(await turns().sandboxGone(runId, generation, 'exited')).toBe(false);
+  expect(await state()).toEqual(inNext);
+  expect(await turns().sandboxGone(runId, generation + 1, 'exited')).toBe(true);
+  expect(await state()).toMatchObject([{ host_id: null, lease_owner: null }]);
+});

@@ -18,12 +18,17 @@ const logger = pino({ enabled: false });
 const ref = { runId: randomUUID(), generation: 1 };
 
 /** With as much of what a sandbox has as a test comes to use. */
-function sessionWith(deps: object, parts: object, care: Care): SessionHands {
+function sessionWith(
+  deps: object,
+  parts: object,
+  care: Care,
+  chat = createChatTurns(null),
+): SessionHands {
   const output = {
     tail: { finish: () => undefined, done: Promise.resolve() },
     tree: { finish: async () => undefined },
   };
-  const session = { sessionId: 's', chat: createChatTurns(null), reader: {} };
+  const session = { sessionId: 's', chat, reader: {} };
   const around = { session, output, ladder: {}, care, recorded: async () => undefined };
   return liveSession(
     deps as unknown as SandboxDeps,
@@ -93,4 +98,19 @@ test.each([
   sessionWith(deps, parts, care);
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(told).toEqual(engineTold);
+});
+
+test('what a turn leaves that was found in its middle is stored when it ends, whoever waits for it', async () => {
+  const stored: string[] = [];
+  const deps = {
+    storing: async (runId: string) => void stored.push(runId),
+    bells: { overhear: () => () => undefined },
+  };
+  const parts = { ref, logger, containerId: null, lease: { token: 1 } };
+  const chat = createChatTurns({ messageId: 'm-1', uuid: 'u-1', accepted: true, error: null });
+  sessionWith(deps, parts, createCare(logger), chat);
+  expect(stored).toEqual([]);
+  const nothingSaid = { reply: null, usage: null, costUsd: null };
+  chat.note({ turnEnd: { messageId: 'm-1', exitCode: 0, ...nothingSaid } });
+  await expect.poll(() => stored).toEqual([ref.runId]);
 });
