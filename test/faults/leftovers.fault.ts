@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../core/limits.ts';
 import { script } from '../scripted-agent/lines.ts';
@@ -70,13 +69,15 @@ async function connections() {
   return { redis: await redis.connections(), postgres: rows[0]?.count ?? 0 };
 }
 
-const kept = () => ({
-  sandboxFolders: readdirSync(join(world.service.dataDir, 'r')),
-  socketFolders: readdirSync(join(world.service.dataDir, 's')),
-});
+/** All that is in its data folder; but its processes' words, and the empty folders of all sandboxes and sockets. */
+const kept = () =>
+  readdirSync(world.service.dataDir, { recursive: true })
+    .map(String)
+    .filter((path) => !path.endsWith('.log') && path !== 'r' && path !== 's')
+    .sort();
 
 it(`leaves nothing behind after ${runs} runs`, { timeout: 3_600_000 }, async () => {
-  const untouched = { keys: await redis.keys(), channels: await redis.channels() };
+  const untouched = { keys: await redis.keys(), channels: await redis.channels(), kept: kept() };
   await makeRuns(warmUps);
   const before = {
     ...(await connections()),
@@ -91,7 +92,7 @@ it(`leaves nothing behind after ${runs} runs`, { timeout: 3_600_000 }, async () 
   }
 
   expect(await world.service.sandboxes.list()).toEqual([]);
-  expect(kept()).toEqual({ sandboxFolders: [], socketFolders: [] });
+  expect(kept()).toEqual(untouched.kept);
   await expect.poll(connections, { timeout: 60_000 }).toSatisfy(isAtMost(before));
   await expect.poll(redis.channels, { timeout: 60_000 }).toEqual(untouched.channels);
   await expect.poll(() => api.descriptors(), { timeout: 60_000 }).toBeLessThanOrEqual(before.api);

@@ -19,6 +19,8 @@ afterAll(async () => {
 });
 
 const patienceMs = 120_000;
+/** Shortly, and for longer than the lease of a log lasts. */
+const awayMs = [3_000, 20_000] as const;
 
 it('loses nothing when Postgres crashes and comes back', async () => {
   const { service } = world;
@@ -29,7 +31,7 @@ it('loses nothing when Postgres crashes and comes back', async () => {
     await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
     await postgres.kill();
     letGoOn(service, runId, part === 0 ? 1 : 2);
-    await sleep(3_000);
+    await sleep(awayMs[part]);
     await comesBack('Postgres', stays, () => postgres.start());
   }
   await expectWhole();
