@@ -45,6 +45,18 @@ afterAll(async () => {
   asCloned();
 });
 
+test('the images add no more to that of Node than docs/operate.md says', async () => {
+  const base = await megabytesOf('node:24-bookworm-slim');
+  for (const [image, largest] of Object.entries({ flowrun: 150, 'flowrun-sandbox': 750 })) {
+    const added = (await megabytesOf(`${image}:local`)) - base;
+    process.stdout.write(`${image} adds ${Math.round(added)} MB\n`);
+    expect(added, image).toBeLessThan(largest);
+  }
+});
+
+const megabytesOf = async (image: string): Promise<number> =>
+  Number(await docker('image', 'inspect', '--format', '{{.Size}}', image)) / 1e6;
+
 test('https answers with a certificate for the name, and http leads there', async () => {
   const answer = await secure.fetch('/healthz');
   expect(answer.status).toBe(200);
