@@ -39,11 +39,18 @@ export function createLogEnd(deps: LogEndDeps, patience: Insistence): LogEnd {
     if (frames === null) return false;
     const firstSeq = frames[0]?.seq ?? lastSeqBefore + 1;
     const deltas = deps.withDeltas ? batch.deltas({ lastSeqBefore, firstSeq }) : [];
-    await publishing;
     failpoint('log.committed');
-    publishing = deps.frameStream.publish(runId, { frames, deltas });
+    const before = publishing;
+    publishing = before.then(() => deps.frameStream.publish(runId, { frames, deltas }));
     void publishing.then(() => failpoint('log.published'));
+    // Readers first: what begins with the end of a turn is work for this process, and they wait.
+    if (batch.keptTo !== null) noteStored(batch);
+    await before;
     return true;
+  }
+
+  function noteStored({ frames, memory, facts }: SpoolBatch): void {
+    deps.onStored({ frames: frames.length, memory, facts });
   }
 
   /** Null: the lease is lost. */
@@ -65,7 +72,6 @@ export function createLogEnd(deps: LogEndDeps, patience: Insistence): LogEnd {
     if (turnEnd) failpoint('turn.ended');
     byteOffset = toOffset;
     lastSeq = stored.lastSeq;
-    deps.onStored({ frames: batch.frames.length, memory, facts: batch.facts });
     const { firstSeq, at } = stored;
     return batch.frames.map(({ event, channel, data }, index) => {
       return { seq: firstSeq + index, at, event, channel, data };

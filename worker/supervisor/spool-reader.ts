@@ -58,12 +58,14 @@ export function createSpoolReader(
     return batch;
   }
 
-  /** False where the file has no more for now. */
+  /** False where the file has no more for now. After a read that was not full there is hardly more. */
   async function fill(): Promise<boolean> {
     let bytes = 0;
-    while (waiting.length < bounds.lines && bytes < bounds.bytes) {
+    let isFull = true;
+    while (isFull && waiting.length < bounds.lines && bytes < bounds.bytes) {
       const read = await spool.read(buffer, readTo);
       if (read === 0) return false;
+      isFull = read === buffer.length;
       readTo += read;
       bytes += read;
       waiting.push(...splitter.push(buffer.subarray(0, read)));

@@ -130,6 +130,32 @@ test('deltas follow the frame before them, and a restart gives them the same ids
   expect(ids).toEqual(['2-1 a', '2-2 b', '2-1 a', '2-2 b', '2-3 c', '4-1 d']);
 });
 
+test('readers are told of a batch before anything that it sets going, and neither waits for Redis', async () => {
+  const world = await tailWorld(database.pool);
+  const order: string[] = [];
+  let comeBack: (taken: boolean) => void = () => {};
+  const away = new Promise<boolean>((resolve) => {
+    comeBack = resolve;
+  });
+  await world.tail({
+    onStored: () => void Promise.resolve().then(() => order.push('set going')),
+    frameStream: {
+      publish: (_runId, { frames }) => {
+        order.push(`published ${frames[0]?.seq}`);
+        return frames[0]?.seq === 1 ? Promise.resolve(true) : away;
+      },
+    },
+  });
+  for (const text of ['one', 'two', 'three']) {
+    await world.write(`${assistant(text)}\n`);
+    await expect.poll(() => order.at(-1)).toBe('set going');
+    order.push('next');
+  }
+  const told = ['published 1', 'set going', 'next', 'published 3', 'set going', 'next'];
+  expect(order).toEqual([...told, 'set going', 'next']);
+  comeBack(false);
+});
+
 test('a batch ends with the result that is in it', async () => {
   const world = await tailWorld(database.pool);
   const batches: [number, boolean][] = [];
