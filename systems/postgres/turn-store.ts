@@ -28,6 +28,8 @@ export type ClaimedTurn =
       startedAt: Date;
       /** Since it was stored. */
       waitedMs: number | null;
+      /** Files may be waiting for this turn; false where none that was given before it is. */
+      filesMayWait: boolean;
       /** That it was given to an agent, for those who watch; null where they were told before. */
       told: StoredFrame | null;
     }
@@ -134,21 +136,29 @@ interface ClaimRow {
   accepted: boolean;
   started_at: Date;
   waited_ms: number | null;
+  files_may_wait: boolean;
   seq: number | null;
   at: Date;
   data: string;
 }
 
-/** Throws where the lease is lost: whoever has it is asked next. */
+/**
+ * Throws where the lease is lost: whoever has it is asked next. The function sees more than the statement
+ * around it, which may not see the message yet, and then knows nothing of its files.
+ */
 async function claimTurn(db: Db, { runId, generation, token }: HeldSession): Promise<ClaimedTurn> {
   const text = `
-    select t.*, (extract(epoch from t.started_at - m.created_at) * 1000)::double precision as waited_ms
+    select t.outcome, t.message_id, t.message, t.accepted, t.started_at, t.seq, t.at, t.data,
+      (extract(epoch from t.started_at - m.created_at) * 1000)::double precision as waited_ms,
+      m.id is null
+      or exists (select from message_files f where f.message_id = m.id)
+      or exists (select from given_files g where g.run_id = c.run_id and g.pending) as files_may_wait
     from cursors c
     cross join lateral claim_turn(c.run_id, $2, c.lease_token, $4) t
     left join session_messages m on m.id = t.message_id
     where c.run_id = $1 and c.lease_token = $3`;
   const values = [runId, generation, token, limits.turnTriesMax];
-  const row = (await db.query<ClaimRow>(text, values)).rows[0];
+  const row = (await db.query<ClaimRow>({ name: 'claim_turn', text, values })).rows[0];
   if (!row) throw new Error('the lease of the log is lost');
   if (row.outcome !== 'turn') return { outcome: row.outcome };
   const { seq, at, data } = row;
@@ -159,6 +169,7 @@ async function claimTurn(db: Db, { runId, generation, token }: HeldSession): Pro
     accepted: row.accepted,
     startedAt: row.started_at,
     waitedMs: row.waited_ms,
+    filesMayWait: row.files_may_wait,
     told: seq === null ? null : { seq, at, data, event: 'user_message', channel: 'chat' },
   };
 }
@@ -223,7 +234,7 @@ async function markSaved(
 
 async function hasWork(db: Db, runId: string): Promise<boolean> {
   const text = 'select session_has_work($1) as work';
-  const { rows } = await db.query<{ work: boolean }>(text, [runId]);
+  const { rows } = await db.query<{ work: boolean }>({ name: 'has_work', text, values: [runId] });
   return rows[0]?.work ?? false;
 }
 

@@ -80,15 +80,16 @@ interface Claimed {
   held: HeldSession;
   messageId: string;
   accepted: boolean;
+  filesMayWait: boolean;
 }
 
 /** False where its files cannot be in place: its turn has ended without its agent. */
 async function isPrepared(
   deps: SupervisorDeps,
   { parts, given, prepare }: TurnPlace,
-  { held, messageId, accepted }: Claimed,
+  { held, messageId, accepted, filesMayWait }: Claimed,
 ): Promise<boolean> {
-  if (accepted || given.has(messageId)) return true;
+  if (accepted || !filesMayWait || given.has(messageId)) return true;
   const misplaced = await prepare(held, messageId);
   if (misplaced.length === 0) return true;
   const faults = misplaced.map(({ path, reason }) => `${path} cannot be written: ${reason}`);
