@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
-import type { Flow } from '../../core/flow.ts';
 import { limits } from '../../core/limits.ts';
 import { noUsage, type Run } from '../../core/run.ts';
 import { type App, type Caller, callerOf } from '../app-types.ts';
@@ -12,7 +11,7 @@ import { contextOf } from '../context-headers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { decodeFiles } from '../given-files.ts';
 import { loadFlow } from '../load-run.ts';
-import { sessionOf } from '../load-session.ts';
+import { loadSession } from '../load-session.ts';
 import { oneKey } from '../one-key.ts';
 import { openSession } from '../open-session.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
@@ -55,9 +54,9 @@ export function chat(
     });
     const files = decodeFiles(request.body.files ?? []);
     const caller = callerOf(request);
-    const flow = await loadFlow(deps, request.params.flowId, caller.key.projectId);
+    const { flowId } = request.params;
     const { headers, id: requestId, log } = request;
-    const wanted = { caller, flow, sessionId, clientMessageId, headers, requestId, log };
+    const wanted = { caller, flowId, sessionId, clientMessageId, headers, requestId, log };
     const run = await sessionFor(deps, workflows, wanted);
     const message = { text, clientMessageId, files };
     const roomFor = (projectId: string) =>
@@ -79,7 +78,7 @@ export function chat(
 
 interface Wanted {
   caller: Caller;
-  flow: Flow;
+  flowId: string;
   sessionId: string | undefined;
   clientMessageId: string | null;
   headers: IncomingHttpHeaders;
@@ -90,13 +89,15 @@ interface Wanted {
 async function sessionFor(
   deps: ApiDeps,
   workflows: WorkflowCalls,
-  { caller, flow, sessionId, clientMessageId, headers, requestId, log }: Wanted,
+  { caller, flowId, sessionId, clientMessageId, headers, requestId, log }: Wanted,
 ): Promise<Run & { sessionId: string }> {
+  const { projectId } = caller.key;
   if (sessionId !== undefined) {
-    const { run } = await sessionOf(deps, flow, sessionId);
+    const { run } = await loadSession(deps, { flowId, sessionId }, projectId);
     return { ...run, sessionId };
   }
-  const own = clientMessageId === null ? {} : { sessionId: idFor(flow.flowId, clientMessageId) };
+  const flow = await loadFlow(deps, flowId, projectId);
+  const own = clientMessageId === null ? {} : { sessionId: idFor(flowId, clientMessageId) };
   const context = contextOf(headers);
   return openSession(deps, workflows, { caller, flow, body: own, context, requestId, log });
 }

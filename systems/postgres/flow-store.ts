@@ -133,7 +133,7 @@ function columnsOf(
 
 export async function findFlow(db: Db, flowId: string): Promise<Flow | null> {
   const text = `select ${flowColumns} from flows where id = $1`;
-  const { rows } = await db.query<FlowRow>(text, [flowId]);
+  const { rows } = await db.query<FlowRow>({ name: 'find_flow', text, values: [flowId] });
   return rows[0] ? toFlow(rows[0]) : null;
 }
 

@@ -93,7 +93,8 @@ async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: 
 
 async function findByKey(db: Db, key: string): Promise<KeyRecord | null> {
   const text = `select ${columns} from api_keys where key_hash = $1`;
-  const { rows } = await db.query<KeyRow>(text, [hashOfToken(key)]);
+  const values = [hashOfToken(key)];
+  const { rows } = await db.query<KeyRow>({ name: 'find_key', text, values });
   return rows[0] ? toKeyRecord(rows[0]) : null;
 }
 

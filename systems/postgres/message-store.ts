@@ -73,7 +73,7 @@ function withdraw(pool: Pool, runId: string, messageId: string): Promise<boolean
 
 async function markSignalled(db: Db, messageId: string): Promise<void> {
   const text = 'update session_messages set signalled_at = db_clock() where id = $1';
-  await db.query(text, [messageId]);
+  await db.query({ name: 'mark_signalled', text, values: [messageId] });
 }
 
 async function findEnd(db: Db, messageId: string): Promise<MessageEnd | null> {

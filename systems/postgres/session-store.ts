@@ -67,7 +67,8 @@ const toSession = (row: SessionRow): Session => ({
 
 async function findSession(db: Db, flowId: string, sessionId: string): Promise<Session | null> {
   const text = `${selectSessions} where s.flow_id = $1 and s.session_id = $2`;
-  const { rows } = await db.query<SessionRow>(text, [flowId, sessionId]);
+  const values = [flowId, sessionId];
+  const { rows } = await db.query<SessionRow>({ name: 'find_session', text, values });
   return rows[0] ? toSession(rows[0]) : null;
 }
 

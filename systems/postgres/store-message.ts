@@ -35,14 +35,18 @@ export async function storeMessage(
   message: NewMessage,
   hostUnseenMs: number,
 ): Promise<StoredMessage> {
-  const { rows } = await db.query<StoreRow>('select * from store_message($1, $2, $3, $4, $5, $6)', [
+  const text = `
+    select outcome, message_id, position, "limit", current
+    from store_message($1, $2, $3, $4, $5, $6)`;
+  const values = [
     message.runId,
     message.messageId,
     message.clientMessageId,
     message.text,
     limits.sessionQueueMax,
     `${hostUnseenMs} ms`,
-  ]);
+  ];
+  const { rows } = await db.query<StoreRow>({ name: 'store_message', text, values });
   const row = rows[0];
   if (!row) throw new Error('storing a message gave no answer');
   switch (row.outcome) {
