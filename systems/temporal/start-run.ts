@@ -1,4 +1,8 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import type { Run } from '../../core/run.ts';
 import { runQueue } from '../../core/task-queues.ts';
 import { linkTo, type Memo } from '../../core/workflow-memo.ts';
@@ -14,6 +18,8 @@ export interface RunStarter {
   /** The service's own address. */
   publicUrl: string | null;
 }
+
+const messageSignalName = 'message';
 
 /** Safe to repeat: a running workflow is used, an ended one is never started again. */
 export async function startRun(starter: RunStarter, run: Run): Promise<'started' | 'already'> {
@@ -32,24 +38,43 @@ export async function startRun(starter: RunStarter, run: Run): Promise<'started'
   }
 }
 
-/** `gone`: the session's workflow has ended, and a message does not bring it back. */
+/**
+ * `gone`: the session's workflow has ended, and a message does not bring it back. One that has had a
+ * sandbox has a workflow, to which the signal alone is less work for the server.
+ */
 export async function signalMessage(
   starter: RunStarter,
   run: Run,
   messageId: string,
 ): Promise<'signalled' | 'gone'> {
+  if (run.startedAt !== null && (await signalRunning(starter, run, messageId))) return 'signalled';
   try {
     await withSearchAttributes(run, (typedSearchAttributes) =>
       starter.client.workflow.signalWithStart(workflowOf(run), {
         ...startOptions(starter, run),
         typedSearchAttributes,
-        signal: 'message',
+        signal: messageSignalName,
         signalArgs: [{ messageId }],
       }),
     );
     return 'signalled';
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'gone';
+    throw error;
+  }
+}
+
+/** False where no workflow of that id is running. */
+async function signalRunning(
+  { client }: RunStarter,
+  { workflowId }: Run,
+  messageId: string,
+): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(workflowId).signal(messageSignalName, { messageId });
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
     throw error;
   }
 }

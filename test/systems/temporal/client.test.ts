@@ -115,6 +115,34 @@ describe('the workflow of a run', () => {
   });
 });
 
+describe('the workflow of a session', () => {
+  const sessionRun = (given: Partial<Run> = {}) => {
+    const runId = randomUUID();
+    return admittedRun({ runId, workflowId: `session/${runId}`, sessionId: 's', ...given });
+  };
+  const signalsOf = async ({ workflowId }: Run) => {
+    const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
+    return events?.filter((event) => event.workflowExecutionSignaledEventAttributes).length;
+  };
+
+  it.each([
+    ['had none yet', null],
+    ['has had a sandbox, and whose workflow Temporal has lost', new Date()],
+  ])('is started by a message where the session %s', async (_what, startedAt) => {
+    const run = sessionRun({ startedAt });
+    expect(await temporal.signalMessage(run, 'm-1')).toBe('signalled');
+    expect(await temporal.describe(run.workflowId)).toBe('running');
+    expect(await temporal.signalMessage({ ...run, startedAt: new Date() }, 'm-2')).toBe(
+      'signalled',
+    );
+    expect(await signalsOf(run)).toBe(2);
+    await temporal.terminate(run.workflowId, 'test');
+    for (const again of [run, { ...run, startedAt: new Date() }]) {
+      expect(await temporal.signalMessage(again, 'm-3')).toBe('gone');
+    }
+  });
+});
+
 describe('what was started since a time', () => {
   async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
     const read: T[] = [];
