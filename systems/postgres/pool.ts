@@ -12,6 +12,8 @@ export interface PoolOptions {
   onError?: (error: Error) => void;
 }
 
+/** So many stay open when nobody needs them: to open one takes longer than most of what is asked. */
+const keptOpen = 4;
 /** After so long the server gives a statement up; a server that does not even say so is gone. */
 const statementMs = 30_000;
 
@@ -20,6 +22,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     connectionString: url,
     application_name: options.applicationName,
     max: options.max ?? 10,
+    min: keptOpen,
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
     statement_timeout: statementMs,

@@ -29,6 +29,19 @@ test('an idle connection that the server ends kills nothing, and the next statem
   await pool.end();
 });
 
+test('a few connections stay open while nobody needs them, and no more', async () => {
+  const name = 'kept-open';
+  const pool = createPool(database.url, { applicationName: name });
+  const used = Array.from({ length: 6 }, () => pool.query('select pg_sleep(0.2)'));
+  await Promise.all(used);
+  const open = async () => (await database.pool.query(backends, [name])).rowCount;
+  expect(await open()).toBe(6);
+  await expect.poll(open, { timeout: 15_000 }).toBe(4);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(await open()).toBe(4);
+  await pool.end();
+}, 30_000);
+
 test('a connection lost between two statements fails its transaction and nothing else', async () => {
   const lost: Error[] = [];
   const pool = createPool(database.url, {
