@@ -1,5 +1,5 @@
-// The worker under a session is killed, and frozen until another has taken its folder, with one message
-// in the middle of its turn and others waiting.
+// The worker under a session is killed, told to stop, and frozen until another has taken its folder,
+// with one message in the middle of its turn and others waiting.
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,21 +28,24 @@ afterAll(async () => {
 const patienceMs = 120_000;
 const frozenMs = 60_000;
 
-it('loses no message when the worker is killed in the middle of two turns', async () => {
-  const { service } = world;
-  const { worker } = service;
-  const talk = await startTalk(world);
-  for (const n of [0, 1]) {
-    await talk.untilInMiddle(n);
-    await worker.kill('SIGKILL');
-    await talk.send();
-    talk.letGoOn(n === 0 ? [0] : [1, 2, 3, 4]);
-    await workerComesBack(service, talk.runId, { worker, client: talk.stays });
-  }
-  await talk.expectWhole();
-  expect(talk.stays.transcript.connections).toHaveLength(1);
-  expect(world.containers.of(talk.runId)).toEqual({ created: 1, started: 1, removed: 1 });
-});
+it.each(['SIGKILL', 'SIGTERM'] as const)(
+  'loses no message when %s ends the worker in the middle of two turns',
+  async (signal) => {
+    const { service } = world;
+    const { worker } = service;
+    const talk = await startTalk(world);
+    for (const n of [0, 1]) {
+      await talk.untilInMiddle(n);
+      await worker.kill(signal);
+      await talk.send();
+      talk.letGoOn(n === 0 ? [0] : [1, 2, 3, 4]);
+      await workerComesBack(service, talk.runId, { worker, client: talk.stays });
+    }
+    await talk.expectWhole();
+    expect(talk.stays.transcript.connections).toHaveLength(1);
+    expect(world.containers.of(talk.runId)).toEqual({ created: 1, started: 1, removed: 1 });
+  },
+);
 
 /** All that a worker which has lost its folder could still spoil, but what is renewed all the time. */
 async function heldBySecond(runId: string) {
