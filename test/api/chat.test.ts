@@ -103,7 +103,9 @@ describe('a message', () => {
   test('for a session that was ended is 404', async () => {
     const { sessionId, runId } = await open();
     await world.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
-    expect((await chat({ message: 'x', sessionId })).status).toBe(404);
+    const { status, json } = await chat({ message: 'x', sessionId });
+    expect([status, json.error.code]).toEqual([404, 'NOT_FOUND']);
+    expect(json.error.message).toMatch(/^The session has ended.* Open another\.$/);
     expect(await messages(runId)).toBe(0);
   });
 });

@@ -28,7 +28,8 @@ async function sendLate(signalMessage: ApiDeps['signalMessage']) {
 
 test('a message that comes too late for its session is not taken, and nothing is told of it', async () => {
   const { sent, stored, told } = await sendLate(async () => 'gone');
-  expect(sent.status).toBe(404);
+  const message = expect.stringMatching(/^The session has ended.* Open another\.$/);
+  expect([sent.status, sent.json.error]).toEqual([404, { code: 'NOT_FOUND', message }]);
   expect([stored, told]).toEqual([[], []]);
 });
 
