@@ -1,5 +1,6 @@
-// A message whose worker dies at a step of its turn, and whose container is killed before that worker
-// is back: what the agent has said by then is all that there will ever be.
+// A message whose worker dies at a step of its turn. Its container is killed before that worker is back,
+// so that what the agent has said by then is all that there will ever be; or it is left alone, and its
+// agent goes on with what it has.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Failpoint } from '../../core/failpoint.ts';
@@ -9,7 +10,7 @@ import { type Service, startService } from '../support/service.ts';
 import { pointsOf } from './support/points-of.ts';
 
 type Step = Record<string, unknown>;
-type Kill = 'killed' | 'removed';
+type Kill = 'killed' | 'removed' | 'left alone';
 
 /** Both agents understand it: the scripted one reads its steps, the model its own. */
 const both = (agent: Step[], model: Step[]): string =>
@@ -22,7 +23,10 @@ const counted = running('echo ran >> /workspace/ran', 'Counted.');
 const told = running('echo "ran $(wc -l < /workspace/ran) times"', 'Told.');
 
 const deaths: [Failpoint, Kill][] = [
-  ...pointsOf('turn').map((name): [Failpoint, Kill] => [name, 'killed']),
+  ...pointsOf('turn').flatMap((name): [Failpoint, Kill][] => [
+    [name, 'killed'],
+    [name, 'left alone'],
+  ]),
   ['turn.ending', 'removed'],
 ];
 
@@ -49,7 +53,8 @@ describe.each(['scripted', 'real'] as const)('a message of the %s agent', (agent
       const lines = chat.named('user').map(({ data }) => /ran \d+ times/.exec(data)?.[0]);
       expect(lines.filter(Boolean)).toEqual(['ran 1 times']);
       expect(chat.named('turn_end')).toHaveLength(3);
-      expect(chat.named('session_ready')).toHaveLength(2);
+      expect(chat.named('user_message')).toHaveLength(3);
+      expect(chat.named('session_ready')).toHaveLength(kill === 'left alone' ? 1 : 2);
       await service.call('DELETE', `/flows/${service.flowId}/sessions/${chat.sessionId}`);
       await chat.closed;
     },
@@ -59,6 +64,7 @@ describe.each(['scripted', 'real'] as const)('a message of the %s agent', (agent
 async function endContainer({ sandboxes }: Service, { runId }: Conversation, kill: Kill) {
   const found = (await sandboxes.list()).find((one) => one.runId === runId);
   if (!found) throw new Error('it has no container');
+  if (kill === 'left alone') return;
   if (kill === 'removed') return sandboxes.remove(found.containerId);
   await sandboxes.signal(found.containerId, 'SIGKILL');
 }
