@@ -135,6 +135,8 @@ export const limits = {
   replayBufferBytes: 8 * miB,
   replayBufferAfterEndMs: 1 * hourMs,
   redisFrameMaxBytes: 32 * kiB,
+  /** What is longer is not sent with the word that it is there: who hears that reads it. */
+  redisWakeMaxBytes: 8 * kiB,
 
   streamPingMs: 15 * secondMs,
   /** What a reader may have waiting in this process before it is waited for. */

@@ -14,6 +14,8 @@ export interface FeedLog {
   seq: () => number;
   /** Somebody says that the log has got this far. */
   hearOf: (seq: number) => void;
+  /** Takes what follows its place of what came with a word; true where that is all there is. */
+  take: (entries: StreamEntry[]) => boolean;
   /** Reads on; true while there may be more. */
   advance: () => Promise<boolean>;
 }
@@ -39,7 +41,7 @@ export function createFeedLog(deps: Pick<ApiDeps, 'frames' | 'frameStream'>, run
 
   /** False: what comes next is not in Redis. */
   function accept(entry: StreamEntry): boolean {
-    const seq = entry.kind === 'stub' ? entry.seq : seqOf(entry);
+    const { seq } = placeOf(entry);
     hearOf(seq);
     if (seq < position.seq) return true;
     if (entry.kind === 'delta' && seq === position.seq) {
@@ -71,10 +73,27 @@ export function createFeedLog(deps: Pick<ApiDeps, 'frames' | 'frameStream'>, run
     ring,
     seq: () => position.seq,
     hearOf,
+    take(entries) {
+      const isTaken = (entry: StreamEntry): boolean =>
+        isKnown(entry, position) || (follows(entry, position) && accept(entry));
+      return entries.every(isTaken) && position.seq >= heardOf;
+    },
     advance: async () => (await advanceByRedis()) || (await advanceByLog()),
   };
 }
 
-function seqOf(entry: Exclude<StreamEntry, { kind: 'stub' }>): number {
-  return entry.kind === 'frame' ? entry.frame.seq : entry.delta.seq;
+function isKnown(entry: StreamEntry, after: StreamPosition): boolean {
+  const { seq, n } = placeOf(entry);
+  return seq < after.seq || (seq === after.seq && n <= after.n);
+}
+
+/** Nothing is missing in between: a delta that is missed is not told by Postgres either. */
+function follows(entry: StreamEntry, after: StreamPosition): boolean {
+  const { seq, n } = placeOf(entry);
+  return n === 0 ? seq === after.seq + 1 : seq === after.seq && n === after.n + 1;
+}
+
+function placeOf(entry: StreamEntry): StreamPosition {
+  if (entry.kind === 'delta') return entry.delta;
+  return { seq: entry.kind === 'stub' ? entry.seq : entry.frame.seq, n: 0 };
 }

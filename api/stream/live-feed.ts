@@ -1,14 +1,15 @@
 // One feed per watched run and process, shared by all its readers. It listens first, then reads on
-// from where the log stood. A wake-up says how far the log has got, and the tick says so once a
-// second whether anybody woke it or not, and has what Redis did not answer asked again; so a lost
-// wake-up, a lost frame or a lost Redis costs time and nothing else.
+// from where the log stood. A wake-up says how far the log has got, and brings what is short; the
+// tick says so once a second whether anybody woke it or not, and has what Redis did not answer asked
+// again; so a lost wake-up, a lost frame or a lost Redis costs time and nothing else.
 
 import type { Run } from '../../core/run.ts';
 import type { LogState } from '../../systems/postgres/log-state.ts';
 import type { Wake } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
-import { createFeedLog } from './feed-log.ts';
-import { createFeedState } from './feed-state.ts';
+import { createFeedLog, type FeedLog } from './feed-log.ts';
+import { createFeedNews, type FeedNews } from './feed-news.ts';
+import { createFeedState, type FeedState } from './feed-state.ts';
 import { createFeedTree, type FeedTree } from './feed-tree.ts';
 import { createRepeater } from './repeater.ts';
 import type { Ring } from './ring.ts';
@@ -34,23 +35,26 @@ export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
   const state = createFeedState(deps, run);
   const tree = createFeedTree(deps, runId);
   const isOver = () => state.now().endedAt !== null;
+  const news = createFeedNews();
   const tell = () => listeners.forEach((listener) => listener());
 
   const reading = createRepeater({
-    onError: (err) => deps.logger.warn({ err, runId, requestId }, 'stream_read_failed'),
+    onError(err) {
+      news.doubt();
+      deps.logger.warn({ err, runId, requestId }, 'stream_read_failed');
+    },
     async step() {
       await state.refresh();
       log.hearOf(state.now().lastSeq);
       await tree.refresh(isOver());
-      while (await log.advance()) tell();
+      const brought = news.take();
+      if (brought === null || !log.take(brought)) while (await log.advance()) tell();
       tell();
     },
   });
 
   function hear(wake: Wake): void {
-    if (wake.kind === 'frames') log.hearOf(wake.lastSeq);
-    if (wake.kind === 'state' || wake.kind === 'unsure') state.expect();
-    if (wake.kind === 'filetree' || wake.kind === 'unsure') tree.expect();
+    note(wake, { log, state, tree, news });
     reading.poke();
   }
 
@@ -67,11 +71,32 @@ export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
       return () => void listeners.delete(listener);
     },
     observe(found) {
-      if (state.set(found) || found.lastSeq > log.seq() || tree.isDue()) reading.poke();
+      if (!state.set(found) && found.lastSeq <= log.seq() && !tree.isDue()) return;
+      news.doubt();
+      reading.poke();
     },
     close() {
       unsubscribe();
       reading.close();
     },
   };
+}
+
+interface Parts {
+  log: FeedLog;
+  state: FeedState;
+  tree: FeedTree;
+  news: FeedNews;
+}
+
+function note(wake: Wake, { log, state, tree, news }: Parts): void {
+  if (wake.kind === 'frames') {
+    log.hearOf(wake.lastSeq);
+    news.add(wake.entries);
+  }
+  if (wake.kind === 'state' || wake.kind === 'unsure') {
+    state.expect();
+    news.doubt();
+  }
+  if (wake.kind === 'filetree' || wake.kind === 'unsure') tree.expect();
 }

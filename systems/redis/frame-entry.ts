@@ -36,6 +36,16 @@ export function deltaEntry({ seq, n, data }: Delta): WrittenEntry {
   return { id: `${seq}-${n}`, head: deltaHead, data, bytes: Buffer.byteLength(data) + entryBytes };
 }
 
+/** How entries are written where they are sent along with the word that they are there. */
+export function writeEntries(entries: WrittenEntry[]): string {
+  return JSON.stringify(entries.map(({ id, head, data }) => [id, head, data]));
+}
+
+export function readEntries(text: string): StreamEntry[] {
+  const written = JSON.parse(text) as [string, string, string][]; // writeEntries'
+  return written.map(([id, head, data]) => readEntry(id, ['h', head, 'd', data]));
+}
+
 export function readEntry(id: string, fields: string[]): StreamEntry {
   const [seq, n] = id.split('-').map(Number) as [number, number]; // Redis ids are two numbers
   const [, head = '', , data = ''] = fields;

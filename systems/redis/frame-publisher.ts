@@ -1,7 +1,7 @@
 import type { Delta, StoredFrame } from '../../core/frame.ts';
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
-import { deltaEntry, frameEntry, type WrittenEntry } from './frame-entry.ts';
+import { deltaEntry, frameEntry, type WrittenEntry, writeEntries } from './frame-entry.ts';
 import type { RedisKeys } from './keys.ts';
 import { createStreamBudget } from './stream-budget.ts';
 
@@ -25,7 +25,7 @@ export function createFramePublisher(redis: Redis, keys: RedisKeys): FramePublis
       if (entries.length === 0) return true;
       for (const entry of entries) budget.add(runId, entry);
       const bounds = [limits.replayBufferFrames, budget.trim(runId) ?? '', limits.redisLiveMs];
-      const wake = [keys.wake(runId), `f${lastSeqOf(batch)}`];
+      const wake = [keys.wake(runId), wakeOf(entries, lastSeqOf(batch))];
       const written = entries.flatMap(({ id, head, data }) => [id, head, data]);
       return wasTaken(
         redis.eval(publishScript, 1, keys.frames(runId), ...bounds, ...wake, ...written),
@@ -66,6 +66,12 @@ function inOrder({ frames, deltas }: FrameBatch): WrittenEntry[] {
   }
   takeDeltasUpTo(Number.POSITIVE_INFINITY);
   return entries;
+}
+
+/** A short batch comes with the word of it: whoever was up to date need not ask for it. */
+function wakeOf(entries: WrittenEntry[], lastSeq: number): string {
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  return bytes > limits.redisWakeMaxBytes ? `f${lastSeq}` : `e${lastSeq} ${writeEntries(entries)}`;
 }
 
 function lastSeqOf({ frames, deltas }: FrameBatch): number {

@@ -1,11 +1,13 @@
 import type { Redis } from './connect.ts';
+import { readEntries, type StreamEntry } from './frame-entry.ts';
 
 /**
  * Why somebody is woken up. `unsure`: the connection was away, or has only now begun to listen, so
  * anything may have happened.
  */
 export type Wake =
-  | { kind: 'frames'; lastSeq: number }
+  /** `entries`: all that was published with it, or none where that is long. */
+  | { kind: 'frames'; lastSeq: number; entries: StreamEntry[] }
   | { kind: 'state' }
   | { kind: 'filetree' }
   | { kind: 'unsure' };
@@ -71,7 +73,14 @@ export function createWakeListener(
 }
 
 function readWake(message: string): Wake {
-  if (message.startsWith('f')) return { kind: 'frames', lastSeq: Number(message.slice(1)) };
+  if (message.startsWith('f')) {
+    return { kind: 'frames', lastSeq: Number(message.slice(1)), entries: [] };
+  }
+  if (message.startsWith('e')) {
+    const end = message.indexOf(' ');
+    const lastSeq = Number(message.slice(1, end));
+    return { kind: 'frames', lastSeq, entries: readEntries(message.slice(end)) };
+  }
   if (message === 't') return { kind: 'filetree' };
   return { kind: 'state' };
 }

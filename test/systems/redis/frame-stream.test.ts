@@ -125,11 +125,28 @@ test('wakes up who listens, says why, and is silent after that', async () => {
   await stream.publishFileTree(runId, '[]');
   await expect
     .poll(() => heard.slice(1))
-    .toEqual([{ kind: 'frames', lastSeq: 2 }, { kind: 'state' }, { kind: 'filetree' }]);
+    .toMatchObject([{ kind: 'frames', lastSeq: 2 }, { kind: 'state' }, { kind: 'filetree' }]);
   unsubscribe();
   await stream.wake(runId);
   await stream.wake(runId);
   expect(heard).toHaveLength(4);
+});
+
+test('brings what is short with the word of it, as it is read, and what is long not', async () => {
+  const runId = randomUUID();
+  const heard: Wake[] = [];
+  const unsubscribe = stream.subscribe(runId, (wake) => heard.push(wake));
+  await expect.poll(() => heard.length).toBe(1);
+  const delta = { seq: 1, n: 1, data: '{"a":"\\u2028 é"}' };
+  await stream.publish(runId, { frames: [frame(1, 'é\u2028 "\n')], deltas: [delta] });
+  const long = { ...frame(2), data: 'x'.repeat(limits.redisWakeMaxBytes) };
+  await stream.publish(runId, { frames: [long], deltas: [] });
+  await expect.poll(() => heard.length).toBe(3);
+  expect(heard.slice(1)).toEqual([
+    { kind: 'frames', lastSeq: 1, entries: await stream.read(runId, fromStart, 2) },
+    { kind: 'frames', lastSeq: 2, entries: [] },
+  ]);
+  unsubscribe();
 });
 
 test('says unsure when its connection was cut, and hears again', async () => {
