@@ -25,7 +25,7 @@ function sessionWith(
   chat = createChatTurns(null),
 ): SessionHands {
   const output = {
-    tail: { finish: () => undefined, done: Promise.resolve() },
+    tail: { finish: () => undefined, done: Promise.resolve(), quietSince: () => null },
     tree: { finish: async () => undefined },
   };
   const session = { sessionId: 's', chat, reader: {} };
@@ -113,4 +113,32 @@ test('what a turn leaves that was found in its middle is stored when it ends, wh
   const nothingSaid = { reply: null, usage: null, costUsd: null };
   chat.note({ turnEnd: { messageId: 'm-1', exitCode: 0, ...nothingSaid } });
   await expect.poll(() => stored).toEqual([ref.runId]);
+});
+
+test('a turn is over with its sandbox, and goes on where its sandbox was let go of', async () => {
+  const messageId = randomUUID();
+  const claimed = { outcome: 'turn', messageId, text: 'Hello.', accepted: true, told: null };
+  const deps = {
+    now: () => new Date(),
+    times: { stallTimeoutMs: 60_000 },
+    turns: { claim: async () => ({ ...claimed, startedAt: new Date(), waitedMs: 0 }) },
+    bells: { overhear: () => () => undefined },
+    storing: async () => undefined,
+  };
+  const parts = {
+    ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
+    turns: { isWaiting: () => false },
+  };
+  const begin = (care: Care): Promise<unknown> => {
+    const chat = createChatTurns({ messageId, uuid: 'u-1', accepted: true, error: null });
+    return sessionWith(deps, parts, care, chat).runTurn(async () => []);
+  };
+  const [ended, letGo] = [createCare(logger), createCare(logger)];
+  const turns = Promise.allSettled([begin(ended), begin(letGo)]);
+  ended.finish();
+  letGo.letGo('another looks after it');
+  expect(await turns).toMatchObject([
+    { status: 'fulfilled', value: { outcome: 'over' } },
+    { status: 'rejected', reason: { message: 'another looks after it' } },
+  ]);
 });
