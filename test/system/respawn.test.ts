@@ -1,5 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
+import { foldersOf } from '../../worker/supervisor/folders.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { armed, diesAndComesBack } from '../support/dying.ts';
 import { expectEachOnce } from '../support/each-once.ts';
@@ -95,6 +98,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     const second = await chat.send(saying('Second.'));
     await diesAndComesBack(service.worker, async () => {
       await chat.until(({ event }) => event === 'user_message');
+      if (agent === 'real') beginTranscript(service, chat);
       await killContainer(service, chat);
       expect(chat.named('user')).toEqual([]);
     });
@@ -141,6 +145,15 @@ const stuckOnce = (): string => {
     [{ tool: 'Bash', input: { command } }, { text: 'Done.' }],
   );
 };
+
+/** What an agent may leave that is killed early: a conversation in which nothing has been said yet. */
+function beginTranscript({ dataDir }: Service, { runId }: Conversation): void {
+  const { config } = foldersOf(dataDir, { runId, generation: 1 });
+  const folder = join(config, 'projects', '-workspace');
+  mkdirSync(folder, { recursive: true });
+  const line = { type: 'queue-operation', operation: 'enqueue', sessionId: runId };
+  writeFileSync(join(folder, `${runId}.jsonl`), `${JSON.stringify(line)}\n`);
+}
 
 /** Not for what the agent asks beside the conversation: that offers no tools. */
 async function untilModelIsAsked(service: Service, what: string): Promise<void> {

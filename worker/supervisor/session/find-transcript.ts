@@ -1,7 +1,12 @@
+import { sandboxPaths } from '../../../core/sandbox.ts';
 import { readChunks } from '../workspace/hash-file.ts';
 import { openFile } from '../workspace/walk.ts';
 
 const headBytes = 4 * 1024 ** 2;
+
+/** The agent names the folder for the working directory. */
+export const transcriptName = (conversationId: string): string =>
+  `${sandboxPaths.workspace.replaceAll(/[^A-Za-z0-9]/g, '-')}/${conversationId}.jsonl`;
 
 /**
  * Whether the agent can go on with this conversation. An agent that was killed in its first turn may

@@ -1,4 +1,4 @@
-import { chown, mkdir, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileEntry } from '../../../core/file-entry.ts';
 import { sandboxPaths } from '../../../core/sandbox.ts';
@@ -6,6 +6,7 @@ import type { SandboxRef } from '../../../workflows/activities.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { SandboxFolders } from '../folders.ts';
 import { writeFiles } from '../workspace/write-files.ts';
+import { hasConversation, transcriptName } from './find-transcript.ts';
 import { transcriptsOf } from './save-session.ts';
 
 const filesAtOnce = 100;
@@ -29,6 +30,10 @@ export async function restoreSession(
   await mkdir(transcripts, { recursive: true, mode: 0o700 });
   await chown(transcripts, sandboxPaths.uid, sandboxPaths.gid);
   await writeAll(deps, transcripts, await deps.turns.listTranscript(runId));
+  // An agent neither goes on with a conversation in which nothing was said, nor begins another of its id.
+  const name = transcriptName(runId);
+  if (!(await hasConversation(transcripts, name)))
+    await rm(join(transcripts, name), { force: true });
   await writeFile(done, '', { mode: 0o600 });
   return true;
 }

@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
 import { agentCommand } from '../../../core/agent-command.ts';
-import { sandboxPaths } from '../../../core/sandbox.ts';
 import type { SandboxPlan } from '../../../systems/postgres/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/activities.ts';
 import type { ControlHandlers } from '../../egress/control.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { SandboxFolders } from '../folders.ts';
-import { hasConversation } from './find-transcript.ts';
+import { hasConversation, transcriptName } from './find-transcript.ts';
 import { transcriptsOf } from './save-session.ts';
 
 /**
@@ -50,7 +49,3 @@ export function sessionConfigHandlers(
     },
   };
 }
-
-/** The agent names the folder for the working directory. */
-const transcriptName = (conversationId: string): string =>
-  `${sandboxPaths.workspace.replaceAll(/[^A-Za-z0-9]/g, '-')}/${conversationId}.jsonl`;
