@@ -51,9 +51,9 @@ it('lets a worker that was frozen, and has lost its folder, change nothing when 
   letGoOn(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
 
-  way.hold();
+  way.hold(/append_batch/);
   letGoOn(service, runId, 1);
-  await expect.poll(way.held, { timeout: patienceMs }).toContain('set byte_offset');
+  await expect.poll(way.held, { timeout: patienceMs }).toContain('append_batch');
   service.worker.signal('SIGSTOP');
   const began = performance.now();
   rmSync(join(service.dataDir, 'lock'));
