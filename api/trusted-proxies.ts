@@ -57,5 +57,6 @@ function networksOf(proxies: readonly string[]): BlockList {
 
 const isNumeric = (proxy: string): boolean => isIP(proxy.split('/')[0] ?? '') !== 0;
 
-/** An IPv4 address as such, whatever the socket that it came by. */
-const plain = (address: string): string => ipaddr.process(address).toString();
+/** An IPv4 address as such, whatever the socket that it came by; what nobody could have come by, as it is. */
+const plain = (address: string): string =>
+  ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;

@@ -62,6 +62,8 @@ test('who comes by a trusted proxy counts by himself, whatever he says of himsel
   // One more proxy of the list on the way is passed over.
   expect(await knock(api, { from: proxy, said: '203.0.113.7, 10.9.8.7' })).toBe(429);
   expect(await knock(api, { from: proxy, said: '203.0.113.7, 10.8.8.7' })).toBe(401);
+  // One that it saw on a network of its own, which has a name with a dot.
+  expect(await knock(api, { from: proxy, said: '203.0.113.7, fe80::1%eth0.100' })).toBe(401);
 });
 
 test('what anybody else says of where he comes from changes nothing', async () => {
@@ -87,7 +89,7 @@ test('a name stands for where it leads, once that is known; one that leads nowhe
   expect(isTrusted('127.0.0.1')).toBe(false);
   await expect.poll(() => isTrusted('127.0.0.1')).toBe(true);
   expect(isTrusted('::ffff:127.0.0.1')).toBe(true);
-  for (const nobody of ['127.0.0.2', 'localhost', '', 'fe80::1%lo']) {
+  for (const nobody of ['127.0.0.2', 'localhost', '', 'fe80::1%lo', 'fe80::1%eth0.1']) {
     expect(isTrusted(nobody)).toBe(false);
   }
 });
