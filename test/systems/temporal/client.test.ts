@@ -130,7 +130,7 @@ describe('the workflow of a session', () => {
     ['has had a sandbox, and whose workflow Temporal has lost', new Date()],
   ])('is started by a message where the session %s', async (_what, startedAt) => {
     const run = sessionRun({ startedAt });
-    onTestFinished(async () => void (await temporal.terminate(run.workflowId, 'test')));
+    onTestFinished(() => temporal.terminate(run.workflowId, 'test'));
     expect(await temporal.signalMessage(run, 'm-1')).toBe('signalled');
     expect(await temporal.describe(run.workflowId)).toBe('running');
     expect(await temporal.signalMessage({ ...run, startedAt: new Date() }, 'm-2')).toBe(
