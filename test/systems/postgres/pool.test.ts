@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPool } from '../../../systems/postgres/pool.ts';
@@ -41,6 +42,23 @@ test('a few connections stay open while nobody needs them, and no more', async (
   expect(await open()).toBe(4);
   await pool.end();
 }, 30_000);
+
+test('one that is silent is asked after every half minute', async () => {
+  const pool = createPool(database.url, { applicationName: 'asked-after' });
+  const { rows } = await pool.query<{ port: number }>('select inet_client_port() as port');
+  const seconds = secondsToKeepAlive(rows[0]?.port ?? 0);
+  expect(seconds).toBeGreaterThan(15);
+  expect(seconds).toBeLessThanOrEqual(30);
+  await pool.end();
+});
+
+/** Until the kernel asks the other end of the connection from this port; none where it does not. */
+function secondsToKeepAlive(port: number): number | null {
+  const local = port.toString(16).toUpperCase().padStart(4, '0');
+  const timer = new RegExp(`:${local} \\S+ \\S+ \\S+ 02:([0-9A-F]{8})`);
+  const [, ticks] = timer.exec(readFileSync('/proc/net/tcp', 'utf8')) ?? [];
+  return ticks === undefined ? null : Number.parseInt(ticks, 16) / 100;
+}
 
 test('a connection lost between two statements fails its transaction and nothing else', async () => {
   const lost: Error[] = [];

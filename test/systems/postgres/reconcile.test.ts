@@ -6,6 +6,7 @@ import { createRunStore } from '../../../systems/postgres/run-store.ts';
 import { createWebhookStore } from '../../../systems/postgres/webhook-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScene, type Scene } from '../../support/records.ts';
+import { attemptsAge } from './attempts-age.ts';
 
 let database: TestDatabase;
 let scene: Scene;
@@ -31,14 +32,6 @@ async function aMinutePasses(): Promise<void> {
        end_cause_at = end_cause_at - interval '1 min', ended_at = ended_at - interval '1 min'`,
   );
   await database.pool.query(`update hosts set last_seen = last_seen - interval '1 min'`);
-}
-
-async function attemptsAge(ms: number): Promise<void> {
-  await database.pool.query(
-    `update webhook_attempts set started_at = started_at - $1 * interval '1 ms',
-       finished_at = finished_at - $1 * interval '1 ms'`,
-    [ms],
-  );
 }
 
 async function end(runId: string): Promise<void> {
@@ -115,12 +108,12 @@ test('finds a webhook in the middle of its attempts when the next one is due, an
   const shortOfItMs = 1_500;
   for (const [made, delayMs] of [2_000, 10_000, 30_000].entries()) {
     await webhooks.claimAttempt(runId, made + 1);
-    await attemptsAge(delayMs - shortOfItMs);
+    await attemptsAge(database, delayMs - shortOfItMs);
     expect(await owed(), 'nobody knows what came of it').toEqual([]);
     await webhooks.recordAttempt(runId, made + 1, { status: 500, error: null });
-    await attemptsAge(delayMs - shortOfItMs);
+    await attemptsAge(database, delayMs - shortOfItMs);
     expect(await owed()).toEqual([]);
-    await attemptsAge(shortOfItMs);
+    await attemptsAge(database, shortOfItMs);
     expect(await owed()).toEqual([runId]);
   }
   await webhooks.claimAttempt(runId, 4);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../worker/reconciler/reconciler.ts';
+import { attemptsAge } from '../../systems/postgres/attempts-age.ts';
 import { useFreshScene } from '../../systems/postgres/use-scene.ts';
 import { reconcilerWorld } from './reconciler-world.ts';
 
@@ -151,6 +152,9 @@ describe('an owed webhook', () => {
     await world.deps.webhooks.claimAttempt(run.runId, 1);
     world.workflows.set(run.workflowId, 'closed');
     await world.reconciler.pass();
+    expect(world.asked, 'the second is not due yet').toEqual([]);
+    await attemptsAge(database, 2_000);
+    await world.reconciler.pass();
     expect(world.asked).toEqual([`webhook ${run.runId} from 2`]);
   });
 
@@ -159,6 +163,7 @@ describe('an owed webhook', () => {
     for (const attempt of [1, 2, 3, 4]) {
       await world.deps.webhooks.claimAttempt(run.runId, attempt);
     }
+    await attemptsAge(database, 30_000);
     world.workflows.set(run.workflowId, 'closed');
     await world.reconciler.pass();
     expect((await world.read(run)).webhook.state).toBe('dropped');

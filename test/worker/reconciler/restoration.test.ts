@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { Run } from '../../../core/run.ts';
+import { attemptsAge } from '../../systems/postgres/attempts-age.ts';
 import { useFreshScene } from '../../systems/postgres/use-scene.ts';
 import { reconcilerWorld } from './reconciler-world.ts';
 
@@ -176,6 +177,7 @@ it('goes on with a webhook after the last attempt that was made, however many ar
   const run = await world.started(await scene.run({ callbackUrl }));
   await world.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
   for (const attempt of [1, 3]) await world.deps.webhooks.claimAttempt(run.runId, attempt);
+  await attemptsAge(database, 30_000);
   world.workflows.set(run.workflowId, 'closed');
   await restored();
   world.deps.times.webhookMs = 0;
