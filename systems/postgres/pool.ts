@@ -14,6 +14,8 @@ export interface PoolOptions {
 
 /** So many stay open when nobody needs them: to open one takes longer than most of what is asked. */
 const keptOpen = 4;
+/** What lies between may forget a connection that is silent, and a server may be gone without a word. */
+const askedAfterMs = 30_000;
 /** After so long the server gives a statement up; a server that does not even say so is gone. */
 const statementMs = 30_000;
 
@@ -24,6 +26,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     max: options.max ?? 10,
     min: keptOpen,
     keepAlive: true,
+    keepAliveInitialDelayMillis: askedAfterMs,
     connectionTimeoutMillis: 10_000,
     statement_timeout: statementMs,
     query_timeout: statementMs + 5_000,
