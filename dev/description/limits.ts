@@ -89,7 +89,7 @@ This page is written by \`npm run describe\`. What can be set is in [settings.md
 | processors of a host | a sandbox | ${limits.sandboxCpus} unless its flow says otherwise, ${limits.sandboxStartCpus} while it starts; none while it is paused |
 | disk of a host | a sandbox | \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\` at most; below ${bytes(limits.diskFreeMinBytes)}, or room for ${count(limits.diskFreeMinInodes)} files, the doctor says so |
 | disk of Postgres | logs and files | as much as agents write, for \`RUN_KEPT_DAYS\`; the doctor's \`retention\` names the largest tables |
-| connections to Postgres | each API process, each worker | 20 at most |
+| connections to Postgres | each API process, each worker | 20 at most; up to 4 stay open when there is nothing to do |
 | memory of Redis | a run | ${bytes(limits.replayBufferBytes)} at most, until ${time(limits.replayBufferAfterEndMs)} after its end |
 
 API processes share nothing but the stores: put as many as you like behind one address. Workers are hosts: one each
