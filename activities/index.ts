@@ -5,6 +5,7 @@ import type {
   SessionActivities,
 } from '../workflows/activities.ts';
 import { type GuardDeps, guarded } from './guarded.ts';
+import { createWayMaker, type WayDeps } from './make-way.ts';
 import { createRunActivities, type RunDeps } from './run-activities.ts';
 import { createSandboxActivities, type SandboxKeeper } from './sandbox-activities.ts';
 import { createSessionActivities, type SessionDeps } from './session-activities.ts';
@@ -12,8 +13,10 @@ import { createSessionActivities, type SessionDeps } from './session-activities.
 export type { RunDeps } from './run-activities.ts';
 export type { SandboxKeeper } from './sandbox-activities.ts';
 
-export interface ActivityDeps extends RunDeps, SessionDeps, GuardDeps {
+export interface ActivityDeps extends RunDeps, SessionDeps, WayDeps, GuardDeps {
   supervisor: SandboxKeeper;
+  admission: RunDeps['admission'] & WayDeps['admission'];
+  temporal: RunDeps['temporal'] & WayDeps['temporal'];
 }
 
 /** What every worker offers, and what only this host can do. Nothing that a library says gets out. */
@@ -21,8 +24,9 @@ export function createActivities(deps: ActivityDeps): {
   run: RunActivities & SessionActivities;
   host: HostActivities;
 } {
-  const run = createRunActivities(deps);
-  const session = createSessionActivities(deps);
+  const makeWay = createWayMaker(deps);
+  const run = createRunActivities(deps, makeWay);
+  const session = createSessionActivities(deps, makeWay);
   const host = createSandboxActivities(deps.supervisor);
   const guard = <I extends { runId: string }, O>(
     name: keyof Activities,

@@ -1,12 +1,14 @@
-import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import type { EndCause } from '../core/end-cause.ts';
 import { failpoint } from '../core/failpoint.ts';
 import type { AdmissionStore } from '../systems/postgres/admission.ts';
 import type { RunStore } from '../systems/postgres/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
-import { type EndRunInput, failureTypes, type RunActivities } from '../workflows/activities.ts';
+import type { EndRunInput, RunActivities } from '../workflows/activities.ts';
 import { deliverOnce, type WebhookDeps } from './deliver-webhook.ts';
+import type { MakeWay } from './make-way.ts';
+import { noPlaceFree } from './no-place-free.ts';
 import { type ScheduleDeps, triggerOnSchedule } from './trigger-scheduled.ts';
 
 export interface RunDeps extends WebhookDeps, ScheduleDeps {
@@ -16,7 +18,7 @@ export interface RunDeps extends WebhookDeps, ScheduleDeps {
   frameStream: Pick<FrameStream, 'wake' | 'expire'>;
 }
 
-export function createRunActivities(deps: RunDeps): RunActivities {
+export function createRunActivities(deps: RunDeps, makeWay: MakeWay): RunActivities {
   /** A second call changes nothing and returns what the first did. */
   async function endRun(end: EndRunInput): Promise<{ webhook: boolean; cause: EndCause }> {
     const { webhook, cause } = await deps.runs.endRun(end);
@@ -39,11 +41,8 @@ export function createRunActivities(deps: RunDeps): RunActivities {
         deps.logger.info({ runId, requestId, hostId }, 'place_claimed');
         return { hostId };
       }
-      throw ApplicationFailure.create({
-        message: 'every host is full',
-        type: failureTypes.noPlaceFree,
-        category: 'BENIGN',
-      });
+      await makeWay(runId);
+      throw noPlaceFree();
     },
 
     /** A second call, and any other cause, finds the first one standing. */

@@ -1,7 +1,9 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import type { NotGiven } from '../core/chat.ts';
 import type { TurnStore } from '../systems/postgres/turn-store.ts';
 import type { Presence } from '../systems/redis/presence.ts';
-import { failureTypes, type SessionActivities } from '../workflows/activities.ts';
+import type { SessionActivities } from '../workflows/activities.ts';
+import type { MakeWay } from './make-way.ts';
+import { noPlaceFree } from './no-place-free.ts';
 import type { RunDeps } from './run-activities.ts';
 
 export interface SessionDeps {
@@ -10,30 +12,28 @@ export interface SessionDeps {
   presence: Pick<Presence, 'unattendedForMs'>;
 }
 
-/** Said to the user in the agent's stead. */
-const noPlaceText =
-  'No sandbox could be started: there was no capacity for one in time. Send the message again later.';
+const noPlace: NotGiven = {
+  error: 'no_capacity',
+  reason:
+    'No sandbox could be started: there was no capacity for one in time. Send the message again later.',
+};
 
-export function createSessionActivities({
-  turns,
-  presence,
-  frameStream,
-}: SessionDeps): SessionActivities {
+export function createSessionActivities(
+  { turns, presence, frameStream }: SessionDeps,
+  makeWay: MakeWay,
+): SessionActivities {
   return {
     /** A second call returns the place that the first has taken. */
     async claimSessionPlace({ runId, after }) {
       const place = await turns.claimPlace(runId, after);
       if (place.outcome !== 'full') return place;
-      throw ApplicationFailure.create({
-        message: 'every host is full',
-        type: failureTypes.noPlaceFree,
-        category: 'BENIGN',
-      });
+      await makeWay(runId);
+      throw noPlaceFree();
     },
 
     /** A second call finds the number used, and fails no other message. */
     async giveUpTurn(ref) {
-      await turns.giveUp(ref, noPlaceText);
+      await turns.giveUp(ref, noPlace);
       await frameStream.wake(ref.runId);
       return { more: await turns.hasWork(ref.runId) };
     },

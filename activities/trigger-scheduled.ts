@@ -11,7 +11,7 @@ export interface ScheduleDeps {
   flows: Pick<FlowStore, 'find'>;
   admission: Pick<AdmissionStore, 'admitRun'>;
   runs: Pick<RunStore, 'find' | 'markWorkflowStarted'>;
-  startRun: (run: Run) => Promise<'started' | 'already'>;
+  temporal: { startRun: (run: Run) => Promise<'started' | 'already'> };
   /** For flows that set none of their own. */
   runTimeoutMs: number;
   logger: Logger;
@@ -29,7 +29,7 @@ export async function triggerOnSchedule(
   const run = (await deps.runs.find(runId)) ?? (await admit(deps, { flowId, runId }));
   if (typeof run === 'string') return { outcome: run };
   try {
-    await deps.startRun(run);
+    await deps.temporal.startRun(run);
     await deps.runs.markWorkflowStarted(runId);
   } catch (err) {
     deps.logger.warn({ err, runId, requestId: run.requestId }, 'workflow_start_left_to_reconciler');

@@ -13,6 +13,13 @@ export interface ExpectedTurn {
 /** What this service cuts a turn off for. */
 export type TurnError = 'timed_out' | 'stalled';
 
+/** Why a message was given to no agent. */
+export interface NotGiven {
+  error: 'no_capacity' | 'files_refused';
+  /** Said where the agent's answer would be. */
+  reason: string;
+}
+
 /** How a turn ended, as a session's log and its message tell it. */
 export interface TurnEnd {
   messageId: string;

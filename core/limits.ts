@@ -85,6 +85,8 @@ export const limits = {
   makeRoomTickMs: 50,
   /** Others may take the room that was made. */
   makeRoomTriesMax: 4,
+  /** A session that was told to make way on a full host is told again only after so long. */
+  makeWayAgainMs: 10 * secondMs,
   chatWaitMs: 300 * secondMs,
 
   /** After the end: the log and the files of a run, and the files of a session. */

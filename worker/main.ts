@@ -201,7 +201,7 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
     webhooks,
     admission: createAdmission(pool, sealer, host.unseenMs),
     flows: createFlowStore(pool, sealer),
-    startRun: temporal.startRun,
+    temporal,
     runTimeoutMs: times.runTimeoutMs,
     sendWebhook: timedAttempts(createWebhookSender(config.webhook), teller.metrics),
   });

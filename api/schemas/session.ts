@@ -6,7 +6,7 @@ import { labelFilter, labels } from './labels.ts';
 import { flowParams, runRecord } from './run.ts';
 import { configFields } from './run-config.ts';
 import { sessionId } from './session-id.ts';
-import { maxBytes, name, text } from './text.ts';
+import { maxBytes, name, text, words } from './text.ts';
 import { idempotencyKey } from './trigger.ts';
 
 export const sessionBody = z.strictObject({
@@ -56,7 +56,7 @@ export const sessionEnded = z
   .meta({ id: 'EndedSession' });
 
 export const chatBody = z.strictObject({
-  message: text().min(1).check(maxBytes(limits.promptMaxBytes)),
+  message: words().check(maxBytes(limits.promptMaxBytes)),
   sessionId: sessionId.optional().meta({ description: 'A new session without it.' }),
   stream: z
     .boolean()
@@ -91,7 +91,7 @@ export const turnAnswer = z
     exitCode: z.int(),
     error: z.string().optional().meta({
       description:
-        'Why the turn was given up, like the error of a run; absent where its agent has ended it.',
+        'Why the turn was given up, like the error of a run, `no_capacity` or `files_refused`; absent where its agent has ended it.',
     }),
     usage: runRecord.shape.usage,
     costUsd: z.number().nullable(),

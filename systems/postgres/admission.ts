@@ -8,6 +8,7 @@ import { fieldsGiven, type RunConfig } from '../../core/run-config.ts';
 import { sealConfig, sealContext } from './config-store.ts';
 import { FilesRefused, orRefusal } from './files-refused.ts';
 import { type FilesToGive, type GiveRefusal, giveFiles, planChange } from './give-files.ts';
+import { idleInTheWay } from './idle-in-the-way.ts';
 import type { Db, Pool } from './pool.ts';
 import { type RunRow, runColumns, toRun } from './run-row.ts';
 import type { Sealer } from './seal.ts';
@@ -82,6 +83,8 @@ export function createAdmission(
       admitWithFiles(pool, terms, { input, given }),
     /** A host for a run that was admitted without one; the one it has already, if any. */
     claimPlace: (runId: string) => claimPlace(pool, runId, hostUnseenMs),
+    /** The idle session whose place one that waits may have. */
+    idleInTheWay: (runId: string) => idleInTheWay(pool, { runId, hostUnseenMs }),
   };
 }
 

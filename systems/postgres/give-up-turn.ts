@@ -1,3 +1,4 @@
+import type { NotGiven } from '../../core/chat.ts';
 import { type Frame, statusFrame } from '../../core/frame.ts';
 import { appendOwnFrames } from './append-frames.ts';
 import type { SnapshotOf } from './file-store.ts';
@@ -12,7 +13,7 @@ import { inTransaction } from './transaction.ts';
 export function giveUpTurn(
   pool: Pool,
   { runId, generation }: SnapshotOf,
-  reason: string,
+  notGiven: NotGiven,
 ): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     // Every writer of a log takes its cursor before its run.
@@ -23,11 +24,11 @@ export function giveUpTurn(
       [runId, generation],
     );
     if (rowCount !== 1) return false;
-    const failed = await failOldest(db, runId, reason);
+    const failed = await failOldest(db, runId, notGiven);
     if (failed !== null) {
       await appendOwnFrames(db, {
         runId,
-        frames: failureFrames(failed, reason),
+        frames: failureFrames(failed, notGiven),
         facts: { agentStatus: 'error' },
       });
       await db.query('update sessions set idle_since = db_clock() where run_id = $1', [runId]);
@@ -45,17 +46,21 @@ export interface FailedTurn {
   isTold: boolean;
 }
 
-async function failOldest(db: Db, runId: string, reason: string): Promise<FailedTurn | null> {
+async function failOldest(
+  db: Db,
+  runId: string,
+  { error, reason }: NotGiven,
+): Promise<FailedTurn | null> {
   const { rows } = await db.query<FailedTurn>(
     `update session_messages m
-     set ended_at = db_clock(), exit_code = 1, reply = $2, attempts = m.attempts + 1
+     set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3, attempts = m.attempts + 1
      from sessions s
      where s.run_id = m.run_id and m.id = (
        select o.id from session_messages o
        where o.run_id = $1 and o.ended_at is null order by o.position limit 1
      )
      returning m.id as "messageId", m.text, s.session_id as "sessionId", m.attempts > 1 as "isTold"`,
-    [runId, reason],
+    [runId, reason, error],
   );
   return rows[0] ?? null;
 }
@@ -63,7 +68,7 @@ async function failOldest(db: Db, runId: string, reason: string): Promise<Failed
 /** The reason stands where the agent's answer would. */
 export function failureFrames(
   { messageId, text, sessionId, isTold }: FailedTurn,
-  reason: string,
+  { error, reason }: NotGiven,
 ): Frame[] {
   const frame = (event: string, data: object): Frame => ({
     event,
@@ -74,6 +79,6 @@ export function failureFrames(
     ...(isTold ? [] : [frame('user_message', { messageId, text })]),
     frame('chat_output', { text: reason }),
     statusFrame('error'),
-    frame('turn_end', { exitCode: 1, sessionId, messageId }),
+    frame('turn_end', { exitCode: 1, sessionId, messageId, error }),
   ];
 }

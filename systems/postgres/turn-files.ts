@@ -107,17 +107,17 @@ export function refuseTurn(
     const lock = 'select from cursors where run_id = $1 and lease_token = $2 for update';
     if ((await db.query(lock, [runId, token])).rowCount !== 1) return;
     const { rows } = await db.query<FailedTurn>(
-      `update session_messages m set ended_at = db_clock(), exit_code = 1, reply = $2
+      `update session_messages m set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3
        from sessions s
        where m.id = $1 and m.ended_at is null and s.run_id = m.run_id
        returning m.id as "messageId", m.text, s.session_id as "sessionId", true as "isTold"`,
-      [messageId, reason],
+      [messageId, reason, 'files_refused'],
     );
     if (!rows[0]) return;
     await appendOwnFrames(db, {
       runId,
       token,
-      frames: failureFrames(rows[0], reason),
+      frames: failureFrames(rows[0], { error: 'files_refused', reason }),
       facts: { agentStatus: 'error' },
     });
     await db.query('update sessions set idle_since = db_clock() where run_id = $1', [runId]);

@@ -1,4 +1,4 @@
-import type { ExpectedTurn, TurnError } from '../../core/chat.ts';
+import type { ExpectedTurn, NotGiven, TurnError } from '../../core/chat.ts';
 import type { FileEntry } from '../../core/file-entry.ts';
 import type { StoredFrame } from '../../core/frame.ts';
 import type { GivenFile } from '../../core/host-request.ts';
@@ -56,7 +56,7 @@ export function createTurnStore(pool: Pool, hostUnseenMs: number = limits.hostUn
     markStarted: (held: HeldSession) => markStarted(pool, held),
     claim: (held: HeldSession) => claimTurn(pool, held),
     /** Fails the oldest message, for which no sandbox of this number was to be had. */
-    giveUp: (of: SnapshotOf, reason: string) => giveUpTurn(pool, of, reason),
+    giveUp: (of: SnapshotOf, why: NotGiven) => giveUpTurn(pool, of, why),
     waitingFiles: (held: HeldSession, messageId: string) => findWaitingFiles(pool, held, messageId),
     settleFiles: (held: HeldSession, files: GivenFile[]) => settleFiles(pool, held, files),
     dropFile: (held: HeldSession, file: GivenFile) => dropFile(pool, held, file),

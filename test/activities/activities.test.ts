@@ -33,10 +33,15 @@ function activitiesWith(given: {
   };
   return createActivities({
     supervisor,
-    admission: { claimPlace: unasked, admitRun: unasked, ...given.admission },
+    admission: {
+      claimPlace: unasked,
+      admitRun: unasked,
+      idleInTheWay: unasked,
+      ...given.admission,
+    },
     runs: { recordCause: unasked, endRun: unasked, find: unasked, markWorkflowStarted: unasked },
     flows: { find: unasked },
-    startRun: unasked,
+    temporal: { startRun: unasked, signalSleep: unasked },
     runTimeoutMs: 1,
     webhooks: { claimAttempt: unasked, recordAttempt: unasked, drop: unasked },
     frameStream: { wake: unasked, expire: unasked },
@@ -141,7 +146,9 @@ describe('what an activity lets out', () => {
 
 describe('taking a place', () => {
   it('fails while every host is full, in a way that is asked again and alarms nobody', async () => {
-    const { run } = activitiesWith({ admission: { claimPlace: async () => null } });
+    const { run } = activitiesWith({
+      admission: { claimPlace: async () => null, idleInTheWay: async () => null },
+    });
     const failure = await failureOf(quietEnvironment().run(run.claimPlace, { runId: 'r' }));
     expect(failure).toMatchObject({
       type: 'NoPlaceFree',

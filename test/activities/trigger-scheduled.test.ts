@@ -22,9 +22,11 @@ function world() {
     flows,
     runs,
     admission: createAdmission(pool, testSealer),
-    startRun: async ({ runId }: { runId: string }) => {
-      started.push(runId);
-      return 'started' as const;
+    temporal: {
+      startRun: async ({ runId }: { runId: string }) => {
+        started.push(runId);
+        return 'started' as const;
+      },
     },
     runTimeoutMs: 90_000,
     logger: pino({ enabled: false }),
@@ -54,7 +56,7 @@ test('a run whose workflow could not be started is left to the reconciler', asyn
   const { deps, runs } = world();
   const { flow } = await newScene();
   const moment = { flowId: flow.flowId, runId: randomUUID() };
-  const away = { ...deps, startRun: () => Promise.reject(new Error('away')) };
+  const away = { ...deps, temporal: { startRun: () => Promise.reject(new Error('away')) } };
   expect(await triggerOnSchedule(away, moment)).toEqual({ outcome: 'admitted' });
   expect(await runs.find(moment.runId)).toMatchObject({ workflowStartedAt: null });
 });

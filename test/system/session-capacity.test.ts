@@ -46,6 +46,9 @@ describe('a message that finds no host with room for a sandbox', { timeout: 180_
     expect(await service.readRun(chat.runId)).toMatchObject({
       ...{ status: 'sleep', agentStatus: 'error', finishedAt: null, startedAt: null },
     });
+    for (const { data } of chat.named('turn_end')) {
+      expect(JSON.parse(data)).toMatchObject({ exitCode: 1, error: 'no_capacity' });
+    }
     expect((await entriesOf(chat)).join()).toBe(
       'user_message,chat_output,turn_end,user_message,chat_output,turn_end',
     );
@@ -54,7 +57,8 @@ describe('a message that finds no host with room for a sandbox', { timeout: 180_
     const body = { message: saying('no'), sessionId, stream: false };
     const waited = await service.call('POST', path, { body });
     expect(waited).toMatchObject({
-      ...{ status: 200, data: { exitCode: 1, text: expect.stringMatching(/no capacity/) } },
+      status: 200,
+      data: { exitCode: 1, error: 'no_capacity', text: expect.stringMatching(/no capacity/) },
     });
     await letGo(busy);
     expect(await chat.say(saying('Here.'))).toMatchObject({ exitCode: 0, texts: ['Here.'] });

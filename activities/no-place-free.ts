@@ -1,0 +1,10 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { failureTypes } from '../workflows/activities.ts';
+
+/** No fault of anybody's: it is asked again until there is a place, or the waiting is over. */
+export const noPlaceFree = (): ApplicationFailure =>
+  ApplicationFailure.create({
+    message: 'every host is full',
+    type: failureTypes.noPlaceFree,
+    category: 'BENIGN',
+  });
