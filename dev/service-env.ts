@@ -38,9 +38,16 @@ export function serviceEnv(
     ENCRYPTION_KEY_FILE: keyFile,
     ANTHROPIC_API_KEY_FILE: model.keyFile,
     ...(model.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: model.baseUrl }),
+    ...(model.offline && model.baseUrl ? { OFFLINE_MODEL_URL: model.baseUrl } : {}),
     WEBHOOK_CA_FILE: outside.authority.ca,
     WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
   };
+}
+
+/** Both processes are on this machine, and the port that was given is the API's. */
+export function workerMetrics(): ServiceEnv {
+  const { METRICS_PORT: given = '' } = process.env;
+  return /^\d+$/.test(given) ? { METRICS_PORT: `${Number(given) + 1}` } : {};
 }
 
 /** Of stores that were given: the command line is to reach them, too. */

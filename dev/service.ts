@@ -9,7 +9,7 @@ import { type Folders, repository } from './folders.ts';
 import { hashOf, hashOfFolder } from './hash.ts';
 import { step } from './progress.ts';
 import { run } from './run.ts';
-import type { ServiceEnv } from './service-env.ts';
+import { type ServiceEnv, workerMetrics } from './service-env.ts';
 
 const sources = ['api', 'activities', 'cli', 'config', 'core', 'systems', 'worker', 'workflows'];
 
@@ -35,7 +35,7 @@ export async function ensureService(folders: Folders, env: ServiceEnv): Promise<
       }),
       startBackground(folders, {
         name: 'worker',
-        ...program('worker/main.ts', env),
+        ...program('worker/main.ts', { ...env, ...workerMetrics() }),
         fingerprint,
         ready: async () => saysReady(join(folders.logs, 'worker.log')),
       }),

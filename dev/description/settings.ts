@@ -40,7 +40,8 @@ const purposes: Record<Name, string> = {
   WEBHOOK_ALLOW_PRIVATE: 'Networks that are not public and may receive webhooks all the same.',
   LOG_LEVEL: 'What is logged.',
   METRICS_HOST: 'Where metrics are served; nobody has to sign in to read them.',
-  METRICS_PORT: 'The port of this process’s metrics. Each process needs one of its own.',
+  METRICS_PORT:
+    'The port of this process’s metrics. Each process needs one of its own: in the local stack the worker has the next one.',
   RUN_TIMEOUT_MS: 'How long a run, or a turn of a session, may take.',
   STALL_TIMEOUT_MS: 'How long a working agent may be silent.',
   AFTER_RESULT_GRACE_MS: 'How long an agent may stay after its result.',
