@@ -18,6 +18,10 @@ export function scheduleFault({ cron, timezone }: Schedule): {
     const message = 'must be five fields of cron like "30 9 * * MON-FRI"';
     return { field: 'cron', message };
   }
+  if (!everFires(cron)) {
+    const message = 'must name a day that there is: none of its months has one of its days';
+    return { field: 'cron', message };
+  }
   if (!isTimezone(timezone)) {
     return { field: 'timezone', message: 'must be a time zone like Europe/Berlin or UTC' };
   }
@@ -31,15 +35,18 @@ interface Field {
   names: string[];
 }
 
-const months = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ');
-const weekdays = 'SUN MON TUE WED THU FRI SAT'.split(' ');
+const monthNames = 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ');
+const weekdayNames = 'SUN MON TUE WED THU FRI SAT'.split(' ');
+
+const dayField: Field = { min: 1, max: 31, names: [] };
+const monthField: Field = { min: 1, max: 12, names: monthNames };
 
 const fields: Field[] = [
   { min: 0, max: 59, names: [] },
   { min: 0, max: 23, names: [] },
-  { min: 1, max: 31, names: [] },
-  { min: 1, max: 12, names: months },
-  { min: 0, max: 6, names: weekdays },
+  dayField,
+  monthField,
+  { min: 0, max: 6, names: weekdayNames },
 ];
 
 const cronMaxChars = 200;
@@ -48,6 +55,29 @@ function isCron(text: string): boolean {
   if (text.length > cronMaxChars) return false;
   const parts = text.split(' ');
   return parts.length === fields.length && fields.every((field, i) => fits(field, parts[i] ?? ''));
+}
+
+/** A day of the month needs a month that has it; beside a day of the week it is not judged here. */
+function everFires(cron: string): boolean {
+  const [, , ofMonth = '', months = '', ofWeek = ''] = cron.split(' ');
+  if (ofWeek !== '*') return true;
+  const earliest = Math.min(...valuesOf(dayField, ofMonth));
+  return valuesOf(monthField, months).some((month) => earliest <= (daysOf[month - 1] ?? 0));
+}
+
+/** February in a leap year. */
+const daysOf = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Of a part that fits. */
+function valuesOf(field: Field, part: string): number[] {
+  return part.split(',').flatMap((item) => {
+    const [range = '', step = '1'] = item.split('/');
+    const [first = '', last = first] =
+      range === '*' ? [`${field.min}`, `${field.max}`] : range.split('-');
+    const [from, to] = [valueOf(field, first) ?? field.min, valueOf(field, last) ?? field.max];
+    const count = Math.floor((to - from) / Number(step)) + 1;
+    return Array.from({ length: count }, (_, index) => from + index * Number(step));
+  });
 }
 
 /** A list of `*`, `3`, `3-5`, each with a step like `/2` if it is a range. */
