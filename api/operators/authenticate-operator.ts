@@ -32,7 +32,7 @@ export function authenticateOperators(app: App, access: OperatorAccess): Unknown
   async function identify(request: FastifyRequest): Promise<Operator> {
     const session = sessionIn(request.headers.cookie, access.publicUrl);
     if (session === null || !tokenPattern.test(session)) throw notSignedIn();
-    checkAttempts(unknown, session, request.ip);
+    checkAttempts(unknown, { token: session, address: request.ip, refusal: notSignedIn });
     const operator = await access.operators.findBySession(session);
     unknown.note(session, request.ip, operator !== null);
     if (operator === null) throw notSignedIn();
@@ -45,9 +45,16 @@ export function authenticateOperators(app: App, access: OperatorAccess): Unknown
 /** Of codes and sessions alike. */
 export const tokenPattern = /^[0-9A-Za-z]{43}$/;
 
-export function checkAttempts(unknown: UnknownKeys, token: string, address: string): void {
+interface Attempt {
+  token: string;
+  address: string;
+  /** What a token that is known to be wrong is answered with. */
+  refusal: () => ApiError;
+}
+
+export function checkAttempts(unknown: UnknownKeys, { token, address, refusal }: Attempt): void {
   const wait = unknown.secondsToWait(token, address);
-  if (wait === Number.POSITIVE_INFINITY) throw notSignedIn();
+  if (wait === Number.POSITIVE_INFINITY) throw refusal();
   if (wait === 0) return;
   throw new ApiError('RATE_LIMITED', 'Too many attempts from this address.', {
     headers: { 'retry-after': String(wait) },

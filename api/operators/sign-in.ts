@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { Operator } from '../../systems/postgres/operator-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
 import type { UnknownKeys } from '../plugins/unknown-keys.ts';
 import { noQuery } from '../schemas/run.ts';
-import { checkAttempts, notSignedIn, operatorOf, tokenPattern } from './authenticate-operator.ts';
+import { checkAttempts, operatorOf, tokenPattern } from './authenticate-operator.ts';
 import { noSessionCookie, sessionCookie, sessionIn } from './cookie.ts';
 import { signInPage, signInPageHeaders } from './sign-in-page.ts';
 
@@ -24,12 +25,12 @@ export function signIn(app: App, deps: ApiDeps, unknown: UnknownKeys): void {
 
   app.post('/api/sign-in', { config: toAnybody, schema }, async (request, reply) => {
     const { code } = request.body;
-    if (!tokenPattern.test(code)) throw notSignedIn();
-    checkAttempts(unknown, code, request.ip);
+    if (!tokenPattern.test(code)) throw wrongCode();
+    checkAttempts(unknown, { token: code, address: request.ip, refusal: wrongCode });
     const begun = await operators.signIn(code);
     if (begun === null) {
       unknown.note(code, request.ip, false);
-      throw notSignedIn();
+      throw wrongCode();
     }
     request.log.info({ operatorId: begun.operator.operatorId }, 'operator_signed_in');
     reply.header('set-cookie', sessionCookie(begun.session, publicUrl));
@@ -46,6 +47,12 @@ export function signIn(app: App, deps: ApiDeps, unknown: UnknownKeys): void {
     data: operatorView(operatorOf(request)),
   }));
 }
+
+const wrongCode = () =>
+  new ApiError(
+    'UNAUTHORIZED',
+    'This sign-in code is wrong, was used before, or is too old; `flowrun operator add` prints another.',
+  );
 
 function operatorView({ operatorId, name, createdAt }: Operator) {
   return { operatorId, name, createdAt: createdAt.toISOString() };
