@@ -41,8 +41,15 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.code = code;
     this.statusCode = details.status ?? errorStatuses[code][0];
-    this.details = details;
+    this.details = code === 'UPSTREAM_UNAVAILABLE' ? withRetry(details) : details;
   }
+}
+
+/** What is away is seldom away for long; whoever knows better says so. */
+const retrySeconds = 2;
+
+function withRetry(details: ErrorDetails): ErrorDetails {
+  return { ...details, headers: { 'retry-after': String(retrySeconds), ...details.headers } };
 }
 
 export interface ErrorEnvelope {
@@ -70,6 +77,14 @@ export const notFound = (what = 'Resource') =>
 /** It can be read still, and takes nothing more. */
 export const sessionOver = () =>
   new ApiError('NOT_FOUND', 'The session has ended, and cannot be gone on with. Open another.');
+
+/** What is left of it keeps the id taken, which would lead to the wrong conversation else. */
+export const sessionIdTaken = () =>
+  new ApiError(
+    'NOT_FOUND',
+    'The session of this id has ended, and its id cannot be used again until a day after the session ' +
+      'was deleted. Choose another sessionId, or leave it out.',
+  );
 
 export const unauthorized = () =>
   new ApiError('UNAUTHORIZED', 'The API key is missing, malformed, expired or revoked.', {

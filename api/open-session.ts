@@ -3,7 +3,7 @@ import type { Flow } from '../core/flow.ts';
 import type { Run } from '../core/run.ts';
 import type { Caller } from './app-types.ts';
 import type { ApiDeps } from './deps.ts';
-import { notFound, sessionOver } from './errors.ts';
+import { sessionIdTaken } from './errors.ts';
 import { restorationUnsettled } from './gate-error.ts';
 import { runConfigOf } from './run-config.ts';
 import type { SessionBody } from './schemas/session.ts';
@@ -60,8 +60,7 @@ export async function openSession(
     const { runId, flowId, projectId } = run;
     log.info({ runId, sessionId, flowId, projectId }, 'session_opened');
   }
-  if (run.deletedAt !== null) throw notFound('Session');
-  if (run.endCause !== null) throw sessionOver();
+  if (run.deletedAt !== null || run.endCause !== null) throw sessionIdTaken();
   if (run.workflowStartedAt === null) await workflows.start(run);
   return { ...run, sessionId, isResumed };
 }

@@ -55,7 +55,7 @@ function errorResponse(status: number): unknown {
     (under as readonly number[]).includes(status) ? [`\`${code}\``] : [],
   );
   const description = `${STATUS_CODES[status] ?? 'Error'}: ${codes.join(', ')}.`;
-  return shared(description, status === 429 ? ['Retry-After'] : []);
+  return shared(description, status === 429 || status === 503 ? ['Retry-After'] : []);
 }
 
 function shared(description: string, besides: HeaderName[]): unknown {

@@ -12,14 +12,14 @@ import { disallowedTools } from '../schemas/disallowed-tools.ts';
 import { env } from '../schemas/env.ts';
 import { mcpServers } from '../schemas/mcp-servers.ts';
 import { boundFields, model } from '../schemas/run-bounds.ts';
-import { following, maxBytes, name, text, textUpTo } from '../schemas/text.ts';
+import { following, maxBytes, name, textUpTo, words } from '../schemas/text.ts';
 
 /** Entries replace those of the same name, null takes one away, and null for all takes all. */
 const changes = z.record(z.string(), z.unknown()).nullable().optional();
 
 const shape = {
   description: textUpTo(limits.descriptionMaxChars).nullable().optional(),
-  prompt: text().min(1).check(maxBytes(limits.promptMaxBytes)).nullable().optional(),
+  prompt: words().check(maxBytes(limits.promptMaxBytes)).nullable().optional(),
   instructions: textUpTo(limits.instructionsMaxChars).nullable().optional(),
   model: model.nullable().optional(),
   disallowedTools: disallowedTools.optional(),

@@ -15,7 +15,7 @@ const schema = {
   operationId: 'openSession',
   summary: 'Open a conversation, or resolve one, and learn where to watch it',
   description:
-    'Nothing runs yet. Of a session that is there already nothing changes, whatever else is sent: it keeps its name, its labels and its configuration, and the answer says so by the header `Session-Resumed`. Its configuration is rotated with `PATCH …/sessions/{sessionId}/config`. One that has ended is not opened again.',
+    'Nothing runs yet. Of a session that is there already nothing changes, whatever else is sent: it keeps its name, its labels and its configuration, and the answer says so by the header `Session-Resumed`. Its configuration is rotated with `PATCH …/sessions/{sessionId}/config`. One that has ended is not opened again (404): its id stays taken until a day after it was deleted, and another has to be chosen.',
   params: flowParams,
   querystring: noQuery,
   body: sessionBody,

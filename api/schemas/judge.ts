@@ -1,6 +1,7 @@
 // What zod finds wrong, in the words of those who read it: clients that know JSON, and not zod. What
 // a schema says of itself stands; this is for what it leaves to zod, and for what is not there at all.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 
@@ -14,7 +15,13 @@ export type Judgement<T> = { value: T } | { faults: Fault[] };
 export function judge<T extends z.ZodType>(schema: T, given: unknown): Judgement<z.output<T>> {
   const result = schema.safeParse(given, { error: inPlainWords, reportInput: true });
   if (result.success) return { value: result.data };
-  return { faults: result.error.issues.flatMap(faultsOf) };
+  return { faults: result.error.issues.filter(isNews).flatMap(faultsOf) };
+}
+
+/** Of a number too large to be counted with, whatever bound the schema has says enough. */
+function isNews(issue: z.core.$ZodIssue, _index: number, all: z.core.$ZodIssue[]): boolean {
+  if (issue.code !== 'too_big' || issue.maximum !== Number.MAX_SAFE_INTEGER) return true;
+  return !all.some((other) => other !== issue && isDeepStrictEqual(other.path, issue.path));
 }
 
 type Issue = z.core.$ZodIssue;

@@ -8,6 +8,13 @@ export const text = () =>
     error: 'must not hold NUL or half of a surrogate pair',
   });
 
+/** Something that is said to an agent: white space alone would start it for nothing. */
+export const words = () =>
+  text()
+    .min(1)
+    .refine((value) => value === '' || /\S/.test(value), { error: 'must not be white space alone' })
+    .meta({ pattern: '\\S' });
+
 /** Of a version that nobody knows, it names nothing, and is no mistake. */
 export const anyUuid = () => z.guid();
 

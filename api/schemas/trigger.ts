@@ -4,7 +4,7 @@ import { givenFiles } from './given-files.ts';
 import { labels } from './labels.ts';
 import { boundFields } from './run-bounds.ts';
 import { configFields } from './run-config.ts';
-import { maxBytes, name, queryNumber, text } from './text.ts';
+import { maxBytes, name, queryNumber, text, words } from './text.ts';
 
 export const idempotencyKey = z
   .string()
@@ -17,8 +17,7 @@ export const idempotencyKey = z
  * is not listed is refused, never ignored.
  */
 export const triggerBody = z.strictObject({
-  prompt: text()
-    .min(1)
+  prompt: words()
     .check(maxBytes(limits.promptMaxBytes))
     .optional()
     .meta({

@@ -23,8 +23,8 @@ async function answered(error: Error) {
   app.decorateRequest('errorCode', null);
   app.setErrorHandler(answerError);
   app.get('/', async () => Promise.reject(error));
-  const { statusCode, body } = await app.inject('/');
-  return { statusCode, body, told: told.map(({ level, msg }) => [level, msg]) };
+  const { statusCode, body, headers } = await app.inject('/');
+  return { statusCode, body, headers, told: told.map(({ level, msg }) => [level, msg]) };
 }
 
 const coded = (code: string) => Object.assign(new Error('secret words'), { code });
@@ -44,7 +44,8 @@ test.each([
     new Error('Client has encountered a connection error and is not queryable'),
   ],
 ])('%s is trouble that passes: 503', async (_what, error) => {
-  const { statusCode, body, told } = await answered(error);
+  const { statusCode, body, headers, told } = await answered(error);
+  expect(headers['retry-after']).toBe('2');
   expect([statusCode, body]).toEqual([503, expect.stringContaining('UPSTREAM_UNAVAILABLE')]);
   expect(told).toEqual([['warn', 'request_not_served']]);
   expect(body).not.toContain(error.message);

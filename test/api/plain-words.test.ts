@@ -17,6 +17,8 @@ describe('a trigger says in plain words', () => {
     [{ prompt: 7 }, 'body.prompt: must be a string'],
     [{ prompt: null }, 'body.prompt: must be a string'],
     [{ prompt: '' }, 'body.prompt: must not be empty'],
+    [{ prompt: ' \n\t' }, 'body.prompt: must not be white space alone'],
+    [{ timeoutSeconds: 1e99 }, 'body.timeoutSeconds: must be at most 86400'],
     [{ partialMessages: 'yes' }, 'body.partialMessages: must be true or false'],
     [{ env: ['A'] }, 'body.env: must be an object'],
     [{ env: { A: 1 } }, 'body.env.A: must be a string'],
@@ -59,6 +61,8 @@ describe('other operations, too', () => {
   test('of what is missing', async () => {
     const chat = await call(`/api/v1/flows/${tenant.flowId}/chat`, { body: {} });
     expect(chat.json.error.message).toBe('body.message: is required');
+    const blank = await call(`/api/v1/flows/${tenant.flowId}/chat`, { body: { message: ' ' } });
+    expect(blank.json.error.message).toBe('body.message: must not be white space alone');
     const ask = await signedIn(world, api);
     const project = await ask('/api/projects', { body: {} });
     expect(project.json.error.message).toBe('body.projectId: is required');
@@ -69,7 +73,10 @@ describe('other operations, too', () => {
     ['status=asleep', 'query.status: must be "running" or "sleep"'],
     ['limit=0', 'query.limit: must be at least 1'],
     ['limit=many', 'query.limit: must be a whole number'],
-    ['limit=1&limit=2', 'query.limit: must be a string'],
+    ['limit=1&limit=2', 'query.limit: may be given once'],
+    ['status=running&status=sleep', 'query.status: may be given once'],
+    ['page=1&page=2', 'query.page: unknown field'],
+    ['label=a:1&label=b', 'query.label: must be a label as key:value'],
     ['page=2', 'query.page: unknown field'],
   ])('of a query: %s', async (query, said) => {
     const { status, json } = await call(`/api/v1/runs?${query}`);

@@ -105,6 +105,27 @@ describe('a configuration', () => {
     for (const { status, json } of [await change(sessionId, {}), await openWith({ sessionId })])
       expect([status, json.error.message]).toEqual([404, expect.stringContaining('has ended')]);
   });
+
+  test('is not opened again once it has ended, or its run was deleted: its id is taken', async () => {
+    const { sessionId, runId } = await open();
+    const refusal = [
+      404,
+      expect.stringMatching(/^The session of this id has ended.*Choose another/),
+    ];
+    const again = async () => {
+      const { status, json } = await openWith({ sessionId });
+      return [status, json.error.message];
+    };
+    await world.stores.runs.endRun({
+      runId,
+      cause: 'stopped_by_api',
+      detail: null,
+      exitCode: null,
+    });
+    expect(await again()).toEqual(refusal);
+    expect((await call(`/api/v1/runs/${runId}`, { method: 'DELETE' })).status).toBe(200);
+    expect(await again()).toEqual(refusal);
+  });
 });
 
 describe('a session', () => {
