@@ -7,7 +7,7 @@ import { flowParams, runRecord } from './run.ts';
 import { configFields } from './run-config.ts';
 import { sessionId } from './session-id.ts';
 import { maxBytes, name, text, words } from './text.ts';
-import { idempotencyKey } from './trigger.ts';
+import { idempotencyKey, partialMessages } from './trigger.ts';
 
 export const sessionBody = z.strictObject({
   sessionId: sessionId.optional().meta({
@@ -15,7 +15,7 @@ export const sessionBody = z.strictObject({
   }),
   name: name().optional(),
   labels: labels.optional(),
-  partialMessages: z.boolean().optional(),
+  partialMessages: partialMessages.optional(),
   ...configFields,
 });
 

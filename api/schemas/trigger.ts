@@ -12,6 +12,13 @@ export const idempotencyKey = z
   .max(limits.idempotencyKeyMaxChars)
   .meta({ description: 'Deduplicates retries for 24 hours within the project.' });
 
+export const partialMessages = z.boolean().meta({
+  description:
+    'Answers come as they are written, too: as `stream_event` on the stream, whose `content_block_delta` has a ' +
+    '`text_delta` or `thinking_delta`. These have no id and are not kept; the whole `assistant` event follows. ' +
+    'Off unless asked for.',
+});
+
 /**
  * The body of a trigger. Each field is a schema of its own, and the object is strict: a field that
  * is not listed is refused, never ignored.
@@ -31,10 +38,7 @@ export const triggerBody = z.strictObject({
   name: name().optional(),
   labels: labels.optional(),
   files: givenFiles.optional(),
-  partialMessages: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Token deltas on the stream; off unless asked for.' }),
+  partialMessages: partialMessages.optional(),
   ...configFields,
   ...boundFields,
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Frame } from '../../core/frame.ts';
+import { wrongIn } from '../docs/stream-page.ts';
 import { caller } from './call.ts';
 import { assistant, type LogWriter, output, triggerRun } from './log-writer.ts';
 import { asEvents, expectFinished, openStream, type SseClient } from './sse-client.ts';
@@ -206,6 +207,7 @@ test('says once what not even the log has any more, before the rest', async () =
     instanceId: log.runId,
     firstAvailableSeq: 5,
   });
+  expect(wrongIn(fresh.events[1])).toEqual([]);
   expect(fresh.names().filter((name) => name === 'replay_truncated')).toHaveLength(1);
   const resumed = await watch(log, '2');
   await resumed.until((events) => events.at(-1)?.id === '10');

@@ -1,0 +1,54 @@
+// What docs/stream.md tells those who build on the stream is what the stream says.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { finishedReasonOf } from '../../core/end-cause.ts';
+import { streamEvents } from '../../core/frame.ts';
+import { eventsOfPage, fieldsOfPage, reasonsOfPage, wrongIn } from '../docs/stream-page.ts';
+import { script } from '../scripted-agent/lines.ts';
+import { openConversation } from '../support/conversation.ts';
+import { asking, colour, questionsOf } from '../support/questions.ts';
+import { endSession } from '../support/run-ways.ts';
+import { type Service, startService } from '../support/service.ts';
+import { collect } from '../support/stream-story.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+}, 240_000);
+afterAll(() => service?.stop());
+
+it('has every event and every reason, and no other', () => {
+  expect(eventsOfPage.toSorted()).toEqual([...streamEvents].toSorted());
+  const ofAgent = ['system', 'assistant', 'user', 'result', 'stream', 'stream_event'];
+  const own = streamEvents.filter((event) => !ofAgent.includes(event));
+  expect([...fieldsOfPage.keys()].toSorted()).toEqual(own.toSorted());
+  const causes = [
+    'completed',
+    'stopped_by_api',
+    'deleted_by_api',
+    'container_start_failed',
+  ] as const;
+  const reasons = [...causes, 'stalled' as const].map(finishedReasonOf);
+  expect(reasonsOfPage().toSorted()).toEqual([...reasons, 'already_ended'].toSorted());
+});
+
+it('has what a chat says, field by field', { timeout: 180_000 }, async () => {
+  const chat = await openConversation(service, { partialMessages: true });
+  await chat.say(
+    script([{ write: { path: '/workspace/in/notes.md', content: 'Hello' } }, { say: 'Written.' }]),
+  );
+  const asked = await chat.send(asking([colour]));
+  const { untilAsked, answer } = questionsOf(() => service);
+  const [question] = await untilAsked(chat.runId);
+  await answer(chat.runId, question?.interactionId ?? '', { 'Which colour?': 'Blue' });
+  await chat.turn(asked);
+  await chat.until(({ event }) => event === 'filetree');
+  await endSession(service, chat);
+  await chat.closed;
+  const late = await collect(service.stream(chat.runId));
+  expect([...chat.events, ...late].flatMap(wrongIn)).toEqual([]);
+  const seen = new Set(chat.events.map(({ event }) => event));
+  const unseen = streamEvents.filter((event) => !seen.has(event));
+  expect(unseen).toEqual(['stream', 'replay_truncated']);
+  expect(JSON.parse(late.at(-1)?.data ?? '')).toMatchObject({ reason: 'already_ended' });
+});
