@@ -13,6 +13,7 @@ import { hasRuntime, pingEngine, type RuntimeEntry } from '../engine-api.ts';
 import { CannotGoOn } from '../failure.ts';
 import { isRoot, rootFolder } from '../folders.ts';
 import { alone } from '../lock.ts';
+import { unmountNamespaces } from '../namespaces.ts';
 import { step } from '../progress.ts';
 import { findOnPath } from '../run.ts';
 
@@ -40,7 +41,12 @@ export function ensureEngine(given?: string): Promise<string> {
 export async function stopEngine(inUse: () => Promise<boolean>): Promise<boolean> {
   const home = engineFolder();
   if (!existsSync(home.root)) return false;
-  return alone(home.lock, async () => !(await inUse()) && stopBackground(home, name));
+  return alone(home.lock, async () => {
+    if (await inUse()) return false;
+    const isEnded = await stopBackground(home, name);
+    await unmountNamespaces(home.root);
+    return isEnded;
+  });
 }
 
 /** The sockets of all engines that a stack may have used and that answer now. */
