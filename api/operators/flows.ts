@@ -1,6 +1,8 @@
+import { runnerFault } from '../../core/known-runner.ts';
 import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
+import { invalid } from '../errors.ts';
 import { pageByIdQuery, readPage } from '../pages.ts';
 import { publicPath } from '../public-path.ts';
 import { noQuery } from '../schemas/run.ts';
@@ -29,7 +31,8 @@ export function flows(app: App, deps: ApiDeps): void {
   const create = { ...plain, params: projectParams, body: newFlow };
   app.post(path, { config, schema: create, bodyLimit }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
-    const { name } = request.body;
+    const { name, runner } = request.body;
+    await checkRunner(deps, runner);
     const flow = await deps.flows.create({ ...fieldsOf(request.body), name, projectId });
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId: flow.flowId }, 'flow_created');
@@ -47,10 +50,17 @@ export function flows(app: App, deps: ApiDeps): void {
   const change = { ...one, body: flowPatch };
   app.patch(`${path}/:flowId`, { config, schema: change, bodyLimit }, async (request) => {
     const { flowId, projectId } = await loadProjectFlow(deps, request.params);
+    await checkRunner(deps, request.body.runner);
     const flow = await deps.flows.change(flowId, (before) => fieldsOf(request.body, before));
     if (flow === null) throw new Error(`flow ${flowId} is gone, and flows are never deleted`);
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId, version: flow.version }, 'flow_changed');
     return { data: flowView(flow) };
   });
+}
+
+async function checkRunner({ facts }: Pick<ApiDeps, 'facts'>, runner: unknown): Promise<void> {
+  if (typeof runner !== 'string') return;
+  const fault = runnerFault(runner, await facts.hosts());
+  if (fault !== null) throw invalid(`body.runner: ${fault}`);
 }

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
+import { runnerFault } from '../../core/known-runner.ts';
 import { limits } from '../../core/limits.ts';
 import { CliError } from '../explain.ts';
 import { printRecord, printTable } from '../print.ts';
 import type { Stores, World } from '../stores.ts';
-import { projectId, uuid } from '../values.ts';
+import { noneAsNull, projectId, uuid } from '../values.ts';
 import {
   bodyOf,
   checkTogether,
@@ -35,9 +36,10 @@ function create({ withStores, loadRules }: World): Command {
         exitCode: 2,
       });
     const fields = (await loadRules()).newFlow(body);
-    await withStores(async ({ projects, flows }) => {
+    await withStores(async ({ projects, flows, hosts }) => {
       if ((await projects.find(project)) === null)
         throw new CliError(`There is no project ${project}.`);
+      await checkRunner(hosts, options);
       printRecord(await flows.create({ ...fields, projectId: project }), options);
     });
   });
@@ -93,7 +95,8 @@ function update({ withStores, loadRules }: World): Command {
     if (saysNothing(options)) throw nothingToChange('flow update');
     checkTogether(options);
     const { flowPatch } = await loadRules();
-    await withStores(async ({ flows }) => {
+    await withStores(async ({ flows, hosts }) => {
+      await checkRunner(hosts, options);
       const flow = await flows.change(flowId, (before) =>
         flowPatch(bodyOf(options, before.flow), before),
       );
@@ -101,4 +104,11 @@ function update({ withStores, loadRules }: World): Command {
       printRecord(flow, options);
     });
   });
+}
+
+async function checkRunner(hosts: Stores['hosts'], options: FlowOptions): Promise<void> {
+  const { config, runner: option } = options;
+  const runner = option === undefined ? config?.['runner'] : noneAsNull(option);
+  const fault = typeof runner === 'string' ? runnerFault(runner, await hosts.list()) : null;
+  if (fault !== null) throw new CliError(`The runner ${fault}.`);
 }

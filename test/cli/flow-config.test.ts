@@ -2,14 +2,19 @@
 // takes, and nothing secret on the command line.
 
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { flowPatch } from '../../api/operators/flow-fields.ts';
 import type { Flow } from '../../core/flow.ts';
 import { createFlowStore } from '../../systems/postgres/flow-store.ts';
+import { createHostStore } from '../../systems/postgres/host-store.ts';
 import type { Project } from '../../systems/postgres/project-store.ts';
 import { useCliWorld } from './cli-world.ts';
 
 const { world, flowrun } = useCliWorld();
+beforeAll(async () => {
+  const hosts = createHostStore(world.database.pool);
+  await hosts.renew({ hostId: 'host-1', name: 'first', capacity: 4 });
+});
 const flows = () => createFlowStore(world.database.pool, world.sealer);
 
 function config(value: unknown): string[] {

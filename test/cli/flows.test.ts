@@ -1,9 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Flow } from '../../core/flow.ts';
 import { createFlowStore } from '../../systems/postgres/flow-store.ts';
+import { createHostStore } from '../../systems/postgres/host-store.ts';
 import { useCliWorld } from './cli-world.ts';
 
 const { world, flowrun } = useCliWorld();
+beforeAll(async () => {
+  const hosts = createHostStore(world.database.pool);
+  await hosts.renew({ hostId: 'host-1', name: 'first', capacity: 4 });
+});
 
 describe('flows', () => {
   test('are made with what was said, and the usual for the rest', async () => {
@@ -42,6 +47,20 @@ describe('flows', () => {
     expect(await flowrun.json<Flow>(...update)).toMatchObject({
       limits: { maxTurns: null, maxBudgetUsd: 2.5 },
     });
+  });
+
+  test('are bound to no host that was never seen', async () => {
+    const err = expect.stringMatching(/The runner is the id of no host .*flowrun host list/);
+    const named = ['flow', 'create', '--project', 'shop', '--name', 'Bound'];
+    expect(await flowrun(...named, '--runner', 'nope')).toMatchObject({ code: 1, err });
+    const { flowId } = await flowrun.json<Flow>(...named, '--runner', 'host-1');
+    const update = ['flow', 'update', flowId];
+    expect(await flowrun(...update, '--runner', 'nope')).toMatchObject({ code: 1, err });
+    const file = ['--config', world.file('runner.json', '{"runner":"nope"}')];
+    expect(await flowrun(...update, ...file)).toMatchObject({ code: 1, err });
+    expect(await flowrun.json<Flow>('flow', 'show', flowId)).toMatchObject({ runner: 'host-1' });
+    const none = await flowrun.json<Flow>(...update, ...file, '--runner', 'none');
+    expect(none).toMatchObject({ runner: null });
   });
 
   test('keep what an update does not speak of', async () => {

@@ -11,6 +11,7 @@ let path: string;
 beforeAll(async () => {
   operator = await signedIn(world, api);
   path = `/api/projects/${tenant.projectId}/flows`;
+  await world.stores.hosts.renew({ hostId: full.runner, name: 'first', capacity: 4 });
 });
 
 const create = (body: Record<string, unknown>) => operator(path, { body });
@@ -69,6 +70,18 @@ test('a change leaves what it does not speak of, and null takes away', async () 
     limits: { maxTurns: null, maxBudgetUsd: 0.01 },
     updatedAt: expect.any(String),
   });
+});
+
+test('a host that was never seen is no runner, and the flow stays as it was', async () => {
+  const { flowId } = await newFlow(full);
+  const message = expect.stringMatching(/^body\.runner: is the id of no host .*flowrun host list/);
+  for (const { status, json } of [
+    await create({ name: 'Bound', runner: 'nope' }),
+    await change(flowId, { runner: 'nope' }),
+  ])
+    expect([status, json.error.message]).toEqual([400, message]);
+  expect((await operator(`${path}/${flowId}`)).json.data).toMatchObject({ ...full, version: 1 });
+  expect((await change(flowId, { runner: null })).json.data.runner).toBeNull();
 });
 
 test('variables and servers change by name, and no value of them comes out', async () => {
