@@ -4,7 +4,10 @@ import { type RunRow, selectRuns, toRun } from './run-row.ts';
 
 /**
  * The session that has been idle for longest where a run could go that waits for a place; null where
- * none is. Of several that wait, each gets another one, so that no more are put to sleep than needed.
+ * none is. Of several that wait for the same, each gets another one, so that no more are put to sleep
+ * than needed. One that asks its user something is not idle, though no message has made it ask; one
+ * that was left with something in the background, which ends with its sandbox, comes last. A place that
+ * was given back meanwhile is enough: it is there when the one that waits asks again.
  */
 export async function idleInTheWay(
   db: Db,
@@ -15,16 +18,27 @@ export async function idleInTheWay(
        select r.id, r.created_at, f.runner from runs r join flows f on f.id = r.flow_id
        where r.host_id is null and r.end_cause is null and takes_place(r)
      ),
-     mine as (select * from waiting where id = $1)
-     ${selectRuns}
-     join sessions s on s.run_id = r.id join hosts h on h.id = r.host_id
-     where r.ended_at is null and r.awake and r.end_cause is null and not session_has_work(r.id)
-       and not h.draining and h.last_seen > db_clock() - $2 * interval '1 ms'
-       and exists (select from mine where runner is null or runner = r.host_id)
-     order by s.idle_since, r.id
+     mine as (
+       select * from waiting
+       where id = $1 and pick_host(runner, $2 * interval '1 ms', db_clock()) is null
+     ),
+     idle as (
+       select r.id, r.host_id, s.idle_since,
+              coalesce((m.of ->> 'isInTurn')::boolean or (m.of ->> 'backgroundTasks')::integer > 0, false)
+                as goes_on
+       from runs r join sessions s on s.run_id = r.id join hosts h on h.id = r.host_id
+       join cursors c on c.run_id = r.id cross join lateral (select c.memory::json as of) m
+       where r.ended_at is null and r.awake and r.end_cause is null and not session_has_work(r.id)
+         and not exists (select from interactions a where a.run_id = r.id and a.outcome is null)
+         and not h.draining and h.last_seen > db_clock() - $2 * interval '1 ms'
+         and exists (select from mine where runner is null or runner = r.host_id)
+     )
+     ${selectRuns} join idle i on i.id = r.id
+     order by i.goes_on, i.idle_since, r.id
      offset (
        select count(*) from waiting w, mine
        where (w.created_at, w.id) < (mine.created_at, mine.id)
+         and exists (select from idle where w.runner is null or w.runner = idle.host_id)
      )
      limit 1`,
     [runId, hostUnseenMs],

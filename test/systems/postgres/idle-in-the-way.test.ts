@@ -2,6 +2,7 @@
 // idle for longest, where it could go.
 
 import { beforeEach, expect, test } from 'vitest';
+import { blankMemory } from '../../../core/agent-memory.ts';
 import type { Run } from '../../../core/run.ts';
 import { createAdmission } from '../../../systems/postgres/admission.ts';
 import { createFlowStore } from '../../../systems/postgres/flow-store.ts';
@@ -62,6 +63,41 @@ test('one that is at work, or has a message, keeps its place', async () => {
   expect(await placeFor(waiting)).toBeNull();
 });
 
+test('one that waits for an answer keeps its place, whatever has made it ask', async () => {
+  await workingSession();
+  const idle = await idleSession(10);
+  const waiting = await scene.run();
+  const { pool } = database;
+  await pool.query(
+    `insert into interactions (run_id, id, tool_name, input) values ($1, 'asked', 'AskUserQuestion', '{}')`,
+    [idle.runId],
+  );
+  expect(await placeFor(waiting)).toBeNull();
+  await pool.query(`update interactions set outcome = 'answered' where run_id = $1`, [idle.runId]);
+  expect(await placeFor(waiting)).toBe(idle.runId);
+});
+
+test.each([
+  { ...blankMemory, backgroundTasks: 1 },
+  { ...blankMemory, isInTurn: true },
+])('one whose agent goes on by itself comes last: %o', async (memory) => {
+  const [longer, shorter] = [await idleSession(20), await idleSession(10)];
+  const text = 'update cursors set memory = $2 where run_id = $1';
+  await database.pool.query(text, [longer.runId, JSON.stringify(memory)]);
+  await database.pool.query(text, [shorter.runId, JSON.stringify(blankMemory)]);
+  const [first, second] = [await scene.run(), await scene.run()];
+  expect(await placeFor(first)).toBe(shorter.runId);
+  expect(await placeFor(second)).toBe(longer.runId);
+});
+
+test('where a place has been given back meanwhile nobody makes way', async () => {
+  const [one, other] = [await idleSession(20), await idleSession(10)];
+  const waiting = await scene.run();
+  expect(await placeFor(waiting)).toBe(one.runId);
+  await hosts().renew({ hostId: other.onHost, name: other.onHost, capacity: 2 });
+  expect(await placeFor(waiting)).toBeNull();
+});
+
 test('one that waits for no place takes none', async () => {
   const placed = await scene.run();
   expect(placed.hostId).not.toBeNull();
@@ -80,6 +116,19 @@ test('a run that is bound to a host gets a place there, and no other', async () 
   } finally {
     await createFlowStore(database.pool, testSealer).update(scene.flow.flowId, { runner: null });
   }
+});
+
+test('whoever is bound to a host where nobody is idle is in nobody else’s way', async () => {
+  await workingSession();
+  const idle = await idleSession(10);
+  const flow = await createFlowStore(database.pool, testSealer).create({
+    projectId: scene.projectId,
+    name: 'Bound',
+    runner: idle.onHost === 'h-1' ? 'h-2' : 'h-1',
+  });
+  const bound = await scene.run({ flowId: flow.flowId });
+  expect(await placeFor(await scene.run())).toBe(idle.runId);
+  expect(await placeFor(bound)).toBeNull();
 });
 
 test('a place on a host that drains, or is not seen, is of no use to anybody', async () => {
