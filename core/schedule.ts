@@ -57,10 +57,9 @@ function isCron(text: string): boolean {
   return parts.length === fields.length && fields.every((field, i) => fits(field, parts[i] ?? ''));
 }
 
-/** A day of the month needs a month that has it; beside a day of the week it is not judged here. */
+/** A day of the month needs a month that has it. Where a day of the week is named too, both have to match. */
 function everFires(cron: string): boolean {
-  const [, , ofMonth = '', months = '', ofWeek = ''] = cron.split(' ');
-  if (ofWeek !== '*') return true;
+  const [, , ofMonth = '', months = ''] = cron.split(' ');
   const earliest = Math.min(...valuesOf(dayField, ofMonth));
   return valuesOf(monthField, months).some((month) => earliest <= (daysOf[month - 1] ?? 0));
 }
