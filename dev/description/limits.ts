@@ -86,7 +86,7 @@ This page is written by \`npm run describe\`. What can be set is in [settings.md
 |---|---|---|
 | memory of a host | a sandbox | up to ${bytes(limits.sandboxMemoryBytes)} unless its flow says otherwise; some 130 MiB while its agent waits |
 | | all of them | \`HOST_CAPACITY\` bounds how many there are; raise it where agents are light |
-| | sessions without work | they keep their places until somebody needs one: where every host is full, the one that is idle for longest is put to sleep, whoever watches it. To its project an awake session counts as a run |
+| | sessions without work | they keep their places until somebody needs one: where every host is full, the one that is idle for longest is put to sleep, whoever watches it; not one that has asked a question, and one whose agent goes on in the background last. To its project an awake session counts as a run |
 | processors of a host | a sandbox | ${limits.sandboxCpus} unless its flow says otherwise, ${limits.sandboxStartCpus} while it starts; none while it is paused |
 | disk of a host | a sandbox | \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\` at most; below ${bytes(limits.diskFreeMinBytes)}, or room for ${count(limits.diskFreeMinInodes)} files, the doctor says so |
 | disk of Postgres | logs and files | as much as agents write, for \`RUN_KEPT_DAYS\`; the doctor's \`retention\` names the largest tables |

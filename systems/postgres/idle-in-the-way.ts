@@ -1,13 +1,13 @@
 import type { Run } from '../../core/run.ts';
+import { idleSessions } from './idle-sessions.ts';
 import type { Db } from './pool.ts';
 import { type RunRow, selectRuns, toRun } from './run-row.ts';
 
 /**
  * The session that has been idle for longest where a run could go that waits for a place; null where
  * none is. Of several that wait for the same, each gets another one, so that no more are put to sleep
- * than needed. One that asks its user something is not idle, though no message has made it ask; one
- * that was left with something in the background, which ends with its sandbox, comes last. A place that
- * was given back meanwhile is enough: it is there when the one that waits asks again.
+ * than needed. A place that was given back meanwhile is enough: it is there when the one that waits asks
+ * again.
  */
 export async function idleInTheWay(
   db: Db,
@@ -23,15 +23,9 @@ export async function idleInTheWay(
        where id = $1 and pick_host(runner, $2 * interval '1 ms', db_clock()) is null
      ),
      idle as (
-       select r.id, r.host_id, s.idle_since,
-              coalesce((m.of ->> 'isInTurn')::boolean or (m.of ->> 'backgroundTasks')::integer > 0, false)
-                as goes_on
-       from runs r join sessions s on s.run_id = r.id join hosts h on h.id = r.host_id
-       join cursors c on c.run_id = r.id cross join lateral (select c.memory::json as of) m
-       where r.ended_at is null and r.awake and r.end_cause is null and not session_has_work(r.id)
-         and not exists (select from interactions a where a.run_id = r.id and a.outcome is null)
-         and not h.draining and h.last_seen > db_clock() - $2 * interval '1 ms'
-         and exists (select from mine where runner is null or runner = r.host_id)
+       select i.* from (${idleSessions}) i join hosts h on h.id = i.host_id
+       where not h.draining and h.last_seen > db_clock() - $2 * interval '1 ms'
+         and exists (select from mine where runner is null or runner = i.host_id)
      )
      ${selectRuns} join idle i on i.id = r.id
      order by i.goes_on, i.idle_since, r.id

@@ -1,5 +1,6 @@
 import { limits } from '../../core/limits.ts';
 import type { Run, Usage } from '../../core/run.ts';
+import { idleSessions } from './idle-sessions.ts';
 import type { Db, Pool } from './pool.ts';
 import { type RunRow, runColumns, selectRuns, toRun } from './run-row.ts';
 import {
@@ -121,10 +122,8 @@ async function unsignalled(
 
 async function longestIdle(db: Db, projectId: string): Promise<Run | null> {
   const { rows } = await db.query<RunRow>(
-    `${selectRuns} join sessions s on s.run_id = r.id
-     where r.project_id = $1 and r.ended_at is null and r.awake and r.end_cause is null
-       and not session_has_work(r.id)
-     order by s.idle_since limit 1`,
+    `${selectRuns} join (${idleSessions}) i on i.id = r.id
+     where r.project_id = $1 order by i.goes_on, i.idle_since limit 1`,
     [projectId],
   );
   return rows[0] ? toRun(rows[0]) : null;

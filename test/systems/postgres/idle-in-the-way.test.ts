@@ -7,6 +7,7 @@ import type { Run } from '../../../core/run.ts';
 import { createAdmission } from '../../../systems/postgres/admission.ts';
 import { createFlowStore } from '../../../systems/postgres/flow-store.ts';
 import { createHostStore } from '../../../systems/postgres/host-store.ts';
+import { createMessageStore } from '../../../systems/postgres/message-store.ts';
 import { createTurnStore } from '../../../systems/postgres/turn-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { storeMessage } from './session-turns.ts';
@@ -16,6 +17,9 @@ const { database, scene } = useFreshScene();
 const hosts = () => createHostStore(database.pool);
 const placeFor = async ({ runId }: Run) =>
   (await createAdmission(database.pool, testSealer).idleInTheWay(runId))?.runId ?? null;
+/** Whose place in its project another run of it is given. */
+const placeInProject = async () =>
+  (await createMessageStore(database.pool).longestIdle(scene.projectId))?.runId ?? null;
 
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');
@@ -73,6 +77,7 @@ test('one that waits for an answer keeps its place, whatever has made it ask', a
     [idle.runId],
   );
   expect(await placeFor(waiting)).toBeNull();
+  expect(await placeInProject()).toBeNull();
   await pool.query(`update interactions set outcome = 'answered' where run_id = $1`, [idle.runId]);
   expect(await placeFor(waiting)).toBe(idle.runId);
 });
@@ -88,6 +93,7 @@ test.each([
   const [first, second] = [await scene.run(), await scene.run()];
   expect(await placeFor(first)).toBe(shorter.runId);
   expect(await placeFor(second)).toBe(longer.runId);
+  expect(await placeInProject()).toBe(shorter.runId);
 });
 
 test('where a place has been given back meanwhile nobody makes way', async () => {
