@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { run } from './run.ts';
 
-/** What an engine that has ended leaves mounted below its folder, which nobody could remove else. */
+/**
+ * What an engine that has ended leaves mounted below its folder, which nobody could remove else. What
+ * cannot be unmounted stays: the engine has ended all the same.
+ */
 export async function unmountNamespaces(folder: string): Promise<void> {
   const mounts = namespacesBelow(folder, readFileSync('/proc/self/mounts', 'utf8'));
-  for (const at of mounts.toReversed()) await run('umount', [at]);
+  for (const at of mounts.toReversed()) await run('umount', [at]).catch(() => undefined);
 }
 
 /** File systems of containers are left alone: one that still runs has its files there. */
