@@ -1,5 +1,5 @@
+import { sleep } from '../lib/async/sleep.ts';
 import type { RunStore } from '../systems/postgres/run-store.ts';
-import { pause } from './supervisor/wait.ts';
 
 /** What a line of the log says of a run of which no more than its id is at hand. Never rejects. */
 export type AboutRun = (runId: string) => Promise<{
@@ -13,7 +13,7 @@ const waitMs = 1_000;
 export function createAboutRun(runs: Pick<RunStore, 'requestOf'>): AboutRun {
   return async (runId) => {
     const known = new AbortController();
-    const tooLate = pause(waitMs, known.signal).then(() => null);
+    const tooLate = sleep(waitMs, known.signal).then(() => null);
     const requestId = await Promise.race([runs.requestOf(runId).catch(() => null), tooLate]);
     known.abort();
     return { runId, requestId };

@@ -4,9 +4,9 @@ import type { WorkerConfig } from '../config/config.ts';
 import type { HostReport } from '../core/host-report.ts';
 import { limits } from '../core/limits.ts';
 import { runtimeAdvice, runtimeFaultOf } from '../core/sandbox-runtime.ts';
+import { sleep } from '../lib/async/sleep.ts';
 import type { DockerErrorCode } from '../systems/docker/docker-error.ts';
 import type { Engine } from '../systems/docker/engine.ts';
-import { pause } from './supervisor/wait.ts';
 
 export interface HostReportDeps {
   config: Pick<HostReport, 'instance' | 'kept'> &
@@ -41,7 +41,7 @@ export function createHostReporter(deps: HostReportDeps): HostReporter {
         } catch (err) {
           deps.logger.warn({ err }, 'host_report_failed');
         }
-        await pause(limits.hostReportEveryMs, signal);
+        await sleep(limits.hostReportEveryMs, signal);
       }
     },
   };

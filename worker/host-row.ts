@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { HostReport } from '../core/host-report.ts';
+import { sleep } from '../lib/async/sleep.ts';
 import type { HostStore } from '../systems/postgres/host-store.ts';
-import { pause } from './supervisor/wait.ts';
 
 export interface HostRow {
   hosts: Pick<HostStore, 'renew'>;
@@ -24,6 +24,6 @@ export async function keepHostRow(row: HostRow, signal: AbortSignal): Promise<vo
     } catch (err) {
       row.logger.warn({ err }, 'host_not_renewed');
     }
-    await pause(row.everyMs, signal);
+    await sleep(row.everyMs, signal);
   }
 }

@@ -5,6 +5,7 @@ import { createLogger } from '../config/logger.ts';
 import { logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
 import { hostTimes } from '../core/host-times.ts';
+import { retryUntilAborted } from '../lib/async/sleep.ts';
 import { createEngine } from '../systems/docker/engine.ts';
 import { createSandboxes } from '../systems/docker/sandbox.ts';
 import { createAdmission } from '../systems/postgres/admission.ts';
@@ -49,7 +50,6 @@ import { reconcilerTimes } from './reconciler/times.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import { createSelfFence } from './self-fence.ts';
 import { createSupervisor } from './supervisor/supervisor.ts';
-import { insist } from './supervisor/wait.ts';
 import { takeTasks, unlessStopping } from './take-tasks.ts';
 import { countedFrames, countedTurns, runNews, timedAttempts, timedStarts } from './told.ts';
 import { watchFolder } from './watch-folder.ts';
@@ -86,7 +86,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const until = { signal, onFailure: logNotYet };
 
   // The agents inside give up on a silent socket after three minutes.
-  await insist(() => home.supervisor.resume(), until).catch(unlessStopping(signal));
+  await retryUntilAborted(() => home.supervisor.resume(), until).catch(unlessStopping(signal));
   const answering = serveHostRequests(home.hostRequests, signal);
   const work = await loadWork(home);
   const present = [keepHostRow(home.hostRow, signal), home.fence.run(signal)];

@@ -5,12 +5,12 @@
 // reconciler removes it. The times leave as long between the two as it takes to be silent.
 
 import type { Logger } from 'pino';
+import { sleep } from '../lib/async/sleep.ts';
 import type { ListedSandbox } from '../systems/docker/list.ts';
 import type { Sandboxes } from '../systems/docker/sandbox.ts';
 import type { RunStore } from '../systems/postgres/run-store.ts';
 import type { Egress } from './egress/egress.ts';
 import { nameOf } from './supervisor/sweep.ts';
-import { pause } from './supervisor/wait.ts';
 
 export interface FenceDeps {
   hostId: string;
@@ -75,14 +75,14 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
     },
     holding: () => holding.signal,
     async lifted(signal) {
-      while (holding.signal.aborted && !signal.aborted) await pause(tickMs, signal);
+      while (holding.signal.aborted && !signal.aborted) await sleep(tickMs, signal);
     },
     async run(signal) {
       // What was taken up before was taken up from Postgres; only now does anybody say that we are here.
       heardAt = performance.now();
       while (!signal.aborted) {
         await look().catch((err: unknown) => logger.warn({ err }, 'fence_not_moved'));
-        await pause(tickMs, signal);
+        await sleep(tickMs, signal);
       }
     },
   };

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { retryUntilAborted } from '../lib/async/sleep.ts';
 import type { SelfFence } from './self-fence.ts';
-import { insist } from './supervisor/wait.ts';
 import type { RunningWorker } from './worker.ts';
 
 export interface TaskTaking {
@@ -22,7 +22,9 @@ export async function takeTasks(
     logger.warn({ err, attempt }, 'not_yet');
   while (!signal.aborted) {
     await fence.lifted(signal);
-    const worker = await insist(poll, { signal, onFailure }).catch(unlessStopping(signal));
+    const worker = await retryUntilAborted(poll, { signal, onFailure }).catch(
+      unlessStopping(signal),
+    );
     if (!worker) return;
     logger.info('worker_ready');
     const over = AbortSignal.any([signal, fence.holding()]);

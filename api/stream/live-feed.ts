@@ -4,6 +4,7 @@
 // again; so a lost wake-up, a lost frame or a lost Redis costs time and nothing else.
 
 import type { Run } from '../../core/run.ts';
+import { createCoalescingRunner } from '../../lib/async/coalescing-runner.ts';
 import type { LogState } from '../../systems/postgres/log-state.ts';
 import type { Wake } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -11,7 +12,6 @@ import { createFeedLog, type FeedLog } from './feed-log.ts';
 import { createFeedNews, type FeedNews } from './feed-news.ts';
 import { createFeedState, type FeedState } from './feed-state.ts';
 import { createFeedTree, type FeedTree } from './feed-tree.ts';
-import { createRepeater } from './repeater.ts';
 import type { Ring } from './ring.ts';
 
 export interface LiveFeed {
@@ -38,7 +38,7 @@ export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
   const news = createFeedNews();
   const tell = () => listeners.forEach((listener) => listener());
 
-  const reading = createRepeater({
+  const reading = createCoalescingRunner({
     onError(err) {
       news.doubt();
       deps.logger.warn({ err, runId, requestId }, 'stream_read_failed');
@@ -55,7 +55,7 @@ export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
 
   function hear(wake: Wake): void {
     note(wake, { log, state, tree, news });
-    reading.poke();
+    reading.trigger();
   }
 
   // Of a run that is over there is nothing more to hear.
@@ -73,7 +73,7 @@ export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
     observe(found) {
       if (!state.set(found) && found.lastSeq <= log.seq() && !tree.isDue()) return;
       news.doubt();
-      reading.poke();
+      reading.trigger();
     },
     close() {
       unsubscribe();

@@ -8,12 +8,12 @@
 // gap and without anything twice; a reader who falls behind the feed is back in phase 2.
 
 import type { Run } from '../../core/run.ts';
+import { createNotifier, type Notifier } from '../../lib/async/notifier.ts';
 import type { StreamPosition } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { Outlet } from './outlet.ts';
 import type { ReplaySource } from './replay-source.ts';
-import { createSignal, type Signal } from './signal.ts';
 
 /** Why the service ends a stream that is not over. */
 export type Dismissal = 'shutdown' | 'key';
@@ -34,7 +34,7 @@ export interface Reader {
   isPingDue: boolean;
   dismissal: Dismissal | null;
   /** Something may have changed. */
-  signal: Signal;
+  signal: Notifier;
 }
 
 export type NewReader = Pick<
@@ -55,6 +55,6 @@ export function createReader(given: NewReader): Reader {
     said: { status: null, tree: null },
     isPingDue: false,
     dismissal: null,
-    signal: createSignal(),
+    signal: createNotifier(),
   };
 }

@@ -3,8 +3,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bellOfSession } from '../../core/host-request.ts';
 import { limits } from '../../core/limits.ts';
+import { createDeferred } from '../../lib/async/deferred.ts';
 import { createBells } from '../../systems/redis/bells.ts';
-import { createLatch } from '../../worker/supervisor/latch.ts';
 import { caller } from './call.ts';
 import { sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
@@ -38,12 +38,12 @@ describe('a message', () => {
     let rings = 0;
     const bells = createBells(world.redis.redis, world.redis);
     onTestFinished(bells.close);
-    const heard = createLatch<true>();
+    const heard = createDeferred<true>();
     bells.listen(bellOfSession(session.runId), () => {
       rings += 1;
-      heard.set(true);
+      heard.resolve(true);
     });
-    await heard.happened;
+    await heard.promise;
     await chat({ message: 'x', sessionId: session.sessionId });
     await expect.poll(() => rings).toBe(2);
   });

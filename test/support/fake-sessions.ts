@@ -1,36 +1,36 @@
 // Sessions in a world of their own, each with what happens to it there.
 
 import { ApplicationFailure } from '@temporalio/activity';
-import { createLatch } from '../../worker/supervisor/latch.ts';
+import { createDeferred } from '../../lib/async/deferred.ts';
 import { failureTypes, type SessionPlace, type TurnOutcome } from '../../workflows/activities.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 
 /** Its only turn goes on until it is interrupted. */
 export function endedByInterrupt(): FakeRun {
-  const interrupted = createLatch<true>();
+  const interrupted = createDeferred<true>();
   const run = asleepAfter([{ outcome: 'done', more: false }]);
   return fakeRun({
     ...run.activities,
     async runTurn(ref) {
-      await interrupted.happened;
+      await interrupted.promise;
       return run.activities.runTurn(ref);
     },
-    interruptTurn: async () => interrupted.set(true),
+    interruptTurn: async () => interrupted.resolve(true),
   });
 }
 
 /** What is left of the first sandbox is removed when the next one has done its turn. */
 export function removedLate(): FakeRun {
-  const next = createLatch<true>();
+  const next = createDeferred<true>();
   const run = asleepAfter([{ outcome: 'reconfigure' }, { outcome: 'done', more: false }]);
   const { runTurn } = run.activities;
   return fakeRun({
     ...run.activities,
     runTurn: async (ref) => {
-      if (ref.generation === 2) next.set(true);
+      if (ref.generation === 2) next.resolve(true);
       return runTurn(ref);
     },
-    removeSandbox: async () => void (await next.happened),
+    removeSandbox: async () => void (await next.promise),
   });
 }
 

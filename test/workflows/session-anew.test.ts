@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../core/limits.ts';
-import { createLatch } from '../../worker/supervisor/latch.ts';
+import { createDeferred } from '../../lib/async/deferred.ts';
 import type { SessionPlace, TurnOutcome } from '../../workflows/activities.ts';
 import { fakeRun } from '../support/fake-run.ts';
 import { sessionStories } from '../support/session-stories.ts';
@@ -62,7 +62,7 @@ describe("a session's history begins anew", () => {
   });
 
   it('without the sandbox whose host was given up last', async () => {
-    const removed = createLatch<true>();
+    const removed = createDeferred<true>();
     const outcomes: TurnOutcome[] = [
       { outcome: 'reconfigure' },
       { outcome: 'done', more: false },
@@ -79,7 +79,7 @@ describe("a session's history begins anew", () => {
         return outcomes.shift() ?? { outcome: 'over' };
       },
       removeSandbox: async ({ generation }) => {
-        if (generation === 1) await removed.happened;
+        if (generation === 1) await removed.promise;
       },
     });
     const input = { times: { turnsPerHistory: 1, idleMs: 200 } };
@@ -87,7 +87,7 @@ describe("a session's history begins anew", () => {
     await handle.signal('message', { messageId: 'm-1' });
     // It rests beside its second sandbox, and nothing but the removal keeps its history going.
     await run.called('askSessionIdleness');
-    removed.set(true);
+    removed.resolve(true);
     await expect.poll(() => firstHistory(handle)).toContain('removeSandbox done');
     // It answers when it has read that.
     await handle.query('__stack_trace');

@@ -2,7 +2,7 @@
 // world of its own.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLatch } from '../../worker/supervisor/latch.ts';
+import { createDeferred } from '../../lib/async/deferred.ts';
 import type { HostActivities, SessionPlace, TurnOutcome } from '../../workflows/activities.ts';
 import { type FakeRun, fakeRun } from '../support/fake-run.ts';
 import {
@@ -35,7 +35,7 @@ interface World {
 async function startSession(): Promise<World> {
   const turns: ((outcome: TurnOutcome) => void)[] = [];
   const interrupted: World['interrupted'] = [];
-  const up = createLatch<true>();
+  const up = createDeferred<true>();
   const run = fakeRun({
     claimSessionPlace: async ({ after }): Promise<SessionPlace> => ({
       outcome: 'placed',
@@ -43,7 +43,7 @@ async function startSession(): Promise<World> {
       generation: after + 1,
     }),
     async startSandbox({ generation }) {
-      if (generation > 1) await up.happened;
+      if (generation > 1) await up.promise;
       return { outcome: 'started' };
     },
     runTurn: () => new Promise<TurnOutcome>((end) => turns.push(end)),
@@ -59,7 +59,7 @@ async function startSession(): Promise<World> {
     interrupted,
     untilTurn,
     end: (outcome) => turns.at(-1)?.(outcome),
-    comeUp: () => up.set(true),
+    comeUp: () => up.resolve(true),
     async stop() {
       await handle.signal('stop', { graceMs: 0 });
       turns.at(-1)?.({ outcome: 'over' });

@@ -11,10 +11,10 @@ import {
   type HostCallResult,
 } from '../../core/host-request.ts';
 import { limits } from '../../core/limits.ts';
+import { sleep } from '../../lib/async/sleep.ts';
 import type { HostRequestStore, OpenRequest } from '../../systems/postgres/host-request-store.ts';
 import type { Bells } from '../../systems/redis/bells.ts';
 import type { AboutRun } from '../about-run.ts';
-import { pause } from '../supervisor/wait.ts';
 
 /** One for each kind; each may be called twice for the same question, at once even. */
 export type HostHandlers = {
@@ -54,7 +54,7 @@ export async function serveHostRequests(loop: HostRequestLoop, signal: AbortSign
       });
       underWay.set(request.requestId, handled);
     }
-    await pause(limits.hostRequestTickMs, signal, rung.signal);
+    await sleep(limits.hostRequestTickMs, signal, rung.signal);
   }
   leave();
   await Promise.all(underWay.values());

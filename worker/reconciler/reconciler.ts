@@ -2,7 +2,7 @@
 // it is needed just when workflows are broken. What concerns all hosts is done by one worker at a
 // time, under a lock; what concerns this host's engine, by its own. Every step is safe to repeat.
 
-import { pause } from '../supervisor/wait.ts';
+import { sleep } from '../../lib/async/sleep.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { createHostEmptier } from './empty-hosts.ts';
 import { createWorkflowJudge } from './judge-workflows.ts';
@@ -66,7 +66,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     run: async (signal) => {
       while (!signal.aborted) {
         await take(all, signal);
-        await pause(deps.times.everyMs, signal);
+        await sleep(deps.times.everyMs, signal);
       }
     },
   };

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Insistence } from './wait.ts';
+import type { RetryPolicy } from '../../lib/async/sleep.ts';
 
 /** Another host has the run, it was ended elsewhere, or this process is shutting down. */
 export class SandboxLetGo extends Error {
@@ -13,7 +13,7 @@ export interface Care {
   /** Rejects then. */
   over: Promise<never>;
   /** For what is done until it succeeds, or until nobody looks after the sandbox. */
-  patience: Insistence;
+  patience: RetryPolicy;
   /** Before the sandbox's end; nothing of it is touched from then on. */
   letGo(why: string): void;
   isLetGo(): boolean;

@@ -1,11 +1,11 @@
 import type { EndCause } from '../../core/end-cause.ts';
+import { retryUntilAborted, sleep } from '../../lib/async/sleep.ts';
 import type { Care } from './care.ts';
 import type { SupervisorDeps } from './deps.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
 import type { SpoolTail, SpoolTrouble } from './spool-tail.ts';
 import type { StopLadder } from './stop-ladder.ts';
 import type { Turns } from './turns.ts';
-import { insist, pause } from './wait.ts';
 import type { SizeTrouble } from './workspace/watch-size.ts';
 
 /** What this host ends a sandbox for. */
@@ -29,10 +29,12 @@ export function createCondemn(
       const { cause, detail } = sentenceFor(offence, turns.last());
       logger.warn({ cause, detail }, 'sandbox_condemned');
       const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
-      const recorded = recording.then(() => insist(record, care.patience));
+      const recorded = recording.then(() => retryUntilAborted(record, care.patience));
       // Let go of meanwhile, it is no longer this process's to end.
       recording = recorded.catch(() => undefined);
-      void recorded.then(() => insist(() => ladder.stop(0), care.patience)).catch(() => undefined);
+      void recorded
+        .then(() => retryUntilAborted(() => ladder.stop(0), care.patience))
+        .catch(() => undefined);
     },
     recorded: () => recording,
   };
@@ -82,7 +84,7 @@ export async function watchSilence(
   onSilence: () => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    await pause(Math.min(lookEveryMaxMs, stallTimeoutMs / 4), signal);
+    await sleep(Math.min(lookEveryMaxMs, stallTimeoutMs / 4), signal);
     if (signal.aborted) return;
     const since = tail.quietSince();
     const isSilent = since !== null && performance.now() - since > stallTimeoutMs;

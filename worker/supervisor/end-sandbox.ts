@@ -1,5 +1,6 @@
 import { failpoint } from '../../core/failpoint.ts';
 import type { SandboxEnd } from '../../core/sandbox.ts';
+import { retryUntilAborted, settlesWithin } from '../../lib/async/sleep.ts';
 import type { Care } from './care.ts';
 import type { Judge } from './condemn.ts';
 import { decideEnd } from './decide-end.ts';
@@ -7,7 +8,6 @@ import type { SupervisorDeps } from './deps.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
 import type { SpoolTail } from './spool-tail.ts';
 import type { Turns } from './turns.ts';
-import { insist, within } from './wait.ts';
 import type { WatchedOutput } from './watch-output.ts';
 
 /**
@@ -26,10 +26,10 @@ export async function partAfterResult(
   const freeForMs = (): number => performance.now() - freeSince({ turns, tail: on.tail, times });
   for (;;) {
     if (freeForMs() >= 0) served.input.close();
-    if (await within(lookEveryMs, gone)) return;
+    if (await settlesWithin(lookEveryMs, gone)) return;
     if (freeForMs() < times.afterResultGraceMs) continue;
     // One that has left while the engine was away has left by itself.
-    if (await insist(exit.stillRuns, on.care.patience)) return on.condemn('staying');
+    if (await retryUntilAborted(exit.stillRuns, on.care.patience)) return on.condemn('staying');
   }
 }
 
@@ -67,7 +67,7 @@ export async function seeToTheEnd(
   await on.recorded();
   const { cause, detail, exitCode } = decideEnd({ exit: how, turn: turns.last() });
   const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
-  const stands = (await insist(record, care.patience)) ?? cause;
+  const stands = (await retryUntilAborted(record, care.patience)) ?? cause;
   failpoint('end.recorded');
   logger.info({ cause: stands, exitCode, refused: served.refusals() }, 'sandbox_ended');
   return { cause: stands, detail: stands === cause ? detail : null, exitCode };

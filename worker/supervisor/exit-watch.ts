@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import { createDeferred } from '../../lib/async/deferred.ts';
+import { sleep } from '../../lib/async/sleep.ts';
 import type { Sandboxes } from '../../systems/docker/sandbox.ts';
 import type { Exit } from './decide-end.ts';
-import { createLatch } from './latch.ts';
-import { pause } from './wait.ts';
 
 export interface ExitWatch {
   exited: Promise<Exit>;
@@ -27,16 +27,16 @@ export function watchExit(
   containerId: string,
 ): ExitWatch {
   const stopping = new AbortController();
-  const exited = createLatch<Exit>();
+  const exited = createDeferred<Exit>();
   let bell = new AbortController();
   let restMs = pollMs;
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       const exit = await look();
-      if (exit !== null) return exited.set(exit);
+      if (exit !== null) return exited.resolve(exit);
       bell = new AbortController();
-      await pause(restMs, bell.signal, stopping.signal);
+      await sleep(restMs, bell.signal, stopping.signal);
       restMs = Math.min(pollMs, restMs * 2);
     }
   }
@@ -58,7 +58,7 @@ export function watchExit(
 
   void watch();
   return {
-    exited: exited.happened,
+    exited: exited.promise,
     exit: exited.value,
     stillRuns: async () => (await ask()) === null,
     hint() {

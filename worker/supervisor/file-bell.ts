@@ -1,5 +1,5 @@
 import { watch } from 'node:fs';
-import { pause } from './wait.ts';
+import { sleep } from '../../lib/async/sleep.ts';
 
 /** Rings when a file changes, as far as its file system says so; the time-out is for the others. */
 export interface FileBell {
@@ -25,7 +25,7 @@ export function createFileBell(path: string): FileBell {
     async rings(timeoutMs, signal) {
       if (!rung) {
         waiting = new AbortController();
-        await pause(timeoutMs, waiting.signal, signal);
+        await sleep(timeoutMs, waiting.signal, signal);
       }
       rung = false;
     },

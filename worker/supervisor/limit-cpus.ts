@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { retryUntilAborted } from '../../lib/async/sleep.ts';
 import type { Sandboxes } from '../../systems/docker/sandbox.ts';
-import { insist } from './wait.ts';
 
 /**
  * An agent boots with more processors than its flow gives it. Safe to repeat; tried until the engine
@@ -15,7 +15,7 @@ export async function limitCpus(
     if (attempt === 1) logger.warn({ err: error }, 'cpus_not_limited');
   };
   // Let go of: whoever takes the sandbox over limits it anew.
-  await insist(() => sandboxes.setCpus(containerId, cpus), { signal, onFailure }).catch(
+  await retryUntilAborted(() => sandboxes.setCpus(containerId, cpus), { signal, onFailure }).catch(
     () => undefined,
   );
 }

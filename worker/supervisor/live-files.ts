@@ -1,12 +1,12 @@
 import type { GivenFile, HostCallPayload, HostCallResult } from '../../core/host-request.ts';
+import { coalesce } from '../../lib/async/coalesce.ts';
+import type { KeyedMutex } from '../../lib/async/keyed-mutex.ts';
 import type { SnapshotOf } from '../../systems/postgres/file-store.ts';
 import type { HeldSession } from '../../systems/postgres/turn-store.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { foldersOf } from './folders.ts';
 import type { HeldSandboxes } from './held-sandboxes.ts';
-import { createPaced } from './paced.ts';
-import type { Turnstile } from './turnstile.ts';
 import { collectWorkspace } from './workspace/collect.ts';
 import { storeFile } from './workspace/store-file.ts';
 import { type Written, writeFiles } from './workspace/write-files.ts';
@@ -38,7 +38,7 @@ const filesAtOnce = 100;
 export function createLiveFiles(
   deps: SandboxDeps,
   held: Pick<HeldSandboxes, 'ofRun'>,
-  turnstile: Turnstile,
+  turnstile: KeyedMutex,
 ): LiveFiles {
   const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
   const liveRef = (runId: string): SnapshotOf | null => {
@@ -47,7 +47,7 @@ export function createLiveFiles(
   };
   const collect = (ref: SnapshotOf) => collectWorkspace(deps, { ref, root: rootOf(ref) });
 
-  const storeAll = createPaced((runId) =>
+  const storeAll = coalesce((runId) =>
     deps.storing(runId, async (): Promise<HostCallResult<'store_files'>> => {
       const ref = liveRef(runId);
       if (ref === null) return { outcome: 'gone' };
@@ -59,14 +59,14 @@ export function createLiveFiles(
   return {
     storeAll,
     prepare: (session, messageId) =>
-      turnstile.pass(`write/${session.runId}`, () => prepare(deps, session, messageId)),
+      turnstile.runExclusive(`write/${session.runId}`, () => prepare(deps, session, messageId)),
     collect: (ref) => deps.storing(ref.runId, () => collect(ref)),
     async store(runId, path) {
       const ref = liveRef(runId);
       return ref === null ? { outcome: 'gone' } : storeFile(deps.blobs, rootOf(ref), path);
     },
     write: (runId, files) =>
-      turnstile.pass(`write/${runId}`, async () => {
+      turnstile.runExclusive(`write/${runId}`, async () => {
         const ref = liveRef(runId);
         if (ref === null) return { outcome: 'gone' };
         const written = await writeFiles(rootOf(ref), files, contentFrom(deps));

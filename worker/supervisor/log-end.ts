@@ -2,11 +2,11 @@ import type { RunFacts } from '../../core/agent-line.ts';
 import type { AgentMemory } from '../../core/agent-memory.ts';
 import { failpoint } from '../../core/failpoint.ts';
 import type { StoredFrame } from '../../core/frame.ts';
+import { type RetryPolicy, retryUntilAborted } from '../../lib/async/sleep.ts';
 import type { FrameStore } from '../../systems/postgres/frame-store.ts';
 import type { InteractionStore } from '../../systems/postgres/interaction-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { SpoolBatch } from './spool-batch.ts';
-import { type Insistence, insist } from './wait.ts';
 
 export interface LogEndDeps {
   runId: string;
@@ -28,7 +28,7 @@ export interface LogEnd {
 }
 
 /** Where the log has got to, and the way there: commit, then publish. */
-export function createLogEnd(deps: LogEndDeps, patience: Insistence): LogEnd {
+export function createLogEnd(deps: LogEndDeps, patience: RetryPolicy): LogEnd {
   const { runId, token, generation, position } = deps;
   let { byteOffset, lastSeq } = position;
   let publishing: Promise<unknown> = Promise.resolve();
@@ -61,10 +61,11 @@ export function createLogEnd(deps: LogEndDeps, patience: Insistence): LogEnd {
     const chat = { ...(begunMessage && { begunMessage }), ...(turnEnd && { turnEnd }) };
     failpoint('log.committing');
     // Before the frames: a question that somebody has seen can be answered.
-    if (news.length > 0) await insist(() => deps.interactions.note(runId, news), patience);
+    if (news.length > 0)
+      await retryUntilAborted(() => deps.interactions.note(runId, news), patience);
     if (turnEnd) failpoint('turn.ending');
     const place = { runId, token, generation, fromOffset: byteOffset, toOffset };
-    const stored = await insist(
+    const stored = await retryUntilAborted(
       () => deps.frames.append({ ...place, frames: batch.frames, facts, memory }, chat),
       patience,
     );

@@ -1,4 +1,4 @@
-import { type Insistence, insist } from './wait.ts';
+import { type RetryPolicy, retryUntilAborted } from '../../lib/async/sleep.ts';
 
 export class SpoolUnreadable extends Error {
   override name = 'SpoolUnreadable';
@@ -7,7 +7,7 @@ export class SpoolUnreadable extends Error {
 /** A disk may fail for a while; where it goes on failing, that is thrown as what it is. */
 export async function readOn<T>(
   work: () => Promise<T>,
-  { patience, withinMs }: { patience: Insistence; withinMs: number },
+  { patience, withinMs }: { patience: RetryPolicy; withinMs: number },
 ): Promise<T> {
   try {
     return await work();
@@ -17,7 +17,7 @@ export async function readOn<T>(
   const tooLong = AbortSignal.timeout(withinMs);
   const signal = AbortSignal.any([patience.signal, tooLong]);
   try {
-    return await insist(work, { ...patience, signal });
+    return await retryUntilAborted(work, { ...patience, signal });
   } catch (error) {
     if (tooLong.aborted) throw new SpoolUnreadable('the spool cannot be read', { cause: error });
     throw error;

@@ -1,8 +1,8 @@
 import { answerLine, type Refusal, refusalLine } from '../../core/interaction.ts';
+import { type RetryPolicy, sleep } from '../../lib/async/sleep.ts';
 import type { InteractionStore } from '../../systems/postgres/interaction-store.ts';
 import type { Input } from './input.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
-import { type Insistence, pause } from './wait.ts';
 
 /**
  * What an agent is told that waits for somebody. It is told again by the next life of this host,
@@ -51,11 +51,11 @@ const lookEveryMs = 5_000;
  */
 export async function keepReplying(
   { turns, replies }: Pick<SandboxParts, 'turns' | 'replies'>,
-  { signal, onFailure }: Insistence,
+  { signal, onFailure }: RetryPolicy,
 ): Promise<void> {
   replies.refuse(turns.memory().refusals);
   while (!signal.aborted) {
     if (turns.isWaiting()) await replies.deliver().catch((error: unknown) => onFailure(error, 1));
-    await pause(lookEveryMs, signal);
+    await sleep(lookEveryMs, signal);
   }
 }

@@ -6,12 +6,12 @@
 // Publishing runs beside the next commit, one batch behind it, and may fail: readers find the gap.
 
 import type { ChatReader } from '../../core/chat-line.ts';
+import type { RetryPolicy } from '../../lib/async/sleep.ts';
 import { createFileBell } from './file-bell.ts';
 import { createLogEnd, type LogEndDeps } from './log-end.ts';
 import { readOn, SpoolUnreadable } from './read-on.ts';
 import type { SpoolFile } from './spool-file.ts';
 import { createSpoolReader, type ReaderBounds } from './spool-reader.ts';
-import type { Insistence } from './wait.ts';
 
 export type SpoolTrouble = 'shrunk' | 'replaced' | 'too_long' | 'unreadable';
 
@@ -45,7 +45,7 @@ export function startTail(deps: TailDeps): SpoolTail {
   const { chat = null } = deps;
   const reader = createSpoolReader(spool, { offset, memory, bounds, chat });
   const stopping = new AbortController();
-  const patience: Insistence = { signal: stopping.signal, onFailure: deps.onFailure };
+  const patience: RetryPolicy = { signal: stopping.signal, onFailure: deps.onFailure };
   const reading = { patience, withinMs: bounds.unreadableMs };
   const bell = createFileBell(spool.path);
   const guard = createGuard(deps);

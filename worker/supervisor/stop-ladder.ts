@@ -3,10 +3,10 @@
 // lengthen it. SIGKILL comes a second after the grace at the latest.
 
 import { failpoint } from '../../core/failpoint.ts';
+import { settlesWithin, sleep } from '../../lib/async/sleep.ts';
 import { interruptLine } from './agent-input.ts';
 import type { Input } from './input.ts';
 import type { Turns } from './turns.ts';
-import { pause, within } from './wait.ts';
 
 export interface Rungs {
   input: Input;
@@ -44,7 +44,7 @@ export function createStopLadder(rungs: Rungs): StopLadder {
     for (;;) {
       const leftMs = Math.min(end, graceEndsAt) - performance.now();
       if (leftMs <= 0) return false;
-      if (await within(Math.min(leftMs, lookEveryMs), happens)) return true;
+      if (await settlesWithin(Math.min(leftMs, lookEveryMs), happens)) return true;
     }
   }
 
@@ -69,12 +69,12 @@ export function createStopLadder(rungs: Rungs): StopLadder {
     if (rungs.hasExited() || !(await maySignal())) return true;
     // What the engine answers does not matter, only whether the container ends.
     const signalled = rungs.signal(name).catch(() => undefined);
-    return within(waitMs, Promise.all([signalled, rungs.exited]));
+    return settlesWithin(waitMs, Promise.all([signalled, rungs.exited]));
   }
 
   /** A database that does not answer keeps nobody from being stopped. */
   async function maySignal(): Promise<boolean> {
-    return Promise.race([rungs.maySignal(), pause(confirmMs).then(() => true)]);
+    return Promise.race([rungs.maySignal(), sleep(confirmMs).then(() => true)]);
   }
 
   return {

@@ -2,6 +2,7 @@
 // asked of one run happens one after the other; only waiting for its end, and stopping it, go beside.
 
 import type { SandboxEnd } from '../../core/sandbox.ts';
+import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
 import type { SandboxRef, TurnOutcome } from '../../workflows/activities.ts';
 import { adoptSandbox, findContainer } from './adopt-sandbox.ts';
 import { SandboxLetGo } from './care.ts';
@@ -14,7 +15,6 @@ import { resumeSandboxes } from './resume-sandboxes.ts';
 import { startErrorOf } from './start-error.ts';
 import { startSandbox } from './start-sandbox.ts';
 import { findLeavings, removeFolders } from './sweep.ts';
-import { createTurnstile, type Turnstile } from './turnstile.ts';
 
 export interface Supervisor {
   /** Throws SandboxStartError. A second call finds what the first has started. */
@@ -44,10 +44,10 @@ export interface Supervisor {
 
 export function createSupervisor(given: SupervisorDeps): Supervisor {
   const held = createHeldSandboxes();
-  const turnstile = createTurnstile();
+  const turnstile = createKeyedMutex();
   const deps: SandboxDeps = {
     ...given,
-    storing: (runId, work) => turnstile.pass(`files/${runId}`, work),
+    storing: (runId, work) => turnstile.runExclusive(`files/${runId}`, work),
   };
   const files = createLiveFiles(deps, held, turnstile);
   const closing = new AbortController();
@@ -78,7 +78,7 @@ export function createSupervisor(given: SupervisorDeps): Supervisor {
     async close() {
       closing.abort(new SandboxLetGo('this process is shutting down'));
       exits.close();
-      await turnstile.idle();
+      await turnstile.drain();
       await Promise.all(held.all().map((sandbox) => sandbox.close()));
     },
   };
@@ -87,7 +87,7 @@ export function createSupervisor(given: SupervisorDeps): Supervisor {
 interface Home {
   deps: SandboxDeps;
   held: HeldSandboxes;
-  turnstile: Turnstile;
+  turnstile: KeyedMutex;
   files: LiveFiles;
   /** Aborted when nothing more is taken up: who would let go of it again? */
   closing: AbortSignal;
@@ -95,7 +95,7 @@ interface Home {
 
 function start(home: Home, ref: SandboxRef): Promise<'started' | 'over'> {
   const { deps, held, turnstile, closing } = home;
-  return turnstile.pass(ref.runId, async () => {
+  return turnstile.runExclusive(ref.runId, async () => {
     if (held.find(ref) !== null) return 'started';
     try {
       closing.throwIfAborted();
@@ -112,7 +112,7 @@ function start(home: Home, ref: SandboxRef): Promise<'started' | 'over'> {
 
 /** An end instead of a sandbox where the run has ended already. */
 function attach({ deps, held, turnstile, closing }: Home, ref: SandboxRef) {
-  return turnstile.pass(ref.runId, async (): Promise<LiveSandbox | SandboxEnd> => {
+  return turnstile.runExclusive(ref.runId, async (): Promise<LiveSandbox | SandboxEnd> => {
     const known = held.find(ref);
     if (known !== null) return known;
     closing.throwIfAborted();
@@ -143,7 +143,7 @@ async function interrupt(home: Home, ref: SandboxRef, messageId: string | null):
 
 /** What is being started or taken up at the moment is there after that. */
 const findSoon = async ({ held, turnstile }: Home, ref: SandboxRef): Promise<LiveSandbox | null> =>
-  held.find(ref) ?? turnstile.pass(ref.runId, async () => held.find(ref));
+  held.find(ref) ?? turnstile.runExclusive(ref.runId, async () => held.find(ref));
 
 /** What is being started is waited for: it sees the recorded cause, or is there to be stopped. */
 async function stop(home: Home, ref: SandboxRef, graceMs: number): Promise<void> {
@@ -156,7 +156,7 @@ async function stop(home: Home, ref: SandboxRef, graceMs: number): Promise<void>
 }
 
 function remove({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<void> {
-  return turnstile.pass(ref.runId, async () => {
+  return turnstile.runExclusive(ref.runId, async () => {
     const sandbox = held.ofRun(ref.runId);
     const isAnother = sandbox !== null && sandbox.ref.generation !== ref.generation;
     if (!isAnother) await held.release(ref.runId);

@@ -1,5 +1,5 @@
 import { type AgentMemory, isResting } from '../../core/agent-memory.ts';
-import { createLatch } from './latch.ts';
+import { createDeferred } from '../../lib/async/deferred.ts';
 
 /** What the agent has said of its work so far. */
 export interface Turns {
@@ -20,13 +20,13 @@ export interface Turns {
 
 /** Goes on from what the log tells, where this is not the beginning. */
 export function createTurns(earlier: { memory: AgentMemory; hasSpoken: boolean }): Turns {
-  const finished = createLatch<true>();
+  const finished = createDeferred<true>();
   let { memory, hasSpoken } = earlier;
   let restingSince: number | null = null;
 
   function take(next: AgentMemory): void {
     memory = next;
-    if (memory.isDone) finished.set(true);
+    if (memory.isDone) finished.resolve(true);
     restingSince = isResting(memory) ? (restingSince ?? performance.now()) : null;
   }
 
@@ -36,7 +36,7 @@ export function createTurns(earlier: { memory: AgentMemory; hasSpoken: boolean }
       hasSpoken ||= frames > 0;
       take(next);
     },
-    finished: finished.happened,
+    finished: finished.promise,
     last: () => memory.turn,
     isWaiting: () => memory.questions.length > 0,
     isDone: () => memory.isDone,

@@ -3,6 +3,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createHostRequests, type HostRequests } from '../../../api/host-requests.ts';
 import { limits } from '../../../core/limits.ts';
+import { createDeferred } from '../../../lib/async/deferred.ts';
 import { createHostRequestStore } from '../../../systems/postgres/host-request-store.ts';
 import { createBells } from '../../../systems/redis/bells.ts';
 import type { Redis } from '../../../systems/redis/connect.ts';
@@ -10,7 +11,6 @@ import {
   type HostHandlers,
   serveHostRequests,
 } from '../../../worker/host-requests/host-requests.ts';
-import { createLatch } from '../../../worker/supervisor/latch.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { lostRedis, openRedis, type RedisWorld } from '../../systems/redis/redis-world.ts';
 
@@ -131,12 +131,12 @@ test('a handler that throws is asked again', async () => {
 test('as many as come at once are all answered, a bounded number at a time', async () => {
   let atOnce = 0;
   let most = 0;
-  const isFull = createLatch<true>();
+  const isFull = createDeferred<true>();
   const { hostId } = await host({}, async () => {
     atOnce += 1;
     most = Math.max(most, atOnce);
-    if (atOnce === limits.hostRequestsAtOnce) isFull.set(true);
-    await isFull.happened;
+    if (atOnce === limits.hostRequestsAtOnce) isFull.resolve(true);
+    await isFull.promise;
     await new Promise((resolve) => setTimeout(resolve, 20));
     atOnce -= 1;
     return { outcome: 'missing' };

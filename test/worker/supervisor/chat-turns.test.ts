@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { settlesWithin } from '../../../lib/async/sleep.ts';
 import { createChatTurns } from '../../../worker/supervisor/session/chat-turns.ts';
-import { within } from '../../../worker/supervisor/wait.ts';
 
 const turn = (messageId: string) => ({
   messageId,
@@ -21,7 +21,7 @@ test('whoever waits for a turn hears of its end, also where the next one begins 
   const second = turns.ended();
   turns.note(endOf('a'));
   expect(turns.present()).toMatchObject({ messageId: 'b' });
-  expect(await within(0, second)).toBe(false);
+  expect(await settlesWithin(0, second)).toBe(false);
   turns.note(endOf('b'));
   await second;
   expect(turns.present()).toBeNull();
@@ -31,9 +31,9 @@ test('a turn counts as begun when its agent has begun it, and as long as it goes
   const turns = createChatTurns(null);
   turns.begin(turn('a'));
   const first = turns.begun('a');
-  expect(await within(0, first)).toBe(false);
+  expect(await settlesWithin(0, first)).toBe(false);
   turns.note(begunOf('another'));
-  expect(await within(0, first)).toBe(false);
+  expect(await settlesWithin(0, first)).toBe(false);
   turns.note(begunOf('a'));
   expect(await first).toBe(true);
   expect(await turns.begun('a')).toBe(true);
@@ -46,10 +46,10 @@ test('a turn counts as begun when its agent has begun it, and as long as it goes
 test('a turn that ends unbegun has not begun, nor has one in whose place another is given', async () => {
   const turns = createChatTurns(null);
   const [early, other] = [turns.begun('a'), turns.begun('never given')];
-  expect(await within(0, early)).toBe(false);
+  expect(await settlesWithin(0, early)).toBe(false);
   turns.begin(turn('a'));
   expect(await other).toBe(false);
-  expect(await within(0, early)).toBe(false);
+  expect(await settlesWithin(0, early)).toBe(false);
   turns.note(endOf('a'));
   expect(await early).toBe(false);
 });
@@ -58,7 +58,7 @@ test('one that was begun before this process goes on, and one that was only give
   expect(await createChatTurns({ ...turn('a'), accepted: true }).begun('a')).toBe(true);
   const turns = createChatTurns(turn('a'));
   const given = turns.begun('a');
-  expect(await within(0, given)).toBe(false);
+  expect(await settlesWithin(0, given)).toBe(false);
   turns.note(begunOf('a'));
   expect(await given).toBe(true);
 });

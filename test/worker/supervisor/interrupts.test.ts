@@ -2,6 +2,7 @@
 
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { settlesWithin } from '../../../lib/async/sleep.ts';
 import { type Care, createCare } from '../../../worker/supervisor/care.ts';
 import { createInput } from '../../../worker/supervisor/input.ts';
 import { createChatTurns } from '../../../worker/supervisor/session/chat-turns.ts';
@@ -9,7 +10,6 @@ import {
   type InterruptTurn,
   interruptTurnOf,
 } from '../../../worker/supervisor/session/interrupt-turn.ts';
-import { within } from '../../../worker/supervisor/wait.ts';
 
 const logger = pino({ enabled: false });
 
@@ -78,7 +78,7 @@ test('that come before the agent has begun are said when it has', async () => {
   const unknown = interrupt('a');
   give('a');
   const given = interrupt('a');
-  expect(await within(0, Promise.race([unknown, given]))).toBe(false);
+  expect(await settlesWithin(0, Promise.race([unknown, given]))).toBe(false);
   expect(await told()).toEqual(['a']);
   begin('a');
   await Promise.all([unknown, given]);

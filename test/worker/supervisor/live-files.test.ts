@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { GivenFile } from '../../../core/host-request.ts';
+import { createKeyedMutex } from '../../../lib/async/keyed-mutex.ts';
 import type { SandboxDeps } from '../../../worker/supervisor/deps.ts';
 import { foldersOf } from '../../../worker/supervisor/folders.ts';
 import { createLiveFiles } from '../../../worker/supervisor/live-files.ts';
-import { createTurnstile } from '../../../worker/supervisor/turnstile.ts';
 
 const ref = { runId: randomUUID(), generation: 1 };
 const session = { ...ref, token: 1 };
@@ -39,7 +39,7 @@ async function filesThatWait(paths: string[], { isHeld }: { isHeld: boolean }) {
   };
   // Of all that a supervisor has, what these come to use.
   const own = deps as unknown as SandboxDeps;
-  return { workspace, files: createLiveFiles(own, { ofRun: () => null }, createTurnstile()) };
+  return { workspace, files: createLiveFiles(own, { ofRun: () => null }, createKeyedMutex()) };
 }
 
 test('what waits is put in its place once, and what cannot be is told of', async () => {

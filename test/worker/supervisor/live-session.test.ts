@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
+import { createKeyedMutex } from '../../../lib/async/keyed-mutex.ts';
 import { type Care, createCare } from '../../../worker/supervisor/care.ts';
 import type { SandboxDeps } from '../../../worker/supervisor/deps.ts';
 import { missingExit } from '../../../worker/supervisor/exit-watch.ts';
@@ -12,7 +13,6 @@ import { foldersOf } from '../../../worker/supervisor/folders.ts';
 import type { SandboxParts } from '../../../worker/supervisor/sandbox-parts.ts';
 import { createChatTurns } from '../../../worker/supervisor/session/chat-turns.ts';
 import { liveSession, type SessionHands } from '../../../worker/supervisor/session/live-session.ts';
-import { createTurnstile } from '../../../worker/supervisor/turnstile.ts';
 
 const logger = pino({ enabled: false });
 const ref = { runId: randomUUID(), generation: 1 };
@@ -42,12 +42,12 @@ test('what a session leaves is stored after whatever else stores its files, and 
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const folders = foldersOf(dataDir, ref);
   await mkdir(folders.workspace, { recursive: true });
-  const turnstile = createTurnstile();
+  const turnstile = createKeyedMutex();
   const stored: string[][] = [];
   const replace = async (_of: unknown, entries: FileEntry[]) =>
     stored.push(entries.map(({ path }) => path)) > 0;
   const deps = {
-    storing: turnstile.pass,
+    storing: turnstile.runExclusive,
     now: () => new Date(),
     blobs: { has: async (contents: string[]) => new Set(contents) },
     files: { replaceSnapshot: replace },
@@ -68,7 +68,10 @@ test('what a session leaves is stored after whatever else stores its files, and 
   };
   const hands = sessionWith(deps, parts, createCare(logger));
   let others = (): void => undefined;
-  const storing = turnstile.pass(ref.runId, () => new Promise<void>((end) => (others = end)));
+  const storing = turnstile.runExclusive(
+    ref.runId,
+    () => new Promise<void>((end) => (others = end)),
+  );
   const seen = hands.seeOut();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(stored).toEqual([]);

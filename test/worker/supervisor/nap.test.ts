@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { createLatch } from '../../../worker/supervisor/latch.ts';
+import { createDeferred } from '../../../lib/async/deferred.ts';
 import { createNap } from '../../../worker/supervisor/session/nap.ts';
 
 const logger = pino({ enabled: false });
@@ -42,26 +42,26 @@ test('an engine that cannot pause a sandbox now is asked again', async () => {
 });
 
 test('one that has been woken up meanwhile is not paused after all', async () => {
-  const engine = createLatch<true>();
-  const { nap, told } = napWith({ refusals: 1, mayAnswer: engine.happened });
+  const engine = createDeferred<true>();
+  const { nap, told } = napWith({ refusals: 1, mayAnswer: engine.promise });
   nap.rest();
   await expect.poll(() => told).toEqual(['pause']);
   const awake = nap.wake();
-  engine.set(true);
+  engine.resolve(true);
   await awake;
   await sleep(150);
   expect(told).toEqual(['pause', 'unpause']);
 });
 
 test('one that another looks after by now is not paused, and one that was woken up while that was asked', async () => {
-  const asked = createLatch<true>();
-  const { nap, told } = napWith({ isHeld: () => asked.happened.then(() => false) });
-  const other = napWith({ isHeld: () => asked.happened });
+  const asked = createDeferred<true>();
+  const { nap, told } = napWith({ isHeld: () => asked.promise.then(() => false) });
+  const other = napWith({ isHeld: () => asked.promise });
   nap.rest();
   other.nap.rest();
   await sleep(100);
   const awake = other.nap.wake();
-  asked.set(true);
+  asked.resolve(true);
   await awake;
   await sleep(100);
   expect(told).toEqual([]);

@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
-import { within } from '../../../worker/supervisor/wait.ts';
+import { settlesWithin } from '../../../lib/async/sleep.ts';
 import { collectWorkspace } from '../../../worker/supervisor/workspace/collect.ts';
 import { openFile } from '../../../worker/supervisor/workspace/walk.ts';
 import { makeWorkspace } from './workspace-folder.ts';
@@ -214,7 +214,7 @@ test('a thread that swaps names for links all the time gets nothing from outside
 test('pipes do not stop the file operations of this process', async () => {
   for (let i = 0; i < 16; i += 1) execFileSync('mkfifo', [join(root, `pipe${i}`)]);
   const opening = Array.from({ length: 16 }, (_, i) => openFile(root, `pipe${i}`));
-  expect(await within(10_000, Promise.all(opening))).toBe(true);
+  expect(await settlesWithin(10_000, Promise.all(opening))).toBe(true);
   for (const file of await Promise.all(opening)) await file?.close();
   put('after');
   expect((await collect()).entries.map(({ path }) => path)).toEqual(['after']);

@@ -1,6 +1,6 @@
 import type { RunFacts } from '../../../core/agent-line.ts';
 import type { ExpectedTurn } from '../../../core/chat.ts';
-import { createLatch, type Latch } from '../latch.ts';
+import { createDeferred, type Deferred } from '../../../lib/async/deferred.ts';
 
 /** The messages that a session's agent is given, one after the other. */
 export interface ChatTurns {
@@ -23,10 +23,10 @@ export interface ChatTurns {
 export function createChatTurns(beginning: ExpectedTurn | null): ChatTurns {
   const known = new Set<string>(beginning === null ? [] : [beginning.messageId]);
   let present = beginning;
-  let end: Latch<true> = createLatch();
-  let accepted: Latch<true> = createLatch();
-  let next: Latch<true> = createLatch();
-  if (beginning?.accepted) accepted.set(true);
+  let end: Deferred<true> = createDeferred();
+  let accepted: Deferred<true> = createDeferred();
+  let next: Deferred<true> = createDeferred();
+  if (beginning?.accepted) accepted.resolve(true);
 
   return {
     present: () => present,
@@ -34,25 +34,25 @@ export function createChatTurns(beginning: ExpectedTurn | null): ChatTurns {
     begin(turn) {
       known.add(turn.messageId);
       present = turn;
-      end.set(true);
-      end = createLatch();
-      accepted = createLatch();
-      next.set(true);
-      next = createLatch();
+      end.resolve(true);
+      end = createDeferred();
+      accepted = createDeferred();
+      next.resolve(true);
+      next = createDeferred();
     },
     async begun(messageId) {
-      if (!known.has(messageId)) await next.happened;
+      if (!known.has(messageId)) await next.promise;
       if (present?.messageId !== messageId) return false;
-      await Promise.race([accepted.happened, end.happened]);
+      await Promise.race([accepted.promise, end.promise]);
       return present?.messageId === messageId;
     },
-    ended: () => (present === null ? Promise.resolve() : end.happened),
+    ended: () => (present === null ? Promise.resolve() : end.promise),
     note({ begunMessage, turnEnd }) {
       if (present === null) return;
-      if (begunMessage === present.messageId) accepted.set(true);
+      if (begunMessage === present.messageId) accepted.resolve(true);
       if (turnEnd?.messageId !== present.messageId) return;
       present = null;
-      end.set(true);
+      end.resolve(true);
     },
   };
 }

@@ -2,6 +2,7 @@ import { errorOf } from '../../../core/end-cause.ts';
 import { bellOfSession } from '../../../core/host-request.ts';
 import { limits } from '../../../core/limits.ts';
 import type { SandboxEnd } from '../../../core/sandbox.ts';
+import { retryUntilAborted } from '../../../lib/async/sleep.ts';
 import type { TurnOutcome } from '../../../workflows/activities.ts';
 import type { Care } from '../care.ts';
 import { decideEnd } from '../decide-end.ts';
@@ -9,7 +10,6 @@ import type { SandboxDeps } from '../deps.ts';
 import type { LiveFiles } from '../live-files.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import type { StopLadder } from '../stop-ladder.ts';
-import { insist } from '../wait.ts';
 import type { WatchedOutput } from '../watch-output.ts';
 import { type InterruptTurn, interruptTurnOf } from './interrupt-turn.ts';
 import { createNap, type Nap } from './nap.ts';
@@ -70,11 +70,12 @@ export function liveSession(
       await output.tree.finish();
       // Before the sandbox counts as gone: one that was condemned is not followed by another.
       await recorded();
-      await insist(saver.save, care.patience);
+      await retryUntilAborted(saver.save, care.patience);
       const { runId, generation } = ref;
       const end = decideEnd({ exit, turn: parts.turns.last() });
       const putAway = () => deps.turns.sandboxGone(runId, generation, errorOf(end));
-      if (await insist(putAway, care.patience)) logger.info({ generation }, 'session_asleep');
+      if (await retryUntilAborted(putAway, care.patience))
+        logger.info({ generation }, 'session_asleep');
       await deps.frameStream.wake(runId);
       logger.info(
         { generation, exit: exit.kind, refused: parts.served.refusals() },

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/sleep.ts';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
-import { type Insistence, insist } from '../wait.ts';
 
 /** Pauses a sandbox whose agent has nothing to do: an idle one costs a hundredth of a processor. */
 export interface Nap {
@@ -89,7 +89,7 @@ const sleepless: Nap = {
 };
 
 /** Whether it sleeps is not known at the beginning: an earlier life of this process may have paused it. */
-function createPausable(sandboxes: Engine, containerId: string, on: Insistence) {
+function createPausable(sandboxes: Engine, containerId: string, on: RetryPolicy) {
   let mayBePaused = true;
   async function unpause(): Promise<void> {
     await sandboxes.unpause(containerId);
@@ -104,7 +104,7 @@ function createPausable(sandboxes: Engine, containerId: string, on: Insistence) 
     unpause,
     /** Of one that is awake nothing is asked, not even whether anybody still looks after it. */
     async surelyUnpause(): Promise<void> {
-      if (mayBePaused) await insist(unpause, on);
+      if (mayBePaused) await retryUntilAborted(unpause, on);
     },
   };
 }

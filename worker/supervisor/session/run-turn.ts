@@ -4,6 +4,7 @@
 
 import type { TurnError } from '../../../core/chat.ts';
 import { failpoint } from '../../../core/failpoint.ts';
+import { settlesWithin, sleep } from '../../../lib/async/sleep.ts';
 import type { HeldSession } from '../../../systems/postgres/turn-store.ts';
 import type { TurnOutcome } from '../../../workflows/activities.ts';
 import { interruptLine, messageLine, messageUuid } from '../agent-input.ts';
@@ -13,7 +14,6 @@ import type { LiveFiles } from '../live-files.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import type { SpoolTail } from '../spool-tail.ts';
 import type { StopLadder } from '../stop-ladder.ts';
-import { pause, within } from '../wait.ts';
 import type { Nap } from './nap.ts';
 import type { Saver } from './save-session.ts';
 import type { SessionPart } from './session-part.ts';
@@ -140,7 +140,7 @@ async function watchTurn(
   };
   let error = due();
   while (error === null && !signal.aborted) {
-    await pause(Math.min(lookEveryMaxMs, deps.times.stallTimeoutMs / 4), signal);
+    await sleep(Math.min(lookEveryMaxMs, deps.times.stallTimeoutMs / 4), signal);
     error = due();
   }
   if (error !== null && !signal.aborted) {
@@ -149,7 +149,7 @@ async function watchTurn(
     session.reader.cutOff(error);
     parts.served.input.push(interruptLine(deps.newId()));
     const over = Promise.race([session.chat.ended(), care.over]);
-    if (!(await within(afterInterruptMs, over))) await ladder.stop(0);
+    if (!(await settlesWithin(afterInterruptMs, over))) await ladder.stop(0);
   }
   return new Promise<never>(() => undefined);
 }

@@ -1,6 +1,6 @@
 import { fileTree } from '../../../core/file-tree.ts';
 import { limits } from '../../../core/limits.ts';
-import { pause } from '../wait.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
 import { walkWorkspace } from './walk.ts';
 
 export interface FileTreeWatch {
@@ -41,8 +41,8 @@ export function watchFileTree(
       stirred = new AbortController();
       await look();
       const tookMs = performance.now() - began;
-      await pause(Math.max(limits.fileTreeEveryMs, restPerLook * tookMs), stopping.signal);
-      await pause(unstirredMs, stirred.signal, stopping.signal);
+      await sleep(Math.max(limits.fileTreeEveryMs, restPerLook * tookMs), stopping.signal);
+      await sleep(unstirredMs, stirred.signal, stopping.signal);
     }
   }
 

@@ -1,4 +1,4 @@
-import { pause } from '../wait.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
 import { type DiskUsage, diskUsage } from './size.ts';
 
 export type SizeTrouble = 'too_large' | 'too_many';
@@ -23,7 +23,7 @@ export async function watchSize(
   let restMs = everyMs;
   let endless = 0;
   for (;;) {
-    await pause(restMs, signal);
+    await sleep(restMs, signal);
     if (signal.aborted) return;
     const began = performance.now();
     const usage = await diskUsage(paths, lookTimeoutMs);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createPaced } from '../../../worker/supervisor/paced.ts';
+import { coalesce } from '../../../lib/async/coalesce.ts';
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 test('whoever asks while it goes on shares one further round, which begins after they asked', async () => {
   let moment = 0;
   const rounds: string[] = [];
-  const ask = createPaced(async (key) => {
+  const ask = coalesce(async (key) => {
     rounds.push(key);
     const seen = moment;
     await soon();
@@ -22,7 +22,7 @@ test('whoever asks while it goes on shares one further round, which begins after
 
 test('a round that fails is heard of by those who shared it, and keeps no other from coming', async () => {
   let calls = 0;
-  const ask = createPaced(async () => {
+  const ask = coalesce(async () => {
     calls += 1;
     await soon();
     if (calls < 3) throw new Error(`round ${calls}`);

@@ -1,9 +1,9 @@
-export interface Repeater {
-  poke: () => void;
+export interface CoalescingRunner {
+  trigger: () => void;
   close: () => void;
 }
 
-interface Repeated {
+interface RunnerOptions {
   step: () => Promise<void>;
   onError: (error: unknown) => void;
 }
@@ -12,7 +12,7 @@ interface Repeated {
  * Runs a step when poked, never twice at a time; poked meanwhile, it runs it once more. After an
  * error it rests until the next poke.
  */
-export function createRepeater({ step, onError }: Repeated): Repeater {
+export function createCoalescingRunner({ step, onError }: RunnerOptions): CoalescingRunner {
   const now = { isDue: false, isRunning: false, isClosed: false };
 
   async function run(): Promise<void> {
@@ -30,7 +30,7 @@ export function createRepeater({ step, onError }: Repeated): Repeater {
   }
 
   return {
-    poke() {
+    trigger() {
       now.isDue = true;
       if (!now.isRunning && !now.isClosed) void run();
     },

@@ -1,22 +1,22 @@
 /** Something that happens once, and that any number may wait for. */
-export interface Latch<T> {
-  readonly happened: Promise<T>;
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
   /** What it came with; undefined until then. */
   value(): T | undefined;
   /** The first call counts. */
-  set(value: T): void;
+  resolve(value: T): void;
 }
 
-export function createLatch<T extends object | string | number | true>(): Latch<T> {
+export function createDeferred<T extends object | string | number | true>(): Deferred<T> {
   let value: T | undefined;
   let resolve: (value: T) => void = () => {};
   const happened = new Promise<T>((settle) => {
     resolve = settle;
   });
   return {
-    happened,
+    promise: happened,
     value: () => value,
-    set(given) {
+    resolve(given) {
       if (value !== undefined) return;
       value = given;
       resolve(given);

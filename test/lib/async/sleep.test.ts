@@ -1,22 +1,22 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { pause } from '../../../worker/supervisor/wait.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
 
 const longMs = 60_000;
 
 test('a pause is over when its time is, and sooner by any of its signals', async () => {
   const never = new AbortController();
-  await pause(1);
-  await pause(1, never.signal);
+  await sleep(1);
+  await sleep(1, never.signal);
   for (const place of [0, 1]) {
     const cut = new AbortController();
     const signals = [never.signal, never.signal];
     signals[place] = cut.signal;
-    const paused = pause(longMs, ...signals);
+    const paused = sleep(longMs, ...signals);
     cut.abort();
     await paused;
-    await pause(longMs, ...signals);
+    await sleep(longMs, ...signals);
   }
 });
 
@@ -24,7 +24,7 @@ test('of its pauses a signal keeps nothing', async () => {
   const [service, loop] = [new AbortController(), new AbortController()];
   const cut = AbortSignal.abort();
   const pauses = async () => {
-    for (let n = 0; n < 20_000; n += 1) await pause(longMs, service.signal, loop.signal, cut);
+    for (let n = 0; n < 20_000; n += 1) await sleep(longMs, service.signal, loop.signal, cut);
     return heldBytes();
   };
   const before = await pauses();

@@ -1,14 +1,14 @@
 /** Lets work on one key through one at a time, in the order of asking; keys do not wait for others. */
-export interface Turnstile {
-  pass<T>(key: string, work: () => Promise<T>): Promise<T>;
+export interface KeyedMutex {
+  runExclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** Resolves when everything that has asked by now is through. */
-  idle(): Promise<void>;
+  drain(): Promise<void>;
 }
 
-export function createTurnstile(): Turnstile {
+export function createKeyedMutex(): KeyedMutex {
   const last = new Map<string, Promise<unknown>>();
   return {
-    async pass(key, work) {
+    async runExclusive(key, work) {
       const before = last.get(key) ?? Promise.resolve();
       const mine = before.then(work, work);
       last.set(key, mine);
@@ -18,7 +18,7 @@ export function createTurnstile(): Turnstile {
         if (last.get(key) === mine) last.delete(key);
       }
     },
-    async idle() {
+    async drain() {
       await Promise.allSettled(last.values());
     },
   };

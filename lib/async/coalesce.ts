@@ -2,7 +2,7 @@
  * Work that many ask for at once and that is done for all of them together: whoever asks while it goes
  * on shares the next round, which sees what has happened by then. It rests as long as it worked.
  */
-export function createPaced<T>(work: (key: string) => Promise<T>): (key: string) => Promise<T> {
+export function coalesce<T>(work: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const rounds = new Map<string, { running: Promise<unknown>; next: Promise<T> | null }>();
 
   function begin(key: string): Promise<T> {

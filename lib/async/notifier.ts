@@ -1,10 +1,10 @@
 /** Tells one waiter that something may have changed. A notice before the wait is not lost. */
-export interface Signal {
+export interface Notifier {
   notify: () => void;
   wait: () => Promise<void>;
 }
 
-export function createSignal(): Signal {
+export function createNotifier(): Notifier {
   let isSet = false;
   let wake: (() => void) | null = null;
   return {
