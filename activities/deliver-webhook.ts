@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { failpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import { signatureBase, webhookHeaders } from '../core/webhook.ts';
-import type { ClaimedAttempt, WebhookStore } from '../systems/postgres/webhook-store.ts';
+import type { ClaimedAttempt, WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { WebhookOutcome, WebhookSender } from '../worker/webhook/send-webhook.ts';
 import type { RunActivities } from '../workflows/activities.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { limits } from '../core/limits.ts';
-import type { AdmissionStore } from '../systems/postgres/admission.ts';
+import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
 
 export interface WayDeps {
   admission: Pick<AdmissionStore, 'idleInTheWay'>;

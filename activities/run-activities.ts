@@ -1,9 +1,9 @@
 import { activityInfo } from '@temporalio/activity';
 import type { EndCause } from '../core/end-cause.ts';
 import { failpoint } from '../core/failpoint.ts';
-import type { AdmissionStore } from '../systems/postgres/admission.ts';
-import type { RunStore } from '../systems/postgres/run-store.ts';
-import type { WebhookStore } from '../systems/postgres/webhook-store.ts';
+import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
+import type { RunStore } from '../systems/postgres/runs/run-store.ts';
+import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { EndRunInput, RunActivities } from '../workflows/activities.ts';
 import { deliverOnce, type WebhookDeps } from './deliver-webhook.ts';

@@ -1,5 +1,5 @@
 import type { NotGiven } from '../core/chat.ts';
-import type { TurnStore } from '../systems/postgres/turn-store.ts';
+import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { SessionActivities } from '../workflows/activities.ts';
 import type { MakeWay } from './make-way.ts';

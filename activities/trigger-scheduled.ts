@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import type { Flow } from '../core/flow.ts';
 import type { Run } from '../core/run.ts';
 import { emptyRunConfig } from '../core/run-config.ts';
-import type { AdmissionStore, AdmitRun } from '../systems/postgres/admission.ts';
-import type { FlowStore } from '../systems/postgres/flow-store.ts';
-import type { RunStore } from '../systems/postgres/run-store.ts';
+import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
+import type { AdmissionStore, AdmitRun } from '../systems/postgres/admission/admission.ts';
+import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { ScheduledOutcome } from '../workflows/activities.ts';
 
 export interface ScheduleDeps {

@@ -1,5 +1,5 @@
-import type { Admission, AdmitRun } from '../systems/postgres/admission.ts';
-import type { FilesToGive, GiveRefusal } from '../systems/postgres/give-files.ts';
+import type { Admission, AdmitRun } from '../systems/postgres/admission/admission.ts';
+import type { FilesToGive, GiveRefusal } from '../systems/postgres/files/input-files.ts';
 import type { ApiDeps } from './deps.ts';
 import { ApiError, invalid } from './errors.ts';
 import type { DecodedFile } from './given-files.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { KeyRecord } from '../systems/postgres/key-store.ts';
-import type { Operator } from '../systems/postgres/operator-store.ts';
+import type { KeyRecord } from '../systems/postgres/accounts/key-store.ts';
+import type { Operator } from '../systems/postgres/accounts/operator-store.ts';
 import type { ErrorCode } from './errors.ts';
 
 export type App = FastifyInstance<

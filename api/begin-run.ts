@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failpoint } from '../core/failpoint.ts';
-import type { Admission, AdmitRun } from '../systems/postgres/admission.ts';
+import type { Admission, AdmitRun } from '../systems/postgres/admission/admission.ts';
 import { admitRun } from './admit-run.ts';
 import { makeRoom, withRoom } from './chat/make-room.ts';
 import type { ApiDeps } from './deps.ts';

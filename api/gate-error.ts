@@ -1,6 +1,6 @@
 import { limits } from '../core/limits.ts';
-import type { Refusal } from '../systems/postgres/admission.ts';
-import type { MessageRefusal } from '../systems/postgres/store-message.ts';
+import type { Refusal } from '../systems/postgres/admission/admission.ts';
+import type { MessageRefusal } from '../systems/postgres/sessions/store-message.ts';
 import { ApiError } from './errors.ts';
 
 interface Closed {

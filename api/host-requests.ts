@@ -4,7 +4,7 @@
 import type { HostCallKind, HostCallPayload, HostCallResult } from '../core/host-request.ts';
 import { bellOfHost, bellOfRequest } from '../core/host-request.ts';
 import { limits } from '../core/limits.ts';
-import type { HostRequestStore } from '../systems/postgres/host-request-store.ts';
+import type { HostRequestStore } from '../systems/postgres/hosts/host-rpc-store.ts';
 import type { Bells } from '../systems/redis/bells.ts';
 
 export interface HostQuestion<K extends HostCallKind> {

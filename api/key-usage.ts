@@ -4,7 +4,7 @@
 
 import { limits } from '../core/limits.ts';
 import { dayOf, type KeyUsage } from '../core/usage.ts';
-import type { KeyDay, KeyUsageStore } from '../systems/postgres/key-usage-store.ts';
+import type { KeyDay, KeyUsageStore } from '../systems/postgres/accounts/key-usage-store.ts';
 import type { App } from './app-types.ts';
 import { whenOver } from './plugins/when-over.ts';
 

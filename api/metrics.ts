@@ -1,5 +1,5 @@
-import type { Refusal } from '../systems/postgres/admission.ts';
-import type { StoredMessage } from '../systems/postgres/message-store.ts';
+import type { Refusal } from '../systems/postgres/admission/admission.ts';
+import type { StoredMessage } from '../systems/postgres/sessions/message-store.ts';
 import type { ErrorCode } from './errors.ts';
 
 /** What the API tells of itself in numbers; who gathers them is not its business. */

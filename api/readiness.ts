@@ -1,5 +1,5 @@
 import { limits } from '../core/limits.ts';
-import type { Host } from '../systems/postgres/host-store.ts';
+import type { Host } from '../systems/postgres/hosts/host-store.ts';
 import type { ApiDeps } from './deps.ts';
 
 /** What a check has found out. */

@@ -1,6 +1,6 @@
 import type { Run } from '../core/run.ts';
 import type { ConfigField } from '../core/run-config.ts';
-import type { KeptFields } from '../systems/postgres/kept-fields.ts';
+import type { KeptFields } from '../systems/postgres/runs/trigger-fields.ts';
 import { invalid } from './errors.ts';
 import type { TriggerRead } from './read-trigger.ts';
 import type { TriggerBody } from './schemas/trigger.ts';

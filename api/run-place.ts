@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunPlace } from '../systems/postgres/run-list.ts';
+import type { RunPlace } from '../systems/postgres/runs/run-list.ts';
 import { invalid } from './errors.ts';
 import { decodeCursor, encodeCursor } from './pages.ts';
 

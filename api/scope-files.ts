@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { ignoreName } from '../core/file-entry.ts';
 import { limits } from '../core/limits.ts';
-import type { FilesToGive } from '../systems/postgres/give-files.ts';
+import type { FilesToGive } from '../systems/postgres/files/input-files.ts';
 import type { ApiDeps } from './deps.ts';
 import { matchIgnored } from './flow-ignore.ts';
 import type { DecodedFile } from './given-files.ts';

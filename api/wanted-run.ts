@@ -1,6 +1,6 @@
 import type { Flow } from '../core/flow.ts';
 import type { RunConfig } from '../core/run-config.ts';
-import type { AdmitRun } from '../systems/postgres/admission.ts';
+import type { AdmitRun } from '../systems/postgres/admission/admission.ts';
 import type { Caller } from './app-types.ts';
 import type { ApiDeps } from './deps.ts';
 import { invalid } from './errors.ts';

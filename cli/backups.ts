@@ -1,10 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { readBackupConfig, readRestoreConfig } from '../config/backup-config.ts';
-import { findClientPrograms } from '../systems/postgres/client-programs.ts';
-import { type DatabaseFacts, dump, readFacts, restore } from '../systems/postgres/dump.ts';
-import { migrate, migrationsFolder } from '../systems/postgres/migrate.ts';
-import { createPool } from '../systems/postgres/pool.ts';
+import { findClientPrograms } from '../systems/postgres/client/pg-tools.ts';
+import { createPool } from '../systems/postgres/client/pool.ts';
+import {
+  type DatabaseFacts,
+  dump,
+  readFacts,
+  restore,
+} from '../systems/postgres/maintenance/dump.ts';
+import { migrate, migrationsFolder } from '../systems/postgres/schema/migrate.ts';
 import { forgetRuns } from '../systems/redis/forget-runs.ts';
 import { type BackupHead, messageOf, openBackup, writeBackup } from './backup/backup-file.ts';
 import { keyIdOf, openKey, sealKey } from './backup/sealed-key.ts';

@@ -1,5 +1,5 @@
 import { readCliConfig } from '../config/cli-config.ts';
-import { migrate } from '../systems/postgres/migrate.ts';
+import { migrate } from '../systems/postgres/schema/migrate.ts';
 
 export async function migrateDatabase(): Promise<void> {
   await migrate(readCliConfig().databaseUrl);

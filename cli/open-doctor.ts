@@ -4,16 +4,24 @@ import type { Environment } from '../config/environment.ts';
 import type { RedisConfig } from '../config/redis-config.ts';
 import { createEngine } from '../systems/docker/engine.ts';
 import { createSandboxes } from '../systems/docker/sandbox.ts';
-import { createHostStore } from '../systems/postgres/host-store.ts';
-import { createMessageStore } from '../systems/postgres/message-store.ts';
-import { createPool, type Pool } from '../systems/postgres/pool.ts';
-import { clockAheadOfPostgres, postgresVersion, schemaState } from '../systems/postgres/probe.ts';
-import { createReconcileStore } from '../systems/postgres/reconcile-store.ts';
-import { dueBlobs, dueRows, largestTables } from '../systems/postgres/retention-figures.ts';
-import { createRunStore } from '../systems/postgres/run-store.ts';
-import { createScheduleStore } from '../systems/postgres/schedule-store.ts';
-import { createSealer } from '../systems/postgres/seal.ts';
-import { opensKeptSecrets } from '../systems/postgres/webhook-secret.ts';
+import { opensKeptSecrets } from '../systems/postgres/accounts/webhook-secret.ts';
+import { createSealer } from '../systems/postgres/admission/seal.ts';
+import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
+import {
+  clockAheadOfPostgres,
+  postgresVersion,
+  schemaState,
+} from '../systems/postgres/client/probe.ts';
+import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
+import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
+import {
+  dueBlobs,
+  dueRows,
+  largestTables,
+} from '../systems/postgres/maintenance/retention-stats.ts';
+import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
+import { createRunStore } from '../systems/postgres/runs/run-store.ts';
+import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
 import { askRedis } from '../systems/redis/probe.ts';
 import { createTemporal, type Temporal } from '../systems/temporal/client.ts';
 import { createTemporalProbe, type TemporalProbe } from '../systems/temporal/probe.ts';

@@ -1,11 +1,11 @@
 import { readCliConfig } from '../config/cli-config.ts';
-import { createFlowStore } from '../systems/postgres/flow-store.ts';
-import { createHostStore } from '../systems/postgres/host-store.ts';
-import { createKeyStore } from '../systems/postgres/key-store.ts';
-import { createOperatorStore } from '../systems/postgres/operator-store.ts';
-import { createPool } from '../systems/postgres/pool.ts';
-import { createProjectStore } from '../systems/postgres/project-store.ts';
-import { createSealer } from '../systems/postgres/seal.ts';
+import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
+import { createKeyStore } from '../systems/postgres/accounts/key-store.ts';
+import { createOperatorStore } from '../systems/postgres/accounts/operator-store.ts';
+import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
+import { createSealer } from '../systems/postgres/admission/seal.ts';
+import { createPool } from '../systems/postgres/client/pool.ts';
+import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { Stores } from './stores.ts';
 
 /** Opens what one command needs, and closes it whatever comes of it. */

@@ -6,8 +6,8 @@ import { fieldsOf, flowPatch, newFlow } from '../api/operators/flow-fields.ts';
 import { newProject, settingsPatch } from '../api/operators/schemas.ts';
 import { parsedBody } from '../api/plugins/validation.ts';
 import { onlyDefined } from '../core/only-defined.ts';
-import type { FlowDecision, FlowFields, NewFlow } from '../systems/postgres/flow-store.ts';
-import type { NewProject, ProjectPatch } from '../systems/postgres/project-store.ts';
+import type { FlowDecision, FlowFields, NewFlow } from '../systems/postgres/accounts/flow-store.ts';
+import type { NewProject, ProjectPatch } from '../systems/postgres/accounts/project-store.ts';
 import { UsageError } from './explain.ts';
 
 export interface Rules {

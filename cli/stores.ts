@@ -1,8 +1,8 @@
-import type { FlowStore } from '../systems/postgres/flow-store.ts';
-import type { HostStore } from '../systems/postgres/host-store.ts';
-import type { KeyStore } from '../systems/postgres/key-store.ts';
-import type { OperatorStore } from '../systems/postgres/operator-store.ts';
-import type { ProjectStore } from '../systems/postgres/project-store.ts';
+import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
+import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
+import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
+import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts';
+import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { Backups } from './backups.ts';
 import type { Parts } from './doctor/parts.ts';
 import type { Rules } from './rules.ts';

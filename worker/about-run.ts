@@ -1,5 +1,5 @@
 import { sleep } from '../lib/async/sleep.ts';
-import type { RunStore } from '../systems/postgres/run-store.ts';
+import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 
 /** What a line of the log says of a run of which no more than its id is at hand. Never rejects. */
 export type AboutRun = (runId: string) => Promise<{

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { HostReport } from '../core/host-report.ts';
 import { sleep } from '../lib/async/sleep.ts';
-import type { HostStore } from '../systems/postgres/host-store.ts';
+import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
 
 export interface HostRow {
   hosts: Pick<HostStore, 'renew'>;

@@ -2,9 +2,9 @@
 // of these stands around a part that knows nothing of either.
 
 import type { Logger } from 'pino';
-import type { FrameStore } from '../systems/postgres/frame-store.ts';
-import type { RunNews } from '../systems/postgres/run-store.ts';
-import type { TurnStore } from '../systems/postgres/turn-store.ts';
+import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
+import type { RunNews } from '../systems/postgres/runs/run-store.ts';
+import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Supervisor } from './supervisor/supervisor.ts';
 import type { WebhookOutcome, WebhookSender } from './webhook/send-webhook.ts';

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
 import { bellOfSession } from '../../core/host-request.ts';
 import type { Run } from '../../core/run.ts';
-import type { StoredMessage } from '../../systems/postgres/message-store.ts';
+import type { StoredMessage } from '../../systems/postgres/sessions/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionOver } from '../errors.ts';
 import { gateError } from '../gate-error.ts';

@@ -1,4 +1,4 @@
-import type { NewMessage, StoredMessage } from '../../systems/postgres/message-store.ts';
+import type { NewMessage, StoredMessage } from '../../systems/postgres/sessions/message-store.ts';
 import { untilScoped } from '../admit-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { DecodedFile } from '../given-files.ts';

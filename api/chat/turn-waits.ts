@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
-import type { MessageEnd } from '../../systems/postgres/message-store.ts';
+import type { MessageEnd } from '../../systems/postgres/sessions/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
 
 export interface AwaitedTurn {

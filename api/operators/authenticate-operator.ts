@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Operator, OperatorStore } from '../../systems/postgres/operator-store.ts';
+import type { Operator, OperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
 import type { App } from '../app-types.ts';
 import { ApiError } from '../errors.ts';
 import { createUnknownKeys, type UnknownKeys } from '../plugins/unknown-keys.ts';

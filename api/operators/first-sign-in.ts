@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../config/logger.ts';
 import { signInLink } from '../../core/sign-in.ts';
-import type { OperatorStore } from '../../systems/postgres/operator-store.ts';
+import type { OperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
 
 export interface FirstSignIn {
   publicUrl: string;

@@ -4,7 +4,7 @@ import { type Flow, type FlowSecrets, standardFlow } from '../../core/flow.ts';
 import { limits } from '../../core/limits.ts';
 import { onlyDefined } from '../../core/only-defined.ts';
 import { lacksPrompt, type Schedule, scheduleFault } from '../../core/schedule.ts';
-import type { FlowFields } from '../../systems/postgres/flow-store.ts';
+import type { FlowFields } from '../../systems/postgres/accounts/flow-store.ts';
 import { invalid } from '../errors.ts';
 import { checkMcpServers } from '../mcp-address.ts';
 import { parsedBody } from '../plugins/validation.ts';

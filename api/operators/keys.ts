@@ -1,5 +1,5 @@
 import { onlyDefined } from '../../core/only-defined.ts';
-import type { KeyRecord } from '../../systems/postgres/key-store.ts';
+import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';

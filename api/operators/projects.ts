@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { projectIdRule } from '../../core/field-rules.ts';
 import { onlyDefined } from '../../core/only-defined.ts';
-import type { Project } from '../../systems/postgres/project-store.ts';
+import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';

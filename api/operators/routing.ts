@@ -1,8 +1,8 @@
 import { projectIdRule } from '../../core/field-rules.ts';
 import type { Flow } from '../../core/flow.ts';
 import type { Run } from '../../core/run.ts';
-import type { KeyRecord } from '../../systems/postgres/key-store.ts';
-import type { Project } from '../../systems/postgres/project-store.ts';
+import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
+import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 

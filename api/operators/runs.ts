@@ -1,4 +1,4 @@
-import type { MadeAttempt } from '../../systems/postgres/webhook-store.ts';
+import type { MadeAttempt } from '../../systems/postgres/runs/webhook-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { answerRuns } from '../routes/list-runs.ts';

@@ -1,5 +1,5 @@
 import { onlyDefined } from '../../core/only-defined.ts';
-import type { Project } from '../../systems/postgres/project-store.ts';
+import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { noQuery } from '../schemas/run.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Operator } from '../../systems/postgres/operator-store.ts';
+import type { Operator } from '../../systems/postgres/accounts/operator-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';

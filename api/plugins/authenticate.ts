@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { KeyRecord } from '../../systems/postgres/key-store.ts';
+import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { App, Caller } from '../app-types.ts';
 import { ApiError, unauthorized } from '../errors.ts';
 import { presentedKey } from './credentials.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Answers, questionsOf } from '../../core/interaction.ts';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/run.ts';
-import type { StoredInteraction } from '../../systems/postgres/interaction-store.ts';
+import type { StoredInteraction } from '../../systems/postgres/runs/interaction-store.ts';
 import { type App, projectOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';

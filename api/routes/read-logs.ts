@@ -1,6 +1,6 @@
 import type { StoredFrame } from '../../core/frame.ts';
 import { limits } from '../../core/limits.ts';
-import type { FrameQuery } from '../../systems/postgres/read-frames.ts';
+import type { FrameQuery } from '../../systems/postgres/log/read-frames.ts';
 import { type App, projectOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { loadRun } from '../load-run.ts';

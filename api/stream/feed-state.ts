@@ -1,5 +1,5 @@
 import type { Run } from '../../core/run.ts';
-import type { LogState } from '../../systems/postgres/log-state.ts';
+import type { LogState } from '../../systems/postgres/log/run-progress.ts';
 import type { ApiDeps } from '../deps.ts';
 
 /** How a run stands, as far as this process has heard. */

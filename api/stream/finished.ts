@@ -1,6 +1,6 @@
 import { type FinishedReason, finishedReasonOf } from '../../core/end-cause.ts';
 import type { Run } from '../../core/run.ts';
-import type { LogState } from '../../systems/postgres/log-state.ts';
+import type { LogState } from '../../systems/postgres/log/run-progress.ts';
 import { sseEvent } from './sse.ts';
 
 /**

@@ -5,7 +5,7 @@
 
 import type { Run } from '../../core/run.ts';
 import { createCoalescingRunner } from '../../lib/async/coalescing-runner.ts';
-import type { LogState } from '../../systems/postgres/log-state.ts';
+import type { LogState } from '../../systems/postgres/log/run-progress.ts';
 import type { Wake } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
 import { createFeedLog, type FeedLog } from './feed-log.ts';

@@ -1,5 +1,5 @@
 import { questionsOf } from '../../core/interaction.ts';
-import type { StoredInteraction } from '../../systems/postgres/interaction-store.ts';
+import type { StoredInteraction } from '../../systems/postgres/runs/interaction-store.ts';
 
 /** A question as it was asked. */
 export function interactionView({ interactionId, toolName, input, askedAt }: StoredInteraction) {

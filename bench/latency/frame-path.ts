@@ -4,7 +4,7 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../../core/limits.ts';
-import { createFrameStore, type FrameStore } from '../../systems/postgres/frame-store.ts';
+import { createFrameStore, type FrameStore } from '../../systems/postgres/log/frame-store.ts';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { createFrameStream, type FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Service } from '../../test/support/service.ts';

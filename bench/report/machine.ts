@@ -5,7 +5,7 @@ import { callEngine } from '../../dev/engine-api.ts';
 import { repository } from '../../dev/folders.ts';
 import { findTemporal } from '../../dev/parts/temporal-binary.ts';
 import { run } from '../../dev/run.ts';
-import { createPool } from '../../systems/postgres/pool.ts';
+import { createPool } from '../../systems/postgres/client/pool.ts';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 

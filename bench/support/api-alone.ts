@@ -1,4 +1,4 @@
-import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { createTemporal } from '../../systems/temporal/client.ts';
 import { type Service, startService } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';

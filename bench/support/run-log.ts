@@ -1,5 +1,5 @@
 import type { Frame, StoredFrame } from '../../core/frame.ts';
-import { createFrameStore } from '../../systems/postgres/frame-store.ts';
+import { createFrameStore } from '../../systems/postgres/log/frame-store.ts';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { createFrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Service } from '../../test/support/service.ts';

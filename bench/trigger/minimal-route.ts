@@ -4,12 +4,12 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
-import { createAdmission } from '../../systems/postgres/admission.ts';
-import { createFlowStore } from '../../systems/postgres/flow-store.ts';
-import { createKeyStore, type KeyRecord } from '../../systems/postgres/key-store.ts';
-import { createPool } from '../../systems/postgres/pool.ts';
-import { createRunStore } from '../../systems/postgres/run-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import { createKeyStore, type KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
+import { createAdmission } from '../../systems/postgres/admission/admission.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import { createPool } from '../../systems/postgres/client/pool.ts';
+import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { connectTemporal } from '../../systems/temporal/connect.ts';
 import { endWithParent, readSetting, tellParent } from '../support/child.ts';

@@ -1,13 +1,17 @@
 import type { DoctorConfig } from '../../config/doctor-config.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
 import type { Sandboxes } from '../../systems/docker/sandbox.ts';
-import type { HostStore } from '../../systems/postgres/host-store.ts';
-import type { MessageStore } from '../../systems/postgres/message-store.ts';
-import type { SchemaState } from '../../systems/postgres/probe.ts';
-import type { ReconcileStore } from '../../systems/postgres/reconcile-store.ts';
-import type { Due, KeptTimes, TableSize } from '../../systems/postgres/retention-figures.ts';
-import type { RunStore } from '../../systems/postgres/run-store.ts';
-import type { ScheduleStore } from '../../systems/postgres/schedule-store.ts';
+import type { SchemaState } from '../../systems/postgres/client/probe.ts';
+import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
+import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
+import type {
+  Due,
+  KeptTimes,
+  TableSize,
+} from '../../systems/postgres/maintenance/retention-stats.ts';
+import type { ScheduleStore } from '../../systems/postgres/maintenance/schedule-store.ts';
+import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
+import type { MessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
 import type { TemporalProbe } from '../../systems/temporal/probe.ts';
 import type { Trouble } from './check.ts';

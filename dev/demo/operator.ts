@@ -2,9 +2,9 @@
 // read where the service keeps it.
 
 import { readFileSync } from 'node:fs';
-import { createPool } from '../../systems/postgres/pool.ts';
-import { createRunStore } from '../../systems/postgres/run-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import { createPool } from '../../systems/postgres/client/pool.ts';
+import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { ServiceEnv } from '../service-env.ts';
 
 export async function workflowIdOf(env: ServiceEnv, runId: string): Promise<string> {

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { deliverOnce } from '../../activities/deliver-webhook.ts';
-import type { AttemptResult, ClaimedAttempt } from '../../systems/postgres/webhook-store.ts';
+import type { AttemptResult, ClaimedAttempt } from '../../systems/postgres/runs/webhook-store.ts';
 import type { WebhookOutcome, WebhookRequest } from '../../worker/webhook/send-webhook.ts';
 import type { EndRunInput } from '../../workflows/activities.ts';
 

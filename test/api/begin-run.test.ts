@@ -5,7 +5,7 @@ import { createBeginRun } from '../../api/begin-run.ts';
 import type { ApiDeps } from '../../api/deps.ts';
 import { unmeasured } from '../../api/metrics.ts';
 import type { WorkflowCalls } from '../../api/workflow-calls.ts';
-import type { AdmitRun } from '../../systems/postgres/admission.ts';
+import type { AdmitRun } from '../../systems/postgres/admission/admission.ts';
 import { admittedRun } from '../support/admitted-run.ts';
 
 test('a run that was admitted is answered, also where it cannot be read again after the wait', async () => {

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { limits } from '../../core/limits.ts';
-import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { anyRequest } from '../support/records.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
 import type { ApiProcess, Tenant } from './api-world.ts';

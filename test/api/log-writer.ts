@@ -1,5 +1,5 @@
 import type { Frame, StoredFrame } from '../../core/frame.ts';
-import type { EndRunRequest } from '../../systems/postgres/end-run.ts';
+import type { EndRunRequest } from '../../systems/postgres/runs/end-run.ts';
 import type { ApiWorld } from './api-world.ts';
 import { caller } from './call.ts';
 

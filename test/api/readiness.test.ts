@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createReadiness } from '../../api/readiness.ts';
 import { createLogger } from '../../config/logger.ts';
-import type { Host } from '../../systems/postgres/host-store.ts';
+import type { Host } from '../../systems/postgres/hosts/host-store.ts';
 
 test('hosts are told of until they are given up, whenever that is', async () => {
   const host = { draining: false, report: null };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { mayCallAddress } from '../../api/public-address.ts';
-import { createConfigStore } from '../../systems/postgres/config-store.ts';
+import { createConfigStore } from '../../systems/postgres/admission/run-config-store.ts';
 import { testSealer } from '../support/database.ts';
 import type { ApiWorld, Tenant } from './api-world.ts';
 import { type CallOptions, caller } from './call.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { noUsage } from '../../core/run.ts';
-import { createTurnStore } from '../../systems/postgres/turn-store.ts';
+import { createTurnStore } from '../../systems/postgres/sessions/turn-store.ts';
 import type { ApiWorld } from './api-world.ts';
 
 /** What a worker does for a session, as far as the database sees it. */

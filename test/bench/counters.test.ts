@@ -3,7 +3,7 @@ import { createDockerCounter } from '../../bench/counters/docker-counter.ts';
 import { createPostgresCounter } from '../../bench/counters/postgres-counter.ts';
 import { openTap } from '../../bench/counters/tap.ts';
 import { freePort } from '../../dev/ports.ts';
-import { createPool } from '../../systems/postgres/pool.ts';
+import { createPool } from '../../systems/postgres/client/pool.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 test('counts the statements of each program as they pass', async () => {

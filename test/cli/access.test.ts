@@ -1,8 +1,11 @@
 // Who is let in: projects by their keys, operators by links.
 
 import { describe, expect, test } from 'vitest';
-import { createKeyStore, type KeyRecord } from '../../systems/postgres/key-store.ts';
-import { createOperatorStore, type Operator } from '../../systems/postgres/operator-store.ts';
+import { createKeyStore, type KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
+import {
+  createOperatorStore,
+  type Operator,
+} from '../../systems/postgres/accounts/operator-store.ts';
 import { useCliWorld } from './cli-world.ts';
 
 const { world, flowrun } = useCliWorld();

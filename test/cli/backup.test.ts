@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPool } from '../../systems/postgres/pool.ts';
+import { createPool } from '../../systems/postgres/client/pool.ts';
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts';
 import { stackEnv } from '../support/stack-env.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { createSealer, type Sealer } from '../../systems/postgres/seal.ts';
+import { createSealer, type Sealer } from '../../systems/postgres/admission/seal.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Cli, cliWith } from './run-cli.ts';
 

@@ -2,11 +2,11 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createFlowStore } from '../../systems/postgres/flow-store.ts';
-import { createHostStore } from '../../systems/postgres/host-store.ts';
-import { createMessageStore } from '../../systems/postgres/message-store.ts';
-import { createRunStore } from '../../systems/postgres/run-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
+import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
+import { createMessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { commandEnv } from '../support/command-env.ts';

@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { HostReport } from '../../core/host-report.ts';
-import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../support/database.ts';
 import { createScene } from '../support/records.ts';
 import { stackEnv } from '../support/stack-env.ts';

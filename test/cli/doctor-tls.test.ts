@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explain } from '../../cli/explain.ts';
-import { createPool } from '../../systems/postgres/pool.ts';
+import { createPool } from '../../systems/postgres/client/pool.ts';
 import { type Certified, makeAuthority, type TestAuthority } from '../support/authority.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { stackEnv } from '../support/stack-env.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { explain } from '../../cli/explain.ts';
-import { createPool } from '../../systems/postgres/pool.ts';
+import { createPool } from '../../systems/postgres/client/pool.ts';
 
 const errorOf = (attempt: Promise<unknown>): Promise<unknown> =>
   attempt.then(

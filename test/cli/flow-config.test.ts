@@ -5,9 +5,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { flowPatch } from '../../api/operators/flow-fields.ts';
 import type { Flow } from '../../core/flow.ts';
-import { createFlowStore } from '../../systems/postgres/flow-store.ts';
-import { createHostStore } from '../../systems/postgres/host-store.ts';
-import type { Project } from '../../systems/postgres/project-store.ts';
+import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import type { Project } from '../../systems/postgres/accounts/project-store.ts';
+import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { useCliWorld } from './cli-world.ts';
 
 const { world, flowrun } = useCliWorld();

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Flow } from '../../core/flow.ts';
-import { createFlowStore } from '../../systems/postgres/flow-store.ts';
-import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { useCliWorld } from './cli-world.ts';
 
 const { world, flowrun } = useCliWorld();

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createHostStore, type Host } from '../../systems/postgres/host-store.ts';
+import { createHostStore, type Host } from '../../systems/postgres/hosts/host-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Cli, cliWith } from './run-cli.ts';
 

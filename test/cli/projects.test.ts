@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createProjectStore, type Project } from '../../systems/postgres/project-store.ts';
+import { createProjectStore, type Project } from '../../systems/postgres/accounts/project-store.ts';
 import { useCliWorld } from './cli-world.ts';
 
 const { world, flowrun } = useCliWorld();

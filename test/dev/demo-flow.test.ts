@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Flow } from '../../core/flow.ts';
 import { makeFlow } from '../../dev/demo/make-flow.ts';
-import type { Project } from '../../systems/postgres/project-store.ts';
+import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import { useCliWorld } from '../cli/cli-world.ts';
 
 const { world, flowrun } = useCliWorld();

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import type { EndCause, FinishedReason } from '../../core/end-cause.ts';
 import type { Run } from '../../core/run.ts';
-import { createRunStore } from '../../systems/postgres/run-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import { createTemporal, type WorkflowState } from '../../systems/temporal/client.ts';
 import { foldersOf } from '../../worker/supervisor/folders.ts';
 import type { Service } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { openConversation } from '../support/conversation.ts';
 import { endSession, untilWorking } from '../support/run-ways.ts';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../core/limits.ts';
-import { createBlobStore } from '../../systems/postgres/blob-store.ts';
+import { createBlobStore } from '../../systems/postgres/files/blob-store.ts';
 import { framesOfPart, letGoOn } from './support/flood.ts';
 import { type HeldWay, openHeldWay } from './support/held-way.ts';
 import { startWorld, type World } from './support/world.ts';

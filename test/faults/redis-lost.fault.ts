@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopOwnParts } from '../../dev/own-parts.ts';
-import { createKeyStore } from '../../systems/postgres/key-store.ts';
+import { createKeyStore } from '../../systems/postgres/accounts/key-store.ts';
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
 import { comesBack } from './support/comes-back.ts';
 import { framesOfPart, letGoOn } from './support/flood.ts';

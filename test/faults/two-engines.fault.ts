@@ -7,7 +7,7 @@ import { callEngine } from '../../dev/engine-api.ts';
 import { stopOwnParts } from '../../dev/own-parts.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
-import { createHostStore } from '../../systems/postgres/host-store.ts';
+import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { cliWith } from '../cli/run-cli.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { makeAuthority } from '../support/authority.ts';

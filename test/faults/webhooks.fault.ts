@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFlowStore } from '../../systems/postgres/flow-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { armed, diesAndComesBack } from '../support/dying.ts';
 import {
   type ReceivedPost,

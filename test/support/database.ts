@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { migrate } from '../../systems/postgres/migrate.ts';
-import { createPool, type Pool } from '../../systems/postgres/pool.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import { createPool, type Pool } from '../../systems/postgres/client/pool.ts';
+import { migrate } from '../../systems/postgres/schema/migrate.ts';
 import { stackEnv } from './stack-env.ts';
 
 export interface TestDatabase {

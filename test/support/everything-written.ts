@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { Pool } from '../../systems/postgres/pool.ts';
+import type { Pool } from '../../systems/postgres/client/pool.ts';
 import { stackEnv } from './stack-env.ts';
 
 /** All that Temporal keeps of a workflow: events, memo, attributes; what is encoded is decoded too. */

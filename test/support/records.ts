@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Flow } from '../../core/flow.ts';
 import type { Run } from '../../core/run.ts';
 import { emptyRunConfig } from '../../core/run-config.ts';
-import { type AdmitRun, createAdmission } from '../../systems/postgres/admission.ts';
-import { createFlowStore, type NewFlow } from '../../systems/postgres/flow-store.ts';
-import type { Pool } from '../../systems/postgres/pool.ts';
-import { createProjectStore, type ProjectPatch } from '../../systems/postgres/project-store.ts';
-import type { Sealer } from '../../systems/postgres/seal.ts';
-import { createSessionStore } from '../../systems/postgres/session-store.ts';
+import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
+import {
+  createProjectStore,
+  type ProjectPatch,
+} from '../../systems/postgres/accounts/project-store.ts';
+import { type AdmitRun, createAdmission } from '../../systems/postgres/admission/admission.ts';
+import type { Sealer } from '../../systems/postgres/admission/seal.ts';
+import type { Pool } from '../../systems/postgres/client/pool.ts';
+import { createSessionStore } from '../../systems/postgres/sessions/session-store.ts';
 
 export interface Scene {
   projectId: string;

@@ -5,10 +5,10 @@ import { type OfflineModel, startOfflineModel } from '../../dev/offline-model/se
 import { freePort } from '../../dev/ports.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
-import { createFlowStore, type NewFlow } from '../../systems/postgres/flow-store.ts';
-import { createKeyStore } from '../../systems/postgres/key-store.ts';
-import { createProjectStore } from '../../systems/postgres/project-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
+import { createKeyStore } from '../../systems/postgres/accounts/key-store.ts';
+import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { linesIn, withoutRequest } from './log-lines.ts';

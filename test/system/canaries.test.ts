@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEngine } from '../../systems/docker/engine.ts';
-import { createRunStore } from '../../systems/postgres/run-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
-import { ensureWebhookSecret } from '../../systems/postgres/webhook-secret.ts';
+import { ensureWebhookSecret } from '../../systems/postgres/accounts/webhook-secret.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import { script } from '../scripted-agent/lines.ts';
 import {
   databaseText,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bellOfSession } from '../../core/host-request.ts';
-import { createMessageStore } from '../../systems/postgres/message-store.ts';
+import { createMessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import { type Bells, createBells } from '../../systems/redis/bells.ts';
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
 import { script } from '../scripted-agent/lines.ts';

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFlowStore } from '../../systems/postgres/flow-store.ts';
-import { createHostStore } from '../../systems/postgres/host-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
-import { ensureWebhookSecret } from '../../systems/postgres/webhook-secret.ts';
+import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import { ensureWebhookSecret } from '../../systems/postgres/accounts/webhook-secret.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { untilRemoved, untilWorking } from '../support/run-ways.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProjectStore } from '../../systems/postgres/project-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';

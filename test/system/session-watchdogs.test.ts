@@ -3,8 +3,8 @@
 // each of them waits.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFlowStore, type NewFlow } from '../../systems/postgres/flow-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession } from '../support/run-ways.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProjectStore } from '../../systems/postgres/project-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { Answer } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createFlowStore } from '../../systems/postgres/flow-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { pageOf } from '../docs/pages.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { openConversation } from '../support/conversation.ts';

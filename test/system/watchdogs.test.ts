@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFlowStore, type NewFlow } from '../../systems/postgres/flow-store.ts';
-import { createSealer } from '../../systems/postgres/seal.ts';
+import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { letGoOn } from '../support/let-go-on.ts';

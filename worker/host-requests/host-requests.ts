@@ -12,7 +12,7 @@ import {
 } from '../../core/host-request.ts';
 import { limits } from '../../core/limits.ts';
 import { sleep } from '../../lib/async/sleep.ts';
-import type { HostRequestStore, OpenRequest } from '../../systems/postgres/host-request-store.ts';
+import type { HostRequestStore, OpenRequest } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Bells } from '../../systems/redis/bells.ts';
 import type { AboutRun } from '../about-run.ts';
 

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { MessageStore } from '../../systems/postgres/message-store.ts';
-import type { ReconcileStore } from '../../systems/postgres/reconcile-store.ts';
-import type { RetentionStore } from '../../systems/postgres/retention-store.ts';
-import type { RunStore } from '../../systems/postgres/run-store.ts';
-import type { ScheduleStore } from '../../systems/postgres/schedule-store.ts';
-import type { WebhookStore } from '../../systems/postgres/webhook-store.ts';
+import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
+import type { RetentionStore } from '../../systems/postgres/maintenance/retention-store.ts';
+import type { ScheduleStore } from '../../systems/postgres/maintenance/schedule-store.ts';
+import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
+import type { WebhookStore } from '../../systems/postgres/runs/webhook-store.ts';
+import type { MessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';

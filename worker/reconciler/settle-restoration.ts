@@ -1,5 +1,5 @@
 import type { Run } from '../../core/run.ts';
-import type { Restoration } from '../../systems/postgres/reconcile-store.ts';
+import type { Restoration } from '../../systems/postgres/maintenance/reconcile-store.ts';
 import type { SeenWorkflow } from '../../systems/temporal/workflows-since.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { eachRun } from './each-run.ts';

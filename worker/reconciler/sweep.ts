@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import type { BlobPage } from '../../systems/postgres/retention-store.ts';
+import type { BlobPage } from '../../systems/postgres/maintenance/retention-store.ts';
 import type { ReconcilerDeps } from './deps.ts';
 
 /** What an operator may change; the rest is in the limits. */

@@ -1,4 +1,4 @@
-import type { UntoldSchedule } from '../../systems/postgres/schedule-store.ts';
+import type { UntoldSchedule } from '../../systems/postgres/maintenance/schedule-store.ts';
 import type { ReconcilerDeps } from './deps.ts';
 
 /**

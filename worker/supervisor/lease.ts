@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AgentMemory } from '../../core/agent-memory.ts';
-import type { FrameStore } from '../../systems/postgres/frame-store.ts';
+import type { FrameStore } from '../../systems/postgres/log/frame-store.ts';
 
 /**
  * The right to write a run's log, kept by renewal. Every write carries the token, so the timer here

@@ -1,8 +1,8 @@
 import type { GivenFile, HostCallPayload, HostCallResult } from '../../core/host-request.ts';
 import { coalesce } from '../../lib/async/coalesce.ts';
 import type { KeyedMutex } from '../../lib/async/keyed-mutex.ts';
-import type { SnapshotOf } from '../../systems/postgres/file-store.ts';
-import type { HeldSession } from '../../systems/postgres/turn-store.ts';
+import type { SnapshotOf } from '../../systems/postgres/files/file-store.ts';
+import type { HeldSession } from '../../systems/postgres/sessions/turn-store.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { foldersOf } from './folders.ts';

@@ -4,7 +4,7 @@
 // these touches anything outside: what is lost to another, or left at shutdown, goes on running.
 
 import type { SandboxEnd } from '../../core/sandbox.ts';
-import type { HeldSession } from '../../systems/postgres/turn-store.ts';
+import type { HeldSession } from '../../systems/postgres/sessions/turn-store.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import { type Care, createCare } from './care.ts';
 import { createCondemn, type Judge, type Offence, watchSilence } from './condemn.ts';

@@ -3,8 +3,8 @@ import type { AgentMemory } from '../../core/agent-memory.ts';
 import { failpoint } from '../../core/failpoint.ts';
 import type { StoredFrame } from '../../core/frame.ts';
 import { type RetryPolicy, retryUntilAborted } from '../../lib/async/sleep.ts';
-import type { FrameStore } from '../../systems/postgres/frame-store.ts';
-import type { InteractionStore } from '../../systems/postgres/interaction-store.ts';
+import type { FrameStore } from '../../systems/postgres/log/frame-store.ts';
+import type { InteractionStore } from '../../systems/postgres/runs/interaction-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { SpoolBatch } from './spool-batch.ts';
 

@@ -1,6 +1,6 @@
 import { answerLine, type Refusal, refusalLine } from '../../core/interaction.ts';
 import { type RetryPolicy, sleep } from '../../lib/async/sleep.ts';
-import type { InteractionStore } from '../../systems/postgres/interaction-store.ts';
+import type { InteractionStore } from '../../systems/postgres/runs/interaction-store.ts';
 import type { Input } from './input.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
 

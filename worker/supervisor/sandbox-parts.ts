@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
+import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import type { SandboxFolders } from './folders.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { failpoint } from '../../core/failpoint.ts';
-import type { SandboxPlan } from '../../systems/postgres/sandbox-plan.ts';
+import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/activities.ts';
 import type { Refusal } from '../egress/connect-proxy.ts';
 import type { RunEgress } from '../egress/egress.ts';

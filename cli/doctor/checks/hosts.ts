@@ -1,7 +1,7 @@
 import { hostTimes } from '../../../core/host-times.ts';
 import { limits } from '../../../core/limits.ts';
 import { runtimeAdvice } from '../../../core/sandbox-runtime.ts';
-import type { Host } from '../../../systems/postgres/host-store.ts';
+import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import { getImage, isShort, leftOn, makeRoom, setClock, sizeOf, startEngine } from '../advice.ts';
 import { type Check, seen, type Trouble } from '../check.ts';
 import { offBy } from './clock.ts';

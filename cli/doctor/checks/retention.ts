@@ -1,6 +1,6 @@
 import { limits } from '../../../core/limits.ts';
-import type { Host } from '../../../systems/postgres/host-store.ts';
-import type { Due } from '../../../systems/postgres/retention-figures.ts';
+import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
+import type { Due } from '../../../systems/postgres/maintenance/retention-stats.ts';
 import { sizeOf } from '../advice.ts';
 import { type Check, seen } from '../check.ts';
 

@@ -1,5 +1,5 @@
 import { hostTimes } from '../../../core/host-times.ts';
-import type { Host } from '../../../systems/postgres/host-store.ts';
+import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import { type Check, counted, notHere, seen, type Trouble } from '../check.ts';
 
 export const workers: Check = {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { announceFirstSignIn } from '../../../api/operators/first-sign-in.ts';
 import { createLogger } from '../../../config/logger.ts';
 import { limits } from '../../../core/limits.ts';
-import { createOperatorStore } from '../../../systems/postgres/operator-store.ts';
+import { createOperatorStore } from '../../../systems/postgres/accounts/operator-store.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { setDatabaseClock } from '../../systems/postgres/clock.ts';
 import { publicUrl } from '../api-world.ts';

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { createUsageCounter } from '../../../api/key-usage.ts';
 import { limits } from '../../../core/limits.ts';
 import { dayOf } from '../../../core/usage.ts';
-import { createKeyUsageStore } from '../../../systems/postgres/key-usage-store.ts';
+import { createKeyUsageStore } from '../../../systems/postgres/accounts/key-usage-store.ts';
 import { createTestDatabase, testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
 import { setDatabaseClock } from '../../systems/postgres/clock.ts';

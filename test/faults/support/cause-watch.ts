@@ -1,5 +1,5 @@
 import type { EndCause } from '../../../core/end-cause.ts';
-import type { Pool } from '../../../systems/postgres/pool.ts';
+import type { Pool } from '../../../systems/postgres/client/pool.ts';
 
 /** From now on the database itself keeps every cause that is written on a run, and in which order. */
 export async function watchCauses(pool: Pool): Promise<void> {

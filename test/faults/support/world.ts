@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createSealer } from '../../../systems/postgres/seal.ts';
+import { createSealer } from '../../../systems/postgres/admission/seal.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { type Service, type ServiceOptions, startService } from '../../support/service.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import {

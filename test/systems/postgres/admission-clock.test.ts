@@ -2,8 +2,8 @@
 // are set to the time zone that is furthest from UTC, so that a month taken in local time shows.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAdmission } from '../../../systems/postgres/admission.ts';
-import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
+import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
+import { createPool, type Pool } from '../../../systems/postgres/client/pool.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScene, type Scene } from '../../support/records.ts';
 import { setDatabaseClock } from './clock.ts';

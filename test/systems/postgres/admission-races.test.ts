@@ -1,9 +1,9 @@
 // Two pools stand for two API processes. Each race is run at a limit and judged by what is stored.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Admission, createAdmission } from '../../../systems/postgres/admission.ts';
-import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { type Admission, createAdmission } from '../../../systems/postgres/admission/admission.ts';
+import { createPool, type Pool } from '../../../systems/postgres/client/pool.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScene, type Scene } from '../../support/records.ts';
 

@@ -1,8 +1,8 @@
-import { createAdmission } from '../../../systems/postgres/admission.ts';
-import { createConfigStore } from '../../../systems/postgres/config-store.ts';
-import { createFlowStore } from '../../../systems/postgres/flow-store.ts';
-import type { Pool } from '../../../systems/postgres/pool.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
+import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
+import { createConfigStore } from '../../../systems/postgres/admission/run-config-store.ts';
+import type { Pool } from '../../../systems/postgres/client/pool.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../support/database.ts';
 
 /** Admission, and what its tests see it by. */

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import { createBlobStore } from '../../../systems/postgres/blob-store.ts';
-import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
+import { createPool, type Pool } from '../../../systems/postgres/client/pool.ts';
+import { createBlobStore } from '../../../systems/postgres/files/blob-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;

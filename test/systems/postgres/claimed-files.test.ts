@@ -3,11 +3,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { createBlobStore } from '../../../systems/postgres/blob-store.ts';
-import { createFlowFileStore } from '../../../systems/postgres/flow-file-store.ts';
-import type { FilesToGive } from '../../../systems/postgres/give-files.ts';
-import { createMessageStore } from '../../../systems/postgres/message-store.ts';
-import { createTurnStore, type HeldSession } from '../../../systems/postgres/turn-store.ts';
+import { createBlobStore } from '../../../systems/postgres/files/blob-store.ts';
+import { createFlowFileStore } from '../../../systems/postgres/files/flow-file-store.ts';
+import type { FilesToGive } from '../../../systems/postgres/files/input-files.ts';
+import { createMessageStore } from '../../../systems/postgres/sessions/message-store.ts';
+import {
+  createTurnStore,
+  type HeldSession,
+} from '../../../systems/postgres/sessions/turn-store.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
 import { useScene } from './use-scene.ts';
 

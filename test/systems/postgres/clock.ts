@@ -1,4 +1,4 @@
-import type { Pool } from '../../../systems/postgres/pool.ts';
+import type { Pool } from '../../../systems/postgres/client/pool.ts';
 
 /** Stands the database's clock still; only for a database of the test's own. */
 export async function setDatabaseClock(pool: Pool, at: string): Promise<void> {

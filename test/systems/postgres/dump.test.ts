@@ -1,8 +1,8 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { ClientPrograms } from '../../../systems/postgres/client-programs.ts';
-import { dump } from '../../../systems/postgres/dump.ts';
+import type { ClientPrograms } from '../../../systems/postgres/client/pg-tools.ts';
+import { dump } from '../../../systems/postgres/maintenance/dump.ts';
 
 const saying = (chunks: string[], ended = Promise.resolve()): ClientPrograms => ({
   start: () => ({ input: new PassThrough(), output: Readable.from(chunks), ended }),

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
-import { createBlobStore } from '../../../systems/postgres/blob-store.ts';
-import { createFileStore } from '../../../systems/postgres/file-store.ts';
+import { createBlobStore } from '../../../systems/postgres/files/blob-store.ts';
+import { createFileStore } from '../../../systems/postgres/files/file-store.ts';
 import { useScene } from './use-scene.ts';
 
 const content = Buffer.from('hello');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createFleetStore } from '../../../systems/postgres/fleet-store.ts';
-import { createHostStore } from '../../../systems/postgres/host-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createFleetStore } from '../../../systems/postgres/hosts/fleet-store.ts';
+import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { useScene } from './use-scene.ts';
 

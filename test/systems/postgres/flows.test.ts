@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import { createFlowStore } from '../../../systems/postgres/flow-store.ts';
-import { createProjectStore } from '../../../systems/postgres/project-store.ts';
+import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
+import { createProjectStore } from '../../../systems/postgres/accounts/project-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { noUsage } from '../../../core/run.ts';
-import type { Batch } from '../../../systems/postgres/append-frames.ts';
+import type { Batch } from '../../../systems/postgres/log/append-frames.ts';
 import { chat, output, useFrameLog } from './use-frame-log.ts';
 
 const { run, frames, runs, lease, batch } = useFrameLog();

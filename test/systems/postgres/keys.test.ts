@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKeyStore, type NewKey } from '../../../systems/postgres/key-store.ts';
-import { createPool } from '../../../systems/postgres/pool.ts';
+import { createKeyStore, type NewKey } from '../../../systems/postgres/accounts/key-store.ts';
+import { createPool } from '../../../systems/postgres/client/pool.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
 import { setDatabaseClock } from './clock.ts';

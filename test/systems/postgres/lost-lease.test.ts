@@ -3,8 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createTurnStore, type HeldSession } from '../../../systems/postgres/turn-store.ts';
+import { createFrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import {
+  createTurnStore,
+  type HeldSession,
+} from '../../../systems/postgres/sessions/turn-store.ts';
 import { giveMessage, storeMessage } from './session-turns.ts';
 import { useScene } from './use-scene.ts';
 

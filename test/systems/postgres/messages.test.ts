@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../../core/run.ts';
-import { createMessageStore } from '../../../systems/postgres/message-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createTurnStore } from '../../../systems/postgres/turn-store.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
+import { createMessageStore } from '../../../systems/postgres/sessions/message-store.ts';
+import { createTurnStore } from '../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
 import { useScene } from './use-scene.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { migrate } from '../../../systems/postgres/migrate.ts';
+import { migrate } from '../../../systems/postgres/schema/migrate.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase | undefined;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createAdmission } from '../../../systems/postgres/admission.ts';
-import { createHostStore } from '../../../systems/postgres/host-store.ts';
-import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
+import { createPool, type Pool } from '../../../systems/postgres/client/pool.ts';
+import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
 

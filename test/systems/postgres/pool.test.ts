@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPool } from '../../../systems/postgres/pool.ts';
-import { inTransaction } from '../../../systems/postgres/transaction.ts';
+import { createPool } from '../../../systems/postgres/client/pool.ts';
+import { inTransaction } from '../../../systems/postgres/client/transaction.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Run } from '../../../core/run.ts';
-import { createHostStore } from '../../../systems/postgres/host-store.ts';
-import { createReconcileStore } from '../../../systems/postgres/reconcile-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createWebhookStore } from '../../../systems/postgres/webhook-store.ts';
+import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { createReconcileStore } from '../../../systems/postgres/maintenance/reconcile-store.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
+import { createWebhookStore } from '../../../systems/postgres/runs/webhook-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScene, type Scene } from '../../support/records.ts';
 import { attemptsAge } from './attempts-age.ts';

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { endCauses, errorOf } from '../../../core/end-cause.ts';
 import { webhookBody } from '../../../core/webhook.ts';
-import { createConfigStore } from '../../../systems/postgres/config-store.ts';
-import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createConfigStore } from '../../../systems/postgres/admission/run-config-store.ts';
+import { createFrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { useFreshScene, useSecondPool } from './use-scene.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createSealer } from '../../../systems/postgres/seal.ts';
+import { createSealer } from '../../../systems/postgres/admission/seal.ts';
 
 const sealer = createSealer(Buffer.alloc(32, 1));
 

@@ -1,11 +1,11 @@
 // Canaries go in wherever a secret may; then every column of every table is read as text and as bytes.
 
 import { expect, test } from 'vitest';
-import { createConfigStore } from '../../../systems/postgres/config-store.ts';
-import { createKeyStore } from '../../../systems/postgres/key-store.ts';
-import { createOperatorStore } from '../../../systems/postgres/operator-store.ts';
-import { createProjectStore } from '../../../systems/postgres/project-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createKeyStore } from '../../../systems/postgres/accounts/key-store.ts';
+import { createOperatorStore } from '../../../systems/postgres/accounts/operator-store.ts';
+import { createProjectStore } from '../../../systems/postgres/accounts/project-store.ts';
+import { createConfigStore } from '../../../systems/postgres/admission/run-config-store.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
 import { useDatabase } from '../../support/use-database.ts';

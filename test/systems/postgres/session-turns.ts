@@ -3,11 +3,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createHostStore } from '../../../systems/postgres/host-store.ts';
-import { createMessageStore } from '../../../systems/postgres/message-store.ts';
-import type { Pool } from '../../../systems/postgres/pool.ts';
-import { createTurnStore, type HeldSession } from '../../../systems/postgres/turn-store.ts';
+import type { Pool } from '../../../systems/postgres/client/pool.ts';
+import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { createFrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import { createMessageStore } from '../../../systems/postgres/sessions/message-store.ts';
+import {
+  createTurnStore,
+  type HeldSession,
+} from '../../../systems/postgres/sessions/turn-store.ts';
 
 /** Its id. */
 export async function storeMessage(pool: Pool, runId: string): Promise<string> {

@@ -4,14 +4,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
-import { createBlobStore } from '../../../systems/postgres/blob-store.ts';
-import { createFileStore } from '../../../systems/postgres/file-store.ts';
-import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createHostStore } from '../../../systems/postgres/host-store.ts';
-import type { Lease } from '../../../systems/postgres/lease.ts';
-import { createMessageStore } from '../../../systems/postgres/message-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createTurnStore } from '../../../systems/postgres/turn-store.ts';
+import { createBlobStore } from '../../../systems/postgres/files/blob-store.ts';
+import { createFileStore } from '../../../systems/postgres/files/file-store.ts';
+import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { createFrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import type { Lease } from '../../../systems/postgres/log/lease.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
+import { createMessageStore } from '../../../systems/postgres/sessions/message-store.ts';
+import { createTurnStore } from '../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { useScene } from './use-scene.ts';
 

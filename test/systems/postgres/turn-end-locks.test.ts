@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createMessageStore } from '../../../systems/postgres/message-store.ts';
+import { createFrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import { createMessageStore } from '../../../systems/postgres/sessions/message-store.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
 import { useScene } from './use-scene.ts';
 

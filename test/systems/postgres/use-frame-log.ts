@@ -3,9 +3,9 @@
 import { beforeEach } from 'vitest';
 import type { Frame } from '../../../core/frame.ts';
 import type { Run } from '../../../core/run.ts';
-import type { Batch } from '../../../systems/postgres/append-frames.ts';
-import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import type { Batch } from '../../../systems/postgres/log/append-frames.ts';
+import { createFrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { useScene } from './use-scene.ts';
 

@@ -2,7 +2,7 @@
 // them, as one line of it.
 
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { createPool, type Pool } from '../../../systems/postgres/pool.ts';
+import { createPool, type Pool } from '../../../systems/postgres/client/pool.ts';
 import { type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScene, type Scene } from '../../support/records.ts';
 import { useDatabase } from '../../support/use-database.ts';

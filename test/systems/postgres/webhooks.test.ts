@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createProjectStore } from '../../../systems/postgres/project-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createWebhookStore } from '../../../systems/postgres/webhook-store.ts';
+import { createProjectStore } from '../../../systems/postgres/accounts/project-store.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
+import { createWebhookStore } from '../../../systems/postgres/runs/webhook-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
 import { useScene, useSecondPool } from './use-scene.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createHostRequests, type HostRequests } from '../../../api/host-requests.ts';
 import { limits } from '../../../core/limits.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
-import { createHostRequestStore } from '../../../systems/postgres/host-request-store.ts';
+import { createHostRequestStore } from '../../../systems/postgres/hosts/host-rpc-store.ts';
 import { createBells } from '../../../systems/redis/bells.ts';
 import type { Redis } from '../../../systems/redis/connect.ts';
 import {

@@ -1,13 +1,16 @@
 import { pino } from 'pino';
 import type { Run } from '../../../core/run.ts';
 import type { MemoRun } from '../../../core/workflow-memo.ts';
-import { createHostStore } from '../../../systems/postgres/host-store.ts';
-import { createMessageStore } from '../../../systems/postgres/message-store.ts';
-import { createReconcileStore } from '../../../systems/postgres/reconcile-store.ts';
-import { createRetentionStore } from '../../../systems/postgres/retention-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
-import { createScheduleStore } from '../../../systems/postgres/schedule-store.ts';
-import { createWebhookStore, type WebhookStore } from '../../../systems/postgres/webhook-store.ts';
+import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { createReconcileStore } from '../../../systems/postgres/maintenance/reconcile-store.ts';
+import { createRetentionStore } from '../../../systems/postgres/maintenance/retention-store.ts';
+import { createScheduleStore } from '../../../systems/postgres/maintenance/schedule-store.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
+import {
+  createWebhookStore,
+  type WebhookStore,
+} from '../../../systems/postgres/runs/webhook-store.ts';
+import { createMessageStore } from '../../../systems/postgres/sessions/message-store.ts';
 import type { WorkflowState } from '../../../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../../../worker/reconciler/deps.ts';
 import { createHearing } from '../../../worker/reconciler/hearing.ts';

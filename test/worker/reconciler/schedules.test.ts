@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Flow } from '../../../core/flow.ts';
-import { createFlowStore } from '../../../systems/postgres/flow-store.ts';
+import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
 import { reconcilerWorld } from './reconciler-world.ts';

@@ -7,7 +7,7 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { blankMemory } from '../../../core/agent-memory.ts';
 import type { ListedSandbox } from '../../../systems/docker/list.ts';
-import type { SandboxPlan } from '../../../systems/postgres/sandbox-plan.ts';
+import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxDeps, SupervisorDeps } from '../../../worker/supervisor/deps.ts';
 import { openSandbox } from '../../../worker/supervisor/open-sandbox.ts';
 import { createSupervisor } from '../../../worker/supervisor/supervisor.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import type { ProjectModel } from '../../../systems/postgres/project-model.ts';
+import type { ProjectModel } from '../../../systems/postgres/admission/project-model.ts';
 import { ownModel } from '../../../worker/supervisor/own-model.ts';
 
 function world() {

@@ -3,8 +3,8 @@
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFrameStore } from '../../../systems/postgres/frame-store.ts';
-import { createRunStore } from '../../../systems/postgres/run-store.ts';
+import { createFrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { useDatabase } from '../../support/use-database.ts';
 import { follow, supervisorWorld } from './supervisor-world.ts';

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { emptyRunConfig } from '../../../core/run-config.ts';
-import { createConfigStore } from '../../../systems/postgres/config-store.ts';
+import { createConfigStore } from '../../../systems/postgres/admission/run-config-store.ts';
 import { foldersOf } from '../../../worker/supervisor/folders.ts';
 import { testSealer } from '../../support/database.ts';
 import { stackEnv } from '../../support/stack-env.ts';

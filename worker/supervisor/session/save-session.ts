@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { HeldSession } from '../../../systems/postgres/turn-store.ts';
+import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { SandboxFolders } from '../folders.ts';
 import { collectWorkspace } from '../workspace/collect.ts';

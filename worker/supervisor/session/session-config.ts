@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { agentCommand } from '../../../core/agent-command.ts';
-import type { SandboxPlan } from '../../../systems/postgres/sandbox-plan.ts';
+import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/activities.ts';
 import type { ControlHandlers } from '../../egress/control.ts';
 import type { SupervisorDeps } from '../deps.ts';

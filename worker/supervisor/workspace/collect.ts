@@ -3,9 +3,9 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { FileEntry } from '../../../core/file-entry.ts';
 import { checkFilePath } from '../../../core/file-path.ts';
 import { limits } from '../../../core/limits.ts';
-import type { BlobStore } from '../../../systems/postgres/blob-store.ts';
-import type { FileStore, SnapshotOf } from '../../../systems/postgres/file-store.ts';
-import type { RunStore } from '../../../systems/postgres/run-store.ts';
+import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
+import type { FileStore, SnapshotOf } from '../../../systems/postgres/files/file-store.ts';
+import type { RunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { digestOf, hashFile, readChunks } from './hash-file.ts';
 import { type Found, openFile, walkWorkspace } from './walk.ts';
 

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { HostCallResult } from '../../../core/host-request.ts';
 import { limits } from '../../../core/limits.ts';
-import type { BlobStore } from '../../../systems/postgres/blob-store.ts';
+import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
 import { digestOf, permissionBits, readChunks } from './hash-file.ts';
 import { openFile } from './walk.ts';
 

@@ -1,0 +1,68 @@
+import type { Flow, NetworkPolicy } from '../../../core/flow.ts';
+
+export const flowColumns = `
+  id, project_id, name, description, prompt, instructions, model, disallowed_tools,
+  mcp_server_names, env_names, image, memory_bytes, cpus, network_policy, allowed_hosts,
+  timeout_seconds, max_turns, max_budget_usd, runner, schedule_cron, schedule_timezone,
+  storage_bytes, version, created_at, updated_at`;
+
+export interface FlowRow {
+  id: string;
+  project_id: string;
+  name: string;
+  description: string | null;
+  prompt: string | null;
+  instructions: string | null;
+  model: string | null;
+  disallowed_tools: string[];
+  mcp_server_names: string[];
+  env_names: string[];
+  image: string | null;
+  memory_bytes: number;
+  cpus: number;
+  network_policy: NetworkPolicy;
+  allowed_hosts: string[];
+  timeout_seconds: number | null;
+  max_turns: number | null;
+  max_budget_usd: number | null;
+  runner: string | null;
+  schedule_cron: string | null;
+  schedule_timezone: string | null;
+  storage_bytes: number;
+  version: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export function toFlow(row: FlowRow): Flow {
+  return {
+    flowId: row.id,
+    projectId: row.project_id,
+    name: row.name,
+    description: row.description,
+    prompt: row.prompt,
+    instructions: row.instructions,
+    model: row.model,
+    disallowedTools: row.disallowed_tools,
+    mcpServerNames: row.mcp_server_names,
+    envNames: row.env_names,
+    image: row.image,
+    resources: { memoryBytes: row.memory_bytes, cpus: row.cpus },
+    network: { policy: row.network_policy, allowedHosts: row.allowed_hosts },
+    timeoutSeconds: row.timeout_seconds,
+    limits: { maxTurns: row.max_turns, maxBudgetUsd: row.max_budget_usd },
+    storage: { usedBytes: row.storage_bytes },
+    runner: row.runner,
+    schedule: scheduleOf(row),
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function scheduleOf({
+  schedule_cron: cron,
+  schedule_timezone: timezone,
+}: FlowRow): Flow['schedule'] {
+  return cron === null || timezone === null ? null : { cron, timezone };
+}

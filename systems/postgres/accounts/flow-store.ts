@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { type Flow, type FlowSecrets, standardFlow } from '../../../core/flow.ts';
+import type { Sealer } from '../admission/seal.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inTransaction } from '../client/transaction.ts';
+import { type FlowRow, flowColumns, toFlow } from './flow-row.ts';
+
+/** What its owner decides; what is left out has its default. */
+export type FlowFields = Pick<
+  Flow,
+  | 'name'
+  | 'description'
+  | 'prompt'
+  | 'instructions'
+  | 'model'
+  | 'disallowedTools'
+  | 'image'
+  | 'resources'
+  | 'network'
+  | 'timeoutSeconds'
+  | 'limits'
+  | 'runner'
+  | 'schedule'
+> & { secrets: FlowSecrets };
+
+export type NewFlow = Partial<FlowFields> & { projectId: string; name: string; flowId?: string };
+
+export type FlowDecision = (before: { flow: Flow; secrets: FlowSecrets }) => Partial<FlowFields>;
+
+export interface FlowPageQuery {
+  limit: number;
+  /** A page's `next`. */
+  after?: string;
+}
+
+export interface FlowPage {
+  flows: Flow[];
+  next: string | null;
+}
+
+export type FlowStore = ReturnType<typeof createFlowStore>;
+
+export function createFlowStore(pool: Pool, sealer: Sealer) {
+  return {
+    create: (flow: NewFlow) => insertFlow(pool, sealer, flow),
+    find: (flowId: string) => findFlow(pool, flowId),
+    listByProject: (projectId: string, query: FlowPageQuery) => listFlows(pool, projectId, query),
+    /** What is given replaces, secrets as a whole. Null where there is no such flow. */
+    update: (flowId: string, patch: Partial<FlowFields>) =>
+      updateFlow(pool, sealer, { ...patch, flowId }),
+    /** The same, decided from what the flow is, which nobody changes meanwhile. */
+    change: (flowId: string, decide: FlowDecision) => changeFlow(pool, sealer, { flowId, decide }),
+    readSecrets: (flowId: string) => readFlowSecrets(pool, sealer, flowId),
+  };
+}
+
+async function insertFlow(db: Db, sealer: Sealer, flow: NewFlow): Promise<Flow> {
+  const flowId = flow.flowId ?? randomUUID();
+  const fields = columnsOf(sealer, { ...standardFlow, ...flow, flowId });
+  const names = ['id', 'project_id', ...fields.map(([name]) => name)];
+  const { rows } = await db.query<FlowRow>(
+    `insert into flows (${names.join(', ')})
+     values (${names.map((_, i) => `$${i + 1}`).join(', ')})
+     returning ${flowColumns}`,
+    [flowId, flow.projectId, ...fields.map(([, value]) => value)],
+  );
+  if (!rows[0]) throw new Error('the flow was not stored');
+  return toFlow(rows[0]);
+}
+
+async function updateFlow(
+  db: Db,
+  sealer: Sealer,
+  patch: Partial<FlowFields> & { flowId: string },
+): Promise<Flow | null> {
+  const fields = columnsOf(sealer, patch);
+  const changes = fields.map(([name], i) => `${name} = $${i + 2}`);
+  const { rows } = await db.query<FlowRow>(
+    `update flows
+     set ${[...changes, 'version = version + 1', 'updated_at = db_clock()'].join(', ')}
+     where id = $1
+     returning ${flowColumns}`,
+    [patch.flowId, ...fields.map(([, value]) => value)],
+  );
+  return rows[0] ? toFlow(rows[0]) : null;
+}
+
+/** What `decide` throws leaves the flow as it is. */
+function changeFlow(
+  pool: Pool,
+  sealer: Sealer,
+  { flowId, decide }: { flowId: string; decide: FlowDecision },
+): Promise<Flow | null> {
+  return inTransaction(pool, async (db) => {
+    await db.query('select from flows where id = $1 for no key update', [flowId]);
+    const flow = await findFlow(db, flowId);
+    if (flow === null) return null;
+    const secrets = await readFlowSecrets(db, sealer, flowId);
+    return updateFlow(db, sealer, { ...decide({ flow, secrets }), flowId });
+  });
+}
+
+/** Column names and values of the fields that are given; the names come from here alone. */
+function columnsOf(
+  sealer: Sealer,
+  flow: Partial<FlowFields> & { flowId: string },
+): [name: string, value: unknown][] {
+  const { secrets } = flow;
+  const all: [string, unknown][] = [
+    ['name', flow.name],
+    ['description', flow.description],
+    ['prompt', flow.prompt],
+    ['instructions', flow.instructions],
+    ['model', flow.model],
+    ['disallowed_tools', flow.disallowedTools],
+    ['image', flow.image],
+    ['memory_bytes', flow.resources?.memoryBytes],
+    ['cpus', flow.resources?.cpus],
+    ['network_policy', flow.network?.policy],
+    ['allowed_hosts', flow.network?.allowedHosts],
+    ['timeout_seconds', flow.timeoutSeconds],
+    ['max_turns', flow.limits?.maxTurns],
+    ['max_budget_usd', flow.limits?.maxBudgetUsd],
+    ['runner', flow.runner],
+    ['schedule_cron', flow.schedule === null ? null : flow.schedule?.cron],
+    ['schedule_timezone', flow.schedule === null ? null : flow.schedule?.timezone],
+    ['mcp_server_names', secrets && Object.keys(secrets.mcpServers).sort()],
+    ['env_names', secrets && Object.keys(secrets.env).sort()],
+    ['secrets_sealed', secrets && sealer.seal(JSON.stringify(secrets), contextOf(flow.flowId))],
+  ];
+  return all.filter(([, value]) => value !== undefined);
+}
+
+export async function findFlow(db: Db, flowId: string): Promise<Flow | null> {
+  const text = `select ${flowColumns} from flows where id = $1`;
+  const { rows } = await db.query<FlowRow>({ name: 'find_flow', text, values: [flowId] });
+  return rows[0] ? toFlow(rows[0]) : null;
+}
+
+async function listFlows(db: Db, projectId: string, query: FlowPageQuery): Promise<FlowPage> {
+  const { rows } = await db.query<FlowRow>(
+    `select ${flowColumns} from flows
+     where project_id = $1
+       and ($2::uuid is null
+            or (created_at, id) > (select f.created_at, f.id from flows f where f.id = $2))
+     order by created_at, id
+     limit $3`,
+    [projectId, query.after ?? null, query.limit + 1],
+  );
+  const flows = rows.slice(0, query.limit).map(toFlow);
+  return { flows, next: rows.length > query.limit ? (flows.at(-1)?.flowId ?? null) : null };
+}
+
+export async function readFlowSecrets(
+  db: Db,
+  sealer: Sealer,
+  flowId: string,
+): Promise<FlowSecrets> {
+  const text = 'select secrets_sealed as sealed from flows where id = $1';
+  const { rows } = await db.query<{ sealed: Buffer | null }>(text, [flowId]);
+  const sealed = rows[0]?.sealed;
+  if (!sealed) return { env: {}, mcpServers: {} };
+  // The seal proves that this text was written by columnsOf.
+  return JSON.parse(sealer.open(sealed, contextOf(flowId))) as FlowSecrets;
+}
+
+const contextOf = (flowId: string): string => `flow:${flowId}`;

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { limits } from '../../../core/limits.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { hashOfToken, randomToken } from '../client/random-token.ts';
+
+export interface KeyRecord {
+  keyId: string;
+  projectId: string;
+  name: string;
+  createdBy: string;
+  /** All that is left of the key to look at. */
+  shownPrefix: string;
+  rateLimitRpm: number;
+  /** Judged by the database's clock at the moment of reading. */
+  state: 'active' | 'expired' | 'revoked';
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  createdAt: Date;
+}
+
+export interface NewKey {
+  projectId: string;
+  name: string;
+  createdBy: string;
+  rateLimitRpm?: number;
+  expiresAt?: Date;
+}
+
+export type KeyStore = ReturnType<typeof createKeyStore>;
+
+export function createKeyStore(pool: Pool) {
+  return {
+    /** The only moment at which the key itself is known. */
+    create: (input: NewKey) => createKey(pool, input),
+    findByKey: (key: string) => findByKey(pool, key),
+    find: (keyId: string) => findKey(pool, keyId),
+    list: (projectId: string) => listKeys(pool, projectId),
+    /** `after` is a page's `next`. */
+    page: (projectId: string, query: { limit: number; after?: string }) =>
+      pageOfKeys(pool, projectId, query),
+    /** Counts from the next request on; cannot be undone. Null where there is no such key. */
+    revoke: (keyId: string) => revokeKey(pool, keyId),
+    /** Marks keys as used just now; callers gather for a few seconds and hand over all at once. */
+    touch: (keyIds: string[]) => touchKeys(pool, keyIds),
+  };
+}
+
+interface KeyRow {
+  id: string;
+  project_id: string;
+  name: string;
+  created_by: string;
+  shown_prefix: string;
+  rate_limit_rpm: number;
+  state: KeyRecord['state'];
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+  created_at: Date;
+}
+
+const columns = `
+  id, project_id, name, created_by, shown_prefix, rate_limit_rpm, expires_at, revoked_at,
+  last_used_at, created_at,
+  case
+    when revoked_at is not null then 'revoked'
+    when expires_at <= db_clock() then 'expired'
+    else 'active'
+  end as state`;
+
+async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: KeyRecord }> {
+  const key = `frs_${randomToken()}`;
+  const { rows } = await db.query<KeyRow>(
+    `insert into api_keys
+       (id, project_id, name, created_by, shown_prefix, key_hash, rate_limit_rpm, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     returning ${columns}`,
+    [
+      randomUUID(),
+      input.projectId,
+      input.name,
+      input.createdBy,
+      key.slice(0, limits.keyShownChars),
+      hashOfToken(key),
+      input.rateLimitRpm ?? limits.keyRatePerMinute,
+      input.expiresAt ?? null,
+    ],
+  );
+  if (!rows[0]) throw new Error('the key was not stored');
+  return { key, record: toKeyRecord(rows[0]) };
+}
+
+async function findByKey(db: Db, key: string): Promise<KeyRecord | null> {
+  const text = `select ${columns} from api_keys where key_hash = $1`;
+  const values = [hashOfToken(key)];
+  const { rows } = await db.query<KeyRow>({ name: 'find_key', text, values });
+  return rows[0] ? toKeyRecord(rows[0]) : null;
+}
+
+async function listKeys(db: Db, projectId: string): Promise<KeyRecord[]> {
+  const text = `select ${columns} from api_keys where project_id = $1 order by created_at, id`;
+  const { rows } = await db.query<KeyRow>(text, [projectId]);
+  return rows.map(toKeyRecord);
+}
+
+async function findKey(db: Db, keyId: string): Promise<KeyRecord | null> {
+  const { rows } = await db.query<KeyRow>(`select ${columns} from api_keys where id = $1`, [keyId]);
+  return rows[0] ? toKeyRecord(rows[0]) : null;
+}
+
+async function pageOfKeys(
+  db: Db,
+  projectId: string,
+  { limit, after }: { limit: number; after?: string },
+): Promise<{ keys: KeyRecord[]; next: string | null }> {
+  const { rows } = await db.query<KeyRow>(
+    `select ${columns} from api_keys
+     where project_id = $1
+       and ($2::uuid is null
+            or (created_at, id) > (select k.created_at, k.id from api_keys k where k.id = $2))
+     order by created_at, id
+     limit $3`,
+    [projectId, after ?? null, limit + 1],
+  );
+  const keys = rows.slice(0, limit).map(toKeyRecord);
+  return { keys, next: rows.length > limit ? (keys.at(-1)?.keyId ?? null) : null };
+}
+
+async function revokeKey(db: Db, keyId: string): Promise<KeyRecord | null> {
+  const { rows } = await db.query<KeyRow>(
+    `update api_keys set revoked_at = coalesce(revoked_at, db_clock()) where id = $1
+     returning ${columns}`,
+    [keyId],
+  );
+  return rows[0] ? toKeyRecord(rows[0]) : null;
+}
+
+/** Locks in one order, so that two processes that saw the same keys never wait for each other. */
+async function touchKeys(db: Db, keyIds: string[]): Promise<void> {
+  await db.query(
+    `update api_keys set last_used_at = greatest(last_used_at, db_clock())
+     where id in (select id from api_keys where id = any($1) order by id for no key update)`,
+    [keyIds],
+  );
+}
+
+function toKeyRecord(row: KeyRow): KeyRecord {
+  return {
+    keyId: row.id,
+    projectId: row.project_id,
+    name: row.name,
+    createdBy: row.created_by,
+    shownPrefix: row.shown_prefix,
+    rateLimitRpm: row.rate_limit_rpm,
+    state: row.state,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+    createdAt: row.created_at,
+  };
+}

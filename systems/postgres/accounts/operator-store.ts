@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { limits } from '../../../core/limits.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { hashOfToken, randomToken } from '../client/random-token.ts';
+
+/** A person who decides about all projects. */
+export interface Operator {
+  operatorId: string;
+  name: string;
+  createdAt: Date;
+}
+
+/** The code is known at this moment only. */
+export interface SignInCode {
+  operator: Operator;
+  code: string;
+  expiresAt: Date;
+}
+
+export type OperatorStore = ReturnType<typeof createOperatorStore>;
+
+export function createOperatorStore(pool: Pool) {
+  return {
+    /** Makes the operator where there is none of that name, and a way in for either. */
+    invite: (name: string) => invite(pool, name),
+    /** Of all who ever ask, one gets an operator and a way in, and only where there is none yet. */
+    inviteFirst: (name: string) => inviteFirst(pool, name),
+    /** A code is good once. Null where it is unknown, used or too old. */
+    signIn: (code: string) => signIn(pool, code),
+    /** Null once the session is over, or the operator is gone. */
+    findBySession: (session: string) => findBySession(pool, session),
+    signOut: (session: string) => signOut(pool, session),
+    list: () => listOperators(pool),
+    /** Ends all sessions at once. False where there is no such operator. */
+    remove: (name: string) => removeOperator(pool, name),
+  };
+}
+
+interface OperatorRow {
+  id: string;
+  name: string;
+  created_at: Date;
+}
+
+type LinkRow = OperatorRow & { expires_at: Date };
+
+const after = (parameter: string): string => `db_clock() + ${parameter} * interval '1 ms'`;
+
+async function invite(db: Db, name: string): Promise<SignInCode> {
+  const code = randomToken();
+  const { rows } = await db.query<LinkRow>(
+    `with operator as (
+       insert into operators (id, name) values ($1, $2)
+       on conflict (name) do update set name = excluded.name
+       returning id, name, created_at
+     )
+     ${withLink(3)}`,
+    [randomUUID(), name, hashOfToken(code), limits.signInLinkMs],
+  );
+  if (!rows[0]) throw new Error('the operator was not stored');
+  return codeOf(rows[0], code);
+}
+
+async function inviteFirst(db: Db, name: string): Promise<SignInCode | null> {
+  const code = randomToken();
+  const { rows } = await db.query<LinkRow>(
+    `with claimed as (
+       insert into first_operator (is_made) select true where not exists (select from operators)
+       on conflict do nothing
+       returning is_made
+     ),
+     operator as (
+       insert into operators (id, name) select $1, $2 from claimed
+       on conflict do nothing
+       returning id, name, created_at
+     )
+     ${withLink(3)}`,
+    [randomUUID(), name, hashOfToken(code), limits.signInLinkMs],
+  );
+  return rows[0] ? codeOf(rows[0], code) : null;
+}
+
+/** Ends a statement that has an `operator`; takes two parameters. */
+const withLink = (first: number): string => `
+  , link as (
+    insert into operator_links (code_hash, operator_id, expires_at)
+    select $${first}, id, ${after(`$${first + 1}`)} from operator
+    returning expires_at
+  )
+  select operator.*, link.expires_at from operator, link`;
+
+const codeOf = (row: LinkRow, code: string): SignInCode => ({
+  operator: toOperator(row),
+  code,
+  expiresAt: row.expires_at,
+});
+
+/** Of two calls with one code the later finds it gone. What is too old goes with it. */
+async function signIn(
+  db: Db,
+  code: string,
+): Promise<{ operator: Operator; session: string } | null> {
+  const session = randomToken();
+  const { rows } = await db.query<OperatorRow>(
+    `with used as (
+       delete from operator_links where code_hash = $1 or expires_at <= db_clock()
+       returning code_hash, operator_id, expires_at
+     ),
+     outdated as (
+       delete from operator_sessions where expires_at <= db_clock()
+     ),
+     begun as (
+       insert into operator_sessions (token_hash, operator_id, expires_at)
+       select $2, operator_id, ${after('$3')} from used
+       where code_hash = $1 and expires_at > db_clock()
+       returning operator_id
+     )
+     select o.id, o.name, o.created_at from begun join operators o on o.id = begun.operator_id`,
+    [hashOfToken(code), hashOfToken(session), limits.operatorSessionMs],
+  );
+  return rows[0] ? { operator: toOperator(rows[0]), session } : null;
+}
+
+async function findBySession(db: Db, session: string): Promise<Operator | null> {
+  const { rows } = await db.query<OperatorRow>(
+    `select o.id, o.name, o.created_at
+     from operator_sessions s join operators o on o.id = s.operator_id
+     where s.token_hash = $1 and s.expires_at > db_clock()`,
+    [hashOfToken(session)],
+  );
+  return rows[0] ? toOperator(rows[0]) : null;
+}
+
+async function signOut(db: Db, session: string): Promise<void> {
+  await db.query('delete from operator_sessions where token_hash = $1', [hashOfToken(session)]);
+}
+
+async function listOperators(db: Db): Promise<Operator[]> {
+  const text = 'select id, name, created_at from operators order by created_at, id';
+  const { rows } = await db.query<OperatorRow>(text);
+  return rows.map(toOperator);
+}
+
+async function removeOperator(db: Db, name: string): Promise<boolean> {
+  const { rowCount } = await db.query('delete from operators where name = $1', [name]);
+  return rowCount === 1;
+}
+
+function toOperator(row: OperatorRow): Operator {
+  return { operatorId: row.id, name: row.name, createdAt: row.created_at };
+}

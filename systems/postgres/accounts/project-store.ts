@@ -1,0 +1,139 @@
+import { type ProjectModel, readProjectModel, sealModel } from '../admission/project-model.ts';
+import type { Sealer } from '../admission/seal.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { ensureWebhookSecret, rotateWebhookSecret } from './webhook-secret.ts';
+
+export interface Project {
+  projectId: string;
+  name: string;
+  maxConcurrentRuns: number;
+  /** Null: no ceiling. */
+  monthlyRunQuota: number | null;
+  createdAt: Date;
+}
+
+export type ProjectPatch = Partial<
+  Pick<Project, 'name' | 'maxConcurrentRuns' | 'monthlyRunQuota'> & {
+    /** Null: the service's own again. */
+    model: ProjectModel | null;
+  }
+>;
+
+export type NewProject = Pick<Project, 'projectId' | 'name'> &
+  Partial<Pick<Project, 'maxConcurrentRuns' | 'monthlyRunQuota'>>;
+
+export interface ProjectPage {
+  projects: Project[];
+  next: string | null;
+}
+
+export type ProjectStore = ReturnType<typeof createProjectStore>;
+
+export function createProjectStore(pool: Pool, sealer: Sealer) {
+  return {
+    /** Null where the id is taken. */
+    create: (input: NewProject) => insertProject(pool, input),
+    find: (projectId: string) => findProject(pool, projectId),
+    list: () => listProjects(pool),
+    /** `after` is a page's `next`. */
+    page: (query: { limit: number; after?: string }) => pageOfProjects(pool, query),
+    /** Null where there is no such project. */
+    update: (projectId: string, patch: ProjectPatch) =>
+      updateProject(pool, sealer, { ...patch, projectId }),
+    readModel: (projectId: string) => readProjectModel(pool, sealer, projectId),
+    /** Made by the first who asks; everybody gets the same. */
+    ensureWebhookSecret: (projectId: string) => ensureWebhookSecret(pool, sealer, projectId),
+    /** Every attempt from now on is signed with the secret that this returns. */
+    rotateWebhookSecret: (projectId: string) => rotateWebhookSecret(pool, sealer, projectId),
+  };
+}
+
+interface ProjectRow {
+  id: string;
+  name: string;
+  max_concurrent_runs: number;
+  monthly_run_quota: number | null;
+  created_at: Date;
+}
+
+const columns = 'id, name, max_concurrent_runs, monthly_run_quota, created_at';
+
+async function insertProject(db: Db, input: NewProject): Promise<Project | null> {
+  const bounds = Object.entries({
+    max_concurrent_runs: input.maxConcurrentRuns,
+    monthly_run_quota: input.monthlyRunQuota,
+  }).filter(([, value]) => value !== undefined);
+  const names = ['id', 'name', ...bounds.map(([name]) => name)];
+  const { rows } = await db.query<ProjectRow>(
+    `insert into projects (${names.join(', ')})
+     values (${names.map((_, i) => `$${i + 1}`).join(', ')})
+     on conflict do nothing
+     returning ${columns}`,
+    [input.projectId, input.name, ...bounds.map(([, value]) => value)],
+  );
+  return rows[0] ? toProject(rows[0]) : null;
+}
+
+async function findProject(db: Db, projectId: string): Promise<Project | null> {
+  const text = `select ${columns} from projects where id = $1`;
+  const { rows } = await db.query<ProjectRow>(text, [projectId]);
+  return rows[0] ? toProject(rows[0]) : null;
+}
+
+async function listProjects(db: Db): Promise<Project[]> {
+  const text = `select ${columns} from projects order by created_at, id`;
+  const { rows } = await db.query<ProjectRow>(text);
+  return rows.map(toProject);
+}
+
+async function pageOfProjects(
+  db: Db,
+  { limit, after }: { limit: number; after?: string },
+): Promise<ProjectPage> {
+  const { rows } = await db.query<ProjectRow>(
+    `select ${columns} from projects
+     where $1::text is null
+        or (created_at, id) > (select p.created_at, p.id from projects p where p.id = $1)
+     order by created_at, id
+     limit $2`,
+    [after ?? null, limit + 1],
+  );
+  const projects = rows.slice(0, limit).map(toProject);
+  return { projects, next: rows.length > limit ? (projects.at(-1)?.projectId ?? null) : null };
+}
+
+async function updateProject(
+  db: Db,
+  sealer: Sealer,
+  { projectId, model, ...patch }: ProjectPatch & { projectId: string },
+): Promise<Project | null> {
+  const { rows } = await db.query<ProjectRow>(
+    `update projects
+     set name = coalesce($2, name),
+         max_concurrent_runs = coalesce($3, max_concurrent_runs),
+         monthly_run_quota = case when $4 then $5 else monthly_run_quota end,
+         model_sealed = case when $6 then $7 else model_sealed end
+     where id = $1
+     returning ${columns}`,
+    [
+      projectId,
+      patch.name ?? null,
+      patch.maxConcurrentRuns ?? null,
+      patch.monthlyRunQuota !== undefined,
+      patch.monthlyRunQuota ?? null,
+      model !== undefined,
+      model ? sealModel(sealer, projectId, model) : null,
+    ],
+  );
+  return rows[0] ? toProject(rows[0]) : null;
+}
+
+function toProject(row: ProjectRow): Project {
+  return {
+    projectId: row.id,
+    name: row.name,
+    maxConcurrentRuns: row.max_concurrent_runs,
+    monthlyRunQuota: row.monthly_run_quota,
+    createdAt: row.created_at,
+  };
+}

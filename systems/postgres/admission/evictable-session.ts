@@ -1,0 +1,41 @@
+import type { Run } from '../../../core/run.ts';
+import type { Db } from '../client/pool.ts';
+import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
+import { idleSessions } from './idle-sessions.ts';
+
+/**
+ * The session that has been idle for longest where a run could go that waits for a place; null where
+ * none is. Of several that wait for the same, each gets another one, so that no more are put to sleep
+ * than needed. A place that was given back meanwhile is enough: it is there when the one that waits asks
+ * again.
+ */
+export async function idleInTheWay(
+  db: Db,
+  { runId, hostUnseenMs }: { runId: string; hostUnseenMs: number },
+): Promise<Run | null> {
+  const { rows } = await db.query<RunRow>(
+    `with waiting as (
+       select r.id, r.created_at, f.runner from runs r join flows f on f.id = r.flow_id
+       where r.host_id is null and r.end_cause is null and takes_place(r)
+     ),
+     mine as (
+       select * from waiting
+       where id = $1 and pick_host(runner, $2 * interval '1 ms', db_clock()) is null
+     ),
+     idle as (
+       select i.* from (${idleSessions}) i join hosts h on h.id = i.host_id
+       where not h.draining and h.last_seen > db_clock() - $2 * interval '1 ms'
+         and exists (select from mine where runner is null or runner = i.host_id)
+     )
+     ${selectRuns} join idle i on i.id = r.id
+     order by i.goes_on, i.idle_since, r.id
+     offset (
+       select count(*) from waiting w, mine
+       where (w.created_at, w.id) < (mine.created_at, mine.id)
+         and exists (select from idle where w.runner is null or w.runner = idle.host_id)
+     )
+     limit 1`,
+    [runId, hostUnseenMs],
+  );
+  return rows[0] ? toRun(rows[0]) : null;
+}

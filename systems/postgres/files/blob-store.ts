@@ -1,0 +1,183 @@
+// Content by its SHA-256, in rows of 1 MiB. A blob is written in one transaction and read only once
+// it is whole; of several writers of the same content one writes and the others wait and find it.
+
+import { createHash } from 'node:crypto';
+import type { QueryConfig } from 'pg';
+import { limits } from '../../../core/limits.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inTransaction } from '../client/transaction.ts';
+import { rechunk } from './rechunk.ts';
+
+export interface BlobId {
+  /** Hex. */
+  sha256: string;
+  size: number;
+}
+
+export interface ByteRange {
+  /** First byte, 0 by default. */
+  start?: number;
+  /** The byte after the last, by default the blob's size. */
+  end?: number;
+}
+
+export type BlobStore = ReturnType<typeof createBlobStore>;
+
+export function createBlobStore(pool: Pool) {
+  return {
+    /** Throws, and stores nothing, where the content is not what its id says. Safe to repeat. */
+    put: (chunks: AsyncIterable<Buffer>, id: BlobId) => putBlob(pool, chunks, id),
+    /** Throws where there is no such blob. */
+    read: (sha256: string, range: ByteRange = {}) => readBlob(pool, sha256, range),
+    /** Those of one chunk among the given, all at once; for what is small and many. */
+    readSmall: (sha256s: string[]) => readSmall(pool, sha256s),
+    /** Those of the given that are here. Named or not, they stay for hours from now. */
+    has: (sha256s: string[]) => presentBlobs(pool, sha256s),
+  };
+}
+
+function putBlob(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
+  return id.size <= limits.blobChunkBytes ? putSmall(pool, chunks, id) : putLarge(pool, chunks, id);
+}
+
+/** One that is here already is as good as stored now: what nobody names is removed by its age. */
+const claim = `insert into blobs (sha256, size) values ($1, $2)
+  on conflict (sha256) do update set created_at = excluded.created_at`;
+
+async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
+  const check = createCheck(id);
+  const parts: Buffer[] = [];
+  for await (const part of chunks) parts.push(check.add(part));
+  check.finish();
+  await db.query(
+    `with made as (
+       ${claim} returning sha256, xmax = 0 as is_new
+     )
+     insert into blob_chunks (sha256, idx, data) select sha256, 0, $3 from made where is_new`,
+    [Buffer.from(id.sha256, 'hex'), id.size, Buffer.concat(parts)],
+  );
+}
+
+async function putLarge(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
+  await inTransaction(pool, async (db) => {
+    // Waits for another who writes the same content: its blob is then here, or is ours to write.
+    await db.query(`set local lock_timeout = ${limits.collectTimeoutMs}`);
+    await db.query(`set local statement_timeout = ${limits.collectTimeoutMs}`);
+    if (!(await claimBlob(db, id))) return;
+    const check = createCheck(id);
+    let idx = 0;
+    for await (const chunk of rechunk(chunks, limits.blobChunkBytes)) {
+      await insertChunk(db, id, { idx, data: check.add(chunk) });
+      idx += 1;
+    }
+    check.finish();
+  });
+}
+
+/** Its own time for an answer; what the types of pg leave out. */
+type PatientQuery = QueryConfig & { query_timeout: number };
+
+async function claimBlob(db: Db, { sha256, size }: BlobId): Promise<boolean> {
+  const text = `${claim} returning xmax = 0 as "isNew"`;
+  const values = [Buffer.from(sha256, 'hex'), size];
+  const query: PatientQuery = { text, values, query_timeout: limits.collectTimeoutMs };
+  const { rows } = await db.query<{ isNew: boolean }>(query);
+  return rows[0]?.isNew ?? false;
+}
+
+async function insertChunk(
+  db: Db,
+  { sha256 }: BlobId,
+  { idx, data }: { idx: number; data: Buffer },
+): Promise<void> {
+  const text = 'insert into blob_chunks (sha256, idx, data) values ($1, $2, $3)';
+  await db.query(text, [Buffer.from(sha256, 'hex'), idx, data]);
+}
+
+/** A file may change while it is read; what is stored is never other than its name says. */
+function createCheck(id: BlobId) {
+  const hash = createHash('sha256');
+  let size = 0;
+  return {
+    add(part: Buffer): Buffer {
+      size += part.length;
+      if (size > id.size) throw new Error(`blob ${id.sha256} is longer than ${id.size} bytes`);
+      hash.update(part);
+      return part;
+    },
+    finish(): void {
+      if (size !== id.size) throw new Error(`blob ${id.sha256} ended after ${size} bytes`);
+      if (hash.digest('hex') !== id.sha256) throw new Error(`blob ${id.sha256} has other content`);
+    },
+  };
+}
+
+async function* readBlob(pool: Pool, sha256: string, range: ByteRange): AsyncGenerator<Buffer> {
+  const size = await sizeOf(pool, sha256);
+  const end = Math.min(range.end ?? size, size);
+  let at = Math.max(range.start ?? 0, 0);
+  while (at < end) {
+    const piece = await readPiece(pool, sha256, { at, end });
+    yield piece;
+    at += piece.length;
+  }
+}
+
+async function sizeOf(db: Db, sha256: string): Promise<number> {
+  const text = 'select size from blobs where sha256 = $1';
+  const { rows } = await db.query<{ size: number }>(text, [Buffer.from(sha256, 'hex')]);
+  if (!rows[0]) throw new Error(`there is no blob ${sha256}`);
+  return rows[0].size;
+}
+
+/** From a place to the end of its chunk, or to the end that is wanted. */
+async function readPiece(
+  db: Db,
+  sha256: string,
+  { at, end }: { at: number; end: number },
+): Promise<Buffer> {
+  const idx = Math.floor(at / limits.blobChunkBytes);
+  const first = at - idx * limits.blobChunkBytes;
+  const length = Math.min(limits.blobChunkBytes - first, end - at);
+  const { rows } = await db.query<{ piece: Buffer }>(
+    `select substring(data from $3 for $4) as piece from blob_chunks
+     where sha256 = $1 and idx = $2`,
+    [Buffer.from(sha256, 'hex'), idx, first + 1, length],
+  );
+  const piece = rows[0]?.piece;
+  if (!piece || piece.length !== length) throw new Error(`blob ${sha256} lacks chunk ${idx}`);
+  return piece;
+}
+
+async function readSmall(db: Db, sha256s: string[]): Promise<Map<string, Buffer>> {
+  const { rows } = await db.query<{ sha256: string; data: Buffer }>(
+    `select encode(b.sha256, 'hex') as sha256, c.data
+     from blobs b join blob_chunks c on c.sha256 = b.sha256 and c.idx = 0
+     where b.sha256 = any($1::bytea[]) and b.size <= $2`,
+    [sha256s.map((sha256) => Buffer.from(sha256, 'hex')), limits.blobChunkBytes],
+  );
+  return new Map(rows.map(({ sha256, data }) => [sha256, data]));
+}
+
+async function presentBlobs(db: Db, sha256s: string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ sha256: string }>(
+    `with here as (
+       select sha256, created_at from blobs where sha256 = any($1::bytea[])
+     ),
+     touched as (
+       update blobs b set created_at = db_clock()
+       from (
+         select sha256 from blobs
+         where sha256 = any($1::bytea[]) and created_at < db_clock() - $2 * interval '1 ms'
+         order by sha256 for no key update
+       ) old
+       where b.sha256 = old.sha256
+       returning b.sha256, b.created_at
+     )
+     select encode(here.sha256, 'hex') as sha256
+     from here left join touched on touched.sha256 = here.sha256
+     where touched.sha256 is not null or here.created_at >= db_clock() - $2 * interval '1 ms'`,
+    [sha256s.map((sha256) => Buffer.from(sha256, 'hex')), limits.blobTouchMs],
+  );
+  return new Set(rows.map((row) => row.sha256));
+}

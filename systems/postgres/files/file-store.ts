@@ -1,0 +1,167 @@
+import type { FileEntry, FileScope } from '../../../core/file-entry.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inTransaction } from '../client/transaction.ts';
+import { lockGeneration } from '../log/fencing.ts';
+
+export interface FileQuery {
+  scope?: FileScope;
+  /** The beginning of a path, as text. */
+  prefix?: string;
+  limit: number;
+  /** The last path of the page before. */
+  after?: string;
+}
+
+/** Whose files: the run's, as its sandbox of this number has left them. */
+export interface SnapshotOf {
+  runId: string;
+  generation: number;
+  /** Given by a lease's holder, so that a holder who lost it stores nothing. */
+  token?: number;
+}
+
+export type FileStore = ReturnType<typeof createFileStore>;
+
+/** What a run's working directory held when it was last stored. */
+export function createFileStore(pool: Pool) {
+  return {
+    /**
+     * All at once; the content must have been stored before. False, and nothing is changed, where
+     * another sandbox has followed the one that is told of, or another looks after it.
+     */
+    replaceSnapshot: (of: SnapshotOf, entries: FileEntry[]) => replaceFiles(pool, of, entries),
+    /** In the order of their paths, byte by byte. */
+    list: (runId: string, query: FileQuery) => listFiles(pool, runId, query),
+    find: (runId: string, path: string) => findFile(pool, runId, path),
+    /** What the working directory holds before its agent has touched it. */
+    listSeed: (runId: string) => listSeed(pool, runId),
+    /** Which of these paths cannot be beside what is known of the run's files; null where all can. */
+    findInTheWay: (runId: string, paths: string[]) => findInTheWay(pool, runId, paths),
+    /** What a session's next sandbox begins with; null where nothing was stored yet. */
+    listRespawn: (runId: string) => listRespawn(pool, runId),
+  };
+}
+
+/**
+ * A file of the flow that the run has left as it was stays one. Of two at once one is kept whole: the
+ * run's row is locked before either looks, and whoever makes room for another sandbox locks it too.
+ */
+function replaceFiles(pool: Pool, of: SnapshotOf, entries: FileEntry[]): Promise<boolean> {
+  return inTransaction(pool, async (db) => {
+    if (!(await lockGeneration(db, of))) return false;
+    await db.query('delete from run_files where run_id = $1', [of.runId]);
+    await insertFiles(db, of.runId, entries);
+    return true;
+  });
+}
+
+async function insertFiles(db: Db, runId: string, entries: FileEntry[]): Promise<void> {
+  await db.query(
+    `insert into run_files (run_id, path, sha256, size, mode, scope, modified_at)
+     select $1, f.path, decode(f.sha256, 'hex'), f.size, f.mode,
+            case when s.path is null then f.scope else 'flow' end, f.modified_at
+     from unnest($2::text[], $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::timestamptz[])
+       f(path, sha256, size, mode, scope, modified_at)
+     left join seed_files($1) s
+       on s.scope = 'flow' and s.path = f.path and s.sha256 = decode(f.sha256, 'hex')`,
+    [
+      runId,
+      entries.map((entry) => entry.path),
+      entries.map((entry) => entry.sha256),
+      entries.map((entry) => entry.size),
+      entries.map((entry) => entry.mode),
+      entries.map((entry) => entry.scope),
+      entries.map((entry) => entry.modifiedAt.toISOString()),
+    ],
+  );
+}
+
+/**
+ * Of `$1` as it was last stored; before it was stored at all, what it begins with. With what waits for
+ * its next turn.
+ */
+const knownFiles = `
+  select path, sha256, size, mode, scope, modified_at from run_files f
+  where run_id = $1
+    and not exists (select from given_files g where g.run_id = $1 and g.path = f.path and g.pending)
+  union all
+  select path, sha256, size, mode, scope, modified_at from given_files
+  where run_id = $1 and pending and exists (select from run_files where run_id = $1)
+  union all
+  select path, sha256, size, mode, scope, modified_at from seed_files($1)
+  where not exists (select from runs where id = $1 and snapshot is not null)
+    and not exists (select from run_files where run_id = $1)`;
+
+const columns = `
+  path, size, encode(sha256, 'hex') as sha256, mode, scope, modified_at as "modifiedAt"`;
+
+async function listFiles(db: Db, runId: string, query: FileQuery): Promise<FileEntry[]> {
+  const { rows } = await db.query<FileEntry>(
+    `select ${columns} from (${knownFiles}) f
+     where ($2::text is null or scope = $2)
+       and starts_with(path, $3)
+       and path > $4
+     order by path limit $5`,
+    [runId, query.scope ?? null, query.prefix ?? '', query.after ?? '', query.limit],
+  );
+  return rows;
+}
+
+async function findFile(db: Db, runId: string, path: string): Promise<FileEntry | null> {
+  const text = `select ${columns} from (${knownFiles}) f where path = $2`;
+  const { rows } = await db.query<FileEntry>(text, [runId, path]);
+  return rows[0] ?? null;
+}
+
+async function listSeed(db: Db, runId: string): Promise<FileEntry[]> {
+  const text = `select ${columns} from seed_files($1) order by path`;
+  const { rows } = await db.query<FileEntry>(text, [runId]);
+  return rows;
+}
+
+/** One is a file where the other needs a folder. */
+async function findInTheWay(
+  db: Db,
+  runId: string,
+  paths: string[],
+): Promise<{ path: string; other: string } | null> {
+  const { rows } = await db.query<{ path: string; other: string }>(
+    `select g.path, f.path as other
+     from unnest($2::text[]) g(path) join (${knownFiles}) f
+       on starts_with(f.path, g.path || '/') or starts_with(g.path, f.path || '/')
+     limit 1`,
+    [runId, paths],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * As it was stored last, and what sandboxes were given since: what waits for the next turn is put in
+ * its place before that. Where the agent has made a folder of a file meanwhile, or the other way
+ * round, its own stands.
+ */
+async function listRespawn(db: Db, runId: string): Promise<FileEntry[] | null> {
+  // Whoever stored them may have died before it could say so.
+  const stored = `
+    select snapshot is not null or exists (select from run_files where run_id = $1) as stored
+    from runs where id = $1`;
+  if (!(await db.query<{ stored: boolean }>(stored, [runId])).rows[0]?.stored) return null;
+  const { rows } = await db.query<FileEntry>(
+    `with since as (
+       select g.* from given_files g join sessions s on s.run_id = g.run_id
+       where g.run_id = $1 and not g.pending
+         and g.modified_at > coalesce(s.saved_at, '-infinity')
+         and not exists (
+           select from run_files f where f.run_id = $1
+             and (starts_with(f.path, g.path || '/') or starts_with(g.path, f.path || '/'))
+         )
+     )
+     select ${columns} from since
+     union all
+     select ${columns} from run_files f
+     where f.run_id = $1 and not exists (select from since where since.path = f.path)
+     order by path`,
+    [runId],
+  );
+  return rows;
+}

@@ -1,0 +1,216 @@
+// A flow's files have versions: every change makes a new one, under the lock of the flow's row, and a
+// run keeps the version that it was admitted with (an admission reads it under a share of that lock).
+// What no living run was made from is removed by the next change.
+
+import { type FileScope, ignoreName } from '../../../core/file-entry.ts';
+import type { GivenFile } from '../../../core/host-request.ts';
+import { limits } from '../../../core/limits.ts';
+import type { Db } from '../client/pool.ts';
+
+export interface ScopedFile extends GivenFile {
+  scope: FileScope;
+}
+
+export interface FilesToGive {
+  files: ScopedFile[];
+  /** The flow's `.flowignore` that decided the scopes, if any; null: the request brought its own. */
+  judgedBy: { sha256: string | null } | null;
+}
+
+export type GiveRefusal =
+  /** The flow's `.flowignore` is another by now: the scopes are to be decided again. */
+  | { outcome: 'stale' }
+  | { outcome: 'full'; what: 'bytes' | 'files'; limit: number; current: number }
+  /** One is a file where the other needs a folder. */
+  | { outcome: 'in_the_way'; path: string; other: string };
+
+export type Given = { outcome: 'given' } | GiveRefusal;
+
+export interface FileTaker {
+  runId: string;
+  flowId: string;
+  /** They wait for the next turn: no sandbox has them yet. */
+  arePending?: boolean;
+}
+
+/** Call in a transaction; refused, it has changed nothing. */
+export async function giveFiles(
+  db: Db,
+  { runId, flowId, arePending = false }: FileTaker,
+  given: FilesToGive,
+): Promise<Given> {
+  const shared = await shareFiles(db, flowId, given);
+  if (shared.outcome === 'given') await insertGiven(db, { runId, arePending }, given.files);
+  return shared;
+}
+
+/** Gives a flow those that are the flow's. Call in a transaction; refused, it has changed nothing. */
+export async function shareFiles(db: Db, flowId: string, given: FilesToGive): Promise<Given> {
+  const plan = await planChange(db, flowId, given);
+  if (plan.outcome !== 'fits') return plan;
+  if (plan.changed.length > 0) await changeFlow(db, flowId, plan);
+  return { outcome: 'given' };
+}
+
+interface Change {
+  outcome: 'fits';
+  /** Those that are new to the flow, or other than it has them. */
+  changed: ScopedFile[];
+  version: number;
+  bytes: number;
+  count: number;
+}
+
+interface FlowNow {
+  version: number;
+  bytes: number;
+  count: number;
+}
+
+/** Locks the flow's row before it looks: of several changes at once each sees the one before. */
+export async function planChange(
+  db: Db,
+  flowId: string,
+  { files, judgedBy }: FilesToGive,
+): Promise<Change | GiveRefusal> {
+  const now = await lockFlow(db, flowId);
+  const known = await readNewest(db, flowId, [ignoreName, ...files.map(({ path }) => path)]);
+  if (judgedBy !== null && judgedBy.sha256 !== (known.get(ignoreName)?.sha256 ?? null)) {
+    return { outcome: 'stale' };
+  }
+  const blocked = await findBlocked(db, flowId, files);
+  if (blocked !== null) return blocked;
+
+  const shared = files.filter(({ scope }) => scope === 'flow');
+  const changed = shared.filter((file) => !isSame(file, known.get(file.path)));
+  const freed = changed.map(({ path }) => known.get(path)?.size ?? 0);
+  const bytes = now.bytes + sum(changed.map(({ size }) => size)) - sum(freed);
+  const count = now.count + changed.filter(({ path }) => !known.has(path)).length;
+  if (bytes > Math.max(limits.flowStorageBytes, now.bytes)) {
+    return { outcome: 'full', what: 'bytes', limit: limits.flowStorageBytes, current: now.bytes };
+  }
+  if (count > Math.max(limits.flowFilesMax, now.count)) {
+    return { outcome: 'full', what: 'files', limit: limits.flowFilesMax, current: now.count };
+  }
+  return { outcome: 'fits', changed, version: now.version + 1, bytes, count };
+}
+
+const sum = (sizes: number[]): number => sizes.reduce((total, size) => total + size, 0);
+
+interface Newest {
+  path: string;
+  sha256: string;
+  size: number;
+  mode: number;
+}
+
+const isSame = (file: ScopedFile, known: Newest | undefined): boolean =>
+  known?.sha256 === file.sha256 && known.mode === file.mode;
+
+async function lockFlow(db: Db, flowId: string): Promise<FlowNow> {
+  const { rows } = await db.query<FlowNow>(
+    `select files_version as version, storage_bytes as bytes, file_count as count
+     from flows where id = $1 for no key update`,
+    [flowId],
+  );
+  if (!rows[0]) throw new Error('there is no such flow');
+  return rows[0];
+}
+
+async function readNewest(db: Db, flowId: string, paths: string[]): Promise<Map<string, Newest>> {
+  const { rows } = await db.query<Newest>(
+    `select path, encode(sha256, 'hex') as sha256, size, mode from flow_files
+     where flow_id = $1 and until is null and path = any($2)`,
+    [flowId, paths],
+  );
+  return new Map(rows.map((row) => [row.path, row]));
+}
+
+/** What could never be written beside the flow's files would keep all its later runs from starting. */
+async function findBlocked(
+  db: Db,
+  flowId: string,
+  files: ScopedFile[],
+): Promise<GiveRefusal | null> {
+  const { rows } = await db.query<{ path: string; other: string }>(
+    `select g.path, f.path as other
+     from unnest($2::text[]) g(path) join flow_files f
+       on f.flow_id = $1 and f.until is null
+      -- all that begins with the path and a slash: a zero comes next after it
+      and f.path > (g.path || '/') collate "C" and f.path < (g.path || '0') collate "C"
+     union all
+     select g.path, f.path
+     from unnest($3::text[], $4::text[]) g(path, above) join flow_files f
+       on f.flow_id = $1 and f.until is null and f.path = g.above
+     limit 1`,
+    [flowId, files.map(({ path }) => path), ...pathsAndFolders(files)],
+  );
+  return rows[0] ? { outcome: 'in_the_way', ...rows[0] } : null;
+}
+
+/** Each path with each of the folders above it. */
+function pathsAndFolders(files: ScopedFile[]): [paths: string[], folders: string[]] {
+  const pairs = files.flatMap(({ path }) => {
+    const parts = path.split('/');
+    return parts.slice(1).map((_, index) => [path, parts.slice(0, index + 1).join('/')] as const);
+  });
+  return [pairs.map(([path]) => path), pairs.map(([, folder]) => folder)];
+}
+
+async function changeFlow(db: Db, flowId: string, change: Change): Promise<void> {
+  const { changed, version, bytes, count } = change;
+  await db.query(
+    `update flow_files set until = $3 where flow_id = $1 and until is null and path = any($2)`,
+    [flowId, changed.map(({ path }) => path), version],
+  );
+  await db.query(
+    `insert into flow_files (flow_id, since, path, sha256, size, mode, modified_at)
+     select $1, $2, f.path, decode(f.sha256, 'hex'), f.size, f.mode, db_clock()
+     from unnest($3::text[], $4::text[], $5::bigint[], $6::integer[]) f(path, sha256, size, mode)`,
+    [flowId, version, ...columnsOf(changed)],
+  );
+  await db.query(
+    'update flows set files_version = $2, storage_bytes = $3, file_count = $4 where id = $1',
+    [flowId, version, bytes, count],
+  );
+  await db.query(
+    `delete from flow_files
+     where flow_id = $1 and until <= (
+       select coalesce(min(r.files_version), $2) from runs r
+       where r.flow_id = $1 and r.ended_at is null
+     )`,
+    [flowId, version],
+  );
+}
+
+/** In the order of their paths, as all who lock several of a run's files at once. */
+async function insertGiven(
+  db: Db,
+  { runId, arePending }: { runId: string; arePending: boolean },
+  files: ScopedFile[],
+): Promise<void> {
+  await db.query(
+    `insert into given_files (run_id, path, sha256, size, mode, scope, modified_at, pending)
+     select $1, f.path, decode(f.sha256, 'hex'), f.size, f.mode, f.scope, db_clock(), $7
+     from unnest($2::text[], $3::text[], $4::bigint[], $5::integer[], $6::text[])
+       f(path, sha256, size, mode, scope)
+     order by f.path collate "C"
+     on conflict (run_id, path) do update
+       set sha256 = excluded.sha256, size = excluded.size, mode = excluded.mode,
+           scope = excluded.scope, modified_at = excluded.modified_at, pending = excluded.pending`,
+    [runId, ...scopedColumnsOf(files), arePending],
+  );
+}
+
+export function scopedColumnsOf(files: ScopedFile[]): unknown[][] {
+  return [...columnsOf(files), files.map(({ scope }) => scope)];
+}
+
+function columnsOf(files: ScopedFile[]): unknown[][] {
+  return [
+    files.map(({ path }) => path),
+    files.map(({ sha256 }) => sha256),
+    files.map(({ size }) => size),
+    files.map(({ mode }) => mode),
+  ];
+}

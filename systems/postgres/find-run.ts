@@ -1,8 +1,0 @@
-import type { Run } from '../../core/run.ts';
-import type { Db } from './pool.ts';
-import { type RunRow, selectRuns, toRun } from './run-row.ts';
-
-export async function findRun(db: Db, runId: string): Promise<Run | null> {
-  const { rows } = await db.query<RunRow>(`${selectRuns} where r.id = $1`, [runId]);
-  return rows[0] ? toRun(rows[0]) : null;
-}

@@ -1,0 +1,90 @@
+import type { Db, Pool } from '../client/pool.ts';
+
+/** How all of the service stands, in numbers. */
+export function createFleetStore(pool: Pool, hostUnseenMs: number) {
+  return { count: () => countFleet(pool, hostUnseenMs) };
+}
+
+interface FleetRow {
+  runs: { waiting: number; starting: number; running: number; awake: number; asleep: number };
+  oldest_run: number | null;
+  messages: number;
+  oldest_message: number | null;
+  webhooks: number;
+  oldest_webhook: number | null;
+  hosts: { live: number; draining: number; silent: number };
+  places: { free: number; taken: number };
+  capped: number;
+}
+
+async function countFleet(db: Db, hostUnseenMs: number) {
+  const { rows } = await db.query<FleetRow>(countStatement, [`${hostUnseenMs} ms`]);
+  const row = rows[0];
+  if (!row) throw new Error('counting gave no answer');
+  return {
+    runs: row.runs,
+    oldestRunSeconds: row.oldest_run ?? 0,
+    messages: row.messages,
+    oldestMessageSeconds: row.oldest_message ?? 0,
+    webhooks: row.webhooks,
+    oldestWebhookSeconds: row.oldest_webhook ?? 0,
+    hosts: row.hosts,
+    places: row.places,
+    projectsAtCap: row.capped,
+  };
+}
+
+const ageOf = (moment: string): string =>
+  `extract(epoch from db_clock() - ${moment})::double precision`;
+
+/** Of what has not ended alone, for which there are indexes; in one look, so that the numbers agree. */
+const countStatement = `
+  with live as materialized (
+    select r.project_id, r.host_id, r.created_at, r.started_at, r.awake, takes_place(r) as takes,
+           r.session_id is not null as is_session
+    from runs r where r.ended_at is null
+  ),
+  run_numbers as (
+    select json_build_object(
+             'waiting', count(*) filter (where not is_session and host_id is null),
+             'starting', count(*) filter (
+               where not is_session and host_id is not null and started_at is null),
+             'running', count(*) filter (where not is_session and started_at is not null),
+             'awake', count(*) filter (where is_session and awake),
+             'asleep', count(*) filter (where is_session and not awake)) as runs,
+           ${ageOf('min(created_at) filter (where not is_session and started_at is null)')}
+             as oldest_run
+    from live
+  ),
+  message_numbers as (
+    select count(*) as messages, ${ageOf('min(created_at)')} as oldest_message
+    from session_messages where ended_at is null and started_at is null
+  ),
+  webhook_numbers as (
+    select count(*) as webhooks, ${ageOf('min(ended_at)')} as oldest_webhook
+    from runs where webhook_state = 'pending'
+  ),
+  seen as (
+    select h.draining, h.last_seen > db_clock() - $1::interval as is_live, h.capacity,
+           (select count(*) from live l where l.host_id = h.id and l.takes) as taken
+    from hosts h
+  ),
+  host_numbers as (
+    select json_build_object(
+             'live', count(*) filter (where is_live and not draining),
+             'draining', count(*) filter (where is_live and draining),
+             'silent', count(*) filter (where not is_live)) as hosts,
+           json_build_object(
+             'free', coalesce(sum(greatest(capacity - taken, 0))
+               filter (where is_live and not draining), 0),
+             'taken', coalesce(sum(taken), 0)) as places
+    from seen
+  ),
+  capped as (
+    select p.id from live l join projects p on p.id = l.project_id
+    where l.takes group by p.id, p.max_concurrent_runs
+    having count(*) >= p.max_concurrent_runs
+  )
+  select run_numbers.*, message_numbers.*, webhook_numbers.*, host_numbers.*,
+         (select count(*) from capped) as capped
+  from run_numbers, message_numbers, webhook_numbers, host_numbers`;

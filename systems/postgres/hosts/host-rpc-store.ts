@@ -1,0 +1,79 @@
+// Questions from an API process to the host that holds a run, and the answers. A row is there from
+// the question until its answer has been read, or until nobody waits for it any more.
+
+import type { Db, Pool } from '../client/pool.ts';
+
+export interface OpenRequest {
+  requestId: string;
+  runId: string;
+  kind: string;
+  /** JSON text. */
+  payload: string;
+}
+
+export type HostRequestStore = ReturnType<typeof createHostRequestStore>;
+
+export function createHostRequestStore(pool: Pool) {
+  return {
+    open: (request: OpenRequest & { hostId: string; lifeMs: number }) => insert(pool, request),
+    /** The answer's JSON text, which is then gone; null while there is none. */
+    takeAnswer: (requestId: string) => takeAnswer(pool, requestId),
+    /** Takes the question back; the answer where it has come after all. */
+    withdraw: (requestId: string) => withdraw(pool, requestId),
+    /** Questions without an answer, the oldest first; a process that died in one finds it again. */
+    listOpen: (hostId: string, limit: number) => listOpen(pool, hostId, limit),
+    /** The first answer stands. Nothing happens where nobody waits any more. */
+    answer: (requestId: string, result: string) => answer(pool, requestId, result),
+    /** Removes what nobody came back for. */
+    removeExpired: () => removeExpired(pool),
+  };
+}
+
+async function insert(
+  db: Db,
+  request: OpenRequest & { hostId: string; lifeMs: number },
+): Promise<void> {
+  await db.query(
+    `insert into host_requests (id, host_id, run_id, kind, payload, expires_at)
+     values ($1, $2, $3, $4, $5, db_clock() + $6::interval)`,
+    [
+      request.requestId,
+      request.hostId,
+      request.runId,
+      request.kind,
+      request.payload,
+      `${request.lifeMs} ms`,
+    ],
+  );
+}
+
+async function takeAnswer(db: Db, requestId: string): Promise<string | null> {
+  const text = 'delete from host_requests where id = $1 and result is not null returning result';
+  const { rows } = await db.query<{ result: string }>(text, [requestId]);
+  return rows[0]?.result ?? null;
+}
+
+async function withdraw(db: Db, requestId: string): Promise<string | null> {
+  const text = 'delete from host_requests where id = $1 returning result';
+  const { rows } = await db.query<{ result: string | null }>(text, [requestId]);
+  return rows[0]?.result ?? null;
+}
+
+async function listOpen(db: Db, hostId: string, limit: number): Promise<OpenRequest[]> {
+  const { rows } = await db.query<OpenRequest>(
+    `select id as "requestId", run_id as "runId", kind, payload from host_requests
+     where host_id = $1 and result is null and expires_at > db_clock()
+     order by expires_at, id limit $2`,
+    [hostId, limit],
+  );
+  return rows;
+}
+
+async function answer(db: Db, requestId: string, result: string): Promise<void> {
+  const text = 'update host_requests set result = $2 where id = $1 and result is null';
+  await db.query(text, [requestId, result]);
+}
+
+async function removeExpired(db: Db): Promise<void> {
+  await db.query('delete from host_requests where expires_at <= db_clock()');
+}

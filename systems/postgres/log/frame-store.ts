@@ -1,0 +1,36 @@
+import type { Pool } from '../client/pool.ts';
+import { appendFrames, appendOwnFrames, type Batch, type OwnFrames } from './append-frames.ts';
+import { appendTurnFrames, type ChatUpdate } from './append-turn.ts';
+import { beginGeneration, renewLease, takeLease } from './lease.ts';
+import { type FrameQuery, readFrames } from './read-frames.ts';
+import { renderedTail, type TailQuery } from './rendered-tail.ts';
+import { readLogState, readLogStates } from './run-progress.ts';
+
+export type FrameStore = ReturnType<typeof createFrameStore>;
+
+/** The log of a run: its frames, how far its spool has been read, and who may write. */
+export function createFrameStore(pool: Pool) {
+  return {
+    /** Null: another holds it, or the run has ended. */
+    takeLease: (runId: string, owner: string, leaseMs: number) =>
+      takeLease(pool, { runId, owner, leaseMs, evenFromSelf: false }),
+    /** For an owner that has been started again and knows that its earlier life is over. */
+    stealLease: (runId: string, owner: string, leaseMs: number) =>
+      takeLease(pool, { runId, owner, leaseMs, evenFromSelf: true }),
+    renewLease: (runId: string, token: number, leaseMs: number) =>
+      renewLease(pool, { runId, token, leaseMs }),
+    beginGeneration: (runId: string, token: number, generation: number) =>
+      beginGeneration(pool, { runId, token, generation }),
+    append: (batch: Batch, chat: ChatUpdate = {}) =>
+      Object.keys(chat).length === 0
+        ? appendFrames(pool, batch)
+        : appendTurnFrames(pool, batch, chat),
+    appendOwn: (own: OwnFrames) => appendOwnFrames(pool, own),
+    read: (runId: string, query: FrameQuery) => readFrames(pool, runId, query),
+    renderedTail: (runId: string, query: TailQuery) => renderedTail(pool, runId, query),
+    /** Null where there is no such run. */
+    state: (runId: string) => readLogState(pool, runId),
+    /** Of those that exist, by id. */
+    states: (runIds: string[]) => readLogStates(pool, runIds),
+  };
+}

@@ -1,0 +1,31 @@
+import type { EndCause } from '../../../core/end-cause.ts';
+import type { AgentStatus, RunStatus } from '../../../core/run.ts';
+import type { Db } from '../client/pool.ts';
+
+/** What a reader of the log asks again and again; the log is final once `endedAt` is set. */
+export interface LogState {
+  lastSeq: number;
+  status: RunStatus;
+  agentStatus: AgentStatus | null;
+  endedAt: Date | null;
+  endCause: EndCause | null;
+  exitCode: number | null;
+  deletedAt: Date | null;
+}
+
+export async function readLogState(db: Db, runId: string): Promise<LogState | null> {
+  return (await readLogStates(db, [runId])).get(runId) ?? null;
+}
+
+/** Of many runs at once, for whoever looks at all that it watches. */
+export async function readLogStates(db: Db, runIds: string[]): Promise<Map<string, LogState>> {
+  const { rows } = await db.query<LogState & { runId: string }>(
+    `select r.id as "runId", c.last_seq as "lastSeq", r.status, r.agent_status as "agentStatus",
+            r.ended_at as "endedAt", r.end_cause as "endCause", r.exit_code as "exitCode",
+            r.deleted_at as "deletedAt"
+     from runs r join cursors c on c.run_id = r.id
+     where r.id = any($1)`,
+    [runIds],
+  );
+  return new Map(rows.map(({ runId, ...state }) => [runId, state]));
+}

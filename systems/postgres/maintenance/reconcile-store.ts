@@ -1,0 +1,177 @@
+import { limits } from '../../../core/limits.ts';
+import type { Run } from '../../../core/run.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
+import { adoptLostRuns, type LostRun } from './import-runs.ts';
+
+export type ReconcileStore = ReturnType<typeof createReconcileStore>;
+
+export interface Restoration {
+  restoredAt: Date;
+  /** When the backup was made. */
+  dumpedAt: Date;
+}
+
+/** What does not add up, oldest first and a bounded number at a time; the loop comes back for more. */
+export function createReconcileStore(pool: Pool) {
+  return {
+    /** Admitted, but nobody has said that the workflow was started. */
+    unstarted: (olderThanMs: number) => unstarted(pool, olderThanMs),
+    /** A reason to end was recorded, but the end has not come. */
+    causesWithoutEnd: (olderThanMs: number) => causesWithoutEnd(pool, olderThanMs),
+    /** Every live run with a workflow, page by page in the order of their ids. */
+    liveRuns: (limit: number, after?: string) => liveRuns(pool, limit, after ?? null),
+    runsOnLostHosts: (lostMs: number) => runsOnLostHosts(pool, lostMs),
+    sessionsOnLostHosts: (lostMs: number) => sessionsOnLostHosts(pool, lostMs),
+    /** Sessions with a sandbox and nothing to do, on hosts that take nothing new. */
+    idleOnDrainingHosts: () => idleOnDrainingHosts(pool),
+    /** Ended, and the webhook neither delivered nor dropped. */
+    undeliveredWebhooks: (olderThanMs: number) => undeliveredWebhooks(pool, olderThanMs),
+    /** That the database was restored from a backup, if Temporal is still to be compared with it. */
+    unsettledRestoration: () => unsettledRestoration(pool),
+    /** Of these workflows, those that belong to no run. */
+    unknownWorkflows: (workflowIds: string[]) => unknownWorkflows(pool, workflowIds),
+    /** Returns the ids of those that were not here, and are now. */
+    adoptLostRuns: (lost: LostRun[]) => adoptLostRuns(pool, lost),
+    /** Those of longer ago than this count as settled. Returns how many were not before. */
+    settleRestorations: (olderThanMs: number) => settleRestorations(pool, olderThanMs),
+    withGlobalLock: (work: () => Promise<void>) => withGlobalLock(pool, work),
+  };
+}
+
+const atOnce = 200;
+
+async function selectMany(db: Db, tail: string, values: unknown[]): Promise<Run[]> {
+  const { rows } = await db.query<RunRow>(`${selectRuns} ${tail}`, values);
+  return rows.map(toRun);
+}
+
+const unstarted = (db: Db, olderThanMs: number): Promise<Run[]> =>
+  selectMany(
+    db,
+    `where r.ended_at is null and r.workflow_started_at is null
+       and r.created_at < db_clock() - $1 * interval '1 ms'
+     order by r.created_at limit ${atOnce}`,
+    [olderThanMs],
+  );
+
+const causesWithoutEnd = (db: Db, olderThanMs: number): Promise<Run[]> =>
+  selectMany(
+    db,
+    `where r.ended_at is null and r.end_cause_at < db_clock() - $1 * interval '1 ms'
+     order by r.end_cause_at limit ${atOnce}`,
+    [olderThanMs],
+  );
+
+const liveRuns = (db: Db, limit: number, after: string | null): Promise<Run[]> =>
+  selectMany(
+    db,
+    `where r.ended_at is null and r.workflow_started_at is not null
+       and ($1::uuid is null or r.id > $1)
+     order by r.id limit $2`,
+    [after, limit],
+  );
+
+const idleOnDrainingHosts = (db: Db): Promise<Run[]> =>
+  selectMany(
+    db,
+    `join hosts h on h.id = r.host_id
+     where h.draining and r.session_id is not null and r.awake and r.ended_at is null
+       and r.end_cause is null and not session_has_work(r.id)
+     order by r.created_at limit ${atOnce}`,
+    [],
+  );
+
+const onLostHosts = `
+  left join hosts h on h.id = r.host_id
+  where r.host_id is not null and takes_place(r)
+    and (h.id is null or h.last_seen < db_clock() - $1 * interval '1 ms')`;
+
+/** A session is taken over by another host. */
+const runsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
+  selectMany(db, `${onLostHosts} and r.session_id is null order by r.created_at limit ${atOnce}`, [
+    lostMs,
+  ]);
+
+const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
+  selectMany(
+    db,
+    `${onLostHosts} and r.session_id is not null order by r.created_at limit ${atOnce}`,
+    [lostMs],
+  );
+
+const undeliveredWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
+  selectMany(
+    db,
+    `where r.webhook_state = 'pending' and r.ended_at < db_clock() - $1 * interval '1 ms'
+       and not exists (
+         select from webhook_attempts a
+         where a.run_id = r.id and a.delivery = 0
+           and coalesce(a.finished_at, a.started_at)
+             > db_clock() - ($2::integer[])[a.attempt] * interval '1 ms'
+       )
+     order by r.ended_at limit ${atOnce}`,
+    [olderThanMs, limits.webhookDelaysMs],
+  );
+
+/** Of several, all that any of them has lost. */
+async function unsettledRestoration(db: Db): Promise<Restoration | null> {
+  const { rows } = await db.query<Restoration>(
+    `select max(restored_at) as "restoredAt", min(dumped_at) as "dumpedAt" from restorations
+     where settled_at is null
+     having count(*) > 0`,
+  );
+  return rows[0] ?? null;
+}
+
+async function unknownWorkflows(db: Db, workflowIds: string[]): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select w.id from unnest($1::text[]) w(id)
+     where not exists (select from runs r where r.workflow_id = w.id)`,
+    [workflowIds],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function settleRestorations(db: Db, olderThanMs: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `update restorations set settled_at = db_clock()
+     where settled_at is null and restored_at < db_clock() - $1 * interval '1 ms'`,
+    [olderThanMs],
+  );
+  return rowCount ?? 0;
+}
+
+/**
+ * One process at a time, by an advisory lock that a lost connection gives back; false where another
+ * has it. `work` must be safe to run twice all the same: a lost connection is noticed late.
+ */
+async function withGlobalLock(pool: Pool, work: () => Promise<void>): Promise<boolean> {
+  const client = await pool.connect();
+  let clean = false;
+  try {
+    const held = await tryLock(client);
+    try {
+      if (held) await work();
+    } finally {
+      if (held) await unlock(client);
+    }
+    clean = true;
+    return held;
+  } finally {
+    // After any failure the connection is closed, and with it the lock is gone for certain.
+    client.release(!clean);
+  }
+}
+
+const lockKey = `hashtextextended('reconciler', 0)`;
+
+async function tryLock(db: Db): Promise<boolean> {
+  const text = `select pg_try_advisory_lock(${lockKey}) as held`;
+  const { rows } = await db.query<{ held: boolean }>(text);
+  return rows[0]?.held ?? false;
+}
+
+async function unlock(db: Db): Promise<void> {
+  await db.query(`select pg_advisory_unlock(${lockKey})`);
+}

@@ -1,0 +1,116 @@
+import type {
+  Answers,
+  Interaction,
+  InteractionNews,
+  InteractionOutcome,
+} from '../../../core/interaction.ts';
+import { storableJson } from '../client/json-text.ts';
+import type { Db, Pool } from '../client/pool.ts';
+
+export interface StoredInteraction extends Interaction {
+  askedAt: Date;
+  /** Null while nobody has answered. */
+  answers: Answers | null;
+  /** Null while the agent waits. */
+  outcome: InteractionOutcome | null;
+}
+
+export type InteractionStore = ReturnType<typeof createInteractionStore>;
+
+/** What agents ask of those who watch their runs, and what they were answered. */
+export function createInteractionStore(pool: Pool) {
+  return {
+    /** Safe to repeat: what is known already changes nothing. */
+    note: (runId: string, news: InteractionNews[]) => note(pool, runId, news),
+    find: (runId: string, interactionId: string) => find(pool, runId, interactionId),
+    /** Those that the agent waits for, oldest first. */
+    open: (runId: string) => readOpen(pool, runId),
+    /** False: it was answered before, or the agent waits for it no more. */
+    answer: (runId: string, interactionId: string, answers: Answers) =>
+      answer(pool, { runId, interactionId, answers }),
+  };
+}
+
+async function note(db: Db, runId: string, news: InteractionNews[]): Promise<void> {
+  const asked = news.flatMap((one) => (one.kind === 'asked' ? [one.interaction] : []));
+  const closed = news.flatMap((one) => (one.kind === 'closed' ? [one] : []));
+  if (asked.length > 0) {
+    await db.query(
+      `insert into interactions (run_id, id, tool_name, input)
+       select $1, n.id, n.tool_name, n.input
+       from unnest($2::text[], $3::text[], $4::text[]) n(id, tool_name, input)
+       on conflict do nothing`,
+      [
+        runId,
+        asked.map(({ interactionId }) => interactionId),
+        asked.map(({ toolName }) => toolName),
+        asked.map(({ input }) => storableJson(input)),
+      ],
+    );
+  }
+  if (closed.length > 0) {
+    await db.query(
+      `update interactions i set outcome = n.outcome
+       from unnest($2::text[], $3::text[]) n(id, outcome)
+       where i.run_id = $1 and i.id = n.id and i.outcome is null`,
+      [
+        runId,
+        closed.map(({ interactionId }) => interactionId),
+        closed.map(({ outcome }) => outcome),
+      ],
+    );
+  }
+}
+
+interface InteractionRow {
+  id: string;
+  tool_name: string;
+  input: string;
+  asked_at: Date;
+  answers: string | null;
+  outcome: InteractionOutcome | null;
+}
+
+const selectInteractions = `
+  select id, tool_name, input, asked_at, answers, outcome from interactions`;
+
+async function find(
+  db: Db,
+  runId: string,
+  interactionId: string,
+): Promise<StoredInteraction | null> {
+  const text = `${selectInteractions} where run_id = $1 and id = $2`;
+  const { rows } = await db.query<InteractionRow>(text, [runId, interactionId]);
+  return rows[0] === undefined ? null : toInteraction(rows[0]);
+}
+
+async function readOpen(db: Db, runId: string): Promise<StoredInteraction[]> {
+  const text = `${selectInteractions} where run_id = $1 and outcome is null order by asked_at, id`;
+  const { rows } = await db.query<InteractionRow>(text, [runId]);
+  return rows.map(toInteraction);
+}
+
+/** Of two at once one wins: the later finds the row changed. */
+async function answer(
+  db: Db,
+  { runId, interactionId, answers }: { runId: string; interactionId: string; answers: Answers },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update interactions set answers = $3, answered_at = db_clock()
+     where run_id = $1 and id = $2 and answers is null and outcome is null`,
+    [runId, interactionId, storableJson(JSON.stringify(answers))],
+  );
+  return rowCount === 1;
+}
+
+function toInteraction(row: InteractionRow): StoredInteraction {
+  return {
+    interactionId: row.id,
+    toolName: row.tool_name,
+    input: row.input,
+    askedAt: row.asked_at,
+    // Written by `answer` alone.
+    answers: row.answers === null ? null : (JSON.parse(row.answers) as Answers),
+    outcome: row.outcome,
+  };
+}

@@ -1,0 +1,106 @@
+import type { AgentStatus, RunStatus, TriggerType } from '../../../core/run.ts';
+import type { Pool } from '../client/pool.ts';
+import { type ListedRun, type ListedRunRow, listedColumns, toListedRun } from './run-row.ts';
+
+/** What is left out is not asked for. */
+export interface RunFilter {
+  flowId?: string | undefined;
+  status?: RunStatus | undefined;
+  agentStatus?: AgentStatus | undefined;
+  triggerType?: TriggerType | undefined;
+  sessionId?: string | undefined;
+  /** All of them. */
+  labels?: [key: string, value: string][] | undefined;
+  /** Inclusive. */
+  createdAfter?: Date | undefined;
+  /** Exclusive. */
+  createdBefore?: Date | undefined;
+}
+
+/** Where in the order a run stands, whether it is still there or not. */
+export interface RunPlace {
+  createdAt: Date;
+  runId: string;
+}
+
+export interface RunListQuery {
+  filter: RunFilter;
+  limit: number;
+  /** A page ends with the run whose results reach it, so it may be shorter than `limit`. */
+  maxBytes: number;
+  /** A page's `next`. */
+  after?: RunPlace | undefined;
+}
+
+export interface RunPage {
+  runs: ListedRun[];
+  next: RunPlace | null;
+}
+
+/**
+ * Latest first. The runs of a project are admitted one after another, each later than the one before,
+ * so what arrives while somebody reads comes before the first page and moves no other.
+ */
+export async function listRuns(
+  pool: Pool,
+  projectId: string,
+  { filter, limit, maxBytes, after }: RunListQuery,
+): Promise<RunPage> {
+  const { rows } = await pool.query<ListedRunRow & { found: number }>(listStatement, [
+    projectId,
+    filter.flowId ?? null,
+    filter.status ?? null,
+    filter.agentStatus ?? null,
+    filter.triggerType ?? null,
+    filter.sessionId ?? null,
+    filter.labels?.map(labelPair) ?? null,
+    filter.createdAfter ?? null,
+    filter.createdBefore ?? null,
+    after?.createdAt ?? null,
+    after?.runId ?? null,
+    limit + 1,
+    maxBytes,
+  ]);
+  const runs = rows.slice(0, limit).map(toListedRun);
+  const last = runs.at(-1);
+  const isLast = last === undefined || rows[0]?.found === runs.length;
+  return { runs, next: isLast ? null : { createdAt: last.createdAt, runId: last.runId } };
+}
+
+/** As `label_pairs` gives them back. */
+export const labelPair = ([key, value]: [string, string]): string =>
+  `${JSON.stringify(key)}:${JSON.stringify(value)}`;
+
+const bytesOfResult = `
+  coalesce(octet_length(result), 0) + coalesce(octet_length(structured_output), 0)`;
+
+/**
+ * Planned anew for each call, so what is not asked for costs nothing. A running run has not ended,
+ * which is said for the sake of the index. Sizes are added up before any result is read.
+ */
+const listStatement = `
+  select ${listedColumns}, r.last_seq, r.found
+  from (
+    select f.*, count(*) over () as found,
+           sum(${bytesOfResult}) over (order by created_at desc, id desc) - (${bytesOfResult}) as before
+    from (
+      select r.*, c.last_seq
+      from runs r join cursors c on c.run_id = r.id
+      where r.project_id = $1
+        and r.deleted_at is null
+        and ($2::uuid is null or r.flow_id = $2)
+        and ($3::text is null or r.status = $3)
+        and ($3 is distinct from 'running' or r.ended_at is null)
+        and ($4::text is null or r.agent_status = $4)
+        and ($5::text is null or r.trigger_type = $5)
+        and ($6::text is null or r.session_id = $6)
+        and ($7::text[] is null or label_pairs(r.labels) @> $7)
+        and ($8::timestamptz is null or r.created_at >= $8)
+        and ($9::timestamptz is null or r.created_at < $9)
+        and ($10::timestamptz is null or (r.created_at, r.id) < ($10, $11::uuid))
+      order by r.created_at desc, r.id desc
+      limit $12
+    ) f
+  ) r
+  where r.before < $13
+  order by r.created_at desc, r.id desc`;

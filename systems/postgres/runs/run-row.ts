@@ -1,0 +1,130 @@
+import type { EndCause } from '../../../core/end-cause.ts';
+import type { AgentStatus, Run, RunStatus, TriggerType, WebhookState } from '../../../core/run.ts';
+import type { ConfigField } from '../../../core/run-config.ts';
+
+/** Of `runs r` and `cursors c`: all that a Run is made of, but its prompt, which may be long. */
+export const listedColumns = `
+  r.id, r.flow_id, r.project_id, r.name, r.labels, r.status, r.agent_status, r.trigger_type,
+  r.partial_messages, r.timeout_seconds, r.session_id, r.created_at, r.started_at,
+  r.ended_at, r.deleted_at, r.end_cause, r.end_detail, r.exit_code, r.result, r.structured_output,
+  r.input_tokens, r.output_tokens, r.cache_read_input_tokens, r.cache_creation_input_tokens,
+  r.cost_usd, r.num_turns, r.key_name, r.key_created_by, r.webhook_state, r.webhook_attempts,
+  r.webhook_last_status, r.mcp_server_names, r.host_id, r.generation, r.workflow_id,
+  r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.config_fields,
+  r.awake, r.request_id`;
+
+export const runColumns = `${listedColumns}, r.prompt`;
+
+export const selectRuns = `
+  select ${runColumns}, c.last_seq from runs r join cursors c on c.run_id = r.id`;
+
+export interface RunRow {
+  id: string;
+  flow_id: string;
+  project_id: string;
+  name: string | null;
+  labels: string;
+  status: RunStatus;
+  agent_status: AgentStatus | null;
+  trigger_type: TriggerType;
+  prompt: string;
+  partial_messages: boolean;
+  timeout_seconds: number;
+  model: string | null;
+  max_turns: number | null;
+  max_budget_usd: number | null;
+  session_id: string | null;
+  awake: boolean;
+  created_at: Date;
+  started_at: Date | null;
+  ended_at: Date | null;
+  deleted_at: Date | null;
+  end_cause: EndCause | null;
+  end_detail: string | null;
+  exit_code: number | null;
+  result: string | null;
+  structured_output: string | null;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_input_tokens: number;
+  cache_creation_input_tokens: number;
+  cost_usd: number | null;
+  num_turns: number;
+  key_name: string;
+  key_created_by: string;
+  webhook_state: WebhookState;
+  webhook_attempts: number;
+  webhook_last_status: number | null;
+  mcp_server_names: string[];
+  retry_of: string | null;
+  config_fields: ConfigField[];
+  request_id: string | null;
+  host_id: string | null;
+  generation: number;
+  workflow_id: string;
+  workflow_started_at: Date | null;
+  last_seq: number;
+}
+
+/** A run as lists show it. */
+export type ListedRun = Omit<Run, 'prompt'>;
+export type ListedRunRow = Omit<RunRow, 'prompt'>;
+
+export const toRun = (row: RunRow): Run => ({ ...toListedRun(row), prompt: row.prompt });
+
+export function toListedRun(row: ListedRunRow): ListedRun {
+  return {
+    runId: row.id,
+    flowId: row.flow_id,
+    projectId: row.project_id,
+    name: row.name,
+    // Written by admission and by changes of labels alone, from a map of strings.
+    labels: JSON.parse(row.labels) as Run['labels'],
+    status: row.status,
+    agentStatus: row.agent_status,
+    triggerType: row.trigger_type,
+    partialMessages: row.partial_messages,
+    timeoutSeconds: row.timeout_seconds,
+    model: row.model,
+    maxTurns: row.max_turns,
+    maxBudgetUsd: row.max_budget_usd,
+    sessionId: row.session_id,
+    awake: row.awake,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    deletedAt: row.deleted_at,
+    endCause: row.end_cause,
+    endDetail: row.end_detail,
+    exitCode: row.exit_code,
+    result: row.result,
+    structuredOutput: row.structured_output,
+    usage: usageOf(row),
+    costUsd: row.cost_usd,
+    numTurns: row.num_turns,
+    createdBy: { keyName: row.key_name, createdBy: row.key_created_by },
+    webhook: {
+      state: row.webhook_state,
+      attempts: row.webhook_attempts,
+      lastStatus: row.webhook_last_status,
+    },
+    mcpServerNames: row.mcp_server_names,
+    retryOf: row.retry_of,
+    configFields: row.config_fields,
+    requestId: row.request_id,
+    hostId: row.host_id,
+    generation: row.generation,
+    workflowId: row.workflow_id,
+    workflowStartedAt: row.workflow_started_at,
+    lastSeq: row.last_seq,
+  };
+}
+
+function usageOf(row: ListedRunRow): Run['usage'] {
+  return {
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    cacheReadInputTokens: row.cache_read_input_tokens,
+    cacheCreationInputTokens: row.cache_creation_input_tokens,
+  };
+}

@@ -1,0 +1,137 @@
+import type { EndCause } from '../../../core/end-cause.ts';
+import type { LabelChange } from '../../../core/labels.ts';
+import { storableText } from '../../../core/plain-text.ts';
+import type { AgentStatus, Run } from '../../../core/run.ts';
+import { readSandboxPlan } from '../admission/sandbox-plan.ts';
+import type { Sealer } from '../admission/seal.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import type { SnapshotOf } from '../files/file-store.ts';
+import { hasLease } from '../log/fencing.ts';
+import { type EndRunRequest, endRun } from './end-run.ts';
+import { findRun } from './find-run.ts';
+import { changeLabels } from './run-labels.ts';
+import { listRuns, type RunListQuery } from './run-list.ts';
+import { type RunRow, selectRuns, toRun } from './run-row.ts';
+import { readKeptFields } from './trigger-fields.ts';
+
+export interface CauseRequest {
+  runId: string;
+  cause: EndCause;
+  detail: string | null;
+}
+
+/** What this store is the first to know, told once it stands. */
+export interface RunNews {
+  /** `waitedMs`: since its admission. */
+  onStarted?: (started: { runId: string; requestId: string | null; waitedMs: number }) => void;
+  onEnded?: (run: Run) => void;
+}
+
+export type RunStore = ReturnType<typeof createRunStore>;
+
+export function createRunStore(pool: Pool, sealer: Sealer, news: RunNews = {}) {
+  return {
+    /** A deleted run too: its `deletedAt` is set. */
+    find: (runId: string) => findRun(pool, runId),
+    /** Null where a schedule asked for it, and where there is no such run. */
+    requestOf: (runId: string) => findRequest(pool, runId),
+    /** Without those that were deleted. */
+    list: (projectId: string, query: RunListQuery) => listRuns(pool, projectId, query),
+    changeLabels: (runId: string, change: LabelChange) => changeLabels(pool, runId, change),
+    /** The cause that stands, this one or an earlier; null where there is no such run. */
+    recordCause: (request: CauseRequest) => recordCause(pool, request),
+    /** Deletes once: null where there is no such run any more. */
+    markDeleted: (runId: string) => markDeleted(pool, runId),
+    /** Safe to repeat. */
+    markWorkflowStarted: (runId: string) => markWorkflowStarted(pool, runId),
+    /** True the first time. */
+    markStarted: (runId: string, generation: number, agentStatus: AgentStatus) =>
+      markStarted(pool, { runId, generation, agentStatus }, news.onStarted),
+    endRun: (request: EndRunRequest) => endRun(pool, request, news.onEnded),
+    /** Null where there is no such run. */
+    sandboxPlan: (runId: string) => readSandboxPlan(pool, sealer, runId),
+    /** Throws where there is no such run. */
+    keptFields: (runId: string) => readKeptFields(pool, runId),
+    liveOnHost: (hostId: string) => liveOnHost(pool, hostId),
+    /** What the snapshot left out, and why. Changes nothing where another sandbox has followed. */
+    recordSnapshot: (of: SnapshotOf, snapshot: object) => recordSnapshot(pool, of, snapshot),
+  };
+}
+
+async function findRequest(db: Db, runId: string): Promise<string | null> {
+  const text = 'select request_id as id from runs where id = $1';
+  const { rows } = await db.query<{ id: string | null }>(text, [runId]);
+  return rows[0]?.id ?? null;
+}
+
+/** Of two callers at once the later finds the earlier one's cause: the row is read again under lock. */
+async function recordCause(db: Db, request: CauseRequest): Promise<EndCause | null> {
+  const { rows } = await db.query<{ end_cause: EndCause }>(
+    `update runs
+     set end_cause = coalesce(end_cause, $2),
+         end_detail = case when end_cause is null then $3 else end_detail end,
+         end_cause_at = coalesce(end_cause_at, db_clock())
+     where id = $1
+     returning end_cause`,
+    [request.runId, request.cause, request.detail && storableText(request.detail)],
+  );
+  return rows[0]?.end_cause ?? null;
+}
+
+/** Ends nothing by itself, but records the cause where the run is still alive. */
+async function markDeleted(db: Db, runId: string): Promise<Run | null> {
+  const { rowCount } = await db.query(
+    `update runs
+     set deleted_at = db_clock(),
+         end_cause = coalesce(end_cause, 'deleted_by_api'),
+         end_cause_at = coalesce(end_cause_at, db_clock())
+     where id = $1 and deleted_at is null`,
+    [runId],
+  );
+  return rowCount === 1 ? findRun(db, runId) : null;
+}
+
+async function markWorkflowStarted(db: Db, runId: string): Promise<void> {
+  const text = `
+    update runs set workflow_started_at = db_clock()
+    where id = $1 and workflow_started_at is null`;
+  await db.query(text, [runId]);
+}
+
+async function markStarted(
+  db: Db,
+  {
+    runId,
+    generation,
+    agentStatus,
+  }: { runId: string; generation: number; agentStatus: AgentStatus },
+  onStarted?: RunNews['onStarted'],
+): Promise<boolean> {
+  const { rows } = await db.query<{ requestId: string | null; waitedMs: number }>(
+    `update runs set started_at = db_clock(), agent_status = coalesce(agent_status, $3)
+     where id = $1 and generation = $2 and started_at is null and ended_at is null
+     returning request_id as "requestId",
+       (extract(epoch from started_at - created_at) * 1000)::double precision as "waitedMs"`,
+    [runId, generation, agentStatus],
+  );
+  if (!rows[0]) return false;
+  onStarted?.({ runId, ...rows[0] });
+  return true;
+}
+
+async function liveOnHost(db: Db, hostId: string): Promise<Run[]> {
+  const text = `${selectRuns} where r.host_id = $1 and takes_place(r) order by r.created_at, r.id`;
+  const { rows } = await db.query<RunRow>(text, [hostId]);
+  return rows.map(toRun);
+}
+
+async function recordSnapshot(
+  db: Db,
+  { runId, generation, token }: SnapshotOf,
+  snapshot: object,
+): Promise<void> {
+  const text = `
+    update runs r set snapshot = $3
+    where r.id = $1 and r.generation = $2 and ${hasLease('r.id', '$4')}`;
+  await db.query(text, [runId, generation, JSON.stringify(snapshot), token ?? null]);
+}

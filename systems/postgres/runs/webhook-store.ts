@@ -1,0 +1,165 @@
+// One delivery, several attempts. An attempt is claimed before it is made, by a row that only one
+// caller can insert: a worker that dies in between has used it up, so no attempt is made twice.
+
+import { storableText } from '../../../core/plain-text.ts';
+import type { WebhookState } from '../../../core/run.ts';
+import { ensureWebhookSecret } from '../accounts/webhook-secret.ts';
+import type { Sealer } from '../admission/seal.ts';
+import type { Db, Pool } from '../client/pool.ts';
+
+interface Delivery {
+  url: string;
+  body: string;
+  deliveryId: string;
+  /** Of the request that asked for the run. */
+  requestId: string | null;
+}
+
+export type ClaimedAttempt =
+  | (Delivery & { secret: string; attempt: number })
+  /** Nothing to send: the receiver has it. */
+  | { done: number }
+  /** Nothing to send: another made this attempt, or no webhook is owed. */
+  | { refused: 'taken' | 'none' }
+  /** One will be owed when the run ends. */
+  | { unended: true };
+
+export interface AttemptResult {
+  /** Null where no answer came. */
+  status: number | null;
+  error: string | null;
+  delivery?: number;
+}
+
+export interface MadeAttempt {
+  /** 0 for the run's own; the n-th that an operator asked for has n. */
+  delivery: number;
+  attempt: number;
+  startedAt: Date;
+  /** Null while it is under way, or where nobody knows what came of it. */
+  finishedAt: Date | null;
+  status: number | null;
+  error: string | null;
+}
+
+export type WebhookStore = ReturnType<typeof createWebhookStore>;
+
+export function createWebhookStore(pool: Pool, sealer: Sealer) {
+  return {
+    /**
+     * Attempts count from 1. `delivery` is 0 for the one that the run owes, n for the n-th that an
+     * operator asked for, which is made whatever came of those before.
+     */
+    claimAttempt: (runId: string, attempt: number, delivery = 0) =>
+      claimAttempt(pool, sealer, { runId, attempt, delivery }),
+    /** A status of 2xx settles the delivery. */
+    recordAttempt: (runId: string, attempt: number, result: AttemptResult) =>
+      recordAttempt(pool, { runId, attempt, delivery: result.delivery ?? 0 }, result),
+    /** All that were made, in their order. */
+    attempts: (runId: string) => listAttempts(pool, runId),
+    /**
+     * The number of a further delivery, for an operator who asks for one. Null where none was made
+     * yet, or the first is still under way.
+     */
+    claimRedelivery: (runId: string) => claimRedelivery(pool, runId),
+    /** No further attempt will be made. A delivery that succeeded stays one. */
+    drop: (runId: string) => dropWebhook(pool, runId),
+  };
+}
+
+interface AttemptId {
+  runId: string;
+  attempt: number;
+  delivery: number;
+}
+
+async function claimAttempt(pool: Pool, sealer: Sealer, id: AttemptId): Promise<ClaimedAttempt> {
+  const owed = await readState(pool, id.runId);
+  if (owed?.state === 'waiting') return { unended: true };
+  if (owed === null || !owed.has_body) return { refused: 'none' };
+  if (owed.state === 'delivered' && id.delivery === 0) return { done: owed.last_status ?? 0 };
+  // Before the claim, so that a failure here uses up no attempt.
+  const secret = await ensureWebhookSecret(pool, sealer, owed.project_id);
+  const claimed = await insertAttempt(pool, id);
+  return claimed ? { ...claimed, secret, attempt: id.attempt } : { refused: 'taken' };
+}
+
+interface OwedRow {
+  project_id: string;
+  state: WebhookState;
+  has_body: boolean;
+  last_status: number | null;
+}
+
+async function readState(db: Db, runId: string): Promise<OwedRow | null> {
+  const { rows } = await db.query<OwedRow>(
+    `select project_id, webhook_state as state, webhook_body is not null as has_body,
+       webhook_last_status as last_status
+     from runs where id = $1`,
+    [runId],
+  );
+  return rows[0] ?? null;
+}
+
+async function insertAttempt(
+  db: Db,
+  { runId, attempt, delivery }: AttemptId,
+): Promise<Delivery | null> {
+  const { rows } = await db.query<Delivery>(
+    `with claimed as (
+       insert into webhook_attempts (run_id, delivery, attempt)
+       select id, $3, $2 from runs
+       where id = $1 and (webhook_state = 'pending' or $3 > 0)
+       on conflict do nothing
+       returning run_id
+     )
+     update runs r set webhook_attempts = r.webhook_attempts + 1 from claimed
+     where r.id = claimed.run_id
+     returning r.callback_url as url, r.webhook_body as body,
+               r.webhook_delivery_id as "deliveryId", r.request_id as "requestId"`,
+    [runId, attempt, delivery],
+  );
+  return rows[0] ?? null;
+}
+
+async function recordAttempt(db: Db, id: AttemptId, result: AttemptResult): Promise<void> {
+  await db.query(
+    `with recorded as (
+       update webhook_attempts set finished_at = db_clock(), status = $4, error = $5
+       where run_id = $1 and delivery = $3 and attempt = $2
+       returning run_id
+     )
+     update runs r
+     set webhook_last_status = $4,
+         webhook_state = case when $4 between 200 and 299 then 'delivered' else webhook_state end
+     from recorded
+     where r.id = recorded.run_id and r.webhook_state <> 'delivered'`,
+    [id.runId, id.attempt, id.delivery, result.status, result.error && storableText(result.error)],
+  );
+}
+
+async function dropWebhook(db: Db, runId: string): Promise<void> {
+  const text = `
+    update runs set webhook_state = 'dropped' where id = $1 and webhook_state = 'pending'`;
+  await db.query(text, [runId]);
+}
+
+async function listAttempts(db: Db, runId: string): Promise<MadeAttempt[]> {
+  const { rows } = await db.query<MadeAttempt>(
+    `select delivery, attempt, started_at as "startedAt", finished_at as "finishedAt", status, error
+     from webhook_attempts where run_id = $1
+     order by delivery, attempt`,
+    [runId],
+  );
+  return rows;
+}
+
+async function claimRedelivery(db: Db, runId: string): Promise<number | null> {
+  const { rows } = await db.query<{ delivery: number }>(
+    `update runs set webhook_redeliveries = webhook_redeliveries + 1
+     where id = $1 and webhook_state in ('delivered', 'dropped') and webhook_body is not null
+     returning webhook_redeliveries as delivery`,
+    [runId],
+  );
+  return rows[0]?.delivery ?? null;
+}

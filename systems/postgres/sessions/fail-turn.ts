@@ -1,0 +1,84 @@
+import type { NotGiven } from '../../../core/chat.ts';
+import { type Frame, statusFrame } from '../../../core/frame.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inTransaction } from '../client/transaction.ts';
+import type { SnapshotOf } from '../files/file-store.ts';
+import { appendOwnFrames } from '../log/append-frames.ts';
+
+/**
+ * The sandbox of this number came to nothing: the message that it was wanted for fails and says why,
+ * the session stays, and its place is given back unless other messages are left. The number counts as
+ * used, so a second call changes nothing, and so does one after the session's end. Whether it did.
+ */
+export function giveUpTurn(
+  pool: Pool,
+  { runId, generation }: SnapshotOf,
+  notGiven: NotGiven,
+): Promise<boolean> {
+  return inTransaction(pool, async (db) => {
+    // Every writer of a log takes its cursor before its run.
+    await db.query('select from cursors where run_id = $1 for update', [runId]);
+    const { rowCount } = await db.query(
+      `update runs set generation = $2 + 1, host_id = null, status = 'sleep'
+       where id = $1 and generation <= $2 and end_cause is null`,
+      [runId, generation],
+    );
+    if (rowCount !== 1) return false;
+    const failed = await failOldest(db, runId, notGiven);
+    if (failed !== null) {
+      await appendOwnFrames(db, {
+        runId,
+        frames: failureFrames(failed, notGiven),
+        facts: { agentStatus: 'error' },
+      });
+      await db.query('update sessions set idle_since = db_clock() where run_id = $1', [runId]);
+    }
+    await db.query('update runs set awake = session_has_work(id) where id = $1', [runId]);
+    return true;
+  });
+}
+
+export interface FailedTurn {
+  messageId: string;
+  text: string;
+  sessionId: string;
+  /** The log has it already. */
+  isTold: boolean;
+}
+
+async function failOldest(
+  db: Db,
+  runId: string,
+  { error, reason }: NotGiven,
+): Promise<FailedTurn | null> {
+  const { rows } = await db.query<FailedTurn>(
+    `update session_messages m
+     set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3, attempts = m.attempts + 1
+     from sessions s
+     where s.run_id = m.run_id and m.id = (
+       select o.id from session_messages o
+       where o.run_id = $1 and o.ended_at is null order by o.position limit 1
+     )
+     returning m.id as "messageId", m.text, s.session_id as "sessionId", m.attempts > 1 as "isTold"`,
+    [runId, reason, error],
+  );
+  return rows[0] ?? null;
+}
+
+/** The reason stands where the agent's answer would. */
+export function failureFrames(
+  { messageId, text, sessionId, isTold }: FailedTurn,
+  { error, reason }: NotGiven,
+): Frame[] {
+  const frame = (event: string, data: object): Frame => ({
+    event,
+    data: JSON.stringify(data),
+    channel: 'chat',
+  });
+  return [
+    ...(isTold ? [] : [frame('user_message', { messageId, text })]),
+    frame('chat_output', { text: reason }),
+    statusFrame('error'),
+    frame('turn_end', { exitCode: 1, sessionId, messageId, error }),
+  ];
+}

@@ -1,0 +1,130 @@
+import { limits } from '../../../core/limits.ts';
+import type { Run, Usage } from '../../../core/run.ts';
+import { idleSessions } from '../admission/idle-sessions.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inTransaction } from '../client/transaction.ts';
+import { type RunRow, runColumns, selectRuns, toRun } from '../runs/run-row.ts';
+import {
+  type MessageFiles,
+  type NewMessage,
+  rehearseWithFiles,
+  storeMessage,
+  storeWithFiles,
+} from './store-message.ts';
+
+export type { NewMessage, StoredMessage } from './store-message.ts';
+
+/** Null until its turn has ended. */
+export interface MessageEnd {
+  exitCode: number;
+  /** Null where its agent has ended it, well or not. */
+  error: string | null;
+  reply: string | null;
+  usage: Usage | null;
+  costUsd: number | null;
+}
+
+export type MessageStore = ReturnType<typeof createMessageStore>;
+
+/** What users say to sessions. */
+export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hostUnseenMs) {
+  return {
+    store: (message: NewMessage) => storeMessage(pool, message, hostUnseenMs),
+    /** What the next would answer; changes nothing, so that only what will be stored is sent. */
+    rehearseWithFiles: (message: NewMessage, files: MessageFiles) =>
+      rehearseWithFiles(pool, message, { ...files, hostUnseenMs }),
+    storeWithFiles: (message: NewMessage, files: MessageFiles) =>
+      storeWithFiles(pool, message, { ...files, hostUnseenMs }),
+    /** The one whose turn goes on, in whatever sandbox: told to those who watch, and not ended. */
+    present: (runId: string) => findPresent(pool, runId),
+    /** Takes it back where no agent was given it yet and its turn has not ended; whether it did. */
+    withdraw: (runId: string, messageId: string) => withdraw(pool, runId, messageId),
+    markSignalled: (messageId: string) => markSignalled(pool, messageId),
+    end: (messageId: string) => findEnd(pool, messageId),
+    /** How many come before it now, the one that is being worked on included. */
+    position: (messageId: string) => countBefore(pool, messageId),
+    /** Sessions with messages of which nobody has told their workflows, each with its oldest. */
+    unsignalled: (olderThanMs: number) => unsignalled(pool, olderThanMs),
+    /** The project's session that has had nothing to do for longest, of those that are awake. */
+    longestIdle: (projectId: string) => longestIdle(pool, projectId),
+  };
+}
+
+async function findPresent(db: Db, runId: string): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from session_messages
+     where run_id = $1 and ended_at is null and attempts > 0 order by position limit 1`,
+    [runId],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** Behind the session's log: whoever says something of a message there has not begun, or is done. */
+function withdraw(pool: Pool, runId: string, messageId: string): Promise<boolean> {
+  return inTransaction(pool, async (db) => {
+    await db.query('select from cursors where run_id = $1 for update', [runId]);
+    const { rowCount } = await db.query(
+      `delete from session_messages
+       where id = $1 and run_id = $2 and attempts = 0 and ended_at is null`,
+      [messageId, runId],
+    );
+    return rowCount === 1;
+  });
+}
+
+async function markSignalled(db: Db, messageId: string): Promise<void> {
+  const text = 'update session_messages set signalled_at = db_clock() where id = $1';
+  await db.query({ name: 'mark_signalled', text, values: [messageId] });
+}
+
+async function findEnd(db: Db, messageId: string): Promise<MessageEnd | null> {
+  const { rows } = await db.query<Omit<MessageEnd, 'usage'> & { usage: string | null }>(
+    `select exit_code as "exitCode", case when exit_code <> 0 then error end as error, reply, usage,
+            cost_usd as "costUsd"
+     from session_messages where id = $1 and ended_at is not null`,
+    [messageId],
+  );
+  const row = rows[0];
+  if (!row) return null;
+  // Written with the end of the turn, from a Usage.
+  return { ...row, usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage) };
+}
+
+async function countBefore(db: Db, messageId: string): Promise<number> {
+  const { rows } = await db.query<{ before: number }>(
+    `select count(*)::integer as before
+     from session_messages m
+     join session_messages o on o.run_id = m.run_id and o.position < m.position
+     where m.id = $1 and o.ended_at is null`,
+    [messageId],
+  );
+  return rows[0]?.before ?? 0;
+}
+
+async function unsignalled(
+  db: Db,
+  olderThanMs: number,
+): Promise<{ run: Run; messageId: string }[]> {
+  const { rows } = await db.query<RunRow & { message_id: string }>(
+    `select ${runColumns}, c.last_seq, m.message_id
+     from (
+       select distinct on (run_id) run_id, id as message_id from session_messages
+       where ended_at is null and signalled_at is null
+         and created_at < db_clock() - $1 * interval '1 ms'
+       order by run_id, position limit 200
+     ) m
+     join runs r on r.id = m.run_id
+     join cursors c on c.run_id = r.id`,
+    [olderThanMs],
+  );
+  return rows.map((row) => ({ run: toRun(row), messageId: row.message_id }));
+}
+
+async function longestIdle(db: Db, projectId: string): Promise<Run | null> {
+  const { rows } = await db.query<RunRow>(
+    `${selectRuns} join (${idleSessions}) i on i.id = r.id
+     where r.project_id = $1 order by i.goes_on, i.idle_since limit 1`,
+    [projectId],
+  );
+  return rows[0] ? toRun(rows[0]) : null;
+}

@@ -1,0 +1,111 @@
+import type { Labels, Run } from '../../../core/run.ts';
+import type { RunConfig } from '../../../core/run-config.ts';
+import { sealContext } from '../admission/run-config-store.ts';
+import type { Sealer } from '../admission/seal.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inTransaction } from '../client/transaction.ts';
+import { findRun } from '../runs/find-run.ts';
+import { sealSessionConfig } from './session-config-store.ts';
+
+export interface SessionOpening {
+  runId: string;
+  sessionId: string;
+  /** Chosen by whoever asks, who may have asked before; else it is new. */
+  isIdGiven: boolean;
+  flowId: string;
+  projectId: string;
+  keyId: string | null;
+  keyName: string;
+  keyCreatedBy: string;
+  requestId: string | null;
+  name: string | null;
+  labels: Labels;
+  partialMessages: boolean;
+  /** Of each turn. */
+  timeoutSeconds: number;
+  model: string | null;
+  mcpServerNames: string[];
+  config: RunConfig;
+}
+
+/**
+ * The id's owner is settled by its index: of two at once the later finds the earlier one's run.
+ * `unsettled`: it may be one that a restoration has lost, which is not found out yet.
+ */
+export async function openSession(
+  pool: Pool,
+  sealer: Sealer,
+  opening: SessionOpening,
+): Promise<Run | 'unsettled'> {
+  const known = await findOpened(pool, opening);
+  if (known !== null) return known;
+  const made = await inTransaction(pool, async (db) => {
+    await insertRun(db, sealer, opening);
+    const isOurs = await insertSession(db, sealer, opening);
+    return isOurs ? findRun(db, opening.runId) : Promise.reject(new SessionTaken());
+  }).catch((error: unknown) => {
+    if (error instanceof SessionTaken) return findOpened(pool, opening);
+    throw error;
+  });
+  if (made === null) throw new Error('a session vanished while it was opened');
+  return made;
+}
+
+/** Takes back the run that was made for it. */
+class SessionTaken extends Error {}
+
+/** Both are asked at one moment: what is settled meanwhile is found. */
+async function findOpened(
+  db: Db,
+  { flowId, sessionId, isIdGiven }: SessionOpening,
+): Promise<Run | 'unsettled' | null> {
+  const { rows } = await db.query<{ run_id: string | null; unsettled: boolean }>(
+    `select
+       (select run_id from sessions where flow_id = $1 and session_id = $2) as run_id,
+       exists (select from restorations where settled_at is null) as unsettled`,
+    [flowId, sessionId],
+  );
+  const { run_id: runId = null, unsettled = false } = rows[0] ?? {};
+  if (runId !== null) return findRun(db, runId);
+  return unsettled && isIdGiven ? 'unsettled' : null;
+}
+
+async function insertRun(db: Db, sealer: Sealer, opening: SessionOpening): Promise<void> {
+  await db.query(
+    `insert into runs (
+       id, flow_id, project_id, session_id, trigger_type, name, labels, prompt, partial_messages,
+       key_id, key_name, key_created_by, mcp_server_names, timeout_seconds, model, status,
+       workflow_id, context_sealed, request_id
+     ) values ($1, $2, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15,
+       $16)`,
+    [
+      opening.runId,
+      opening.flowId,
+      opening.projectId,
+      opening.sessionId,
+      opening.name,
+      JSON.stringify(opening.labels),
+      opening.partialMessages,
+      opening.keyId,
+      opening.keyName,
+      opening.keyCreatedBy,
+      opening.mcpServerNames,
+      opening.timeoutSeconds,
+      opening.model,
+      `session/${opening.runId}`,
+      sealContext(sealer, opening.runId, opening.config.context),
+      opening.requestId,
+    ],
+  );
+  await db.query('insert into cursors (run_id) values ($1)', [opening.runId]);
+}
+
+async function insertSession(db: Db, sealer: Sealer, opening: SessionOpening): Promise<boolean> {
+  const { runId, flowId, sessionId, config } = opening;
+  const { rowCount } = await db.query(
+    `insert into sessions (run_id, flow_id, session_id, config_sealed) values ($1, $2, $3, $4)
+     on conflict (flow_id, session_id) do nothing`,
+    [runId, flowId, sessionId, sealSessionConfig(sealer, runId, config)],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,91 @@
+import type { RunConfig } from '../../../core/run-config.ts';
+import type { SessionConfig } from '../../../core/session.ts';
+import type { Sealer } from '../admission/seal.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inTransaction } from '../client/transaction.ts';
+
+export function sealSessionConfig(sealer: Sealer, runId: string, config: RunConfig): Buffer {
+  return sealer.seal(JSON.stringify(config), contextOf(runId));
+}
+
+interface ConfigRow {
+  sealed: Buffer;
+  version: number;
+}
+
+function openRow(sealer: Sealer, runId: string, row: ConfigRow | undefined): SessionConfig | null {
+  if (row === undefined) return null;
+  // The seal proves that this text was written by sealSessionConfig.
+  const config = JSON.parse(sealer.open(row.sealed, contextOf(runId))) as RunConfig;
+  return { config, version: row.version };
+}
+
+export async function readSessionConfig(
+  db: Db,
+  sealer: Sealer,
+  { runId, unlessAcknowledgedBy }: { runId: string; unlessAcknowledgedBy: number },
+): Promise<SessionConfig | null> {
+  const { rows } = await db.query<ConfigRow>(
+    `select config_sealed as sealed, config_version as version from sessions
+     where run_id = $1 and acknowledged_generation < $2 and config_sealed is not null`,
+    [runId, unlessAcknowledgedBy],
+  );
+  return openRow(sealer, runId, rows[0]);
+}
+
+/** Nothing in that sandbox is told it again. Safe to repeat. */
+export async function acknowledgeSessionConfig(
+  db: Db,
+  { runId, generation, version }: { runId: string; generation: number; version: number },
+): Promise<void> {
+  await db.query(
+    `update sessions set acknowledged_generation = $2, started_config_version = $3
+     where run_id = $1 and acknowledged_generation < $2`,
+    [runId, generation, version],
+  );
+}
+
+/** Of two changes at once the later sees the earlier. The run before the session, as everywhere. */
+export function changeSessionConfig(
+  pool: Pool,
+  sealer: Sealer,
+  { runId, change }: { runId: string; change: (config: RunConfig) => RunConfig },
+): Promise<RunConfig | null> {
+  return inTransaction(pool, async (db) => {
+    await db.query('select from runs where id = $1 for no key update', [runId]);
+    const { rows } = await db.query<ConfigRow>(
+      `select config_sealed as sealed, config_version as version from sessions
+       where run_id = $1 and config_sealed is not null for no key update`,
+      [runId],
+    );
+    const known = openRow(sealer, runId, rows[0]);
+    if (known === null) return null;
+    const config = change(known.config);
+    await db.query(
+      `update sessions set config_sealed = $2, config_version = config_version + 1
+       where run_id = $1`,
+      [runId, sealSessionConfig(sealer, runId, config)],
+    );
+    await nameServers(db, runId, config);
+    return config;
+  });
+}
+
+/** In the run's record, as admission names them: those of the flow too where they are merged. */
+async function nameServers(
+  db: Db,
+  runId: string,
+  { mcpServers, mcpMode }: RunConfig,
+): Promise<void> {
+  await db.query(
+    `update runs r
+     set mcp_server_names = array(
+       select distinct s.name
+       from unnest($2::text[] || case when $3 then f.mcp_server_names end) s(name) order by 1
+     )
+     from flows f where r.id = $1 and f.id = r.flow_id`,
+    [runId, Object.keys(mcpServers), mcpMode === 'merge'],
+  );
+}
+
+const contextOf = (runId: string): string => `session:${runId}`;

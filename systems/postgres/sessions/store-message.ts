@@ -1,0 +1,102 @@
+import { limits } from '../../../core/limits.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inRehearsal, inTransaction } from '../client/transaction.ts';
+import { FilesRefused, orRefusal } from '../files/files-refused.ts';
+import {
+  type FilesToGive,
+  type GiveRefusal,
+  planChange,
+  shareFiles,
+} from '../files/input-files.ts';
+import { keepMessageFiles } from './turn-files.ts';
+
+export interface NewMessage {
+  runId: string;
+  messageId: string;
+  clientMessageId: string | null;
+  text: string;
+}
+
+export type MessageRefusal = 'QUEUE_FULL' | 'RUNNER_OFFLINE' | 'CONCURRENT_LIMIT';
+
+export type StoredMessage =
+  /** `position`: how many come before it, the one that is being worked on included. */
+  | { outcome: 'stored' | 'known'; messageId: string; position: number }
+  | { outcome: 'gone' }
+  | { outcome: 'refused'; reason: MessageRefusal; limit: number | null; current: number | null };
+
+export interface MessageFiles {
+  flowId: string;
+  given: FilesToGive;
+}
+
+type StoreRow =
+  | { outcome: 'stored' | 'known'; message_id: string; position: number }
+  | { outcome: 'gone' }
+  | { outcome: MessageRefusal; limit: number | null; current: number | null };
+
+export async function storeMessage(
+  db: Db,
+  message: NewMessage,
+  hostUnseenMs: number,
+): Promise<StoredMessage> {
+  const text = `
+    select outcome, message_id, position, "limit", current
+    from store_message($1, $2, $3, $4, $5, $6)`;
+  const values = [
+    message.runId,
+    message.messageId,
+    message.clientMessageId,
+    message.text,
+    limits.sessionQueueMax,
+    `${hostUnseenMs} ms`,
+  ];
+  const { rows } = await db.query<StoreRow>({ name: 'store_message', text, values });
+  const row = rows[0];
+  if (!row) throw new Error('storing a message gave no answer');
+  switch (row.outcome) {
+    case 'stored':
+    case 'known':
+      return { outcome: row.outcome, messageId: row.message_id, position: row.position };
+    case 'gone':
+      return { outcome: 'gone' };
+    default:
+      return {
+        outcome: 'refused',
+        reason: row.outcome,
+        limit: row.limit,
+        current: row.current,
+      };
+  }
+}
+
+/** The message and its files, or neither. One that is known keeps the files that it came with. */
+export function storeWithFiles(
+  pool: Pool,
+  message: NewMessage,
+  { flowId, given, hostUnseenMs }: MessageFiles & { hostUnseenMs: number },
+): Promise<StoredMessage | GiveRefusal> {
+  const stored = inTransaction(pool, async (db) => {
+    const answer = await storeMessage(db, message, hostUnseenMs);
+    if (answer.outcome !== 'stored') return answer;
+    const shared = await shareFiles(db, flowId, given);
+    if (shared.outcome !== 'given') throw new FilesRefused(shared);
+    await keepMessageFiles(db, answer.messageId, given.files);
+    return answer;
+  });
+  return orRefusal(stored);
+}
+
+/** What is wrong with a request is said before what stands in its way for now. */
+export function rehearseWithFiles(
+  pool: Pool,
+  message: NewMessage,
+  { flowId, given, hostUnseenMs }: MessageFiles & { hostUnseenMs: number },
+): Promise<StoredMessage | GiveRefusal> {
+  return inRehearsal(pool, async (db) => {
+    const stored = await storeMessage(db, message, hostUnseenMs);
+    if (stored.outcome === 'known' || stored.outcome === 'gone') return stored;
+    const plan = await planChange(db, flowId, given);
+    return plan.outcome === 'fits' ? stored : plan;
+  });
+}

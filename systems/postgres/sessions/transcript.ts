@@ -1,0 +1,46 @@
+import type { FileEntry } from '../../../core/file-entry.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inTransaction } from '../client/transaction.ts';
+import type { SnapshotOf } from '../files/file-store.ts';
+import { lockGeneration } from '../log/fencing.ts';
+
+/**
+ * All at once; the content must have been stored before. False, and nothing is changed, where another
+ * sandbox has followed, or another looks after this one.
+ */
+export function replaceTranscript(
+  pool: Pool,
+  of: SnapshotOf,
+  entries: FileEntry[],
+): Promise<boolean> {
+  const { runId } = of;
+  return inTransaction(pool, async (db) => {
+    if (!(await lockGeneration(db, of))) return false;
+    await db.query('delete from session_transcripts where run_id = $1', [runId]);
+    await db.query(
+      `insert into session_transcripts (run_id, path, sha256, size, mode, modified_at)
+       select $1, f.path, decode(f.sha256, 'hex'), f.size, f.mode, f.modified_at
+       from unnest($2::text[], $3::text[], $4::bigint[], $5::integer[], $6::timestamptz[])
+         f(path, sha256, size, mode, modified_at)`,
+      [
+        runId,
+        entries.map((entry) => entry.path),
+        entries.map((entry) => entry.sha256),
+        entries.map((entry) => entry.size),
+        entries.map((entry) => entry.mode),
+        entries.map((entry) => entry.modifiedAt.toISOString()),
+      ],
+    );
+    return true;
+  });
+}
+
+export async function listTranscript(db: Db, runId: string): Promise<FileEntry[]> {
+  const { rows } = await db.query<FileEntry>(
+    `select path, size, encode(sha256, 'hex') as sha256, mode, 'run' as scope,
+            modified_at as "modifiedAt"
+     from session_transcripts where run_id = $1 order by path`,
+    [runId],
+  );
+  return rows;
+}

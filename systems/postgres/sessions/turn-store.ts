@@ -1,0 +1,249 @@
+import type { ExpectedTurn, NotGiven, TurnError } from '../../../core/chat.ts';
+import type { FileEntry } from '../../../core/file-entry.ts';
+import type { StoredFrame } from '../../../core/frame.ts';
+import type { GivenFile } from '../../../core/host-request.ts';
+import { limits } from '../../../core/limits.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inTransaction } from '../client/transaction.ts';
+import type { SnapshotOf } from '../files/file-store.ts';
+import { appendOwnFrames } from '../log/append-frames.ts';
+import { hasLease } from '../log/fencing.ts';
+import { giveUpTurn } from './fail-turn.ts';
+import { listTranscript, replaceTranscript } from './transcript.ts';
+import { dropFile, findWaitingFiles, refuseTurn, settleFiles } from './turn-files.ts';
+
+/** A sandbox of a session, in the hands of whoever holds the lease of its log. */
+export interface HeldSession {
+  runId: string;
+  generation: number;
+  token: number;
+}
+
+export type ClaimedTurn =
+  | {
+      outcome: 'turn';
+      messageId: string;
+      text: string;
+      accepted: boolean;
+      startedAt: Date;
+      /** Since it was stored. */
+      waitedMs: number | null;
+      /** Files may be waiting for this turn; false where none that was given before it is. */
+      filesMayWait: boolean;
+      /** That it was given to an agent, for those who watch; null where they were told before. */
+      told: StoredFrame | null;
+    }
+  | { outcome: 'none' }
+  /** The sandbox has another configuration than the session by now. */
+  | { outcome: 'reconfigure' }
+  /** It is not this sandbox that goes on with the session. */
+  | { outcome: 'over' };
+
+export type SessionPlace =
+  | { outcome: 'placed'; hostId: string; generation: number }
+  | { outcome: 'full' }
+  /** There is nothing to do for which it would be woken up. */
+  | { outcome: 'asleep' }
+  | { outcome: 'over' };
+
+export type TurnStore = ReturnType<typeof createTurnStore>;
+
+/** The life of a session's sandboxes, and the turns in it. */
+export function createTurnStore(pool: Pool, hostUnseenMs: number = limits.hostUnseenMs) {
+  return {
+    claimPlace: (runId: string, after: number) => claimPlace(pool, { runId, after, hostUnseenMs }),
+    /** The frames that say so to those who watch; null where it was said before. */
+    markStarted: (held: HeldSession) => markStarted(pool, held),
+    claim: (held: HeldSession) => claimTurn(pool, held),
+    /** Fails the oldest message, for which no sandbox of this number was to be had. */
+    giveUp: (of: SnapshotOf, why: NotGiven) => giveUpTurn(pool, of, why),
+    waitingFiles: (held: HeldSession, messageId: string) => findWaitingFiles(pool, held, messageId),
+    settleFiles: (held: HeldSession, files: GivenFile[]) => settleFiles(pool, held, files),
+    dropFile: (held: HeldSession, file: GivenFile) => dropFile(pool, held, file),
+    refuse: (held: HeldSession, turn: { messageId: string; reason: string }) =>
+      refuseTurn(pool, held, turn),
+    /** The message that a sandbox has been given and is not done with. */
+    present: (runId: string, generation: number) => findPresent(pool, runId, generation),
+    /** It is not given to another sandbox when this one is over. */
+    condemn: (held: HeldSession, messageId: string, error: TurnError) =>
+      condemn(pool, held, { messageId, error }),
+    /**
+     * What the sandbox has left is stored; false where another has followed it already. Messages that
+     * are not given to another have failed by this error.
+     */
+    sandboxGone: (runId: string, generation: number, error: string | null = null) =>
+      sandboxGone(pool, { runId, generation }, error),
+    hasWork: (runId: string) => hasWork(pool, runId),
+    /** Since when a session has had nothing to do, in milliseconds; null where it has work. */
+    idleForMs: (runId: string) => idleForMs(pool, runId),
+    replaceTranscript: (of: SnapshotOf, entries: FileEntry[]) =>
+      replaceTranscript(pool, of, entries),
+    /** The moment that a saving begins with. */
+    clock: () => readClock(pool),
+    /** All that is needed to go on is stored, as it was then or later. */
+    markSaved: (of: SnapshotOf, at: Date) => markSaved(pool, of, at),
+    listTranscript: (runId: string) => listTranscript(pool, runId),
+  };
+}
+
+async function claimPlace(
+  db: Db,
+  { runId, after, hostUnseenMs }: { runId: string; after: number; hostUnseenMs: number },
+): Promise<SessionPlace> {
+  const { rows } = await db.query<SessionPlace>(
+    `select outcome, host_id as "hostId", generation from claim_session_place($1, $2, $3)`,
+    [runId, after, `${hostUnseenMs} ms`],
+  );
+  if (!rows[0]) throw new Error('asking for a place gave no answer');
+  return rows[0];
+}
+
+/** In one transaction: a sandbox is told of once, whoever dies when. */
+function markStarted(pool: Pool, held: HeldSession): Promise<StoredFrame[] | null> {
+  return inTransaction(pool, async (db) => {
+    const { runId, generation, token } = held;
+    const lock = 'select from cursors where run_id = $1 and lease_token = $2 for update';
+    if ((await db.query(lock, [runId, token])).rowCount !== 1) return null;
+    // The run before the session, as whoever stores a message takes them.
+    await db.query('select from runs where id = $1 for no key update', [runId]);
+    const { rows } = await db.query<{ sessionId: string }>(
+      `update sessions set started_generation = $2
+       where run_id = $1 and started_generation < $2 returning session_id as "sessionId"`,
+      [runId, generation],
+    );
+    if (!rows[0]) return null;
+    await db.query(
+      `update runs set status = 'running', agent_status = 'idle',
+                       started_at = coalesce(started_at, db_clock())
+       where id = $1 and generation = $2 and ended_at is null`,
+      [runId, generation],
+    );
+    const frames = [
+      { event: 'session_ready', data: JSON.stringify(rows[0]), channel: 'chat' },
+      { event: 'agent_status', data: JSON.stringify({ status: 'idle' }), channel: 'other' },
+    ] as const;
+    const stored = await appendOwnFrames(db, { runId, token, frames: [...frames] });
+    if (stored.outcome === 'fenced') return null;
+    const { firstSeq, at } = stored;
+    return frames.map((frame, index) => ({ ...frame, seq: firstSeq + index, at }));
+  });
+}
+
+interface ClaimRow {
+  outcome: ClaimedTurn['outcome'];
+  message_id: string;
+  message: string;
+  accepted: boolean;
+  started_at: Date;
+  waited_ms: number | null;
+  files_may_wait: boolean;
+  seq: number | null;
+  at: Date;
+  data: string;
+}
+
+/**
+ * Throws where the lease is lost: whoever has it is asked next. The function sees more than the statement
+ * around it, which may not see the message yet, and then knows nothing of its files.
+ */
+async function claimTurn(db: Db, { runId, generation, token }: HeldSession): Promise<ClaimedTurn> {
+  const text = `
+    select t.outcome, t.message_id, t.message, t.accepted, t.started_at, t.seq, t.at, t.data,
+      (extract(epoch from t.started_at - m.created_at) * 1000)::double precision as waited_ms,
+      m.id is null
+      or exists (select from message_files f where f.message_id = m.id)
+      or exists (select from given_files g where g.run_id = c.run_id and g.pending) as files_may_wait
+    from cursors c
+    cross join lateral claim_turn(c.run_id, $2, c.lease_token, $4) t
+    left join session_messages m on m.id = t.message_id
+    where c.run_id = $1 and c.lease_token = $3`;
+  const values = [runId, generation, token, limits.turnTriesMax];
+  const row = (await db.query<ClaimRow>({ name: 'claim_turn', text, values })).rows[0];
+  if (!row) throw new Error('the lease of the log is lost');
+  if (row.outcome !== 'turn') return { outcome: row.outcome };
+  const { seq, at, data } = row;
+  return {
+    outcome: 'turn',
+    messageId: row.message_id,
+    text: row.message,
+    accepted: row.accepted,
+    startedAt: row.started_at,
+    waitedMs: row.waited_ms,
+    filesMayWait: row.files_may_wait,
+    told: seq === null ? null : { seq, at, data, event: 'user_message', channel: 'chat' },
+  };
+}
+
+async function findPresent(
+  db: Db,
+  runId: string,
+  generation: number,
+): Promise<Omit<ExpectedTurn, 'uuid'> | null> {
+  const { rows } = await db.query<Omit<ExpectedTurn, 'uuid'>>(
+    `select id as "messageId", accepted, error from session_messages
+     where run_id = $1 and generation = $2 and ended_at is null order by position limit 1`,
+    [runId, generation],
+  );
+  return rows[0] ?? null;
+}
+
+/** Whoever has it by now does not suffer for one that had it before and wakes up late. */
+async function condemn(
+  db: Db,
+  { runId, generation, token }: HeldSession,
+  { messageId, error }: { messageId: string; error: TurnError },
+): Promise<void> {
+  const text = `
+    update session_messages m set attempts = $4, error = coalesce(m.error, $6)
+    where m.id = $1 and m.run_id = $2 and m.generation = $3 and ${hasLease('m.run_id', '$5')}`;
+  await db.query(text, [messageId, runId, generation, limits.turnTriesMax, token, error]);
+}
+
+async function sandboxGone(
+  db: Db,
+  { runId, generation }: SnapshotOf,
+  error: string | null,
+): Promise<boolean> {
+  const text = 'select session_sandbox_gone($1, $2, $3, $4) as gone';
+  const { rows } = await db.query<{ gone: boolean }>(text, [
+    runId,
+    generation,
+    limits.turnTriesMax,
+    error,
+  ]);
+  return rows[0]?.gone ?? false;
+}
+
+async function readClock(db: Db): Promise<Date> {
+  const { rows } = await db.query<{ at: Date }>('select db_clock() as at');
+  if (!rows[0]) throw new Error('the clock gave no answer');
+  return rows[0].at;
+}
+
+async function markSaved(
+  db: Db,
+  { runId, generation, token }: SnapshotOf,
+  at: Date,
+): Promise<void> {
+  await db.query(
+    `update sessions s set saved_at = $3 from runs r
+     where s.run_id = $1 and r.id = s.run_id and r.generation = $2 and ${hasLease('r.id', '$4')}`,
+    [runId, generation, at.toISOString(), token ?? null],
+  );
+}
+
+async function hasWork(db: Db, runId: string): Promise<boolean> {
+  const text = 'select session_has_work($1) as work';
+  const { rows } = await db.query<{ work: boolean }>({ name: 'has_work', text, values: [runId] });
+  return rows[0]?.work ?? false;
+}
+
+async function idleForMs(db: Db, runId: string): Promise<number | null> {
+  const { rows } = await db.query<{ ms: number | null }>(
+    `select case when session_has_work(run_id) then null
+            else (extract(epoch from db_clock() - idle_since) * 1000)::double precision end as ms
+     from sessions where run_id = $1`,
+    [runId],
+  );
+  return rows[0]?.ms ?? null;
+}
