@@ -13,7 +13,7 @@ import { migrate, migrationsFolder } from '../systems/postgres/schema/migrate.ts
 import { forgetRuns } from '../systems/redis/forget-runs.ts';
 import { type BackupHead, messageOf, openBackup, writeBackup } from './backup/backup-file.ts';
 import { keyIdOf, openKey, sealKey } from './backup/sealed-key.ts';
-import { CliError } from './explain.ts';
+import { CliError } from './format-error.ts';
 
 export type Backups = typeof backups;
 

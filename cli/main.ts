@@ -1,6 +1,6 @@
-import { explain } from './explain.ts';
+import type { CliDeps } from './deps.ts';
+import { explain } from './format-error.ts';
 import { createProgram } from './program.ts';
-import type { World } from './stores.ts';
 
 /** Runs one command line; the result is the exit code: 0, 1 for trouble, 2 for wrong usage. */
 export async function main(args: string[]): Promise<number> {
@@ -22,9 +22,9 @@ for (const output of [process.stdout, process.stderr]) {
 }
 
 /** Loaded when a command needs it, so that help and errors of usage come at once. */
-const world: World = {
+const world: CliDeps = {
   async loadRules() {
-    return (await import('./rules.ts')).rules;
+    return (await import('./validators.ts')).rules;
   },
   async withStores(work) {
     const { withStores } = await import('./open-stores.ts');

@@ -25,19 +25,19 @@ import { createMessageStore } from '../systems/postgres/sessions/message-store.t
 import { askRedis } from '../systems/redis/probe.ts';
 import { createTemporal, type Temporal } from '../systems/temporal/client.ts';
 import { createTemporalProbe, type TemporalProbe } from '../systems/temporal/probe.ts';
-import { askApi } from './doctor/ask-api.ts';
-import { tryHandshake } from './doctor/handshake.ts';
+import type { DoctorContext } from './doctor/context.ts';
+import { askApi } from './doctor/fetch-readiness.ts';
 import { handshakeTarget } from './doctor/handshake-targets.ts';
-import type { Parts } from './doctor/parts.ts';
-import { tlsTrouble, toldByPostgres } from './doctor/tls-trouble.ts';
-import { createMends } from './doctor-mends.ts';
+import { tlsTrouble, toldByPostgres } from './doctor/tls-diagnosis.ts';
+import { tryHandshake } from './doctor/tls-handshake.ts';
+import { createFixes } from './doctor-fixes.ts';
 
 /** Longer than a worker takes to come by again. */
 const settleMs = 7_000;
 
 /** Opens what can be looked at from here, and closes it whatever comes of it. */
 export async function withDoctor<T>(
-  work: (parts: Parts) => Promise<T>,
+  work: (parts: DoctorContext) => Promise<T>,
   env?: Environment,
 ): Promise<T> {
   const config = readDoctorConfig(env);
@@ -52,7 +52,7 @@ export async function withDoctor<T>(
       temporal: temporal && { ...temporal.client, ...temporal.probe },
       docker: dockerOf(config),
       readiness: () => askApi(config.publicUrl),
-      mends: createMends(pool, config, temporal?.client ?? null),
+      mends: createFixes(pool, config, temporal?.client ?? null),
       settle: () => sleep(settleMs),
     });
   } finally {
@@ -64,8 +64,8 @@ const askerOf = (redis: RedisConfig) => () => askRedis(redis);
 
 async function handshakeOf(
   config: DoctorConfig,
-  ...[store, error]: Parameters<Parts['handshake']>
-): ReturnType<Parts['handshake']> {
+  ...[store, error]: Parameters<DoctorContext['handshake']>
+): ReturnType<DoctorContext['handshake']> {
   const target = handshakeTarget(store, config);
   if (target === null) return null;
   const told = store === 'postgres' ? toldByPostgres(error) : null;
@@ -114,7 +114,7 @@ function openTemporal(config: DoctorConfig): { client: Temporal; probe: Temporal
 }
 
 /** An address that cannot be right is said when it is asked, beside all else that is wrong. */
-function dockerOf(config: DoctorConfig): Parts['docker'] {
+function dockerOf(config: DoctorConfig): DoctorContext['docker'] {
   const { dockerHost, dataDir, instance, sandboxRuntime: runtime } = config;
   if (dockerHost === null && dataDir === null) return null;
   const engine = () =>

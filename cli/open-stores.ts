@@ -6,7 +6,7 @@ import { createProjectStore } from '../systems/postgres/accounts/project-store.t
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool } from '../systems/postgres/client/pool.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
-import type { Stores } from './stores.ts';
+import type { Stores } from './deps.ts';
 
 /** Opens what one command needs, and closes it whatever comes of it. */
 export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {

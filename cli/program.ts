@@ -8,9 +8,9 @@ import { migrateCommand } from './commands/migrate.ts';
 import { operatorCommand } from './commands/operator.ts';
 import { projectCommand } from './commands/project.ts';
 import { restoreCommand } from './commands/restore.ts';
-import type { World } from './stores.ts';
+import type { CliDeps } from './deps.ts';
 
-export function createProgram(world: World): Command {
+export function createProgram(world: CliDeps): Command {
   const program = new Command('flowrun')
     .description('Projects, flows, API keys, operators and hosts of the flow run service.')
     .addHelpText('after', environmentHelp)

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { ConfigError } from './config-error.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
-import { readStackFile } from './stack-file.ts';
+import { readStackFile } from './local-stack-file.ts';
 import { publicUrlOf, serviceVariables } from './variables.ts';
 
 export interface CliConfig {

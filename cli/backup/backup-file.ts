@@ -7,7 +7,7 @@ import { type FileHandle, link, open, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { z } from 'zod';
-import { CliError } from '../explain.ts';
+import { CliError } from '../format-error.ts';
 import type { SealedKey } from './sealed-key.ts';
 
 export interface BackupHead {

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { UsageError } from '../explain.ts';
+import type { CliDeps } from '../deps.ts';
+import { UsageError } from '../format-error.ts';
+import { passphraseIn } from '../parse-options.ts';
 import { note, printRecord } from '../print.ts';
-import type { World } from '../stores.ts';
-import { passphraseIn } from '../values.ts';
 
 interface BackupOptions {
   passphraseFile?: string;
@@ -10,7 +10,7 @@ interface BackupOptions {
   json?: true;
 }
 
-export function backupCommand({ backups }: World): Command {
+export function backupCommand({ backups }: CliDeps): Command {
   return new Command('backup')
     .description('writes the database and the encryption key into one file; the service may run')
     .argument('<file>', 'where to; it must not be there yet')

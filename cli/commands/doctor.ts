@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import { checks } from '../doctor/checks/all.ts';
-import { examine } from '../doctor/examine.ts';
-import { shown } from '../doctor/show.ts';
-import { CliError } from '../explain.ts';
+import type { CliDeps } from '../deps.ts';
+import { shown } from '../doctor/format.ts';
+import { checks } from '../doctor/registry.ts';
+import { examine } from '../doctor/run-checks.ts';
+import { CliError } from '../format-error.ts';
 import { write } from '../print.ts';
-import type { World } from '../stores.ts';
 
-export function doctorCommand({ withDoctor }: World): Command {
+export function doctorCommand({ withDoctor }: CliDeps): Command {
   return new Command('doctor')
     .description('looks at all that the service stands on, and says what is wrong and what to do')
     .option('--fix', 'mends what is safe to mend')

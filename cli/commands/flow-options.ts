@@ -3,7 +3,7 @@ import { type Flow, type NetworkPolicy, standardFlow } from '../../core/flow.ts'
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { limits } from '../../core/limits.ts';
 import { onlyDefined } from '../../core/only-defined.ts';
-import { UsageError } from '../explain.ts';
+import { UsageError } from '../format-error.ts';
 import {
   allowedHost,
   budgetUsd,
@@ -19,7 +19,7 @@ import {
   orNone,
   prompt,
   wholeNumber,
-} from '../values.ts';
+} from '../parse-options.ts';
 
 /** What is decided about a flow, both when it is made and when it is changed. */
 export interface FlowOptions {

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { runnerFault } from '../../core/known-runner.ts';
 import { limits } from '../../core/limits.ts';
-import { CliError } from '../explain.ts';
+import type { CliDeps, Stores } from '../deps.ts';
+import { CliError } from '../format-error.ts';
+import { noneAsNull, projectId, uuid } from '../parse-options.ts';
 import { printRecord, printTable } from '../print.ts';
-import type { Stores, World } from '../stores.ts';
-import { noneAsNull, projectId, uuid } from '../values.ts';
 import {
   bodyOf,
   checkTogether,
@@ -12,9 +12,9 @@ import {
   saysNothing,
   withFlowOptions,
 } from './flow-options.ts';
-import { nothingToChange } from './nothing-to-change.ts';
+import { nothingToChange } from './require-change.ts';
 
-export function flowCommand(world: World): Command {
+export function flowCommand(world: CliDeps): Command {
   return new Command('flow')
     .description('what a run is made from')
     .addCommand(create(world))
@@ -23,7 +23,7 @@ export function flowCommand(world: World): Command {
     .addCommand(update(world));
 }
 
-function create({ withStores, loadRules }: World): Command {
+function create({ withStores, loadRules }: CliDeps): Command {
   const command = new Command('create')
     .description('makes a flow')
     .requiredOption('--project <project>', 'whose flow it is', projectId);
@@ -45,7 +45,7 @@ function create({ withStores, loadRules }: World): Command {
   });
 }
 
-function list({ withStores }: World): Command {
+function list({ withStores }: CliDeps): Command {
   return new Command('list')
     .description('lists the flows of a project')
     .requiredOption('--project <project>', 'whose flows', projectId)
@@ -73,7 +73,7 @@ async function everyFlow(flows: Flows, project: string): Promise<Flow[]> {
   return all;
 }
 
-function show({ withStores }: World): Command {
+function show({ withStores }: CliDeps): Command {
   return new Command('show')
     .description('shows a flow')
     .argument('<flow-id>', 'its id', uuid)
@@ -87,7 +87,7 @@ function show({ withStores }: World): Command {
     );
 }
 
-function update({ withStores, loadRules }: World): Command {
+function update({ withStores, loadRules }: CliDeps): Command {
   const command = new Command('update')
     .description('changes a flow; runs that are on their way keep what they began with')
     .argument('<flow-id>', 'its id', uuid);

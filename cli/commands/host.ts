@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { CliError } from '../explain.ts';
+import type { CliDeps } from '../deps.ts';
+import { CliError } from '../format-error.ts';
+import { name } from '../parse-options.ts';
 import { note, printRecord, printTable } from '../print.ts';
-import type { World } from '../stores.ts';
-import { name } from '../values.ts';
 
-export function hostCommand(world: World): Command {
+export function hostCommand(world: CliDeps): Command {
   return new Command('host')
     .description('the machines on which sandboxes run')
     .addCommand(list(world))
@@ -20,7 +20,7 @@ interface Output {
   json?: true;
 }
 
-function list({ withStores }: World): Command {
+function list({ withStores }: CliDeps): Command {
   return new Command('list')
     .description('lists all hosts that were ever seen')
     .option('--json', 'print JSON')
@@ -33,7 +33,7 @@ function list({ withStores }: World): Command {
 }
 
 function setDraining(
-  { withStores }: World,
+  { withStores }: CliDeps,
   { verb, draining, what }: { verb: string; draining: boolean; what: string },
 ): Command {
   return new Command(verb)

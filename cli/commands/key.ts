@@ -1,12 +1,12 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { limits } from '../../core/limits.ts';
-import { CliError } from '../explain.ts';
+import type { CliDeps } from '../deps.ts';
+import { CliError } from '../format-error.ts';
+import { futureDate, name, projectId, uuid, wholeNumber } from '../parse-options.ts';
 import { note, printRecord, printTable, write } from '../print.ts';
-import type { World } from '../stores.ts';
-import { futureDate, name, projectId, uuid, wholeNumber } from '../values.ts';
 
-export function keyCommand(world: World): Command {
+export function keyCommand(world: CliDeps): Command {
   return new Command('key')
     .description('what callers of the API show')
     .addCommand(create(world))
@@ -23,7 +23,7 @@ interface NewKeyOptions {
   json?: true;
 }
 
-function create({ withStores }: World): Command {
+function create({ withStores }: CliDeps): Command {
   return new Command('create')
     .description('makes an API key and shows it, this once')
     .requiredOption('--project <project>', 'whose key it is', projectId)
@@ -51,7 +51,7 @@ function create({ withStores }: World): Command {
     );
 }
 
-function list({ withStores }: World): Command {
+function list({ withStores }: CliDeps): Command {
   return new Command('list')
     .description('lists the keys of a project')
     .requiredOption('--project <project>', 'whose keys', projectId)
@@ -74,7 +74,7 @@ const listedFields = [
   'lastUsedAt',
 ] as const;
 
-function revoke({ withStores }: World): Command {
+function revoke({ withStores }: CliDeps): Command {
   return new Command('revoke')
     .description('ends a key at once and for good; runs that it started go on')
     .argument('<key-id>', 'its id, from the list', uuid)

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
+import type { CliDeps } from '../deps.ts';
 import { printRecord, write } from '../print.ts';
-import type { World } from '../stores.ts';
 
-export function migrateCommand({ migrate }: World): Command {
+export function migrateCommand({ migrate }: CliDeps): Command {
   return new Command('migrate')
     .description('brings the database’s schema up to date; safe to repeat')
     .option('--json', 'print JSON')

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { signInLink } from '../../core/sign-in.ts';
-import { CliError } from '../explain.ts';
+import type { CliDeps } from '../deps.ts';
+import { CliError } from '../format-error.ts';
+import { name } from '../parse-options.ts';
 import { note, printRecord, printTable, write } from '../print.ts';
-import type { World } from '../stores.ts';
-import { name } from '../values.ts';
 
-export function operatorCommand(world: World): Command {
+export function operatorCommand(world: CliDeps): Command {
   return new Command('operator')
     .description('who may sign in and decide about all projects')
     .addCommand(add(world))
@@ -17,7 +17,7 @@ interface Output {
   json?: true;
 }
 
-function add({ withStores }: World): Command {
+function add({ withStores }: CliDeps): Command {
   return new Command('add')
     .description('makes an operator, if need be, and a link that signs in once, within 24 hours')
     .argument('<name>', 'who it is', name)
@@ -33,7 +33,7 @@ function add({ withStores }: World): Command {
     );
 }
 
-function list({ withStores }: World): Command {
+function list({ withStores }: CliDeps): Command {
   return new Command('list')
     .description('lists all operators')
     .option('--json', 'print JSON')
@@ -44,7 +44,7 @@ function list({ withStores }: World): Command {
     );
 }
 
-function remove({ withStores }: World): Command {
+function remove({ withStores }: CliDeps): Command {
   return new Command('remove')
     .description('removes an operator; whoever is signed in by that name is out at once')
     .argument('<name>', 'who it is', name)

@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import { limits } from '../../core/limits.ts';
 import { onlyDefined } from '../../core/only-defined.ts';
-import { CliError, UsageError } from '../explain.ts';
-import { printRecord, printTable } from '../print.ts';
-import type { World } from '../stores.ts';
+import type { CliDeps } from '../deps.ts';
+import { CliError, UsageError } from '../format-error.ts';
 import {
   fileText,
   modelBaseUrl,
@@ -14,10 +13,11 @@ import {
   orNone,
   projectId,
   wholeNumber,
-} from '../values.ts';
-import { nothingToChange } from './nothing-to-change.ts';
+} from '../parse-options.ts';
+import { printRecord, printTable } from '../print.ts';
+import { nothingToChange } from './require-change.ts';
 
-export function projectCommand(world: World): Command {
+export function projectCommand(world: CliDeps): Command {
   return new Command('project')
     .description('who triggers runs, and within which bounds')
     .addCommand(create(world))
@@ -30,7 +30,7 @@ interface Output {
   json?: true;
 }
 
-function create({ withStores, loadRules }: World): Command {
+function create({ withStores, loadRules }: CliDeps): Command {
   const command = new Command('create')
     .description('makes a project')
     .argument('<project>', 'its id', projectId)
@@ -45,7 +45,7 @@ function create({ withStores, loadRules }: World): Command {
   });
 }
 
-function list({ withStores }: World): Command {
+function list({ withStores }: CliDeps): Command {
   return new Command('list')
     .description('lists all projects')
     .option('--json', 'print JSON')
@@ -89,7 +89,7 @@ const boundsOf = ({ name: title, maxConcurrentRuns, monthlyRunQuota }: Bounds) =
     monthlyRunQuota: noneAsNull(monthlyRunQuota),
   });
 
-function set({ withStores, loadRules }: World): Command {
+function set({ withStores, loadRules }: CliDeps): Command {
   const command = new Command('set')
     .description('changes what a project may do')
     .argument('<project>', 'its id', projectId)
@@ -122,7 +122,7 @@ function modelOf({ ownModelKeyFile, ownModelBaseUrl }: Settings) {
   throw new UsageError('--own-model-key-file and --own-model-base-url are given together.');
 }
 
-function webhookSecret({ withStores }: World): Command {
+function webhookSecret({ withStores }: CliDeps): Command {
   return new Command('webhook-secret')
     .description('shows the secret with which receivers verify a project’s webhooks')
     .argument('<project>', 'its id', projectId)

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { UsageError } from '../explain.ts';
+import type { CliDeps } from '../deps.ts';
+import { UsageError } from '../format-error.ts';
+import { passphraseIn } from '../parse-options.ts';
 import { note, printRecord } from '../print.ts';
-import type { World } from '../stores.ts';
-import { passphraseIn } from '../values.ts';
 
 interface RestoreOptions {
   replace?: true;
@@ -11,7 +11,7 @@ interface RestoreOptions {
   json?: true;
 }
 
-export function restoreCommand({ backups }: World): Command {
+export function restoreCommand({ backups }: CliDeps): Command {
   return new Command('restore')
     .description('fills the database from a backup, or takes the key out of it')
     .argument('<file>', 'the backup')

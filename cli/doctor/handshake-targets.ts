@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { readDatabaseFiles } from '../../config/database-files.ts';
 import type { DoctorConfig } from '../../config/doctor-config.ts';
 import { onlyDefined } from '../../core/only-defined.ts';
-import type { HandshakeTarget } from './handshake.ts';
+import type { HandshakeTarget } from './tls-handshake.ts';
 
 export type Store = 'postgres' | 'redis' | 'temporal';
 

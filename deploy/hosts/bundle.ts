@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { HostsConfig } from '../../config/hosts-config.ts';
+import { placesBelow } from './allowlist.ts';
 import { keyPairIn, makeHostCertificate } from './certificates.ts';
-import { placesBelow } from './host-list.ts';
 
 const run = promisify(execFile);
 const archiveMaxBytes = 1024 * 1024;
@@ -64,7 +64,7 @@ const passwordIn = (secrets: string, file: string): string =>
 function settings(host: string, { name, ports, project, publicUrl }: FirstMachine): string {
   return `# This machine as the host ${host} of the installation at ${name}. Further settings go below.
 # What lies in host/ opens that installation: whoever reads it can do all that a worker can.
-COMPOSE_FILE=deploy/hosts/other.yml
+COMPOSE_FILE=deploy/hosts/worker.yml
 COMPOSE_PROJECT_NAME=${project}
 HOST_NAME=${host}
 TEMPORAL_ADDRESS=${name}:${ports.temporal}

@@ -1,6 +1,6 @@
 // Run by docker compose, see first.yml.
 
-import { obey } from './obey.ts';
+import { obey } from './main-command.ts';
 
 process.exitCode = await obey(process.argv.slice(2), {
   secrets: '/secrets',

@@ -2,8 +2,8 @@
 
 import { ConfigError } from '../../config/config-error.ts';
 import { readHostsConfig } from '../../config/hosts-config.ts';
+import { giveToReaders, placesBelow } from './allowlist.ts';
 import { ensureAuthority, ensureServerCertificate } from './certificates.ts';
-import { giveToReaders, placesBelow } from './host-list.ts';
 
 const [secrets = '/secrets'] = process.argv.slice(2);
 

@@ -25,7 +25,7 @@ itself: where its parts are, its folders and its image. Do not set \`DATABASE_UR
 | \`TEMPORAL_RETENTION\` | How long Temporal keeps what has ended; taken at the first start. | \`72h\` |
 | \`REDIS_MAX_MEMORY\` | How much Redis may hold, from its next restart on (\`docker compose restart redis\`). | \`512mb\` |
 | \`FLOWRUN_VERSION\`, \`POSTGRES_VERSION\`, \`REDIS_VERSION\`, \`TEMPORAL_VERSION\`, \`TEMPORAL_UI_VERSION\`, \`CADDY_VERSION\` | The tags of the images. | as the file says |
-| \`FLOWRUN_HOSTS_NAME\` | With \`deploy/hosts/first.yml\`: the name or IPv4 address by which other hosts reach this machine. | **required** there |
+| \`FLOWRUN_HOSTS_NAME\` | With \`deploy/hosts/primary.yml\`: the name or IPv4 address by which other hosts reach this machine. | **required** there |
 | \`FLOWRUN_HOSTS_BIND\` | Where it publishes the entrances for them. | \`0.0.0.0\` |
 | \`FLOWRUN_HOSTS_POSTGRES_PORT\`, \`FLOWRUN_HOSTS_REDIS_PORT\`, \`FLOWRUN_HOSTS_TEMPORAL_PORT\` | Their ports; set them before hosts join. | \`5432\`, \`6380\`, \`7243\` |
 | \`COMPOSE_PROJECT_NAME\` | The name of this installation: of its containers, its volumes and its \`INSTANCE\`. | \`flowrun\` |

@@ -1,4 +1,4 @@
-import type { Places } from './settings.ts';
+import type { Places } from './constants.ts';
 
 /** The agent's environment: comforts, then the run's own, then what the platform insists on. */
 export function agentEnv(own: Record<string, string>, places: Places): Record<string, string> {

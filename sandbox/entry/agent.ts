@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { SandboxConfig } from '../../core/sandbox.ts';
 import { agentEnv } from './agent-env.ts';
-import type { Places } from './settings.ts';
+import type { Places } from './constants.ts';
 
 export interface AgentEnd {
   /** The exit code, or 128 and the signal's number. */

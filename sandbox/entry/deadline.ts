@@ -3,8 +3,8 @@
 // timer fires before the first answer can come; only then is the host taken for lost.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from './host.ts';
-import type { Times } from './settings.ts';
+import type { Times } from './constants.ts';
+import type { Host } from './host-client.ts';
 
 const lastAsks = 2;
 

@@ -4,13 +4,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Agent, type AgentEnd, startAgent } from './agent.ts';
+import { exitCodes, type Places, type Times } from './constants.ts';
 import { untilHostIsLost } from './deadline.ts';
 import { feedAgent } from './feed-agent.ts';
 import { fetchConfig } from './fetch-config.ts';
 import { listenForAgent } from './forward.ts';
-import { createHost, type Host } from './host.ts';
-import { note } from './note.ts';
-import { exitCodes, type Places, type Times } from './settings.ts';
+import { createHost, type Host } from './host-client.ts';
+import { note } from './stderr-note.ts';
 
 export interface Entry {
   terminate(signal: NodeJS.Signals): void;

@@ -4,8 +4,8 @@
 
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from './host.ts';
-import type { Times } from './settings.ts';
+import type { Times } from './constants.ts';
+import type { Host } from './host-client.ts';
 
 type Next = { index: number; line: string } | 'closed' | 'nothing';
 

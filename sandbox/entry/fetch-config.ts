@@ -1,5 +1,5 @@
 import type { SandboxConfig } from '../../core/sandbox.ts';
-import type { Host } from './host.ts';
+import type { Host } from './host-client.ts';
 
 /**
  * Fetches the run's configuration and acknowledges it before anything of the agent runs, so that the

@@ -4,7 +4,7 @@
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Times } from './settings.ts';
+import type { Times } from './constants.ts';
 
 const connectionsMax = 1_000;
 const heldMaxBytes = 2 * 1024 * 1024;

@@ -1,6 +1,6 @@
+import { exitCodes, places, times } from './constants.ts';
 import { startEntry } from './entry.ts';
-import { note } from './note.ts';
-import { exitCodes, places, times } from './settings.ts';
+import { note } from './stderr-note.ts';
 
 // Agents end programs by name; this one is to be called neither node nor anything of theirs.
 process.title = 'entry';

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { openBackup, writeBackup } from '../../cli/backup/backup-file.ts';
-import { CliError } from '../../cli/explain.ts';
+import { CliError } from '../../cli/format-error.ts';
 
 const dump = Buffer.from('what pg_dump said');
 const head = { dumpedAt: new Date(0), schema: '001_first', keyId: 'a'.repeat(32), key: null };

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { explain } from '../../cli/explain.ts';
+import { explain } from '../../cli/format-error.ts';
 import { createPool } from '../../systems/postgres/client/pool.ts';
 import { type Certified, makeAuthority, type TestAuthority } from '../support/authority.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

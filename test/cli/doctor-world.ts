@@ -1,5 +1,5 @@
-import { checks } from '../../cli/doctor/checks/all.ts';
-import { examine, type Outcome } from '../../cli/doctor/examine.ts';
+import { checks } from '../../cli/doctor/registry.ts';
+import { examine, type Outcome } from '../../cli/doctor/run-checks.ts';
 import { withDoctor } from '../../cli/open-doctor.ts';
 import { type ApiWorld, openApiWorld } from '../api/api-world.ts';
 import { stackEnv } from '../support/stack-env.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { explain } from '../../cli/explain.ts';
+import { explain } from '../../cli/format-error.ts';
 import { createPool } from '../../systems/postgres/client/pool.ts';
 
 const errorOf = (attempt: Promise<unknown>): Promise<unknown> =>

@@ -44,7 +44,7 @@ let bundle: string;
 beforeAll(async () => {
   asCloned();
   set({
-    COMPOSE_FILE: 'docker-compose.yml:deploy/hosts/first.yml',
+    COMPOSE_FILE: 'docker-compose.yml:deploy/hosts/primary.yml',
     FLOWRUN_HOSTS_NAME: firstAddress,
   });
   await compose('up', '-d');

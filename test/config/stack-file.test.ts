@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConfigError } from '../../config/config-error.ts';
-import { readStackFile } from '../../config/stack-file.ts';
+import { readStackFile } from '../../config/local-stack-file.ts';
 
 function folderWith(text: string | null): { FLOWRUN_DATA: string } {
   const folder = mkdtempSync(join(tmpdir(), 'flowrun-stack-file-'));

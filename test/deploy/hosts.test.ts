@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type SecureContextOptions } from 'node:tls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { hostNames, placesBelow, putOnList, takeOffList } from '../../deploy/hosts/allowlist.ts';
 import { type FirstMachine, makeBundle } from '../../deploy/hosts/bundle.ts';
 import { keyPairIn, makeHostCertificate } from '../../deploy/hosts/certificates.ts';
-import { hostNames, placesBelow, putOnList, takeOffList } from '../../deploy/hosts/host-list.ts';
 import { run } from '../../dev/run.ts';
 
 const program = join(import.meta.dirname, '../../deploy/hosts/prepare.ts');

@@ -4,8 +4,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
+import type { CliDeps } from '../../cli/deps.ts';
 import { createProgram } from '../../cli/program.ts';
-import type { World } from '../../cli/stores.ts';
 import { repository } from '../../dev/folders.ts';
 import { codeIn, pageOf, pages, readSource } from './pages.ts';
 
@@ -88,7 +88,7 @@ test('a command of the service, and each of its options, is one that there is', 
 
 function wrongIn(line: string): string | null {
   const words = line.split(/\s+/);
-  let command = createProgram({} as World); // no command is run
+  let command = createProgram({} as CliDeps); // no command is run
   let isVerb = true;
   for (const word of words) {
     if (word.startsWith('--')) {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { times } from '../../sandbox/entry/constants.ts';
 import { type Forward, listenForAgent } from '../../sandbox/entry/forward.ts';
-import { times } from '../../sandbox/entry/settings.ts';
 import { type FakeHost, fakeHost } from './support/fake-host.ts';
 
 let root: string;

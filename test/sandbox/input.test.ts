@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { times } from '../../sandbox/entry/settings.ts';
+import { times } from '../../sandbox/entry/constants.ts';
 import { type EntryWorld, entryWorld, sha256 } from './support/entry-world.ts';
 
 let world: EntryWorld;

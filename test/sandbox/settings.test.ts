@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sandboxPaths } from '../../core/sandbox.ts';
-import { places, times } from '../../sandbox/entry/settings.ts';
+import { places, times } from '../../sandbox/entry/constants.ts';
 
 test('the entry program and the service mean the same places', () => {
   const { agent, workspace, spoolFile, stderrFile, socket, filesDir, configDir, proxyPort } =

@@ -1,6 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import { setClock } from '../advice.ts';
-import { type Check, seen } from '../check.ts';
+import { type Check, seen } from '../types.ts';
 
 export const clock: Check = {
   name: 'clock',

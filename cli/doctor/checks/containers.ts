@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Run, takesPlace } from '../../../core/run.ts';
 import type { ListedSandbox } from '../../../systems/docker/list.ts';
-import { type Check, counted, notHere, seen, type Trouble } from '../check.ts';
-import type { Parts } from '../parts.ts';
-import { named } from './runs.ts';
+import type { DoctorContext } from '../context.ts';
+import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
+import { named } from './stuck-runs.ts';
 
 /** The sandboxes of this machine's engine, against the runs. */
 export const containers: Check = {
@@ -21,7 +21,7 @@ export const containers: Check = {
     const known = new Set((await parts.hosts.list()).map(({ hostId }) => hostId));
     const ours = leftover.filter(({ hostId }) => known.has(hostId));
     const strange = leftover.filter(({ hostId }) => !known.has(hostId));
-    const troubles: (Trouble | false)[] = [
+    const troubles: (Problem | false)[] = [
       ours.length > 0 && leftOf(ours, parts.docker),
       strange.length > 0 && strangeOf(strange),
       bare.length > 0 && bareOf(bare),
@@ -40,7 +40,10 @@ interface Look {
 }
 
 /** What a worker was just about to remove, or to make, is not there the second time. */
-async function lookTwice(parts: Parts, docker: NonNullable<Parts['docker']>): Promise<Look> {
+async function lookTwice(
+  parts: DoctorContext,
+  docker: NonNullable<DoctorContext['docker']>,
+): Promise<Look> {
   const first = await lookOnce(parts, docker);
   if (first.leftover.length + first.bare.length === 0) return first;
   await parts.settle();
@@ -56,7 +59,10 @@ async function lookTwice(parts: Parts, docker: NonNullable<Parts['docker']>): Pr
 const nameOf = ({ runId, generation }: { runId: string; generation: number }): string =>
   `${runId}-${generation}`;
 
-async function lookOnce(parts: Parts, docker: NonNullable<Parts['docker']>): Promise<Look> {
+async function lookOnce(
+  parts: DoctorContext,
+  docker: NonNullable<DoctorContext['docker']>,
+): Promise<Look> {
   const live = await liveHere(parts);
   const all = await docker.list();
   const runs = await Promise.all(all.map(({ runId }) => parts.runs.find(runId)));
@@ -71,14 +77,14 @@ async function lookOnce(parts: Parts, docker: NonNullable<Parts['docker']>): Pro
 const isNeeded = ({ generation }: ListedSandbox, run: Run | null): boolean =>
   run !== null && takesPlace(run) && run.generation === generation;
 
-async function liveHere({ config, runs }: Parts): Promise<Run[]> {
+async function liveHere({ config, runs }: DoctorContext): Promise<Run[]> {
   if (config.dataDir === null) return [];
   const hostId = await readFile(join(config.dataDir, 'host-id'), 'utf8').catch(() => '');
   const live = await runs.liveOnHost(hostId.trim());
   return live.filter(({ sessionId }) => sessionId === null);
 }
 
-function leftOf(leftover: ListedSandbox[], docker: NonNullable<Parts['docker']>): Trouble {
+function leftOf(leftover: ListedSandbox[], docker: NonNullable<DoctorContext['docker']>): Problem {
   return {
     code: 'leftover_container',
     what: `${counted(leftover.length, 'container')} of runs that have ended: ${named(leftover)}.`,
@@ -90,14 +96,14 @@ function leftOf(leftover: ListedSandbox[], docker: NonNullable<Parts['docker']>)
 }
 
 /** Not mended: with another database than theirs, every container looks like one of these. */
-const strangeOf = (strange: ListedSandbox[]): Trouble => ({
+const strangeOf = (strange: ListedSandbox[]): Problem => ({
   code: 'strange_container',
   what: `${counted(strange.length, 'container')} of a host that this database has never seen: ${named(strange)}.`,
   advice:
     'Make sure that DATABASE_URL and INSTANCE are those of the service. If they are, remove them with `docker rm -f`; `docker ps -a --filter label=frs.run` lists them.',
 });
 
-const bareOf = (bare: Run[]): Trouble => ({
+const bareOf = (bare: Run[]): Problem => ({
   code: 'run_without_container',
   what: `${counted(bare.length, 'run')} of this host whose container is gone: ${named(bare)}.`,
   advice: 'Its worker ends them by itself: start it, or see its log.',

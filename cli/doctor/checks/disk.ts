@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { isShort, leftOn, makeRoom, sizeOf } from '../advice.ts';
-import { type Check, notHere, seen } from '../check.ts';
+import { type Check, notHere, seen } from '../types.ts';
 
 export const disk: Check = {
   name: 'disk',

@@ -1,5 +1,5 @@
 import { startEngine } from '../advice.ts';
-import { type Check, notHere, seen } from '../check.ts';
+import { type Check, notHere, seen } from '../types.ts';
 
 export const docker: Check = {
   name: 'docker',

@@ -3,7 +3,7 @@ import { limits } from '../../../core/limits.ts';
 import { runtimeAdvice } from '../../../core/sandbox-runtime.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import { getImage, isShort, leftOn, makeRoom, setClock, sizeOf, startEngine } from '../advice.ts';
-import { type Check, seen, type Trouble } from '../check.ts';
+import { type Check, type Problem, seen } from '../types.ts';
 import { offBy } from './clock.ts';
 
 export const hosts: Check = {
@@ -37,21 +37,21 @@ function description({ name, used, capacity, draining, report }: Host): string {
   return `${name}: ${used} of ${capacity} places${draining ? ', draining' : ''}${engine}${disk}`;
 }
 
-const noHost: Trouble = {
+const noHost: Problem = {
   code: 'no_host',
   what: 'No host was ever seen.',
   advice:
     'Start a worker: each is a host. Until then admitted runs wait, and end for want of a place.',
 };
 
-const silence = ({ name, silentMs, used }: Host): Trouble => ({
+const silence = ({ name, silentMs, used }: Host): Problem => ({
   code: 'host_silent',
   what: `The host ${name} has said nothing for ${Math.round(silentMs / 1_000)} s and holds ${used} places.`,
   advice:
     'Start its worker again on the same data folder: it goes on with what it had. Where it is gone for good, its runs are ended and its sessions go on elsewhere.',
 });
 
-function placesOf(live: Host[]): Trouble[] {
+function placesOf(live: Host[]): Problem[] {
   if (live.length === 0) return [];
   const open = live.filter(({ draining }) => !draining);
   if (open.length === 0) {
@@ -65,11 +65,11 @@ function placesOf(live: Host[]): Trouble[] {
 }
 
 /** What only the host itself can see. */
-function reported({ name, report }: Host): Trouble[] {
+function reported({ name, report }: Host): Problem[] {
   if (report === null) return [];
   const { engineTrouble, imagePresent, image, runtimeFault, clockAheadMs } = report;
   const room = { freeBytes: report.diskFreeBytes, freeInodes: report.diskFreeInodes };
-  const found: (Trouble | false)[] = [
+  const found: (Problem | false)[] = [
     engineTrouble !== null && {
       code: 'host_engine_away',
       what: `On the host ${name} the Docker Engine does not answer: ${engineTrouble}.`,

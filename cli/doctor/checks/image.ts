@@ -1,5 +1,5 @@
 import { getImage } from '../advice.ts';
-import { type Check, notHere, seen } from '../check.ts';
+import { type Check, notHere, seen } from '../types.ts';
 
 export const image: Check = {
   name: 'image',

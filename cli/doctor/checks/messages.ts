@@ -1,5 +1,5 @@
-import { type Check, counted, seen } from '../check.ts';
-import { named } from './runs.ts';
+import { type Check, counted, seen } from '../types.ts';
+import { named } from './stuck-runs.ts';
 
 const untoldMs = 15_000;
 

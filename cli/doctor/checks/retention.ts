@@ -2,7 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import type { Due } from '../../../systems/postgres/maintenance/retention-stats.ts';
 import { sizeOf } from '../advice.ts';
-import { type Check, seen } from '../check.ts';
+import { type Check, seen } from '../types.ts';
 
 /** A worker goes through the rows every hour and through the blobs every day. */
 const lateMs = 2 * limits.sweepBlobsEveryMs;

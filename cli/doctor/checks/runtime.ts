@@ -1,5 +1,5 @@
 import { runtimeAdvice, runtimeFaultOf } from '../../../core/sandbox-runtime.ts';
-import { type Check, notHere, seen } from '../check.ts';
+import { type Check, notHere, seen } from '../types.ts';
 
 export const runtime: Check = {
   name: 'runtime',

@@ -1,4 +1,4 @@
-import { type Check, counted, seen } from '../check.ts';
+import { type Check, counted, seen } from '../types.ts';
 
 export const schedules: Check = {
   name: 'schedules',

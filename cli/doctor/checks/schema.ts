@@ -1,4 +1,4 @@
-import { type Check, seen } from '../check.ts';
+import { type Check, seen } from '../types.ts';
 
 export const schema: Check = {
   name: 'schema',

@@ -1,4 +1,4 @@
-import { type Check, notHere, seen } from '../check.ts';
+import { type Check, notHere, seen } from '../types.ts';
 
 export const searchAttributes: Check = {
   name: 'search attributes',

@@ -1,5 +1,5 @@
-import { type Check, counted, seen } from '../check.ts';
-import { named } from './runs.ts';
+import { type Check, counted, seen } from '../types.ts';
+import { named } from './stuck-runs.ts';
 
 /** Longer than all attempts of one take. */
 const owedMs = 5 * 60_000;

@@ -1,6 +1,6 @@
 import { hostTimes } from '../../../core/host-times.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
-import { type Check, counted, notHere, seen, type Trouble } from '../check.ts';
+import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
 
 export const workers: Check = {
   name: 'workers',
@@ -26,7 +26,7 @@ export const workers: Check = {
   },
 };
 
-const noWorker = (instance: string, does: string): Trouble => ({
+const noWorker = (instance: string, does: string): Problem => ({
   code: 'no_worker',
   what: `No worker of the instance ${instance} ${does}.`,
   advice:
@@ -36,7 +36,7 @@ const noWorker = (instance: string, does: string): Trouble => ({
 const instancesOf = (hosts: Host[]): string[] =>
   hosts.flatMap(({ report }) => (report === null ? [] : [report.instance]));
 
-const otherInstance = (ours: string, others: string[]): Trouble => ({
+const otherInstance = (ours: string, others: string[]): Problem => ({
   code: 'other_instance',
   what: `The hosts in this database are of the instance ${others.join(', ')}, and this command was told ${ours}.`,
   advice: 'Set INSTANCE as the API and the workers have it: they all have the same.',

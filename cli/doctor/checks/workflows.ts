@@ -1,7 +1,7 @@
 import type { Run } from '../../../core/run.ts';
-import { type Check, counted, notHere, seen, type Trouble } from '../check.ts';
-import type { Parts } from '../parts.ts';
-import { named, theFirst } from './runs.ts';
+import type { DoctorContext } from '../context.ts';
+import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
+import { named, theFirst } from './stuck-runs.ts';
 
 const page = 100;
 /** Every one is asked after; with more than this at once, the first ones stand for all. */
@@ -36,7 +36,7 @@ interface Suspect extends Run {
   workflow: 'closed' | 'missing';
 }
 
-async function liveRuns({ reconcile }: Parts): Promise<Run[]> {
+async function liveRuns({ reconcile }: DoctorContext): Promise<Run[]> {
   const live: Run[] = [];
   for (let full = true; full && live.length < mostAsked; ) {
     const next = await reconcile.liveRuns(page, live.at(-1)?.runId);
@@ -48,7 +48,7 @@ async function liveRuns({ reconcile }: Parts): Promise<Run[]> {
 
 async function withoutWorkflow(
   live: Run[],
-  temporal: NonNullable<Parts['temporal']>,
+  temporal: NonNullable<DoctorContext['temporal']>,
 ): Promise<Suspect[]> {
   const found: Suspect[] = [];
   for (const run of live) {
@@ -58,18 +58,18 @@ async function withoutWorkflow(
   return found;
 }
 
-async function stillLive({ runs }: Parts, suspects: Suspect[]): Promise<Run[]> {
+async function stillLive({ runs }: DoctorContext, suspects: Suspect[]): Promise<Run[]> {
   const now = await Promise.all(suspects.map(({ runId }) => runs.find(runId)));
   return now.filter((run) => run !== null && run.endedAt === null) as Run[];
 }
 
 /** A run is there before its workflow is. */
 const withoutRun = async (
-  { reconcile }: Parts,
-  temporal: NonNullable<Parts['temporal']>,
+  { reconcile }: DoctorContext,
+  temporal: NonNullable<DoctorContext['temporal']>,
 ): Promise<string[]> => reconcile.unknownWorkflows(await temporal.openWorkflows());
 
-function closedOf(found: Suspect[], { mends }: Parts): Trouble | null {
+function closedOf(found: Suspect[], { mends }: DoctorContext): Problem | null {
   const closed = found.filter(({ workflow }) => workflow === 'closed');
   if (closed.length === 0) return null;
   const runIds = closed.map(({ runId }) => runId);
@@ -82,7 +82,7 @@ function closedOf(found: Suspect[], { mends }: Parts): Trouble | null {
 }
 
 /** Not mended: of another Temporal than theirs, all of them are missing. */
-function missingOf(found: Suspect[]): Trouble | null {
+function missingOf(found: Suspect[]): Problem | null {
   const missing = found.filter(({ workflow }) => workflow === 'missing');
   if (missing.length === 0) return null;
   return {
@@ -94,7 +94,7 @@ function missingOf(found: Suspect[]): Trouble | null {
 }
 
 /** Not mended: with another database than theirs, every workflow looks like one of these. */
-function strangeOf(left: string[]): Trouble | null {
+function strangeOf(left: string[]): Problem | null {
   if (left.length === 0) return null;
   return {
     code: 'workflow_without_run',

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxConfig } from '../../../core/sandbox.ts';
 import { freePort } from '../../../dev/ports.ts';
+import { type Places, type Times, times } from '../../../sandbox/entry/constants.ts';
 import { type Entry, startEntry } from '../../../sandbox/entry/entry.ts';
-import { type Places, type Times, times } from '../../../sandbox/entry/settings.ts';
 import { type FakeHost, fakeHost } from './fake-host.ts';
 
 /** The entry program in this process, with real sockets, a real agent process and a host of ours. */

@@ -1,5 +1,5 @@
 import type { Run } from '../../../core/run.ts';
-import { type Check, counted, seen, type Trouble } from '../check.ts';
+import { type Check, counted, type Problem, seen } from '../types.ts';
 
 /** Longer than a worker takes to see to it. */
 const unstartedMs = 15_000;
@@ -17,7 +17,7 @@ export const runs: Check = {
   async look({ reconcile, mends }) {
     const unstarted = await reconcile.unstarted(unstartedMs);
     const ending = await reconcile.causesWithoutEnd(endingMs);
-    const troubles: Trouble[] = [];
+    const troubles: Problem[] = [];
     if (unstarted.length > 0) {
       troubles.push({
         code: 'run_not_started',

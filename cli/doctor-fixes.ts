@@ -23,12 +23,12 @@ import { startUnstarted } from '../worker/reconciler/start-unstarted.ts';
 import { createSweeper } from '../worker/reconciler/sweep.ts';
 import { createScheduleTeller } from '../worker/reconciler/tell-schedules.ts';
 import { reconcilerTimes } from '../worker/reconciler/times.ts';
-import type { Mends } from './doctor/parts.ts';
+import type { Fixes } from './doctor/context.ts';
 
 /** More than enough for what a day leaves; what is left then, a worker takes. */
 const sweepPasses = 200;
 
-export function createMends(pool: Pool, config: DoctorConfig, temporal: Temporal | null): Mends {
+export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal | null): Fixes {
   const deps = stepDeps(pool, config);
   const { withGlobalLock } = createReconcileStore(pool);
   const step = (work: (deps: ReconcilerDeps) => Promise<void>) => () =>

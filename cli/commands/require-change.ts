@@ -1,4 +1,4 @@
-import { UsageError } from '../explain.ts';
+import { UsageError } from '../format-error.ts';
 
 /** A change of nothing would still be one to whoever counts versions. */
 export const nothingToChange = (command: string) =>

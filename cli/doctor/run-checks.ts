@@ -1,6 +1,6 @@
 import { redactText } from '../../core/redact.ts';
-import { type Check, type Finding, seen, type Trouble } from './check.ts';
-import type { Parts } from './parts.ts';
+import type { DoctorContext } from './context.ts';
+import { type Check, type CheckResult, type Problem, seen } from './types.ts';
 
 export interface Outcome {
   name: string;
@@ -15,7 +15,7 @@ export interface Outcome {
 /** One check after the other; what cannot see anything without another is skipped where that is wrong. */
 export async function examine(
   checks: Check[],
-  parts: Parts,
+  parts: DoctorContext,
   { fix, told }: { fix: boolean; told: (outcome: Outcome) => void },
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
@@ -42,16 +42,16 @@ const unmended = (check: Check): Check => ({
   },
 });
 
-async function lookOnce(check: Check, parts: Parts): Promise<Outcome> {
+async function lookOnce(check: Check, parts: DoctorContext): Promise<Outcome> {
   return outcomeOf(check, await look(check, parts));
 }
 
 /** What was mended is what is not found any more. */
-async function lookAndMend(check: Check, parts: Parts): Promise<Outcome> {
+async function lookAndMend(check: Check, parts: DoctorContext): Promise<Outcome> {
   const first = await look(check, parts);
   const mendable = first.troubles.filter(({ mend }) => mend !== undefined);
   if (mendable.length === 0) return outcomeOf(check, first);
-  const failures: Trouble[] = [];
+  const failures: Problem[] = [];
   for (const trouble of mendable) {
     await trouble.mend?.().catch((error: unknown) => failures.push(notMended(trouble, error)));
   }
@@ -62,7 +62,7 @@ async function lookAndMend(check: Check, parts: Parts): Promise<Outcome> {
   return { ...outcomeOf(check, withFailures(then, failures)), mended };
 }
 
-function withFailures(finding: Finding, failures: Trouble[]): Finding {
+function withFailures(finding: CheckResult, failures: Problem[]): CheckResult {
   const failed = new Map(failures.map((failure) => [failure.code, failure]));
   return {
     ...finding,
@@ -70,12 +70,12 @@ function withFailures(finding: Finding, failures: Trouble[]): Finding {
   };
 }
 
-const notMended = (trouble: Trouble, error: unknown): Trouble => ({
+const notMended = (trouble: Problem, error: unknown): Problem => ({
   ...trouble,
   what: `${trouble.what} It could not be mended: ${textOf(error)}`,
 });
 
-async function look(check: Check, parts: Parts): Promise<Finding> {
+async function look(check: Check, parts: DoctorContext): Promise<CheckResult> {
   try {
     return await check.look(parts);
   } catch (error) {
@@ -86,7 +86,7 @@ async function look(check: Check, parts: Parts): Promise<Finding> {
   }
 }
 
-function outcomeOf({ name }: Check, { said, troubles, skipped }: Finding): Outcome {
+function outcomeOf({ name }: Check, { said, troubles, skipped }: CheckResult): Outcome {
   const found = troubles.length > 0 ? ('wrong' as const) : ('ok' as const);
   return {
     name,

@@ -1,4 +1,4 @@
-import type { Outcome } from './examine.ts';
+import type { Outcome } from './run-checks.ts';
 
 const stateWidth = 'skipped'.length;
 const nameWidth = 'encryption key'.length;

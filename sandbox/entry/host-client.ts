@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callHost, type HostAnswer, type HostCall } from './call-host.ts';
-import type { Times } from './settings.ts';
+import type { Times } from './constants.ts';
 
 /** The service, as seen through the run's socket: often away, never for good until the deadline. */
 export interface Host {

@@ -1,8 +1,8 @@
+import type { DoctorContext } from './context.ts';
 import type { Store } from './handshake-targets.ts';
-import type { Parts } from './parts.ts';
 
 /** Something that is wrong. */
-export interface Trouble {
+export interface Problem {
   /** Stays the same, for scripts and for the pages of advice. */
   code: string;
   /** What is wrong, as a sentence. */
@@ -13,10 +13,10 @@ export interface Trouble {
   mend?: () => Promise<void>;
 }
 
-export interface Finding {
+export interface CheckResult {
   /** What was seen, in a few words each. */
   said: string[];
-  troubles: Trouble[];
+  troubles: Problem[];
   /** Why nothing could be looked at from here; null where it was. */
   skipped: string | null;
 }
@@ -27,20 +27,20 @@ export interface Check {
   needs: string[];
   /** Checks that must be well before anything is mended: those that show the surroundings to be right. */
   mendNeeds?: string[];
-  look(parts: Parts): Promise<Finding>;
+  look(parts: DoctorContext): Promise<CheckResult>;
   /** What is wrong where looking fails, without its full stop: the error is added. */
-  ifItFails: Pick<Trouble, 'code' | 'what' | 'advice'>;
+  ifItFails: Pick<Problem, 'code' | 'what' | 'advice'>;
   /** What it asks: where that fails, the handshake with it may say more. */
   store?: Store;
 }
 
-export const seen = (said: string[], ...troubles: Trouble[]): Finding => ({
+export const seen = (said: string[], ...troubles: Problem[]): CheckResult => ({
   said,
   troubles,
   skipped: null,
 });
 
-export const notHere = (skipped: string): Finding => ({ said: [], troubles: [], skipped });
+export const notHere = (skipped: string): CheckResult => ({ said: [], troubles: [], skipped });
 
 /** `1 run`, `2 runs`. */
 export const counted = (count: number, noun: string): string =>

@@ -8,7 +8,7 @@ import { parsedBody } from '../api/plugins/validation.ts';
 import { onlyDefined } from '../core/only-defined.ts';
 import type { FlowDecision, FlowFields, NewFlow } from '../systems/postgres/accounts/flow-store.ts';
 import type { NewProject, ProjectPatch } from '../systems/postgres/accounts/project-store.ts';
-import { UsageError } from './explain.ts';
+import { UsageError } from './format-error.ts';
 
 export interface Rules {
   newFlow(body: object): Omit<NewFlow, 'projectId'>;

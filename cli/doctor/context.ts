@@ -14,11 +14,11 @@ import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { MessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
 import type { TemporalProbe } from '../../systems/temporal/probe.ts';
-import type { Trouble } from './check.ts';
 import type { Store } from './handshake-targets.ts';
+import type { Problem } from './types.ts';
 
 /** What the doctor looks at; null is what it was not told of. */
-export interface Parts {
+export interface DoctorContext {
   config: Readonly<DoctorConfig>;
   postgres: {
     version(): Promise<string>;
@@ -42,7 +42,7 @@ export interface Parts {
   };
   redis: { version(): Promise<string | null> } | null;
   /** What is wrong with the way to a store that did not answer but with this error; null where TLS is not. */
-  handshake(store: Store, error: unknown): Promise<Trouble | null>;
+  handshake(store: Store, error: unknown): Promise<Problem | null>;
   temporal:
     | (Pick<Temporal, 'describe' | 'openWorkflows'> &
         Pick<TemporalProbe, 'facts' | 'missingSearchAttributes'>)
@@ -52,13 +52,13 @@ export interface Parts {
     | null;
   /** What the API answers; throws where none does. */
   readiness(): Promise<{ status: number; failed: string[] }>;
-  mends: Mends;
+  mends: Fixes;
   /** Looks again are this far apart: what a worker is just about is no trouble. */
   settle(): Promise<void>;
 }
 
 /** The steps of the reconciler, each over everything there is; safe to repeat, and beside a worker. */
-export interface Mends {
+export interface Fixes {
   registerSearchAttributes(): Promise<void>;
   startUnstarted(): Promise<void>;
   nudgeEndings(): Promise<void>;

@@ -4,8 +4,8 @@ import type { OperatorStore } from '../systems/postgres/accounts/operator-store.
 import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { Backups } from './backups.ts';
-import type { Parts } from './doctor/parts.ts';
-import type { Rules } from './rules.ts';
+import type { DoctorContext } from './doctor/context.ts';
+import type { Rules } from './validators.ts';
 
 export interface Stores {
   projects: ProjectStore;
@@ -18,10 +18,10 @@ export interface Stores {
 }
 
 /** What the commands ask of the world. */
-export interface World {
+export interface CliDeps {
   loadRules(): Promise<Rules>;
   withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
-  withDoctor<T>(work: (parts: Parts) => Promise<T>): Promise<T>;
+  withDoctor<T>(work: (parts: DoctorContext) => Promise<T>): Promise<T>;
   migrate(): Promise<void>;
   backups(): Promise<Backups>;
 }

@@ -2,9 +2,9 @@
 // out, `list` names them. What was cut off halfway is repeated: `remove` always, `add` after a `remove`.
 
 import { readHostsConfig } from '../../config/hosts-config.ts';
+import { hostNames, placesBelow, putOnList, takeOffList } from './allowlist.ts';
 import { makeBundle } from './bundle.ts';
-import { type Stores, tellEntrances } from './entrances.ts';
-import { hostNames, placesBelow, putOnList, takeOffList } from './host-list.ts';
+import { type Stores, tellEntrances } from './ingress.ts';
 
 export async function obey(args: string[], stores: Stores): Promise<number> {
   const [verb = '', name = '', ...more] = args;

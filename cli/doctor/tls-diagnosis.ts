@@ -1,9 +1,9 @@
 // What is wrong with the way to a store where that is TLS, and what to do about it.
 
 import { X509Certificate } from 'node:crypto';
-import type { Trouble } from './check.ts';
-import type { HandshakeTarget, HandshakeTrouble } from './handshake.ts';
 import type { Store } from './handshake-targets.ts';
+import type { HandshakeTarget, HandshakeTrouble } from './tls-handshake.ts';
+import type { Problem } from './types.ts';
 
 interface Settings {
   name: string;
@@ -56,7 +56,7 @@ export function tlsTrouble(
   store: Store,
   { kind, said }: HandshakeTrouble,
   tls: HandshakeTarget['tls'],
-): Trouble {
+): Problem {
   const { name, address, ca, pair, tls: asked, otherName } = settings[store];
   switch (kind) {
     case 'untrusted':
