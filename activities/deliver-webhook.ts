@@ -6,7 +6,7 @@ import { limits } from '../core/limits.ts';
 import { signatureBase, webhookHeaders } from '../core/webhook.ts';
 import type { ClaimedAttempt, WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { WebhookOutcome, WebhookSender } from '../worker/webhook/send-webhook.ts';
-import type { RunActivities } from '../workflows/activities.ts';
+import type { RunActivities } from '../workflows/shared/activities.ts';
 
 export interface WebhookDeps {
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt'>;

@@ -3,15 +3,15 @@ import type {
   HostActivities,
   RunActivities,
   SessionActivities,
-} from '../workflows/activities.ts';
-import { type GuardDeps, guarded } from './guarded.ts';
-import { createWayMaker, type WayDeps } from './make-way.ts';
-import { createRunActivities, type RunDeps } from './run-activities.ts';
-import { createSandboxActivities, type SandboxKeeper } from './sandbox-activities.ts';
-import { createSessionActivities, type SessionDeps } from './session-activities.ts';
+} from '../workflows/shared/activities.ts';
+import { createWayMaker, type WayDeps } from './evict-idle-session.ts';
+import { createRunActivities, type RunDeps } from './run.ts';
+import { createSandboxActivities, type SandboxKeeper } from './sandbox.ts';
+import { type GuardDeps, guarded } from './sanitize-errors.ts';
+import { createSessionActivities, type SessionDeps } from './session.ts';
 
-export type { RunDeps } from './run-activities.ts';
-export type { SandboxKeeper } from './sandbox-activities.ts';
+export type { RunDeps } from './run.ts';
+export type { SandboxKeeper } from './sandbox.ts';
 
 export interface ActivityDeps extends RunDeps, SessionDeps, WayDeps, GuardDeps {
   supervisor: SandboxKeeper;

@@ -1,7 +1,11 @@
 import { NativeConnection, type NativeConnectionOptions, Worker } from '@temporalio/worker';
 import { limits } from '../core/limits.ts';
 import { hostQueue, runQueue, watchQueue, webhookQueue } from '../core/task-queues.ts';
-import type { HostActivities, RunActivities, SessionActivities } from '../workflows/activities.ts';
+import type {
+  HostActivities,
+  RunActivities,
+  SessionActivities,
+} from '../workflows/shared/activities.ts';
 
 export interface WorkerOptions {
   instance: string;

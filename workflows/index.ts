@@ -1,4 +1,4 @@
-export { runWorkflow } from './run-workflow.ts';
-export { scheduledTriggerWorkflow } from './scheduled-trigger-workflow.ts';
-export { sessionWorkflow } from './session-workflow.ts';
-export { webhookWorkflow } from './webhook-workflow.ts';
+export { runWorkflow } from './run/run-workflow.ts';
+export { scheduledTriggerWorkflow } from './schedule/scheduled-trigger-workflow.ts';
+export { sessionWorkflow } from './session/session-workflow.ts';
+export { webhookWorkflow } from './webhook/webhook-workflow.ts';

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import type { Schedule } from '../../core/schedule.ts';
 import { runQueue } from '../../core/task-queues.ts';
-import type { ScheduledTriggerInput } from '../../workflows/messages.ts';
+import type { ScheduledTriggerInput } from '../../workflows/shared/signals.ts';
 
 export interface Scheduler {
   client: Client;

@@ -6,8 +6,8 @@ import {
 import type { Run } from '../../core/run.ts';
 import { runQueue } from '../../core/task-queues.ts';
 import { linkTo, type Memo } from '../../core/workflow-memo.ts';
-import type { RunInput, SessionInput } from '../../workflows/messages.ts';
-import type { SessionTimes } from '../../workflows/session-times.ts';
+import type { SessionTimes } from '../../workflows/shared/session-timeouts.ts';
+import type { RunInput, SessionInput } from '../../workflows/shared/signals.ts';
 import { withSearchAttributes } from './search-attributes.ts';
 
 export interface RunStarter {

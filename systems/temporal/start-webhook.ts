@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { runQueue } from '../../core/task-queues.ts';
-import type { WebhookInput } from '../../workflows/messages.ts';
+import type { WebhookInput } from '../../workflows/shared/signals.ts';
 
 export interface WebhookStart {
   runId: string;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { deliverOnce } from '../../activities/deliver-webhook.ts';
 import type { AttemptResult, ClaimedAttempt } from '../../systems/postgres/runs/webhook-store.ts';
 import type { WebhookOutcome, WebhookRequest } from '../../worker/webhook/send-webhook.ts';
-import type { EndRunInput } from '../../workflows/activities.ts';
+import type { EndRunInput } from '../../workflows/shared/activities.ts';
 
 const body = '{"runId":"r","labels":{"who":"Zoë €"}}';
 const owed = {

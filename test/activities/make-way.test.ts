@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
-import { createWayMaker } from '../../activities/make-way.ts';
+import { createWayMaker } from '../../activities/evict-idle-session.ts';
 import { useFreshScene } from '../systems/postgres/use-scene.ts';
 
 const { scene } = useFreshScene();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { triggerOnSchedule } from '../../activities/trigger-scheduled.ts';
+import { triggerOnSchedule } from '../../activities/trigger-scheduled-run.ts';
 import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../../systems/postgres/admission/admission.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';

@@ -2,7 +2,11 @@
 
 import { ApplicationFailure } from '@temporalio/activity';
 import { createDeferred } from '../../lib/async/deferred.ts';
-import { failureTypes, type SessionPlace, type TurnOutcome } from '../../workflows/activities.ts';
+import {
+  failureTypes,
+  type SessionPlace,
+  type TurnOutcome,
+} from '../../workflows/shared/activities.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 
 /** Its only turn goes on until it is interrupted. */

@@ -2,8 +2,8 @@
 // `npx tsx test/support/record-histories.ts` against the test stack's Temporal server; with names, or
 // how they begin, only those. Those of the real service are recorded by record-real-histories.ts.
 import { ApplicationFailure } from '@temporalio/activity';
-import { failureTypes } from '../../workflows/activities.ts';
-import type { RunInput } from '../../workflows/messages.ts';
+import { failureTypes } from '../../workflows/shared/activities.ts';
+import type { RunInput } from '../../workflows/shared/signals.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 import { keepHistory } from './keep-history.ts';
 import { sessionStories } from './session-stories.ts';

@@ -1,4 +1,4 @@
-import type { Interruption, SessionInput } from '../../workflows/messages.ts';
+import type { Interruption, SessionInput } from '../../workflows/shared/signals.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 import {
   asleepAfter,

@@ -9,12 +9,12 @@ import {
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/task-queues.ts';
-import type { Activities } from '../../workflows/activities.ts';
-import type { RunInput, SessionInput } from '../../workflows/messages.ts';
-import type { runWorkflow } from '../../workflows/run-workflow.ts';
-import type { scheduledTriggerWorkflow } from '../../workflows/scheduled-trigger-workflow.ts';
-import type { sessionWorkflow } from '../../workflows/session-workflow.ts';
-import type { webhookWorkflow } from '../../workflows/webhook-workflow.ts';
+import type { runWorkflow } from '../../workflows/run/run-workflow.ts';
+import type { scheduledTriggerWorkflow } from '../../workflows/schedule/scheduled-trigger-workflow.ts';
+import type { sessionWorkflow } from '../../workflows/session/session-workflow.ts';
+import type { Activities } from '../../workflows/shared/activities.ts';
+import type { RunInput, SessionInput } from '../../workflows/shared/signals.ts';
+import type { webhookWorkflow } from '../../workflows/webhook/webhook-workflow.ts';
 import { stackEnv } from './stack-env.ts';
 import { testBundle } from './test-bundle.ts';
 

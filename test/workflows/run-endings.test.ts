@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Activities } from '../../workflows/activities.ts';
+import type { Activities } from '../../workflows/shared/activities.ts';
 import { fakeRun } from '../support/fake-run.ts';
 import { createWorkflowWorld, type WorkflowWorld } from '../support/workflow-world.ts';
 

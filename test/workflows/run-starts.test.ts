@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { failureTypes } from '../../workflows/activities.ts';
+import { failureTypes } from '../../workflows/shared/activities.ts';
 import { fakeRun } from '../support/fake-run.ts';
 import { createWorkflowWorld, type WorkflowWorld } from '../support/workflow-world.ts';
 

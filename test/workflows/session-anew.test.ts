@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../core/limits.ts';
 import { createDeferred } from '../../lib/async/deferred.ts';
-import type { SessionPlace, TurnOutcome } from '../../workflows/activities.ts';
+import type { SessionPlace, TurnOutcome } from '../../workflows/shared/activities.ts';
 import { fakeRun } from '../support/fake-run.ts';
 import { sessionStories } from '../support/session-stories.ts';
 import {

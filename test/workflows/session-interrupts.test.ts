@@ -3,7 +3,11 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDeferred } from '../../lib/async/deferred.ts';
-import type { HostActivities, SessionPlace, TurnOutcome } from '../../workflows/activities.ts';
+import type {
+  HostActivities,
+  SessionPlace,
+  TurnOutcome,
+} from '../../workflows/shared/activities.ts';
 import { type FakeRun, fakeRun } from '../support/fake-run.ts';
 import {
   createWorkflowWorld,

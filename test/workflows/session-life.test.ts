@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SessionPlace, TurnOutcome } from '../../workflows/activities.ts';
+import type { SessionPlace, TurnOutcome } from '../../workflows/shared/activities.ts';
 import { fakeRun } from '../support/fake-run.ts';
 import { asleepAfter } from '../support/fake-sessions.ts';
 import { type SessionStory, sessionStories } from '../support/session-stories.ts';

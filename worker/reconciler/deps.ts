@@ -7,7 +7,7 @@ import type { WebhookStore } from '../../systems/postgres/runs/webhook-store.ts'
 import type { MessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { Kept } from './sweep.ts';
 
 export interface ReconcilerDeps {

@@ -2,7 +2,7 @@ import type { Run } from '../../core/run.ts';
 import type { SandboxEnd } from '../../core/sandbox.ts';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
 import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import { announceStart } from './announce-start.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import type { LiveSandbox } from './live-sandbox.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { failpoint } from '../../core/failpoint.ts';
 import type { AgentStatus } from '../../core/run.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from './deps.ts';
 import type { HeldLease } from './lease.ts';
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { limits } from '../../core/limits.ts';
 import { sandboxPaths } from '../../core/sandbox.ts';
 import type { RunFolders } from '../../systems/docker/mounts.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import { SandboxStartError } from './start-error.ts';
 
 /** Where a sandbox's files are on this host. */

@@ -1,4 +1,4 @@
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { LiveSandbox } from './live-sandbox.ts';
 
 /** The sandboxes that this process looks after, and those whose end it still knows; one for each run. */

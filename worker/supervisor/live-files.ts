@@ -3,7 +3,7 @@ import { coalesce } from '../../lib/async/coalesce.ts';
 import type { KeyedMutex } from '../../lib/async/keyed-mutex.ts';
 import type { SnapshotOf } from '../../systems/postgres/files/file-store.ts';
 import type { HeldSession } from '../../systems/postgres/sessions/turn-store.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { foldersOf } from './folders.ts';
 import type { HeldSandboxes } from './held-sandboxes.ts';

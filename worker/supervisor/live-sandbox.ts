@@ -5,7 +5,7 @@
 
 import type { SandboxEnd } from '../../core/sandbox.ts';
 import type { HeldSession } from '../../systems/postgres/sessions/turn-store.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import { type Care, createCare } from './care.ts';
 import { createCondemn, type Judge, type Offence, watchSilence } from './condemn.ts';
 import { boundsOf, type SandboxDeps, type SupervisorDeps } from './deps.ts';

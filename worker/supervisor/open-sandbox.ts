@@ -7,7 +7,7 @@ import { blankMemory } from '../../core/agent-memory.ts';
 import { failpoint } from '../../core/failpoint.ts';
 import type { Run } from '../../core/run.ts';
 import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { type ExitWatch, missingExit, watchExit } from './exit-watch.ts';
 import { foldersOf, makeFolders } from './folders.ts';

@@ -1,5 +1,5 @@
 import { failpoint } from '../../core/failpoint.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import { findContainer } from './adopt-sandbox.ts';
 import type { SupervisorDeps } from './deps.ts';
 import { foldersOf, removeTree } from './folders.ts';

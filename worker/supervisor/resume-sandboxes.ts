@@ -1,5 +1,5 @@
 import type { ListedSandbox } from '../../systems/docker/list.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import { hasRun } from './adopt-sandbox.ts';
 import type { SupervisorDeps } from './deps.ts';
 import { findLeavings, nameOf, removeFolders } from './sweep.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import type { SandboxFolders } from './folders.ts';
 import type { HeldLease } from './lease.ts';

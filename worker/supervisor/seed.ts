@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { failpoint } from '../../core/failpoint.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from './deps.ts';
 import type { SandboxFolders } from './folders.ts';
 import { SandboxStartError } from './start-error.ts';

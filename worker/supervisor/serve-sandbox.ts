@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { failpoint } from '../../core/failpoint.ts';
 import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { Refusal } from '../egress/connect-proxy.ts';
 import type { RunEgress } from '../egress/egress.ts';
 import { promptLine } from './agent-input.ts';

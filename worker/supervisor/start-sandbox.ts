@@ -2,7 +2,7 @@ import { failpoint } from '../../core/failpoint.ts';
 import type { Run } from '../../core/run.ts';
 import type { SandboxSpec } from '../../systems/docker/sandbox-spec.ts';
 import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.ts';
-import type { SandboxRef } from '../../workflows/activities.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import { adoptSandbox } from './adopt-sandbox.ts';
 import { announceStart } from './announce-start.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';

@@ -3,7 +3,7 @@
 
 import type { SandboxEnd } from '../../core/sandbox.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
-import type { SandboxRef, TurnOutcome } from '../../workflows/activities.ts';
+import type { SandboxRef, TurnOutcome } from '../../workflows/shared/activities.ts';
 import { adoptSandbox, findContainer } from './adopt-sandbox.ts';
 import { SandboxLetGo } from './care.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';

@@ -15,7 +15,7 @@ import type { WorkflowState } from '../../../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../../../worker/reconciler/deps.ts';
 import { createHearing } from '../../../worker/reconciler/hearing.ts';
 import { createReconciler } from '../../../worker/reconciler/reconciler.ts';
-import type { SandboxRef } from '../../../workflows/activities.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import { type TestDatabase, testSealer } from '../../support/database.ts';
 
 const dayMs = 24 * 3_600_000;

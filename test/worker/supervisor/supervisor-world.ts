@@ -26,7 +26,7 @@ import { createEgress, type EgressDeps } from '../../../worker/egress/egress.ts'
 import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
 import { foldersOf } from '../../../worker/supervisor/folders.ts';
 import { createSupervisor, type Supervisor } from '../../../worker/supervisor/supervisor.ts';
-import type { SandboxRef } from '../../../workflows/activities.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import { testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
 import { stackEnv } from '../../support/stack-env.ts';

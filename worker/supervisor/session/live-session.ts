@@ -3,7 +3,7 @@ import { bellOfSession } from '../../../core/host-request.ts';
 import { limits } from '../../../core/limits.ts';
 import type { SandboxEnd } from '../../../core/sandbox.ts';
 import { retryUntilAborted } from '../../../lib/async/sleep.ts';
-import type { TurnOutcome } from '../../../workflows/activities.ts';
+import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { Care } from '../care.ts';
 import { decideEnd } from '../decide-end.ts';
 import type { SandboxDeps } from '../deps.ts';

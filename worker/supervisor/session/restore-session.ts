@@ -2,7 +2,7 @@ import { chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileEntry } from '../../../core/file-entry.ts';
 import { sandboxPaths } from '../../../core/sandbox.ts';
-import type { SandboxRef } from '../../../workflows/activities.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { SandboxFolders } from '../folders.ts';
 import { writeFiles } from '../workspace/write-files.ts';

@@ -6,7 +6,7 @@ import type { TurnError } from '../../../core/chat.ts';
 import { failpoint } from '../../../core/failpoint.ts';
 import { settlesWithin, sleep } from '../../../lib/async/sleep.ts';
 import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
-import type { TurnOutcome } from '../../../workflows/activities.ts';
+import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import { interruptLine, messageLine, messageUuid } from '../agent-input.ts';
 import type { Care } from '../care.ts';
 import type { SupervisorDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { agentCommand } from '../../../core/agent-command.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
-import type { SandboxRef } from '../../../workflows/activities.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { ControlHandlers } from '../../egress/control.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { SandboxFolders } from '../folders.ts';

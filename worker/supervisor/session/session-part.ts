@@ -1,6 +1,6 @@
 import { type ChatReader, createChatReader } from '../../../core/chat-line.ts';
 import type { SessionPlan } from '../../../core/session.ts';
-import type { SandboxRef } from '../../../workflows/activities.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import { messageUuid } from '../agent-input.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import { type ChatTurns, createChatTurns } from './chat-turns.ts';

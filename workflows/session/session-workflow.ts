@@ -6,12 +6,12 @@
 // Between two turns nothing is under way, and only there does the history begin anew.
 
 import { CancellationScope, continueAsNew, workflowInfo } from '@temporalio/workflow';
-import type { EndCause } from '../core/end-cause.ts';
-import { recordOrder } from './attend.ts';
-import type { SessionInput } from './messages.ts';
-import { findableAsOver } from './search-attributes.ts';
+import type { EndCause } from '../../core/end-cause.ts';
+import { findableAsOver } from '../shared/search-attributes.ts';
+import type { SessionInput } from '../shared/signals.ts';
+import { recordOrder } from './interruptible-activity.ts';
 import { createSessionContext, heldPlace, isOver, type SessionContext } from './session-context.ts';
-import { rest } from './session-rest.ts';
+import { rest } from './session-idle.ts';
 import { putDown } from './session-sandbox.ts';
 import { takeTurn } from './session-turn.ts';
 

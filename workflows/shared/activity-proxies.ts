@@ -1,7 +1,7 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities, HostActivities, RunActivities, SessionActivities } from './activities.ts';
 import { hostPlan, runPlan, sessionPlan } from './activities.ts';
-import type { RunTimes } from './run-times.ts';
+import type { RunTimes } from './run-timeouts.ts';
 
 /** The activities as plain functions, each with the options that its plan gives it. */
 export function runActivities(

@@ -1,8 +1,8 @@
 import { uuid4 } from '@temporalio/workflow';
-import type { ScheduledOutcome } from './activities.ts';
-import { runActivities } from './bind-activities.ts';
-import type { ScheduledTriggerInput } from './messages.ts';
-import { runTimes } from './run-times.ts';
+import type { ScheduledOutcome } from '../shared/activities.ts';
+import { runActivities } from '../shared/activity-proxies.ts';
+import { runTimes } from '../shared/run-timeouts.ts';
+import type { ScheduledTriggerInput } from '../shared/signals.ts';
 
 /** One moment of a flow's schedule: a run of its own, whose id stays through every attempt. */
 export async function scheduledTriggerWorkflow({

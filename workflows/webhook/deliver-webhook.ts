@@ -1,4 +1,4 @@
-import type { RunActivities, WebhookAttempt } from './activities.ts';
+import type { RunActivities, WebhookAttempt } from '../shared/activities.ts';
 
 /** Four attempts, then the webhook is given up. A run never fails for its receiver's sake. */
 export async function deliverWebhook(

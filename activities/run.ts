@@ -5,11 +5,11 @@ import type { AdmissionStore } from '../systems/postgres/admission/admission.ts'
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
-import type { EndRunInput, RunActivities } from '../workflows/activities.ts';
+import type { EndRunInput, RunActivities } from '../workflows/shared/activities.ts';
 import { deliverOnce, type WebhookDeps } from './deliver-webhook.ts';
-import type { MakeWay } from './make-way.ts';
-import { noPlaceFree } from './no-place-free.ts';
-import { type ScheduleDeps, triggerOnSchedule } from './trigger-scheduled.ts';
+import type { MakeWay } from './evict-idle-session.ts';
+import { noPlaceFree } from './no-capacity.ts';
+import { type ScheduleDeps, triggerOnSchedule } from './trigger-scheduled-run.ts';
 
 export interface RunDeps extends WebhookDeps, ScheduleDeps {
   runs: Pick<RunStore, 'recordCause' | 'endRun' | 'find' | 'markWorkflowStarted'>;

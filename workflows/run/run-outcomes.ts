@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
-import type { RunEnd } from '../core/end-cause.ts';
-import { failureTypes } from './activities.ts';
-import type { Order } from './orders.ts';
+import type { RunEnd } from '../../core/end-cause.ts';
+import { failureTypes } from '../shared/activities.ts';
+import type { Order } from '../shared/stop-request.ts';
 
 /** How a run came to its end: each a name, and what is left to do about its sandbox. */
 export type Ending =

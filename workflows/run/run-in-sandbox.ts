@@ -1,8 +1,14 @@
 import { CancellationScope, sleep } from '@temporalio/workflow';
-import type { HostActivities, RunActivities, SandboxRef } from './activities.ts';
-import { type Ending, followFailed, overBeforeStart, startFailed, unanswered } from './endings.ts';
-import type { Order } from './orders.ts';
-import type { RunTimes } from './run-times.ts';
+import type { HostActivities, RunActivities, SandboxRef } from '../shared/activities.ts';
+import type { RunTimes } from '../shared/run-timeouts.ts';
+import type { Order } from '../shared/stop-request.ts';
+import {
+  type Ending,
+  followFailed,
+  overBeforeStart,
+  startFailed,
+  unanswered,
+} from './run-outcomes.ts';
 
 export interface SandboxRun {
   ref: SandboxRef;

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
-import { hostGivenUp } from './endings.ts';
-import { interrupterOf } from './interrupter.ts';
+import { hostGivenUp } from '../run/run-outcomes.ts';
+import { interrupterOf } from './interrupt-forwarder.ts';
 import { type HeldPlace, isLost, type SessionContext } from './session-context.ts';
 
 export type Attended<T> = { kind: 'done'; value: T } | { kind: 'failed'; error: unknown };

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
-import { sleepInMs } from '../core/sleep-time.ts';
-import { findableByPlace } from './search-attributes.ts';
+import { sleepInMs } from '../../core/sleep-time.ts';
+import { findableByPlace } from '../shared/search-attributes.ts';
 import { type HeldPlace, heldPlace, type SessionContext } from './session-context.ts';
 import { endBy, putDown } from './session-sandbox.ts';
 

@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { limits } from '../../core/limits.ts';
 
 /**
  * 2, 10, and min(50, 30) seconds between the four attempts. Whoever takes them over in their middle goes

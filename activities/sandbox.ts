@@ -5,8 +5,8 @@ import {
   type HostActivities,
   type SandboxRef,
   type TurnOutcome,
-} from '../workflows/activities.ts';
-import { whileBeating } from './while-beating.ts';
+} from '../workflows/shared/activities.ts';
+import { whileBeating } from './with-heartbeat.ts';
 
 /** What keeps this host's sandboxes, apart from any activity. */
 export interface SandboxKeeper {

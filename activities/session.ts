@@ -1,10 +1,10 @@
 import type { NotGiven } from '../core/chat.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { Presence } from '../systems/redis/presence.ts';
-import type { SessionActivities } from '../workflows/activities.ts';
-import type { MakeWay } from './make-way.ts';
-import { noPlaceFree } from './no-place-free.ts';
-import type { RunDeps } from './run-activities.ts';
+import type { SessionActivities } from '../workflows/shared/activities.ts';
+import type { MakeWay } from './evict-idle-session.ts';
+import { noPlaceFree } from './no-capacity.ts';
+import type { RunDeps } from './run.ts';
 
 export interface SessionDeps {
   turns: Pick<TurnStore, 'claimPlace' | 'giveUp' | 'hasWork' | 'idleForMs'>;

@@ -5,8 +5,8 @@ import {
   messageSignal,
   sleepSignal,
   stopSignal,
-} from './messages.ts';
-import type { Order } from './orders.ts';
+} from '../shared/signals.ts';
+import type { Order } from '../shared/stop-request.ts';
 
 /** What a session's workflow was told and has not acted upon. Handlers write it, the main loop acts. */
 export interface Inbox {

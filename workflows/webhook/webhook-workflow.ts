@@ -1,8 +1,8 @@
 import { CancellationScope } from '@temporalio/workflow';
-import { runActivities } from './bind-activities.ts';
+import { runActivities } from '../shared/activity-proxies.ts';
+import { runTimes } from '../shared/run-timeouts.ts';
+import type { WebhookInput } from '../shared/signals.ts';
 import { deliverWebhook } from './deliver-webhook.ts';
-import type { WebhookInput } from './messages.ts';
-import { runTimes } from './run-times.ts';
 
 /** Delivers a run's webhook where the run's own workflow is gone, or where an operator wants it again. */
 export async function webhookWorkflow({

@@ -5,7 +5,7 @@ import { emptyRunConfig } from '../core/run-config.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import type { AdmissionStore, AdmitRun } from '../systems/postgres/admission/admission.ts';
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
-import type { ScheduledOutcome } from '../workflows/activities.ts';
+import type { ScheduledOutcome } from '../workflows/shared/activities.ts';
 
 export interface ScheduleDeps {
   flows: Pick<FlowStore, 'find'>;

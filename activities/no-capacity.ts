@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { failureTypes } from '../workflows/activities.ts';
+import { failureTypes } from '../workflows/shared/activities.ts';
 
 /** No fault of anybody's: it is asked again until there is a place, or the waiting is over. */
 export const noPlaceFree = (): ApplicationFailure =>

@@ -1,4 +1,4 @@
-import { attend } from './attend.ts';
+import { attend } from './interruptible-activity.ts';
 import type { SessionContext } from './session-context.ts';
 import { ensureSandbox, loseSandbox, putDown } from './session-sandbox.ts';
 

@@ -1,11 +1,16 @@
-import type { RunEnd } from '../core/end-cause.ts';
-import { sandboxName } from '../core/sandbox-name.ts';
-import type { HostActivities, RunActivities, SandboxRef, SessionActivities } from './activities.ts';
-import { hostActivities, runActivities, sessionActivities } from './bind-activities.ts';
-import { type Teller, tellOperators } from './details.ts';
-import type { SessionInput, SessionState } from './messages.ts';
-import { type Inbox, listenForSession } from './session-orders.ts';
-import { type SessionTimes, sessionTimes } from './session-times.ts';
+import type { RunEnd } from '../../core/end-cause.ts';
+import { sandboxName } from '../../core/sandbox-name.ts';
+import type {
+  HostActivities,
+  RunActivities,
+  SandboxRef,
+  SessionActivities,
+} from '../shared/activities.ts';
+import { hostActivities, runActivities, sessionActivities } from '../shared/activity-proxies.ts';
+import { type SessionTimes, sessionTimes } from '../shared/session-timeouts.ts';
+import type { SessionInput, SessionState } from '../shared/signals.ts';
+import { type Teller, tellOperators } from '../shared/workflow-details.ts';
+import { type Inbox, listenForSession } from './session-inbox.ts';
 
 /** All that the parts of a session's workflow share. */
 export interface SessionContext {

@@ -1,7 +1,7 @@
 import { CancellationScope } from '@temporalio/workflow';
-import type { RunActivities } from './activities.ts';
-import { type Ending, noCapacity, orderedBeforeStart } from './endings.ts';
-import type { Order } from './orders.ts';
+import type { RunActivities } from '../shared/activities.ts';
+import type { Order } from '../shared/stop-request.ts';
+import { type Ending, noCapacity, orderedBeforeStart } from './run-outcomes.ts';
 
 /**
  * Asks for a place until there is one, the waiting is over, or somebody wants the run to end. The

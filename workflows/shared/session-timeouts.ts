@@ -1,5 +1,5 @@
-import { limits } from '../core/limits.ts';
-import { type RunTimes, runTimes } from './run-times.ts';
+import { limits } from '../../core/limits.ts';
+import { type RunTimes, runTimes } from './run-timeouts.ts';
 
 /** How long a session's workflow waits for what. Part of its input, like those of a run. */
 export interface SessionTimes extends RunTimes {

@@ -1,17 +1,17 @@
 import { CancellationScope } from '@temporalio/workflow';
-import type { EndCause } from '../core/end-cause.ts';
-import { sandboxName } from '../core/sandbox-name.ts';
-import type { HostActivities, SandboxRef } from './activities.ts';
-import { hostActivities, runActivities } from './bind-activities.ts';
-import { deliverWebhook } from './deliver-webhook.ts';
-import { tellOperators } from './details.ts';
-import type { Ending } from './endings.ts';
-import type { RunInput } from './messages.ts';
-import { listenForOrders } from './orders.ts';
+import type { EndCause } from '../../core/end-cause.ts';
+import { sandboxName } from '../../core/sandbox-name.ts';
+import type { HostActivities, SandboxRef } from '../shared/activities.ts';
+import { hostActivities, runActivities } from '../shared/activity-proxies.ts';
+import { runTimes } from '../shared/run-timeouts.ts';
+import { findableAsOver, findableByHost } from '../shared/search-attributes.ts';
+import type { RunInput } from '../shared/signals.ts';
+import { listenForOrders } from '../shared/stop-request.ts';
+import { tellOperators } from '../shared/workflow-details.ts';
+import { deliverWebhook } from '../webhook/deliver-webhook.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
-import { runTimes } from './run-times.ts';
-import { findableAsOver, findableByHost } from './search-attributes.ts';
-import { takePlace } from './take-place.ts';
+import type { Ending } from './run-outcomes.ts';
+import { takePlace } from './wait-for-slot.ts';
 
 /**
  * One run: take a place, run in the sandbox until one of its endings wins, finish. The whole of it

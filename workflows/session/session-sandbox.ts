@@ -1,8 +1,8 @@
-import { sandboxName } from '../core/sandbox-name.ts';
-import type { SessionPlace } from './activities.ts';
-import { attend } from './attend.ts';
-import { isHostLost, startFailed } from './endings.ts';
-import { findableByPlace } from './search-attributes.ts';
+import { sandboxName } from '../../core/sandbox-name.ts';
+import { isHostLost, startFailed } from '../run/run-outcomes.ts';
+import type { SessionPlace } from '../shared/activities.ts';
+import { findableByPlace } from '../shared/search-attributes.ts';
+import { attend } from './interruptible-activity.ts';
 import {
   type HeldPlace,
   heldPlace,

@@ -1,4 +1,4 @@
-import type { Interruption } from './messages.ts';
+import type { Interruption } from '../shared/signals.ts';
 import type { HeldPlace, SessionContext } from './session-context.ts';
 
 /** Passes on to a sandbox's host which turns are to end, each once. */

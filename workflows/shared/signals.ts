@@ -1,6 +1,6 @@
 import { defineSignal } from '@temporalio/workflow';
-import type { RunTimes } from './run-times.ts';
-import type { SessionTimes } from './session-times.ts';
+import type { RunTimes } from './run-timeouts.ts';
+import type { SessionTimes } from './session-timeouts.ts';
 
 /** What a run's workflow is told at its start: ids and times, nothing secret and nothing long. */
 export interface RunInput {

@@ -1,9 +1,9 @@
 import type { ActivityOptions } from '@temporalio/workflow';
-import type { EndCause } from '../core/end-cause.ts';
-import type { SandboxEnd } from '../core/sandbox.ts';
-import { hostQueue, runQueue, watchQueue, webhookQueue } from '../core/task-queues.ts';
-import type { Interruption } from './messages.ts';
-import type { RunTimes } from './run-times.ts';
+import type { EndCause } from '../../core/end-cause.ts';
+import type { SandboxEnd } from '../../core/sandbox.ts';
+import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/task-queues.ts';
+import type { RunTimes } from './run-timeouts.ts';
+import type { Interruption } from './signals.ts';
 import { webhookRetry } from './webhook-retry.ts';
 
 /** A sandbox is named by its run and how many the run has had before. */

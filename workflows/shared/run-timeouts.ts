@@ -1,4 +1,4 @@
-import { limits } from '../core/limits.ts';
+import { limits } from '../../core/limits.ts';
 
 /** How long a run's workflow waits for what. Part of its input, so that a replay waits the same. */
 export interface RunTimes {
