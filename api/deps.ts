@@ -22,10 +22,10 @@ import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { RateLimiter } from '../systems/redis/rate-limit.ts';
 import type { StreamSeats } from '../systems/redis/stream-seats.ts';
-import type { HostRequests } from './host-requests.ts';
+import type { HostRequests } from './files/host-rpc.ts';
+import type { CorsOrigins } from './http/cors.ts';
+import type { CheckFacts } from './http/readiness.ts';
 import type { ApiMetrics } from './metrics.ts';
-import type { CorsOrigins } from './plugins/cors.ts';
-import type { CheckFacts } from './readiness.ts';
 
 /** All that the API needs of the world. */
 export interface ApiDeps {

@@ -42,11 +42,11 @@ import { createStreamSeats } from '../systems/redis/stream-seats.ts';
 import { createTemporal } from '../systems/temporal/client.ts';
 import { buildApp } from './app.ts';
 import { errorStatuses } from './errors.ts';
-import { createHostRequests } from './host-requests.ts';
+import { createHostRequests } from './files/host-rpc.ts';
+import { createTrustedProxies } from './http/trusted-proxies.ts';
 import { unmeasured } from './metrics.ts';
 import { announceFirstSignIn } from './operators/first-sign-in.ts';
-import { mayCallAddress } from './public-address.ts';
-import { createTrustedProxies } from './trusted-proxies.ts';
+import { mayCallAddress } from './runs/public-address.ts';
 
 const config = readApiConfig();
 const metrics = config.metrics && createApiMetrics(Object.keys(errorStatuses));

@@ -2,9 +2,9 @@
 // judge in the same words. Loaded by the commands that need it: with it comes all of zod.
 
 import { ApiError } from '../api/errors.ts';
+import { parsedBody } from '../api/http/validation.ts';
 import { fieldsOf, flowPatch, newFlow } from '../api/operators/flow-fields.ts';
-import { newProject, settingsPatch } from '../api/operators/schemas.ts';
-import { parsedBody } from '../api/plugins/validation.ts';
+import { newProject, settingsPatch } from '../api/operators/operator-schemas.ts';
 import { onlyDefined } from '../core/only-defined.ts';
 import type { FlowDecision, FlowFields, NewFlow } from '../systems/postgres/accounts/flow-store.ts';
 import type { NewProject, ProjectPatch } from '../systems/postgres/accounts/project-store.ts';

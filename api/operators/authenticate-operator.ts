@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Operator, OperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
 import type { App } from '../app-types.ts';
+import { createUnknownKeys, type UnknownKeys } from '../auth/brute-force-guard.ts';
 import { ApiError } from '../errors.ts';
-import { createUnknownKeys, type UnknownKeys } from '../plugins/unknown-keys.ts';
 import { sessionIn } from './cookie.ts';
 
 export interface OperatorAccess {

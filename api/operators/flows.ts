@@ -3,14 +3,20 @@ import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
-import { pageByIdQuery, readPage } from '../pages.ts';
-import { publicPath } from '../public-path.ts';
-import { noQuery } from '../schemas/run.ts';
-import { flowView } from '../views/flow-view.ts';
+import { flowView } from '../flows/flow-view.ts';
+import { pageByIdQuery, readPage } from '../http/pagination.ts';
+import { publicPath } from '../http/public-path.ts';
+import { noQuery } from '../runs/run-schema.ts';
 import { operatorOf } from './authenticate-operator.ts';
 import { fieldsOf, flowPatch, newFlow } from './flow-fields.ts';
-import { config, loadProject, loadProjectFlow, projectPath, projectsPath } from './routing.ts';
-import { flowOfProjectParams, projectParams } from './schemas.ts';
+import {
+  config,
+  loadProject,
+  loadProjectFlow,
+  projectPath,
+  projectsPath,
+} from './load-resources.ts';
+import { flowOfProjectParams, projectParams } from './operator-schemas.ts';
 
 const path = `${projectPath}/flows`;
 const bodyLimit = limits.requestBodyMaxBytes;

@@ -3,11 +3,17 @@ import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
-import { pageByIdQuery, readPage } from '../pages.ts';
-import { noQuery } from '../schemas/run.ts';
+import { pageByIdQuery, readPage } from '../http/pagination.ts';
+import { noQuery } from '../runs/run-schema.ts';
 import { operatorOf } from './authenticate-operator.ts';
-import { config, loadProject, loadProjectKey, projectPath, projectsPath } from './routing.ts';
-import { keyParams, newKey, projectParams } from './schemas.ts';
+import {
+  config,
+  loadProject,
+  loadProjectKey,
+  projectPath,
+  projectsPath,
+} from './load-resources.ts';
+import { keyParams, newKey, projectParams } from './operator-schemas.ts';
 
 const path = `${projectPath}/keys`;
 const plain = { hide: true, querystring: noQuery };

@@ -1,7 +1,7 @@
 import type { App } from '../app-types.ts';
-import type { BeginRun } from '../begin-run.ts';
+import type { UnknownKeys } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { UnknownKeys } from '../plugins/unknown-keys.ts';
+import type { BeginRun } from '../runs/start-run.ts';
 import { flows } from './flows.ts';
 import { keys } from './keys.ts';
 import { projects } from './projects.ts';

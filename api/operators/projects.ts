@@ -5,13 +5,13 @@ import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
-import { pageQuery, readPage } from '../pages.ts';
-import { publicPath } from '../public-path.ts';
-import { noQuery } from '../schemas/run.ts';
+import { pageQuery, readPage } from '../http/pagination.ts';
+import { publicPath } from '../http/public-path.ts';
+import { noQuery } from '../runs/run-schema.ts';
 import { following } from '../schemas/text.ts';
 import { operatorOf } from './authenticate-operator.ts';
-import { config, loadProject, projectPath, projectsPath } from './routing.ts';
-import { newProject, projectParams } from './schemas.ts';
+import { config, loadProject, projectPath, projectsPath } from './load-resources.ts';
+import { newProject, projectParams } from './operator-schemas.ts';
 
 const listQuery = z.strictObject({ ...pageQuery, cursor: following(projectIdRule).optional() });
 

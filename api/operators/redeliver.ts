@@ -1,10 +1,10 @@
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
-import { noQuery } from '../schemas/run.ts';
+import { noQuery } from '../runs/run-schema.ts';
 import { operatorOf } from './authenticate-operator.ts';
-import { config, loadProjectRun, projectPath } from './routing.ts';
-import { runOfProjectParams } from './schemas.ts';
+import { config, loadProjectRun, projectPath } from './load-resources.ts';
+import { runOfProjectParams } from './operator-schemas.ts';
 
 /** The same body to the same receiver once more, in up to four attempts signed with today's secret. */
 export function redeliver(app: App, deps: ApiDeps): void {

@@ -1,13 +1,13 @@
 import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
-import type { BeginRun } from '../begin-run.ts';
 import type { ApiDeps } from '../deps.ts';
-import { readTrigger } from '../read-trigger.ts';
-import { triggerBody, triggerHeaders, triggerQuery } from '../schemas/trigger.ts';
-import { wantedRun } from '../wanted-run.ts';
+import { wantedRun } from '../runs/admission-request.ts';
+import { readTrigger } from '../runs/parse-trigger.ts';
+import type { BeginRun } from '../runs/start-run.ts';
+import { triggerBody, triggerHeaders, triggerQuery } from '../runs/trigger-schema.ts';
 import { operatorOf } from './authenticate-operator.ts';
-import { config, loadProjectFlow, projectPath } from './routing.ts';
-import { flowOfProjectParams } from './schemas.ts';
+import { config, loadProjectFlow, projectPath } from './load-resources.ts';
+import { flowOfProjectParams } from './operator-schemas.ts';
 
 const schema = {
   hide: true,

@@ -1,12 +1,12 @@
 import type { MadeAttempt } from '../../systems/postgres/runs/webhook-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { answerRuns } from '../routes/list-runs.ts';
-import { noQuery } from '../schemas/run.ts';
-import { runListQuery } from '../schemas/run-list.ts';
-import { runView } from '../views/run-view.ts';
-import { config, loadProject, loadProjectRun, projectPath } from './routing.ts';
-import { projectParams, runOfProjectParams } from './schemas.ts';
+import { answerRuns } from '../runs/routes/list-runs.ts';
+import { runListQuery } from '../runs/run-list-schema.ts';
+import { noQuery } from '../runs/run-schema.ts';
+import { runView } from '../runs/run-view.ts';
+import { config, loadProject, loadProjectRun, projectPath } from './load-resources.ts';
+import { projectParams, runOfProjectParams } from './operator-schemas.ts';
 
 /** Runs as clients see them, and of one run what only operators see. */
 export function runs(app: App, deps: ApiDeps): void {

@@ -2,10 +2,10 @@ import { onlyDefined } from '../../core/only-defined.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { noQuery } from '../schemas/run.ts';
+import { noQuery } from '../runs/run-schema.ts';
 import { operatorOf } from './authenticate-operator.ts';
-import { config, loadProject, projectPath } from './routing.ts';
-import { projectParams, settingsPatch } from './schemas.ts';
+import { config, loadProject, projectPath } from './load-resources.ts';
+import { projectParams, settingsPatch } from './operator-schemas.ts';
 
 const plain = { hide: true, querystring: noQuery, params: projectParams };
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Operator } from '../../systems/postgres/accounts/operator-store.ts';
 import type { App } from '../app-types.ts';
+import type { UnknownKeys } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import type { UnknownKeys } from '../plugins/unknown-keys.ts';
-import { noQuery } from '../schemas/run.ts';
+import { noQuery } from '../runs/run-schema.ts';
 import { checkAttempts, operatorOf, tokenPattern } from './authenticate-operator.ts';
 import { noSessionCookie, sessionCookie, sessionIn } from './cookie.ts';
 import { signInPage, signInPageHeaders } from './sign-in-page.ts';

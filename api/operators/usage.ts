@@ -3,8 +3,8 @@ import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { queryNumber } from '../schemas/text.ts';
-import { config, loadProject, loadProjectKey, projectPath } from './routing.ts';
-import { keyParams, projectParams } from './schemas.ts';
+import { config, loadProject, loadProjectKey, projectPath } from './load-resources.ts';
+import { keyParams, projectParams } from './operator-schemas.ts';
 
 const querystring = z.strictObject({
   days: queryNumber({ min: 1, max: limits.keyUsageDays }).optional(),

@@ -1,6 +1,6 @@
 import { envNameFault } from '../../core/env-names.ts';
 import { limits } from '../../core/limits.ts';
-import { mapOf } from './map.ts';
+import { mapOf } from './record-of.ts';
 import { maxBytes, text } from './text.ts';
 
 const { envNamesMax, envNameMaxChars, envValueMaxBytes, envMaxBytes } = limits;

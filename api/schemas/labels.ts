@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import { mapOf } from './map.ts';
+import { mapOf } from './record-of.ts';
 import { maxCharacters } from './text.ts';
 
 const labelKey = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import { mapOf } from './map.ts';
+import { mapOf } from './record-of.ts';
 import { maxBytes, text } from './text.ts';
 
 const serverName = /^(?!.*__)[A-Za-z0-9_-]{1,64}$/;
@@ -17,7 +17,7 @@ const headers = mapOf({
   value: headerValue,
 });
 
-/** Where it leads is judged with the variables put in: see api/run-config.ts. */
+/** Where it leads is judged with the variables put in: see api/runs/run-config.ts. */
 const mcpServer = z.strictObject({
   type: z.enum(['http', 'sse'], { error: 'must be http or sse; stdio servers are not taken' }),
   url: text().min(1),

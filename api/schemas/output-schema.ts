@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonText } from '../../core/json.ts';
 import { limits } from '../../core/limits.ts';
-import { schemaFault } from './schema-fault.ts';
+import { schemaFault } from './validate-json-schema.ts';
 
 /**
  * A JSON Schema, judged as the agent judges it: what the agent cannot use would end the run before

@@ -11,9 +11,9 @@ import type { Run } from '../../core/run.ts';
 import { createNotifier, type Notifier } from '../../lib/async/notifier.ts';
 import type { StreamPosition } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { LiveFeed } from './live-feed.ts';
-import type { Outlet } from './outlet.ts';
 import type { ReplaySource } from './replay-source.ts';
+import type { LiveFeed } from './run-feed.ts';
+import type { Outlet } from './sse-writer.ts';
 
 /** Why the service ends a stream that is not over. */
 export type Dismissal = 'shutdown' | 'key';

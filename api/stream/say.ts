@@ -1,7 +1,7 @@
 import type { StoredFrame } from '../../core/frame.ts';
 import { limits } from '../../core/limits.ts';
 import type { Reader } from './reader.ts';
-import type { Piece } from './ring.ts';
+import type { Piece } from './ring-buffer.ts';
 import { sseEvent, sseFrame } from './sse.ts';
 
 /** How the run stands; once, and again whenever its status differs from what was said last. */

@@ -5,15 +5,15 @@ import type { Run } from '../../core/run.ts';
 import type { SeatRequest } from '../../systems/redis/stream-seats.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { type Attendance, createAttendance } from './attendance.ts';
-import { createFeeds, type Feeds } from './feeds.ts';
-import { createKeyWatch } from './key-watch.ts';
-import type { LiveFeed } from './live-feed.ts';
-import { createOutlet, type Outlet } from './outlet.ts';
+import { createFeeds, type Feeds } from './feed-hub.ts';
+import { createKeyWatch } from './key-revocation-watch.ts';
+import { type Attendance, createAttendance } from './presence-reporter.ts';
 import { createReader, type Dismissal, type Reader } from './reader.ts';
 import { createReplaySource } from './replay-source.ts';
-import { createSeating, type Seating } from './seating.ts';
+import type { LiveFeed } from './run-feed.ts';
 import { serveReader } from './serve-reader.ts';
+import { createOutlet, type Outlet } from './sse-writer.ts';
+import { createSeating, type Seating } from './stream-limiter.ts';
 
 export interface StreamRequest {
   run: Run;

@@ -2,7 +2,7 @@
 // once the variables are filled in.
 
 import { convertV2 } from 'openapi-to-postmanv2';
-import { isNode, mapNodes, type Node } from '../../api/description/nodes.ts';
+import { isNode, mapNodes, type Node } from '../../api/openapi/json-tree.ts';
 
 const options = {
   folderStrategy: 'Tags',

@@ -2,7 +2,7 @@
 // added is in here by itself; where it needs more than the ids below, it says so by failing.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { RouteEntry } from '../../api/plugins/route-table.ts';
+import type { RouteEntry } from '../../api/http/route-table.ts';
 import { publicUrl } from './api-world.ts';
 import { type Answer, caller } from './call.ts';
 import { cookieOf } from './operators/operator-client.ts';

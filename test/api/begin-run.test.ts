@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { createBeginRun } from '../../api/begin-run.ts';
 import type { ApiDeps } from '../../api/deps.ts';
 import { unmeasured } from '../../api/metrics.ts';
-import type { WorkflowCalls } from '../../api/workflow-calls.ts';
+import { createBeginRun } from '../../api/runs/start-run.ts';
+import type { WorkflowCalls } from '../../api/runs/workflow-client.ts';
 import type { AdmitRun } from '../../systems/postgres/admission/admission.ts';
 import { admittedRun } from '../support/admitted-run.ts';
 

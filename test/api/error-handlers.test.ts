@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../api/errors.ts';
-import { answerError } from '../../api/plugins/error-handlers.ts';
+import { answerError } from '../../api/http/error-handlers.ts';
 import { createLogger } from '../../config/logger.ts';
 
 /** The answer where a handler throws this, and what is logged of it. */

@@ -2,7 +2,7 @@
 // and reads wherever something may be missing. No wake-up decides what comes next.
 
 import { expect, test } from 'vitest';
-import { createLiveFeed } from '../../api/stream/live-feed.ts';
+import { createLiveFeed } from '../../api/stream/run-feed.ts';
 import type { StreamEntry, StreamPosition, Wake } from '../../systems/redis/frame-stream.ts';
 import { admittedRun } from '../support/admitted-run.ts';
 

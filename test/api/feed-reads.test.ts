@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFeedState, stateOf } from '../../api/stream/feed-state.ts';
 import { createFeedTree } from '../../api/stream/feed-tree.ts';
-import { createLiveFeed } from '../../api/stream/live-feed.ts';
+import { createLiveFeed } from '../../api/stream/run-feed.ts';
 import type { FrameStore } from '../../systems/postgres/log/frame-store.ts';
 import type { LogState } from '../../systems/postgres/log/run-progress.ts';
 import { admittedRun } from '../support/admitted-run.ts';

@@ -1,4 +1,4 @@
-import type { HostQuestion, HostRequests } from '../../api/host-requests.ts';
+import type { HostQuestion, HostRequests } from '../../api/files/host-rpc.ts';
 import type { HostCallKind, HostCalls } from '../../core/host-request.ts';
 
 /** The host of every run: it does what it is asked, and has no files. */

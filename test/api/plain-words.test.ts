@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { judge } from '../../api/schemas/judge.ts';
+import { judge } from '../../api/http/validation-issues.ts';
 import { signedIn } from './operators/operator-client.ts';
 import { useTenant } from './use-api.ts';
 

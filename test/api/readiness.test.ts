@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReadiness } from '../../api/readiness.ts';
+import { createReadiness } from '../../api/http/readiness.ts';
 import { createLogger } from '../../config/logger.ts';
 import type { Host } from '../../systems/postgres/hosts/host-store.ts';
 

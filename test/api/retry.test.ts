@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayCallAddress } from '../../api/public-address.ts';
+import { mayCallAddress } from '../../api/runs/public-address.ts';
 import { createConfigStore } from '../../systems/postgres/admission/run-config-store.ts';
 import { testSealer } from '../support/database.ts';
 import type { ApiWorld, Tenant } from './api-world.ts';

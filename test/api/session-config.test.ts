@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { patchConfig } from '../../api/session-config.ts';
+import { patchConfig } from '../../api/sessions/patch-session-config.ts';
 import { emptyRunConfig } from '../../core/run-config.ts';
 
 const known = { ...emptyRunConfig, env: { A: '1', B: '2' } };

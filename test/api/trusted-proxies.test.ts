@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
-import { createTrustedProxies } from '../../api/trusted-proxies.ts';
+import { createTrustedProxies } from '../../api/http/trusted-proxies.ts';
 import { limits } from '../../core/limits.ts';
 import type { ApiProcess } from './api-world.ts';
 import { useApi } from './use-api.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { positionNow, untilTurnEnd } from '../../api/chat/turn-waits.ts';
 import type { ApiDeps } from '../../api/deps.ts';
+import { positionNow, untilTurnEnd } from '../../api/sessions/turn-waiter.ts';
 import { createLogger } from '../../config/logger.ts';
 import { noUsage } from '../../core/run.ts';
 

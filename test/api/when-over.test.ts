@@ -5,10 +5,10 @@ import { Writable } from 'node:stream';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../api/app-types.ts';
+import { whenOver } from '../../api/http/on-response-close.ts';
+import { requestLog } from '../../api/http/request-log.ts';
+import { requestMetrics } from '../../api/http/request-metrics.ts';
 import { type ApiMetrics, unmeasured } from '../../api/metrics.ts';
-import { requestLog } from '../../api/plugins/request-log.ts';
-import { requestMetrics } from '../../api/plugins/request-metrics.ts';
-import { whenOver } from '../../api/plugins/when-over.ts';
 import { createLogger } from '../../config/logger.ts';
 
 type Counted = Parameters<ApiMetrics['answered']>[0];

@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { whileAsked } from '../../api/while-asked.ts';
+import { whileAsked } from '../../api/http/client-signal.ts';
 
 /** Whether it is told, from the start, that nobody waits. */
 async function isGivenUp({ leavesFirst }: { leavesFirst: boolean }): Promise<boolean> {

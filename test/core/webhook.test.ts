@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { finishedBody } from '../../api/description/webhook.ts';
+import { finishedBody } from '../../api/openapi/webhook.ts';
 import { type EndCause, endCauses, errorOf } from '../../core/end-cause.ts';
 import { noUsage, type Run } from '../../core/run.ts';
 import { signatureBase, webhookBody, webhookHeaders } from '../../core/webhook.ts';

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import { isNode, type Node } from '../../../api/description/nodes.ts';
 import { type ErrorCode, errorStatuses } from '../../../api/errors.ts';
+import { isNode, type Node } from '../../../api/openapi/json-tree.ts';
 import type { FuzzRequest } from './requests.ts';
 import { referred } from './schema-values.ts';
 

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Node } from '../../../api/description/nodes.ts';
+import type { Node } from '../../../api/openapi/json-tree.ts';
 import { buildBareApi } from '../../../dev/description/bare-api.ts';
 import { type ApiWorld, openApiWorld } from '../api-world.ts';
 import { rawCall } from '../raw-call.ts';

@@ -1,4 +1,4 @@
-import { isNode, type Node } from '../../../api/description/nodes.ts';
+import { isNode, type Node } from '../../../api/openapi/json-tree.ts';
 
 export interface Parameter {
   name: string;

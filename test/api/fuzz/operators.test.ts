@@ -4,8 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { type ZodType, z } from 'zod';
-import { isNode, type Node, nodeIn } from '../../../api/description/nodes.ts';
-import type { RouteEntry } from '../../../api/plugins/route-table.ts';
+import type { RouteEntry } from '../../../api/http/route-table.ts';
+import { isNode, type Node, nodeIn } from '../../../api/openapi/json-tree.ts';
 import { buildBareApi } from '../../../dev/description/bare-api.ts';
 import { publicUrl } from '../api-world.ts';
 import { caller } from '../call.ts';

@@ -2,7 +2,7 @@
 // with them.
 
 import fc from 'fast-check';
-import { isNode, type Node } from '../../../api/description/nodes.ts';
+import { isNode, type Node } from '../../../api/openapi/json-tree.ts';
 
 export type Values = fc.Arbitrary<unknown>;
 

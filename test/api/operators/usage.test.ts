@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { createUsageCounter } from '../../../api/key-usage.ts';
+import { createUsageCounter } from '../../../api/auth/key-usage.ts';
 import { limits } from '../../../core/limits.ts';
 import { dayOf } from '../../../core/usage.ts';
 import { createKeyUsageStore } from '../../../systems/postgres/accounts/key-usage-store.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createHostRequests, type HostRequests } from '../../../api/host-requests.ts';
+import { createHostRequests, type HostRequests } from '../../../api/files/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 import { createHostRequestStore } from '../../../systems/postgres/hosts/host-rpc-store.ts';

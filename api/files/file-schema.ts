@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { pageQuery } from '../http/pagination.ts';
+
+export const fileEntry = z
+  .object({
+    path: z.string(),
+    name: z.string(),
+    type: z.literal('file'),
+    size: z.int().min(0),
+    sha256: z.string(),
+    scope: z.enum(['flow', 'run']),
+    modifiedAt: z.string().meta({ format: 'date-time' }),
+  })
+  .meta({ id: 'FileEntry' });
+
+export const filesQuery = z.strictObject({
+  ...pageQuery,
+  scope: z.enum(['flow', 'run']).optional(),
+  prefix: z
+    .string()
+    .max(512)
+    .refine((prefix) => !prefix.includes('\0'), { error: 'must not hold NUL' })
+    .optional()
+    .meta({ description: 'How the paths begin.' }),
+});

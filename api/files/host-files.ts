@@ -1,0 +1,66 @@
+import type { FileEntry } from '../../core/file-entry.ts';
+import { limits } from '../../core/limits.ts';
+import type { Run } from '../../core/run.ts';
+import type { ApiDeps } from '../deps.ts';
+import { ApiError, invalid } from '../errors.ts';
+
+type LiveDeps = Pick<ApiDeps, 'files' | 'hostRequests' | 'runs'>;
+
+/** The host whose disk has the newest of a run's files; null where what is stored is the newest. */
+export function liveHostOf({ startedAt, endedAt, status, hostId }: Run): string | null {
+  return startedAt !== null && endedAt === null && status === 'running' ? hostId : null;
+}
+
+export const notAccepting = () =>
+  new ApiError('UPSTREAM_UNAVAILABLE', "The run's sandbox cannot be reached just now.", {
+    headers: { 'retry-after': '1' },
+  });
+
+/** A file as it is now, stored; null where there is none. */
+export async function findFileNow(
+  deps: LiveDeps,
+  run: Run,
+  path: string,
+): Promise<Omit<FileEntry, 'scope'> | null> {
+  const hostId = liveHostOf(run);
+  if (hostId === null) return deps.files.find(run.runId, path);
+  const answer = await deps.hostRequests.ask(
+    { hostId, runId: run.runId, kind: 'store_file', payload: { path } },
+    { timeoutMs: limits.hostFilesTimeoutMs },
+  );
+  if (answer.outcome === 'timeout') throw notAccepting();
+  const { result } = answer;
+  switch (result.outcome) {
+    case 'stored':
+      return { ...result.file, modifiedAt: new Date(result.file.modifiedAt) };
+    case 'missing':
+      return null;
+    case 'too_large': {
+      const { size: current, limit } = result;
+      throw invalid('The file is too large to be downloaded.', { limit, current });
+    }
+    case 'gone':
+      return findAfterEnd(deps, run.runId, path);
+  }
+}
+
+/** Only once the run has ended is what is stored the last of it. */
+async function findAfterEnd(
+  deps: LiveDeps,
+  runId: string,
+  path: string,
+): Promise<FileEntry | null> {
+  const now = await deps.runs.find(runId);
+  if (now !== null && now.endedAt === null) throw notAccepting();
+  return deps.files.find(runId, path);
+}
+
+/** Has the host store all there is; where it cannot, what was stored before is all there is to show. */
+export async function refreshFiles(deps: LiveDeps, run: Run): Promise<void> {
+  const hostId = liveHostOf(run);
+  if (hostId === null) return;
+  await deps.hostRequests.ask(
+    { hostId, runId: run.runId, kind: 'store_files', payload: {} },
+    { timeoutMs: limits.hostFilesTimeoutMs },
+  );
+}

@@ -1,0 +1,88 @@
+// The way from an API process to the host that holds a run: a row in Postgres is the question, a bell
+// in Redis says that it is there. The bell may be lost; both sides look by a slow clock as well.
+
+import type { HostCallKind, HostCallPayload, HostCallResult } from '../../core/host-request.ts';
+import { bellOfHost, bellOfRequest } from '../../core/host-request.ts';
+import { limits } from '../../core/limits.ts';
+import type { HostRequestStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
+import type { Bells } from '../../systems/redis/bells.ts';
+
+export interface HostQuestion<K extends HostCallKind> {
+  hostId: string;
+  runId: string;
+  kind: K;
+  payload: HostCallPayload<K>;
+}
+
+export type HostAnswer<K extends HostCallKind> =
+  | { outcome: 'done'; result: HostCallResult<K> }
+  /** Whether the host has done it, or will, nobody knows: what is asked must be safe to repeat. */
+  | { outcome: 'timeout' };
+
+export interface HostRequests {
+  ask<K extends HostCallKind>(
+    question: HostQuestion<K>,
+    options: { timeoutMs: number },
+  ): Promise<HostAnswer<K>>;
+}
+
+export interface HostRequestDeps {
+  store: Pick<HostRequestStore, 'open' | 'takeAnswer' | 'withdraw'>;
+  bells: Pick<Bells, 'ring' | 'listen'>;
+  newId: () => string;
+}
+
+export function createHostRequests({ store, bells, newId }: HostRequestDeps): HostRequests {
+  return {
+    async ask({ hostId, runId, kind, payload }, { timeoutMs }) {
+      const requestId = newId();
+      const until = performance.now() + timeoutMs;
+      const bell = createWaiter();
+      const leave = bells.listen(bellOfRequest(requestId), bell.ring);
+      try {
+        const request = { requestId, runId, kind, payload: JSON.stringify(payload) };
+        await store.open({ ...request, hostId, lifeMs: timeoutMs });
+        bells.ring(bellOfHost(hostId));
+        const result = (await untilAnswered()) ?? (await store.withdraw(requestId));
+        // Written by the handler of this kind, whose type says what it answers.
+        const done = (text: string) => JSON.parse(text) as HostCallResult<typeof kind>;
+        return result === null ? { outcome: 'timeout' } : { outcome: 'done', result: done(result) };
+      } finally {
+        leave();
+      }
+
+      async function untilAnswered(): Promise<string | null> {
+        for (let leftMs = timeoutMs; leftMs > 0; leftMs = until - performance.now()) {
+          await bell.wait(Math.min(leftMs, limits.hostRequestTickMs));
+          const result = await store.takeAnswer(requestId);
+          if (result !== null) return result;
+        }
+        return null;
+      }
+    },
+  };
+}
+
+/** A ring that comes while nobody waits is kept for the next who does. */
+function createWaiter() {
+  let rung = false;
+  let wake: () => void = () => undefined;
+  return {
+    ring(): void {
+      rung = true;
+      wake();
+    },
+    async wait(ms: number): Promise<void> {
+      if (!rung) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      rung = false;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { FileEntry } from '../../../core/file-entry.ts';
+import { checkFilePath } from '../../../core/file-path.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { ApiError, invalid, notFound } from '../../errors.ts';
+import { loadRun } from '../../runs/load-run.ts';
+import { noQuery, runParams } from '../../runs/run-schema.ts';
+import { errors } from '../../schemas/envelope.ts';
+import { type ByteRange, byteRange } from '../byte-range.ts';
+import { nameOf } from '../file-view.ts';
+import { findFileNow } from '../host-files.ts';
+
+const content = z.custom<Readable>().meta({ type: 'string', format: 'binary' });
+
+const schema = {
+  operationId: 'downloadFile',
+  summary: 'Download one file of a run',
+  params: runParams.extend({ '*': z.string() }),
+  querystring: noQuery,
+  response: {
+    200: content,
+    206: content,
+    304: z.unknown(),
+    ...errors(400, 401, 403, 404, 416, 429, 500, 503),
+  },
+};
+
+/** Raw bytes that no browser shows, runs or guesses the type of. */
+export function downloadFile(app: App, deps: ApiDeps): void {
+  app.get('/api/v1/runs/:runId/files/*', { schema }, async (request, reply) => {
+    const path = request.params['*'];
+    const check = checkFilePath(path);
+    if (!check.ok) throw invalid(`path: ${check.reason}`);
+    const run = await loadRun(deps, request.params.runId, projectOf(request));
+    const file = await findFileNow(deps, run, path);
+    if (file === null) throw notFound('File');
+
+    if (isKnown(request, file)) return reply.code(304).headers(fileHeaders(file)).send(null);
+    const part = wantedPart(request, file);
+    reply.headers({ ...fileHeaders(file), 'content-length': part.end - part.start });
+    if (request.method === 'HEAD') return reply.send(Readable.from([]));
+    if (part.end - part.start < file.size) markPart(reply, part, file.size);
+    return reply.send(Readable.from(deps.blobs.read(file.sha256, part), { objectMode: false }));
+  });
+}
+
+type Stored = Omit<FileEntry, 'scope'>;
+
+function fileHeaders(file: Stored): Record<string, string> {
+  return {
+    'content-type': 'application/octet-stream',
+    'content-disposition': `attachment; filename*=UTF-8''${encodeName(nameOf(file.path))}`,
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private, no-cache',
+    'accept-ranges': 'bytes',
+    'last-modified': file.modifiedAt.toUTCString(),
+    etag: etagOf(file),
+  };
+}
+
+const etagOf = (file: Stored) => `"${file.sha256}"`;
+
+function isKnown(request: FastifyRequest, file: Stored): boolean {
+  const known = request.headers['if-none-match'];
+  if (known === undefined) return false;
+  return known
+    .split(',')
+    .some((tag) => ['*', etagOf(file)].includes(tag.trim().replace(/^W\//, '')));
+}
+
+/** A range of what the file was before (`If-Range`) is answered with the whole of what it is. */
+function wantedPart(request: FastifyRequest, file: Stored): ByteRange {
+  const whole = { start: 0, end: file.size };
+  if (request.method === 'HEAD') return whole; // ranges are for GET alone
+  const ifRange = request.headers['if-range'];
+  if (ifRange !== undefined && ifRange !== etagOf(file)) return whole;
+  const range = byteRange(request.headers.range, file.size);
+  if (range !== 'none') return range ?? whole;
+  throw new ApiError('RANGE_NOT_SATISFIABLE', `The file has ${file.size} bytes.`, {
+    headers: { 'content-range': `bytes */${file.size}` },
+  });
+}
+
+function markPart(reply: FastifyReply, { start, end }: ByteRange, size: number): void {
+  reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
+}
+
+/** As RFC 8187 wants it: these are left as they are by encodeURIComponent, but are no token. */
+function encodeName(name: string): string {
+  return encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

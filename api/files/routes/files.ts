@@ -1,0 +1,11 @@
+import type { App } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { downloadFile } from './download-file.ts';
+import { injectFiles } from './inject-files.ts';
+import { listFiles } from './list-files.ts';
+
+export function files(app: App, deps: ApiDeps): void {
+  listFiles(app, deps);
+  downloadFile(app, deps);
+  injectFiles(app, deps);
+}

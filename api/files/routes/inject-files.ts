@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { limits } from '../../../core/limits.ts';
+import type { Run } from '../../../core/run.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { invalid } from '../../errors.ts';
+import { untilScoped } from '../../runs/admit-run.ts';
+import { loadRun } from '../../runs/load-run.ts';
+import { noQuery, runParams } from '../../runs/run-schema.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { storeContents } from '../classify-files.ts';
+import { fileEntry } from '../file-schema.ts';
+import { fileView } from '../file-view.ts';
+import { liveHostOf, notAccepting } from '../host-files.ts';
+import { givenFiles } from '../input-file-schema.ts';
+import { type DecodedFile, decodeFiles } from '../input-files.ts';
+
+const schema = {
+  operationId: 'injectFiles',
+  summary: 'Put files into the working directory of a run that is going on',
+  params: runParams,
+  querystring: noQuery,
+  body: z.strictObject({ files: givenFiles.min(1) }),
+  response: {
+    200: enveloped(z.array(fileEntry)),
+    ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503),
+  },
+};
+
+/**
+ * The run's directory first, the flow's files after it: what cannot be written there changes nothing
+ * for later runs. A request that broke off in between is safe to repeat. What a session without a
+ * sandbox is given waits for its next turn.
+ */
+export function injectFiles(app: App, deps: ApiDeps): void {
+  const url = '/api/v1/runs/:runId/files';
+  app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request) => {
+    const files = decodeFiles(request.body.files);
+    const run = await loadRun(deps, request.params.runId, projectOf(request));
+    if (run.endedAt !== null) throw ended();
+    if (liveHostOf(run) === null && !mayWait(run)) throw notAccepting();
+
+    const { runId, flowId } = run;
+    const target = { flowId, files };
+    await storeContents(deps, files);
+    await untilScoped(deps, target, (given) => deps.flowFiles.check(flowId, given));
+    const arePending = (await writeNow(deps, run, files)) === 'kept';
+    const { scoped } = await untilScoped(deps, target, async (given) => {
+      const answer = await deps.flowFiles.give({ runId, flowId, arePending }, given);
+      return answer.outcome === 'given' ? { ...answer, scoped: given.files } : answer;
+    });
+    request.log.info({ runId, files: files.length, arePending }, 'files_injected');
+    const modifiedAt = deps.now();
+    return { data: scoped.map((file) => fileView({ ...file, modifiedAt })) };
+  });
+}
+
+/** A session goes on in another sandbox; a plain run has but one. */
+const mayWait = ({ sessionId, endCause }: Run): boolean => sessionId !== null && endCause === null;
+
+/** `kept`: there is no sandbox to write them to, and they can wait for one. */
+async function writeNow(
+  deps: ApiDeps,
+  run: Run,
+  files: DecodedFile[],
+): Promise<'written' | 'kept'> {
+  if (liveHostOf(run) !== null && (await writeToHost(deps, run, files)) === 'written') {
+    return 'written';
+  }
+  const now = await deps.runs.find(run.runId);
+  if (now === null || now.endedAt !== null) throw ended();
+  if (!mayWait(now)) throw notAccepting();
+  const paths = files.map(({ path }) => path);
+  const blocked = await deps.files.findInTheWay(run.runId, paths);
+  if (blocked !== null) {
+    const index = paths.indexOf(blocked.path);
+    throw invalid(`body.files.${index}.path: ${blocked.other} is in its way`);
+  }
+  return 'kept';
+}
+
+const ended = () => invalid('The run has ended: nothing can be put into its working directory.');
+
+/** `gone`: the host has no such sandbox any more. */
+async function writeToHost(
+  deps: ApiDeps,
+  run: Run,
+  files: DecodedFile[],
+): Promise<'written' | 'gone'> {
+  const hostId = liveHostOf(run);
+  if (hostId === null) throw notAccepting();
+  const payload = {
+    files: files.map(({ path, sha256, size, mode }) => ({ path, sha256, size, mode })),
+  };
+  const answer = await deps.hostRequests.ask(
+    { hostId, runId: run.runId, kind: 'write_files', payload },
+    { timeoutMs: limits.hostFilesTimeoutMs },
+  );
+  if (answer.outcome === 'timeout') throw notAccepting();
+  const { result } = answer;
+  if (result.outcome === 'refused') {
+    const index = files.findIndex(({ path }) => path === result.path);
+    throw invalid(`body.files.${index}.path: cannot be written: ${result.reason}`);
+  }
+  return result.outcome;
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { onlyDefined } from '../../../core/only-defined.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { invalid } from '../../errors.ts';
+import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../../http/pagination.ts';
+import { loadRun } from '../../runs/load-run.ts';
+import { runParams } from '../../runs/run-schema.ts';
+import { runPath } from '../../runs/run-view.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { fileEntry, filesQuery } from '../file-schema.ts';
+import { fileView } from '../file-view.ts';
+import { refreshFiles } from '../host-files.ts';
+
+const schema = {
+  operationId: 'listFiles',
+  summary: 'Files of a run by path, as they are now while it goes on',
+  params: runParams,
+  querystring: filesQuery,
+  response: { 200: enveloped(z.array(fileEntry)), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
+
+export function listFiles(app: App, deps: ApiDeps): void {
+  app.get('/api/v1/runs/:runId/files', { schema }, async (request, reply) => {
+    const run = await loadRun(deps, request.params.runId, projectOf(request));
+    const { scope, prefix, cursor } = request.query;
+    const after = decodeCursor(cursor);
+    if (after?.includes('\0')) throw invalid('query.cursor: is no cursor of this list');
+    if (after === undefined) await refreshFiles(deps, run);
+    const limit = pageLimit(request.query);
+    const wanted = { ...onlyDefined({ scope, prefix, after }), limit: limit + 1 };
+    const found = await deps.files.list(run.runId, wanted);
+
+    const files = found.slice(0, limit);
+    const last = files.at(-1);
+    if (found.length > limit && last !== undefined) {
+      const next = { limit, scope, prefix, cursor: encodeCursor(last.path) };
+      linkNext(reply, `${deps.publicUrl}${runPath(run.runId)}/files`, next);
+    }
+    return { data: files.map(fileView) };
+  });
+}

@@ -1,0 +1,29 @@
+import type { Flow } from '../../core/flow.ts';
+import { limits } from '../../core/limits.ts';
+import type { FlowRecord } from './flow-schema.ts';
+
+export function flowView(flow: Flow): FlowRecord {
+  return {
+    flowId: flow.flowId,
+    projectId: flow.projectId,
+    name: flow.name,
+    description: flow.description,
+    prompt: flow.prompt,
+    instructions: flow.instructions,
+    model: flow.model,
+    mcpServerNames: flow.mcpServerNames,
+    envNames: flow.envNames,
+    disallowedTools: flow.disallowedTools,
+    runner: flow.runner,
+    image: flow.image,
+    resources: flow.resources,
+    network: flow.network,
+    timeoutSeconds: flow.timeoutSeconds,
+    schedule: flow.schedule,
+    limits: flow.limits,
+    storage: { usedBytes: flow.storage.usedBytes, limitBytes: limits.flowStorageBytes },
+    version: flow.version,
+    createdAt: flow.createdAt.toISOString(),
+    updatedAt: flow.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { type App, projectOf } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { pageByIdQuery, readPage } from '../http/pagination.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
+import { flowRecord } from './flow-schema.ts';
+import { flowView } from './flow-view.ts';
+
+const path = '/api/v1/flows';
+
+const schema = {
+  operationId: 'listFlows',
+  summary: "Flows of the key's project, oldest first",
+  querystring: pageByIdQuery,
+  response: { 200: enveloped(z.array(flowRecord)), ...errors(400, 401, 429, 500, 503) },
+};
+
+export function listFlows(app: App, deps: ApiDeps): void {
+  app.get(path, { schema }, async (request, reply) => {
+    const url = `${deps.publicUrl}${path}`;
+    const { flows } = await readPage(reply, { url, query: request.query }, (wanted) =>
+      deps.flows.listByProject(projectOf(request), wanted),
+    );
+    return { data: flows.map(flowView) };
+  });
+}

@@ -1,0 +1,23 @@
+import type { App } from '../app-types.ts';
+import type { ApiMetrics } from '../metrics.ts';
+import { whenOver } from './on-response-close.ts';
+import { routeOf } from './request-log.ts';
+
+/**
+ * Counts every answer, also one whose caller left before its end. How long a stream is held open, or
+ * a caller chose to wait, says nothing about the service, so neither is in the time.
+ */
+export function requestMetrics(app: App, metrics: Pick<ApiMetrics, 'answered'>): void {
+  app.decorateRequest('waitedMs', 0);
+  whenOver(app, (request, reply) => {
+    if (!reply.raw.headersSent) return;
+    const isStream = request.routeOptions.config.takesKeyInQuery === true;
+    metrics.answered({
+      method: request.method,
+      route: routeOf(request),
+      status: reply.statusCode,
+      code: request.errorCode,
+      seconds: isStream ? null : (reply.elapsedTime - request.waitedMs) / 1_000,
+    });
+  });
+}

@@ -1,0 +1,94 @@
+import { tagOf } from './document.ts';
+import { errorName, errorResponses, headers } from './error-responses.ts';
+import { isNode, mapMembers, mapNodes, type Node, nodeIn } from './json-tree.ts';
+import { keepUsedParts } from './prune-components.ts';
+import { openAnswers } from './relax-responses.ts';
+import { polishSuccess } from './success-responses.ts';
+
+/** An OpenAPI document as plain JSON. */
+export type Document = Node & { paths: Node; components: Node };
+
+/**
+ * What is made from the schemas, in the form in which others read it: parameters with names that
+ * every generator takes, one description of each error, and only what is used.
+ */
+export function polish(document: Document): Document {
+  const paths = mapMembers(document.paths, (path, item) => [
+    withFilePath(path),
+    polishPath(withFilePath(path), item as Node),
+  ]);
+  const components = { ...document.components, headers, responses: errorResponses() };
+  const used = keepUsedParts(mapNodes({ ...document, paths, components }, plain));
+  return openAnswers(used) as Document; // its outermost members are still there
+}
+
+/** The star of a route is the path of a file. */
+const withFilePath = (text: string) => text.replace('{*}', '{filePath}');
+
+function polishPath(path: string, item: Node): Node {
+  return mapMembers(item, (method, operation) => [
+    method,
+    polishOperation(path, operation as Node),
+  ]);
+}
+
+function polishOperation(path: string, operation: Node): Node {
+  const { parameters, requestBody } = operation;
+  const named = Array.isArray(parameters) ? parameters.map(polishParameter) : [];
+  const names = named.map(({ name }) => String(name));
+  return {
+    tags: [tagOf(path)],
+    ...operation,
+    ...(named.length === 0 ? {} : { parameters: named }),
+    ...(isNode(requestBody) ? { requestBody: polishBody(requestBody) } : {}),
+    responses: polishResponses(withBodyErrors(operation), {
+      parameters: names,
+      operationId: operation.operationId,
+    }),
+  };
+}
+
+function polishParameter(parameter: Node): Node {
+  if (parameter.in === 'path' && parameter.name === '*') return { ...parameter, name: 'filePath' };
+  if (parameter.in !== 'header') return parameter;
+  const name = String(parameter.name).replaceAll(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+  return { ...parameter, name };
+}
+
+/** Where `{}` would do, nothing does too. */
+function polishBody(body: Node): Node {
+  const { required } = nodeIn(nodeIn(nodeIn(body, 'content'), 'application/json'), 'schema');
+  return { ...body, required: Array.isArray(required) && required.length > 0 };
+}
+
+/** A body may always be too large, or of another type. */
+function withBodyErrors({ requestBody, responses }: Node): Node {
+  return { ...(requestBody === undefined ? {} : { 413: {}, 415: {} }), ...(responses as Node) };
+}
+
+/** What never succeeds still needs a word on what else may come. */
+function polishResponses(
+  responses: Node,
+  operation: { parameters: string[]; operationId: unknown },
+): Node {
+  const polished = mapMembers(responses, (status, response) => [
+    status,
+    Number(status) >= 400
+      ? { $ref: `#/components/responses/${errorName(status)}` }
+      : polishSuccess({ status, response: response as Node, ...operation }),
+  ]);
+  const succeeds = Object.keys(responses).some((status) => Number(status) < 400);
+  return succeeds ? polished : { ...polished, default: { $ref: '#/components/responses/Error' } };
+}
+
+/** Without the bounds of the language's own numbers, and without a pattern of digits for a number. */
+function plain(node: Node): Node {
+  const kept = Object.entries(node).filter(([name, value]) => !isNoise(node, name, value));
+  return Object.fromEntries(kept);
+}
+
+function isNoise(node: Node, name: string, value: unknown): boolean {
+  if (name === 'minimum') return value === Number.MIN_SAFE_INTEGER;
+  if (name === 'maximum') return value === Number.MAX_SAFE_INTEGER;
+  return name === 'pattern' && node['type'] === 'integer';
+}

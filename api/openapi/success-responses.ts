@@ -1,0 +1,47 @@
+import { STATUS_CODES } from 'node:http';
+import { type HeaderName, headerRefs } from './error-responses.ts';
+import { isNode, mapNodes, type Node, nodeIn } from './json-tree.ts';
+import { open } from './relax-responses.ts';
+
+export interface Success {
+  status: string;
+  response: Node;
+  /** Names of what the operation takes. */
+  parameters: string[];
+  operationId: unknown;
+}
+
+export function polishSuccess({ status, response, ...operation }: Success): Node {
+  const { content, ...rest } = mapNodes(response, open);
+  const hasBody = status !== '204' && status !== '304';
+  return {
+    ...rest,
+    description: STATUS_CODES[Number(status)],
+    headers: headerRefs(...headersBesides(status, operation)),
+    ...(hasBody ? { content: typed(content) } : {}),
+  };
+}
+
+function headersBesides(
+  status: string,
+  { parameters, operationId }: Pick<Success, 'parameters' | 'operationId'>,
+): HeaderName[] {
+  if (status === '201') {
+    return operationId === 'openSession' ? ['Location', 'Session-Resumed'] : ['Location'];
+  }
+  if (status === '206') return ['ETag', 'Content-Disposition', 'Content-Range'];
+  if (status === '304') return ['ETag'];
+  if (parameters.includes('filePath')) return ['ETag', 'Content-Disposition'];
+  if (parameters.includes('cursor')) return ['Link'];
+  return parameters.includes('Idempotency-Key') ? ['Idempotency-Replayed'] : [];
+}
+
+/** What is no JSON says so in its schema. */
+function typed(content: unknown): unknown {
+  if (!isNode(content)) return content;
+  const { schema } = nodeIn(content, 'application/json');
+  if (!isNode(schema)) return content;
+  const { contentMediaType, format } = schema;
+  if (typeof contentMediaType === 'string') return { [contentMediaType]: { schema } };
+  return format === 'binary' ? { 'application/octet-stream': { schema } } : content;
+}

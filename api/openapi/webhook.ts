@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { runRecord } from '../runs/run-schema.ts';
+import { runError } from '../schemas/run-error.ts';
+
+const timestamp = z.string().meta({ format: 'date-time' });
+
+/** The body of `run.finished`. */
+export const finishedBody = z
+  .object({
+    runId: z.uuid(),
+    flowId: z.uuid(),
+    projectId: z.string(),
+    status: z.literal('sleep'),
+    agentStatus: z.string(),
+    triggerType: z.string(),
+    startedAt: timestamp,
+    finishedAt: timestamp,
+    error: runError,
+    exitCode: z.int().nullable(),
+    result: z.string().nullable(),
+    costUsd: z.number().nullable(),
+    usage: runRecord.shape.usage,
+    labels: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'RunFinished' });
+
+const headers: [name: string, description: string][] = [
+  ['X-Service-Event', '`run.finished`.'],
+  ['X-Service-Run-Id', 'The id of the run.'],
+  ['X-Service-Delivery-Id', 'The same for every attempt.'],
+  ['X-Service-Attempt', 'Counts from 1.'],
+  [
+    'X-Service-Signature',
+    '`t=<unix seconds>,v1=<hex>`: an HMAC-SHA256 over `<t>.<raw body>` with the secret of the project.',
+  ],
+];
+
+export const finishedWebhook = {
+  post: {
+    operationId: 'runFinished',
+    summary: 'A run has ended',
+    description: 'Goes to the `callbackUrl` of the run; receivers must be idempotent on `runId`.',
+    tags: ['Runs'],
+    security: [],
+    parameters: headers.map(([name, description]) => ({
+      name,
+      description,
+      in: 'header',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/RunFinished' } } },
+    },
+    responses: {
+      '2XX': { description: 'Received.' },
+      default: { description: 'Not received: tried again after 2, 10 and 30 seconds.' },
+    },
+  },
+};

@@ -1,0 +1,32 @@
+import { limits } from '../../core/limits.ts';
+import type { Refusal } from '../../systems/postgres/admission/admission.ts';
+import type { MessageRefusal } from '../../systems/postgres/sessions/store-message.ts';
+import { ApiError } from '../errors.ts';
+
+interface Closed {
+  reason: Refusal['reason'] | MessageRefusal;
+  limit?: number | null | undefined;
+  current?: number | null | undefined;
+}
+
+/** What a caller is told whom one of the gates before a sandbox has turned away. */
+export function gateError({ reason, limit, current }: Closed): ApiError {
+  if (reason === 'UPSTREAM_UNAVAILABLE') return restorationUnsettled();
+  const bound = typeof limit === 'number' && typeof current === 'number' ? { limit, current } : {};
+  return new ApiError(reason, messages[reason], bound);
+}
+
+/** Whoever repeats a run or a session may mean one that the database has lost: that is found out soon. */
+export const restorationUnsettled = () =>
+  new ApiError('UPSTREAM_UNAVAILABLE', messages.UPSTREAM_UNAVAILABLE, {
+    headers: { 'retry-after': String(limits.restorationRetrySeconds) },
+  });
+
+const messages: Record<Closed['reason'], string> = {
+  RUNNER_OFFLINE: 'The host that this flow is bound to is offline.',
+  CONCURRENT_LIMIT: 'The project has as many runs as it may have at once.',
+  MONTHLY_QUOTA: "The project's runs of this month are used up.",
+  UPSTREAM_UNAVAILABLE:
+    'The service was restored from a backup, and is finding out whether it knows this; try again.',
+  QUEUE_FULL: 'The session has as many messages waiting as it may have.',
+};

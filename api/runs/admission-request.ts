@@ -1,0 +1,58 @@
+import type { Flow } from '../../core/flow.ts';
+import type { RunConfig } from '../../core/run-config.ts';
+import type { AdmitRun } from '../../systems/postgres/admission/admission.ts';
+import type { Caller } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { invalid } from '../errors.ts';
+import type { TriggerBody } from './trigger-schema.ts';
+
+/** In whose name a run is asked for, and by which request. */
+export type Asker = Pick<
+  AdmitRun,
+  'triggerType' | 'keyId' | 'keyName' | 'keyCreatedBy' | 'requestId'
+>;
+
+export const askedByKey = ({ key }: Caller, requestId: string): Asker => ({
+  triggerType: 'api',
+  keyId: key.keyId,
+  keyName: key.name,
+  keyCreatedBy: key.createdBy,
+  requestId,
+});
+
+export interface Wanted {
+  asker: Asker;
+  flow: Flow;
+  body: TriggerBody;
+  config: RunConfig;
+  idempotencyKey: string | null;
+}
+
+/** What admission is asked: the request's word where it says something, else the flow's. */
+export function wantedRun(
+  deps: Pick<ApiDeps, 'newId' | 'runTimeoutMs'>,
+  { asker, flow, body, config, idempotencyKey }: Wanted,
+): AdmitRun {
+  const prompt = body.prompt ?? flow.prompt;
+  if (!prompt) throw invalid('body.prompt: is needed, since the flow has no prompt of its own');
+  const ordinary = flow.timeoutSeconds ?? Math.ceil(deps.runTimeoutMs / 1_000);
+  return {
+    runId: deps.newId(),
+    flowId: flow.flowId,
+    projectId: flow.projectId,
+    ...asker,
+    prompt,
+    name: body.name ?? null,
+    labels: body.labels ?? {},
+    partialMessages: body.partialMessages ?? false,
+    callbackUrl: body.callbackUrl ?? null,
+    idempotencyKey,
+    timeoutSeconds: body.timeoutSeconds ?? ordinary,
+    model: body.model ?? null,
+    maxTurns: body.maxTurns ?? null,
+    maxBudgetUsd: body.maxBudgetUsd ?? null,
+    outputSchema: body.outputSchema ?? null,
+    retryOf: null,
+    config,
+  };
+}

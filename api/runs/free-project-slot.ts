@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../core/limits.ts';
+import { takesPlace } from '../../core/run.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { WorkflowCalls } from './workflow-client.ts';
+
+type RoomDeps = Pick<ApiDeps, 'messages' | 'runs'>;
+
+interface RoomWanted {
+  projectId: string;
+  /** Nobody waits for the room any more. */
+  signal: AbortSignal;
+}
+
+/**
+ * Puts the project's longest-idle session to sleep, and says whether it sleeps. It has until then what
+ * it needs to go on, on any host.
+ */
+export async function makeRoom(
+  deps: RoomDeps,
+  workflows: Pick<WorkflowCalls, 'sleep'>,
+  { projectId, signal }: RoomWanted,
+): Promise<boolean> {
+  if (signal.aborted) return false;
+  const idle = await deps.messages.longestIdle(projectId);
+  if (idle === null) return false;
+  await workflows.sleep(idle);
+  const endsAt = performance.now() + limits.makeRoomMs;
+  while (performance.now() < endsAt) {
+    await sleep(limits.makeRoomTickMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return false;
+    const now = await deps.runs.find(idle.runId);
+    if (now === null || !takesPlace(now)) return true;
+  }
+  return false;
+}
+
+/**
+ * Does what was refused for the cap again, as long as room can be made for it. For one who has left
+ * nothing is done again: the refusal stands.
+ */
+export async function withRoom<T>(
+  attempt: () => Promise<T>,
+  isCapped: (answer: T) => boolean,
+  make: () => Promise<boolean>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await attempt();
+    if (!isCapped(answer) || tries >= limits.makeRoomTriesMax || !(await make())) return answer;
+  }
+}

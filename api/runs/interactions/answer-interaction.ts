@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Answers, questionsOf } from '../../../core/interaction.ts';
+import { limits } from '../../../core/limits.ts';
+import type { Run } from '../../../core/run.ts';
+import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { invalid, notFound } from '../../errors.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { loadRun } from '../load-run.ts';
+import { noQuery } from '../run-schema.ts';
+import { answeredInteraction, answersBody, interactionParams } from './interaction-schema.ts';
+
+const schema = {
+  operationId: 'answerInteraction',
+  summary: 'Answer a question that the agent waits with',
+  params: interactionParams,
+  querystring: noQuery,
+  body: answersBody,
+  response: {
+    200: enveloped(answeredInteraction),
+    ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503),
+  },
+};
+
+/** The first answer stands; the same again is answered as the first was, another is refused. */
+export function answerInteraction(app: App, deps: ApiDeps): void {
+  const path = '/api/v1/runs/:runId/interactions/:interactionId';
+  app.post(path, { schema }, async (request) => {
+    const run = await loadRun(deps, request.params.runId, projectOf(request));
+    const { answers } = request.body;
+    const { runId } = run;
+    const interaction = await findInteraction(deps, runId, request.params.interactionId);
+    const isAnswered = interaction.answers !== null;
+    if (!isAnswered) await storeAnswers(deps, { run, interaction }, answers);
+    else if (!isDeepStrictEqual(interaction.answers, answers)) throw answeredOtherwise();
+    const heard = await tellHost(deps, run, interaction);
+    const { interactionId } = interaction;
+    request.log.info({ runId, interactionId, isAnswered, heard }, 'interaction_answered');
+    return { data: { runId, interactionId, answers } };
+  });
+}
+
+const answeredOtherwise = () => invalid('The question was answered before, and otherwise.');
+
+async function findInteraction(
+  { interactions }: Pick<ApiDeps, 'interactions'>,
+  runId: string,
+  interactionId: string,
+): Promise<StoredInteraction> {
+  const found = await interactions.find(runId, interactionId);
+  if (found === null) throw notFound('Interaction');
+  return found;
+}
+
+/** Of two who answer at once the later is judged by the answer of the earlier. */
+async function storeAnswers(
+  { interactions }: Pick<ApiDeps, 'interactions'>,
+  { run, interaction }: { run: Run; interaction: StoredInteraction },
+  answers: Answers,
+): Promise<void> {
+  if (run.endedAt !== null) throw invalid('The run has ended.');
+  checkAnswers(interaction, answers);
+  const { interactionId } = interaction;
+  if (await interactions.answer(run.runId, interactionId, answers)) return;
+  const { answers: first } = await findInteraction({ interactions }, run.runId, interactionId);
+  if (first === null) throw invalid('The agent waits for this answer no more.');
+  if (!isDeepStrictEqual(first, answers)) throw answeredOtherwise();
+}
+
+function checkAnswers({ input }: StoredInteraction, answers: Answers): void {
+  const questions = new Map(questionsOf(input).map((one) => [String(one['question']), one]));
+  for (const [text, answer] of Object.entries(answers)) {
+    const question = questions.get(text);
+    if (question === undefined) throw invalid(`body.answers: there is no question ${quoted(text)}`);
+    const isList = typeof answer !== 'string';
+    if (isList && question['multiSelect'] !== true) {
+      throw invalid(`body.answers: the question ${quoted(text)} takes one answer`);
+    }
+  }
+  const missing = [...questions.keys()].find((text) => !Object.hasOwn(answers, text));
+  if (missing !== undefined) throw invalid(`body.answers: ${quoted(missing)} is not answered`);
+}
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, limits.shownFieldMaxChars));
+
+/** The answer is kept: a host that is away finds it when it is back. */
+async function tellHost(
+  { hostRequests }: Pick<ApiDeps, 'hostRequests'>,
+  { runId, hostId, endedAt }: Run,
+  { outcome }: StoredInteraction,
+): Promise<string> {
+  if (hostId === null || endedAt !== null || outcome !== null) return 'nobody';
+  const question = { hostId, runId, kind: 'answer_interaction', payload: {} } as const;
+  const heard = await hostRequests.ask(question, { timeoutMs: limits.answerHeardMs });
+  return heard.outcome;
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { limits } from '../../../core/limits.ts';
+import { anyUuid, maxCharacters, text } from '../../schemas/text.ts';
+
+const answer = () =>
+  text()
+    .min(1)
+    .check(maxCharacters(limits.answerMaxChars))
+    .meta({ maxLength: limits.answerMaxChars });
+
+export const interactionParams = z.object({ runId: anyUuid(), interactionId: z.string() });
+
+export const answersBody = z.strictObject({
+  answers: z
+    .record(z.string(), z.union([answer(), z.array(answer()).min(1).max(limits.questionsMax)]))
+    .meta({
+      description:
+        'By the text of the question, an answer to each: a label, or words of your own; a list where several may be chosen.',
+    }),
+});
+
+/** A question of the agent that nobody has answered yet. */
+export const pendingInteraction = z
+  .object({
+    interactionId: z.string(),
+    toolName: z.string(),
+    questions: z
+      .array(z.record(z.string(), z.unknown()))
+      .meta({ description: 'As the agent put them: question, header, options, multiSelect.' }),
+    askedAt: z.string().meta({ format: 'date-time' }),
+  })
+  .meta({ id: 'PendingInteraction' });
+
+export const answeredInteraction = z
+  .object({
+    runId: z.uuid(),
+    interactionId: z.string(),
+    answers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+  })
+  .meta({ id: 'AnsweredInteraction' });

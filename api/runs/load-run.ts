@@ -1,0 +1,27 @@
+import type { Flow } from '../../core/flow.ts';
+import type { Run } from '../../core/run.ts';
+import type { ApiDeps } from '../deps.ts';
+import { foreign, notFound } from '../errors.ts';
+
+/** The one way to a run by its id: of this project, and not deleted. */
+export async function loadRun(
+  deps: Pick<ApiDeps, 'runs'>,
+  runId: string,
+  projectId: string,
+): Promise<Run> {
+  const run = await deps.runs.find(runId);
+  if (run === null || run.deletedAt !== null) throw notFound('Run');
+  if (run.projectId !== projectId) throw foreign('The run');
+  return run;
+}
+
+export async function loadFlow(
+  deps: Pick<ApiDeps, 'flows'>,
+  flowId: string,
+  projectId: string,
+): Promise<Flow> {
+  const flow = await deps.flows.find(flowId);
+  if (flow === null) throw notFound('Flow');
+  if (flow.projectId !== projectId) throw foreign('The flow');
+  return flow;
+}

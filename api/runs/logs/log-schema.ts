@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { limits } from '../../../core/limits.ts';
+import { jsonValue, queryNumber } from '../../schemas/text.ts';
+
+const seq = () => queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+export const logsQuery = z
+  .strictObject({
+    format: z.enum(['text', 'structured']).default('text'),
+    channel: z.enum(['output', 'chat', 'all']).default('output'),
+    afterSeq: seq().optional().meta({ description: 'Exclusive.' }),
+    beforeSeq: seq().optional().meta({ description: 'Exclusive.' }),
+    limit: queryNumber({ min: 1, max: limits.logPageMax }).optional(),
+    order: z.enum(['asc', 'desc']).default('asc'),
+  })
+  .refine(({ format, channel }) => format === 'structured' || channel !== 'chat', {
+    path: ['channel'],
+    error: 'chat has no text of its own; ask for format=structured',
+  });
+
+export type LogsQuery = z.infer<typeof logsQuery>;
+
+const place = z.int().min(0).nullable();
+
+export const logText = z
+  .object({
+    runId: z.uuid(),
+    format: z.literal('text'),
+    content: z.string(),
+    fromSeq: place,
+    toSeq: place,
+    complete: z.boolean(),
+  })
+  .meta({ id: 'LogText' });
+
+export const logEntries = z
+  .object({
+    runId: z.uuid(),
+    format: z.literal('structured'),
+    channel: z.enum(['output', 'chat', 'all']),
+    entries: z.array(
+      z.object({
+        seq: z.int(),
+        timestamp: z.string().meta({ format: 'date-time' }),
+        event: z.string(),
+        data: jsonValue(),
+      }),
+    ),
+    nextSeq: place,
+    complete: z.boolean(),
+  })
+  .meta({ id: 'LogEntries' });

@@ -1,0 +1,64 @@
+import type { StoredFrame } from '../../../core/frame.ts';
+import { limits } from '../../../core/limits.ts';
+import type { FrameQuery } from '../../../systems/postgres/log/read-frames.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { loadRun } from '../load-run.ts';
+import { runParams } from '../run-schema.ts';
+import { type LogsQuery, logEntries, logsQuery, logText } from './log-schema.ts';
+import { logEntriesJson, logTextView } from './log-view.ts';
+
+const schema = {
+  operationId: 'readLogs',
+  summary: 'A slice of the persisted log of a run',
+  params: runParams,
+  querystring: logsQuery,
+  response: {
+    200: enveloped(logText.or(logEntries)),
+    ...errors(400, 401, 403, 404, 429, 500, 503),
+  },
+};
+
+export function readLogs(app: App, deps: ApiDeps): void {
+  app.get('/api/v1/runs/:runId/logs', { schema }, async (request, reply) => {
+    const { query } = request;
+    // Whether it has ended is asked before the page is read: what is written in between is in it.
+    const run = await loadRun(deps, request.params.runId, projectOf(request));
+    const { frames, isLast } = await readPage(deps, run.runId, query);
+    const complete = isLast && (query.order === 'desc' || run.endedAt !== null);
+    const slice = { runId: run.runId, query, frames, complete };
+    if (query.format === 'text') return { data: logTextView(slice) };
+    reply.type('application/json; charset=utf-8');
+    return reply.send(logEntriesJson(slice) as never); // the text of what the schema describes
+  });
+}
+
+interface LogPage {
+  frames: StoredFrame[];
+  /** Nothing follows. A page that was ended by its size may be the last one without saying so. */
+  isLast: boolean;
+}
+
+async function readPage(
+  deps: Pick<ApiDeps, 'frames'>,
+  runId: string,
+  query: LogsQuery,
+): Promise<LogPage> {
+  const limit = query.limit ?? limits.logPageDefault;
+  const found = await deps.frames.read(runId, { ...frameQuery(query), limit: limit + 1 });
+  const bytes = found.reduce((sum, { data }) => sum + Buffer.byteLength(data), 0);
+  const isLast = found.length <= limit && bytes < limits.logPageMaxBytes;
+  return { frames: found.slice(0, limit), isLast };
+}
+
+function frameQuery(query: LogsQuery): Omit<FrameQuery, 'limit'> {
+  const channel = query.format === 'text' ? 'output' : query.channel;
+  return {
+    ...(query.afterSeq === undefined ? {} : { afterSeq: query.afterSeq }),
+    ...(query.beforeSeq === undefined ? {} : { beforeSeq: query.beforeSeq }),
+    ...(channel === 'all' ? {} : { channel }),
+    order: query.order,
+    maxBytes: limits.logPageMaxBytes,
+  };
+}

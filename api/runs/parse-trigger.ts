@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RunConfig } from '../../core/run-config.ts';
+import type { ApiDeps } from '../deps.ts';
+import { type DecodedFile, decodeFiles } from '../files/input-files.ts';
+import { checkCallbackUrl } from './callback-url.ts';
+import { contextOf } from './context-headers.ts';
+import { oneKey } from './idempotency-key.ts';
+import { checkRepeatable, runConfigOf } from './run-config.ts';
+import type { TriggerBody } from './trigger-schema.ts';
+
+export interface TriggerRequest {
+  headers: IncomingHttpHeaders & { 'idempotency-key'?: string | undefined };
+  body: TriggerBody;
+}
+
+export interface TriggerRead {
+  idempotencyKey: string | null;
+  config: RunConfig;
+  files: DecodedFile[];
+}
+
+/** What a trigger says beyond the form of its fields; refused where its parts do not go together. */
+export function readTrigger(
+  { mayCall }: Pick<ApiDeps, 'mayCall'>,
+  { headers, body }: TriggerRequest,
+): TriggerRead {
+  const idempotencyKey = oneKey({
+    header: headers['idempotency-key'],
+    field: body.idempotencyKey,
+    at: 'body.idempotencyKey',
+  });
+  if (body.callbackUrl !== undefined) checkCallbackUrl(body.callbackUrl, mayCall);
+  checkRepeatable(body, idempotencyKey);
+  const config = runConfigOf(body, contextOf(headers));
+  return { idempotencyKey, config, files: decodeFiles(body.files ?? []) };
+}

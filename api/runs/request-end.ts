@@ -1,0 +1,35 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { EndCause } from '../../core/end-cause.ts';
+import { failpoint } from '../../core/failpoint.ts';
+import type { Run } from '../../core/run.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { WorkflowCalls } from './workflow-client.ts';
+
+export interface EndRequest {
+  cause: EndCause;
+  graceSeconds: number;
+}
+
+interface Means {
+  workflows: WorkflowCalls;
+  log: FastifyBaseLogger;
+}
+
+/**
+ * The run as it is once its end was asked for; as it was where it had ended before. The recorded
+ * cause decides; the signal only makes it come about at once. Safe to repeat.
+ */
+export async function requestEnd(
+  { runs, workflows, log }: Pick<ApiDeps, 'runs'> & Means,
+  found: Run,
+  { cause, graceSeconds }: EndRequest,
+): Promise<Run> {
+  if (found.endedAt !== null) return found;
+  const { runId } = found;
+  await runs.recordCause({ runId, cause, detail: null });
+  log.info({ runId, cause, graceSeconds }, 'run_end_asked');
+  failpoint('stop.recorded');
+  await workflows.stop(found, graceSeconds * 1_000);
+  failpoint('stop.signalled');
+  return (await runs.find(runId)) ?? found;
+}

@@ -1,0 +1,37 @@
+import type { Run } from '../../core/run.ts';
+import type { ConfigField } from '../../core/run-config.ts';
+import type { KeptFields } from '../../systems/postgres/runs/trigger-fields.ts';
+import { invalid } from '../errors.ts';
+import type { TriggerRead } from './parse-trigger.ts';
+import type { TriggerBody } from './trigger-schema.ts';
+
+/** What the run was asked for, as far as it is kept; what is given anew replaces. */
+export function retriedBody(run: Run, kept: KeptFields, given: TriggerBody): TriggerBody {
+  return {
+    prompt: run.prompt,
+    labels: run.labels,
+    partialMessages: run.partialMessages,
+    timeoutSeconds: run.timeoutSeconds,
+    name: run.name ?? undefined,
+    model: run.model ?? undefined,
+    maxTurns: run.maxTurns ?? undefined,
+    maxBudgetUsd: run.maxBudgetUsd ?? undefined,
+    callbackUrl: kept.callbackUrl ?? undefined,
+    outputSchema: kept.outputSchema ?? undefined,
+    ...given,
+  };
+}
+
+/** What was secret is not kept: a run without it would be another, so it has to be given anew. */
+export function checkGivenAnew(run: Run, body: TriggerBody, { config }: TriggerRead): void {
+  const missing = run.configFields.filter((field) => {
+    if (field === 'context') return Object.keys(config.context).length === 0;
+    return body[field] === undefined;
+  });
+  if (missing.length === 0) return;
+  const named = missing.map(pathOf).join(', ');
+  throw invalid(`${named}: the run had it, it is not kept, and has to be given anew`);
+}
+
+const pathOf = (field: ConfigField): string =>
+  field === 'context' ? 'headers.X-Ctx-*' : `body.${field}`;

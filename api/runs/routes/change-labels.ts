@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { limits } from '../../../core/limits.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { invalid, notFound } from '../../errors.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { labelChange } from '../../schemas/labels.ts';
+import { loadRun } from '../load-run.ts';
+import { noQuery, runParams, runRecord } from '../run-schema.ts';
+import { runView } from '../run-view.ts';
+
+const schema = {
+  operationId: 'changeLabels',
+  summary: 'Change labels of a run, whether it has ended or not',
+  params: runParams,
+  querystring: noQuery,
+  body: z.strictObject({ labels: labelChange }),
+  response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
+};
+
+export function changeLabels(app: App, deps: ApiDeps): void {
+  app.patch('/api/v1/runs/:runId/labels', { schema }, async (request) => {
+    const { runId } = await loadRun(deps, request.params.runId, projectOf(request));
+    const changed = await deps.runs.changeLabels(runId, request.body.labels);
+    switch (changed.outcome) {
+      case 'changed':
+        request.log.info({ runId: changed.run.runId }, 'labels_changed');
+        return { data: runView(changed.run, deps.publicUrl) };
+      case 'too-many':
+        throw invalid(`body.labels: the run would have more than ${limits.labelsMax} labels`);
+      case 'gone':
+        throw notFound('Run');
+    }
+  });
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { failpoint } from '../../../core/failpoint.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { notFound } from '../../errors.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { loadRun } from '../load-run.ts';
+import { noQuery, runParams } from '../run-schema.ts';
+import type { WorkflowCalls } from '../workflow-client.ts';
+
+const schema = {
+  operationId: 'deleteRun',
+  summary: 'Terminate and delete a run',
+  params: runParams,
+  querystring: noQuery,
+  response: {
+    200: enveloped(z.object({ runId: z.uuid(), deleted: z.literal(true) })),
+    ...errors(400, 401, 403, 404, 429, 500, 503),
+  },
+};
+
+/** Of two calls at once one deletes; for the other there is no such run any more. */
+export function deleteRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
+  app.delete('/api/v1/runs/:runId', { schema }, async (request) => {
+    const { runId } = await loadRun(deps, request.params.runId, projectOf(request));
+    const run = await deps.runs.markDeleted(runId);
+    if (run === null) throw notFound('Run');
+    request.log.info({ runId }, 'run_deleted');
+    failpoint('delete.marked');
+    if (run.endedAt === null) await workflows.stop(run, 0);
+    failpoint('delete.signalled');
+    return { data: { runId, deleted: true as const } };
+  });
+}

@@ -1,0 +1,55 @@
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { limits } from '../../../core/limits.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { linkNext, pageLimit } from '../../http/pagination.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { cursorOf, placeOf } from '../run-cursor.ts';
+import { type RunListQuery, runListQuery } from '../run-list-schema.ts';
+import { type RunRecord, runRecord } from '../run-schema.ts';
+import { runView } from '../run-view.ts';
+
+const path = '/api/v1/runs';
+
+const schema = {
+  operationId: 'listRuns',
+  summary: "Runs of the key's project, latest first",
+  querystring: runListQuery,
+  response: { 200: enveloped(z.array(runRecord)), ...errors(400, 401, 429, 500, 503) },
+};
+
+export function listRuns(app: App, deps: ApiDeps): void {
+  app.get(path, { schema }, async (request, reply) =>
+    answerRuns(deps, reply, { projectId: projectOf(request), path, query: request.query }),
+  );
+}
+
+/** One page, with the address of the next below the same path. */
+export async function answerRuns(
+  deps: Pick<ApiDeps, 'runs' | 'publicUrl'>,
+  reply: FastifyReply,
+  { projectId, path: at, query }: { projectId: string; path: string; query: RunListQuery },
+): Promise<{ data: RunRecord[] }> {
+  const limit = pageLimit(query);
+  const { runs, next } = await deps.runs.list(projectId, {
+    filter: { ...query, labels: query.label },
+    limit,
+    maxBytes: limits.runPageMaxBytes,
+    after: placeOf(query.cursor),
+  });
+  if (next !== null) {
+    const further = { ...asAsked(query), limit, cursor: cursorOf(next) };
+    linkNext(reply, `${deps.publicUrl}${at}`, further);
+  }
+  return { data: runs.map((run) => runView(run, deps.publicUrl)) };
+}
+
+function asAsked({ label, createdAfter, createdBefore, ...rest }: RunListQuery) {
+  return {
+    ...rest,
+    label: label?.map(([key, value]) => `${key}:${value}`),
+    createdAfter: createdAfter?.toISOString(),
+    createdBefore: createdBefore?.toISOString(),
+  };
+}

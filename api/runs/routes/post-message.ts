@@ -1,0 +1,25 @@
+import type { App } from '../../app-types.ts';
+import { ApiError } from '../../errors.ts';
+import { errors } from '../../schemas/envelope.ts';
+
+/** Runs are not interactive. Said of any id and before the body is looked at. */
+export function postMessage(app: App): void {
+  app.route({
+    method: 'POST',
+    url: '/api/v1/runs/:runId/messages',
+    config: { takesAnyId: true },
+    schema: {
+      operationId: 'postMessage',
+      summary: 'Retired: use the chat of a flow',
+      deprecated: true,
+      response: errors(401, 410, 429),
+    },
+    onRequest: retired,
+    handler: retired,
+  });
+}
+
+async function retired(): Promise<never> {
+  const message = 'Runs take no messages. Use POST /api/v1/flows/{flowId}/chat.';
+  throw new ApiError('ENDPOINT_RETIRED', message);
+}

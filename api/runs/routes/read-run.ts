@@ -1,0 +1,24 @@
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { interactionView } from '../interactions/interaction-view.ts';
+import { loadRun } from '../load-run.ts';
+import { noQuery, runParams, runWithPrompt } from '../run-schema.ts';
+import { runView } from '../run-view.ts';
+
+const schema = {
+  operationId: 'readRun',
+  summary: 'Current state of a run',
+  params: runParams,
+  querystring: noQuery,
+  response: { 200: enveloped(runWithPrompt), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
+
+export function readRun(app: App, deps: ApiDeps): void {
+  app.get('/api/v1/runs/:runId', { schema }, async (request) => {
+    const run = await loadRun(deps, request.params.runId, projectOf(request));
+    const open = run.endedAt === null ? await deps.interactions.open(run.runId) : [];
+    const interactions = open.filter(({ answers }) => answers === null).map(interactionView);
+    return { data: { ...runView(run, deps.publicUrl), prompt: run.prompt, interactions } };
+  });
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { limits } from '../../../core/limits.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { loadRun } from '../load-run.ts';
+import { requestEnd } from '../request-end.ts';
+import { noQuery, runParams, runRecord } from '../run-schema.ts';
+import { runView } from '../run-view.ts';
+import type { WorkflowCalls } from '../workflow-client.ts';
+
+const schema = {
+  operationId: 'stopRun',
+  summary: 'Stop a run gracefully',
+  params: runParams,
+  querystring: noQuery,
+  body: z.strictObject({
+    graceSeconds: z
+      .number()
+      .min(0)
+      .max(limits.stopGraceMaxSeconds)
+      .optional()
+      .meta({ description: `How long the agent may tidy up; ${limits.stopGraceDefaultSeconds}.` }),
+  }),
+  response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 415, 429, 500, 503) },
+};
+
+export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
+  app.post('/api/v1/runs/:runId/stop', { schema }, async (request) => {
+    const found = await loadRun(deps, request.params.runId, projectOf(request));
+    const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {
+      cause: 'stopped_by_api',
+      graceSeconds: request.body.graceSeconds ?? limits.stopGraceDefaultSeconds,
+    });
+    return { data: runView(run, deps.publicUrl) };
+  });
+}

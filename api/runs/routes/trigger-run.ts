@@ -1,0 +1,41 @@
+import { limits } from '../../../core/limits.ts';
+import { type App, callerOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { askedByKey, wantedRun } from '../admission-request.ts';
+import { loadFlow } from '../load-run.ts';
+import { readTrigger } from '../parse-trigger.ts';
+import { beginAnswers, flowParams } from '../run-schema.ts';
+import type { BeginRun } from '../start-run.ts';
+import { triggerBody, triggerHeaders, triggerQuery } from '../trigger-schema.ts';
+
+const schema = {
+  operationId: 'triggerRun',
+  summary: 'Trigger a run of a flow',
+  description:
+    'Headers `X-Ctx-<Name>`, at most 20 of 256 characters, named by letters and digits with dashes ' +
+    'between them, are kept with the run for operators and never returned; the agent has them as ' +
+    '`FLOW_CTX_<NAME>`.',
+  params: flowParams,
+  querystring: triggerQuery,
+  headers: triggerHeaders,
+  body: triggerBody,
+  response: beginAnswers,
+};
+
+export function triggerRun(app: App, deps: ApiDeps, beginRun: BeginRun): void {
+  const url = '/api/v1/flows/:flowId/runs';
+  app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
+    const { body, params, query } = request;
+    const { idempotencyKey, config, files } = readTrigger(deps, request);
+    const caller = callerOf(request);
+    const flow = await loadFlow(deps, params.flowId, caller.key.projectId);
+    const wanted = wantedRun(deps, {
+      asker: askedByKey(caller, request.id),
+      flow,
+      body,
+      config,
+      idempotencyKey,
+    });
+    return beginRun(request, reply, { wanted, files, waitSeconds: query.wait });
+  });
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { enveloped, errors } from '../schemas/envelope.ts';
+import { runError } from '../schemas/run-error.ts';
+import { anyUuid, jsonValue } from '../schemas/text.ts';
+import { pendingInteraction } from './interactions/interaction-schema.ts';
+
+const timestamp = z.string().meta({ format: 'date-time' });
+const count = z.int().min(0);
+const labelMap = z.record(z.string(), z.string());
+
+export const runRecord = z
+  .object({
+    runId: z.uuid(),
+    flowId: z.uuid(),
+    projectId: z.string(),
+    name: z.string().nullable(),
+    labels: labelMap,
+    status: z.enum(['running', 'sleep']),
+    agentStatus: z.enum(['working', 'idle', 'waiting', 'error']).nullable(),
+    triggerType: z.enum(['api', 'dashboard', 'schedule']),
+    createdAt: timestamp,
+    startedAt: timestamp.nullable(),
+    finishedAt: timestamp.nullable(),
+    sessionId: z.string().nullable(),
+    streamUrl: z.string(),
+    exitCode: z.int().nullable(),
+    result: z.string().nullable(),
+    structuredOutput: jsonValue(),
+    usage: z.object({
+      inputTokens: count,
+      outputTokens: count,
+      cacheReadInputTokens: count,
+      cacheCreationInputTokens: count,
+    }),
+    costUsd: z.number().nullable(),
+    numTurns: count,
+    createdBy: z.object({ keyName: z.string(), createdBy: z.string() }),
+    webhook: z.object({
+      state: z.enum(['none', 'waiting', 'pending', 'delivered', 'dropped']),
+      attempts: count,
+      lastStatus: z.int().nullable(),
+    }),
+    mcpServerNames: z.array(z.string()),
+    retryOf: z.uuid().nullable().meta({ description: 'The run that this one repeats.' }),
+    error: runError,
+    stopping: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'An end is recorded, not yet reached.' }),
+  })
+  .meta({ id: 'Run' });
+
+export type RunRecord = z.infer<typeof runRecord>;
+
+export const runWithPrompt = runRecord
+  .extend({
+    prompt: z.string(),
+    interactions: z
+      .array(pendingInteraction)
+      .meta({ description: 'Questions of the agent that wait for an answer.' }),
+  })
+  .meta({ id: 'RunWithPrompt' });
+
+/** What is left to say of a run that was deleted. */
+const deletedRun = z
+  .object({
+    runId: z.uuid(),
+    flowId: z.uuid(),
+    projectId: z.string(),
+    labels: labelMap,
+    createdAt: timestamp,
+    status: z.enum(['running', 'sleep']),
+    deleted: z.literal(true),
+  })
+  .meta({ id: 'DeletedRun' });
+
+/** Of whatever begins a run: 200 is the run that an idempotency key names. */
+export const beginAnswers = {
+  201: enveloped(runRecord),
+  200: enveloped(runRecord.or(deletedRun)),
+  ...errors(400, 401, 403, 404, 409, 413, 415, 429, 500, 503),
+};
+
+export const runParams = z.object({ runId: anyUuid() });
+export const flowParams = z.object({ flowId: anyUuid() });
+export const noQuery = z.strictObject({});

@@ -1,0 +1,66 @@
+import { errorOf } from '../../core/end-cause.ts';
+import type { Run } from '../../core/run.ts';
+import type { RunRecord } from './run-schema.ts';
+
+/** A run as clients see it. */
+export function runView(run: Omit<Run, 'prompt'>, publicUrl: string): RunRecord {
+  return {
+    runId: run.runId,
+    flowId: run.flowId,
+    projectId: run.projectId,
+    name: run.name,
+    labels: run.labels,
+    status: run.status,
+    agentStatus: run.agentStatus,
+    triggerType: run.triggerType,
+    createdAt: run.createdAt.toISOString(),
+    startedAt: run.startedAt?.toISOString() ?? null,
+    finishedAt: run.endedAt?.toISOString() ?? null,
+    sessionId: run.sessionId,
+    streamUrl: streamUrl(run.runId, publicUrl),
+    exitCode: run.exitCode,
+    result: run.result,
+    structuredOutput: parsed(run.structuredOutput),
+    usage: run.usage,
+    costUsd: run.costUsd,
+    numTurns: run.numTurns,
+    createdBy: run.createdBy,
+    webhook: run.webhook,
+    mcpServerNames: run.mcpServerNames,
+    retryOf: run.retryOf,
+    ...ending(run),
+  };
+}
+
+export function deletedRunView(run: Run) {
+  return {
+    runId: run.runId,
+    flowId: run.flowId,
+    projectId: run.projectId,
+    labels: run.labels,
+    createdAt: run.createdAt.toISOString(),
+    status: run.status,
+    deleted: true as const,
+  };
+}
+
+export function runPath(runId: string): string {
+  return `/api/v1/runs/${runId}`;
+}
+
+export function streamUrl(runId: string, publicUrl: string): string {
+  return `${publicUrl}${runPath(runId)}/stream`;
+}
+
+/** Why it ended, once it has; that it is going to, until then. */
+function ending(run: Omit<Run, 'prompt'>): { error?: string; stopping?: true } {
+  if (run.endCause === null) return {};
+  if (run.endedAt === null) return { stopping: true };
+  const error = errorOf({ cause: run.endCause, detail: run.endDetail, exitCode: run.exitCode });
+  return error === null ? {} : { error };
+}
+
+/** Kept as the agent wrote it, which was JSON. */
+function parsed(json: string | null): RunRecord['structuredOutput'] {
+  return json === null ? null : (JSON.parse(json) as RunRecord['structuredOutput']);
+}

@@ -1,0 +1,39 @@
+import { expandNames, namesIn } from '../../core/expand-names.ts';
+import type { McpServers } from '../../core/run-config.ts';
+import { isSandboxItself } from '../../core/sandbox-itself.ts';
+import { invalid } from '../errors.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+/** What an address or a header takes from the environment must be in this very request. */
+export function checkMcpServers(servers: McpServers, env: Env): void {
+  for (const [name, { url, headers = {} }] of Object.entries(servers)) {
+    const at = `body.mcpServers.${name}`;
+    checkNames(`${at}.url`, url, env);
+    checkAddress(`${at}.url`, expandNames(url, env));
+    for (const [header, value] of Object.entries(headers)) {
+      checkNames(`${at}.headers.${header}`, value, env);
+    }
+  }
+}
+
+function checkNames(at: string, text: string, env: Env): void {
+  const foreign = namesIn(text).find((name) => !Object.hasOwn(env, name));
+  if (foreign === undefined) return;
+  throw invalid(`${at}: \${${foreign.slice(0, 100)}} is not in the env beside it`);
+}
+
+/** Inside the sandbox nobody listens in; everywhere else TLS is needed. */
+function checkAddress(at: string, address: string): void {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw invalid(`${at}: must be an address`);
+  if (url.username !== '' || url.password !== '') {
+    throw invalid(`${at}: must not hold credentials`);
+  }
+  if (url.hostname === '[::1]') {
+    throw invalid(`${at}: leads nowhere, since a sandbox has no IPv6; localhost is the sandbox`);
+  }
+  if (url.protocol === 'http:' && !isSandboxItself(url.hostname)) {
+    throw invalid(`${at}: must be https, unless it leads to localhost`);
+  }
+}

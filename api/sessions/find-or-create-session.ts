@@ -1,0 +1,74 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Flow } from '../../core/flow.ts';
+import type { Run } from '../../core/run.ts';
+import type { Caller } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { sessionIdTaken } from '../errors.ts';
+import { restorationUnsettled } from '../runs/admission-error.ts';
+import { runConfigOf } from '../runs/run-config.ts';
+import type { WorkflowCalls } from '../runs/workflow-client.ts';
+import type { SessionBody } from './session-schema.ts';
+
+export interface Opening {
+  caller: Caller;
+  flow: Flow;
+  body: SessionBody;
+  context: Record<string, string>;
+  requestId: string;
+  log: FastifyBaseLogger;
+}
+
+export interface OpenedSession extends Run {
+  sessionId: string;
+  /** It was there before. */
+  isResumed: boolean;
+}
+
+/**
+ * The session of this id, or a new one: nothing runs yet. Of one that exists already nothing changes;
+ * one that has ended is not opened again.
+ */
+export async function openSession(
+  deps: Pick<ApiDeps, 'sessions' | 'newId' | 'runTimeoutMs'>,
+  workflows: Pick<WorkflowCalls, 'start'>,
+  { caller, flow, body, context, requestId, log }: Opening,
+): Promise<OpenedSession> {
+  const config = runConfigOf(body, context);
+  const sessionId = body.sessionId ?? deps.newId();
+  const ownRunId = deps.newId();
+  const run = await deps.sessions.open({
+    runId: ownRunId,
+    sessionId,
+    isIdGiven: body.sessionId !== undefined,
+    flowId: flow.flowId,
+    projectId: flow.projectId,
+    keyId: caller.key.keyId,
+    keyName: caller.key.name,
+    keyCreatedBy: caller.key.createdBy,
+    requestId,
+    name: body.name ?? null,
+    labels: body.labels ?? {},
+    partialMessages: body.partialMessages ?? false,
+    timeoutSeconds: flow.timeoutSeconds ?? Math.ceil(deps.runTimeoutMs / 1_000),
+    model: flow.model,
+    mcpServerNames: namesOf(flow, config),
+    config,
+  });
+  if (run === 'unsettled') throw restorationUnsettled();
+  const isResumed = run.runId !== ownRunId;
+  if (!isResumed) {
+    const { runId, flowId, projectId } = run;
+    log.info({ runId, sessionId, flowId, projectId }, 'session_opened');
+  }
+  if (run.deletedAt !== null || run.endCause !== null) throw sessionIdTaken();
+  if (run.workflowStartedAt === null) await workflows.start(run);
+  return { ...run, sessionId, isResumed };
+}
+
+function namesOf(
+  flow: Pick<Flow, 'mcpServerNames'>,
+  { mcpMode, mcpServers }: ReturnType<typeof runConfigOf>,
+): string[] {
+  const fromFlow = mcpMode === 'merge' ? flow.mcpServerNames : [];
+  return [...new Set([...fromFlow, ...Object.keys(mcpServers)])].sort();
+}

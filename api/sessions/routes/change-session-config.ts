@@ -1,0 +1,44 @@
+import { limits } from '../../../core/limits.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { sessionOver } from '../../errors.ts';
+import { noQuery } from '../../runs/run-schema.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { loadSession } from '../load-session.ts';
+import { patchConfig } from '../patch-session-config.ts';
+import { configChanged, configPatch, sessionParams } from '../session-schema.ts';
+
+const schema = {
+  operationId: 'changeSessionConfig',
+  summary: "Rotate a session's configuration, from its next turn on",
+  params: sessionParams,
+  querystring: noQuery,
+  body: configPatch,
+  response: {
+    200: enveloped(configChanged),
+    ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503),
+  },
+};
+
+/** Names alone are answered: what they stand for is never read back. */
+export function changeSessionConfig(app: App, deps: ApiDeps): void {
+  const url = '/api/v1/flows/:flowId/sessions/:sessionId/config';
+  app.patch(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request) => {
+    const { params, body } = request;
+    const { run } = await loadSession(deps, params, projectOf(request));
+    if (run.endCause !== null) throw sessionOver();
+    const config = await deps.sessions.changeConfig(run.runId, (known) => patchConfig(known, body));
+    if (config === null) throw sessionOver();
+    request.log.info({ runId: run.runId }, 'session_config_changed');
+    return {
+      data: {
+        sessionId: params.sessionId,
+        effective: run.awake ? ('next_turn' as const) : ('now' as const),
+        env: Object.keys(config.env),
+        mcpServers: Object.keys(config.mcpServers),
+        disallowedTools: config.disallowedTools,
+        appendSystemPrompt: config.appendSystemPrompt !== null,
+      },
+    };
+  });
+}

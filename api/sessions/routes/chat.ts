@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import { limits } from '../../../core/limits.ts';
+import { noUsage, type Run } from '../../../core/run.ts';
+import { type App, type Caller, callerOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { decodeFiles } from '../../files/input-files.ts';
+import { waitWhileAsked, whileAsked } from '../../http/client-signal.ts';
+import { contextOf } from '../../runs/context-headers.ts';
+import { makeRoom } from '../../runs/free-project-slot.ts';
+import { oneKey } from '../../runs/idempotency-key.ts';
+import { loadFlow } from '../../runs/load-run.ts';
+import { flowParams, noQuery } from '../../runs/run-schema.ts';
+import { streamUrl } from '../../runs/run-view.ts';
+import { triggerHeaders } from '../../runs/trigger-schema.ts';
+import type { WorkflowCalls } from '../../runs/workflow-client.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { openSession } from '../find-or-create-session.ts';
+import { loadSession } from '../load-session.ts';
+import { sendMessage } from '../send-message.ts';
+import { chatBody, messageQueued, turnAnswer } from '../session-schema.ts';
+import { positionNow, untilTurnEnd } from '../turn-waiter.ts';
+
+const schema = {
+  operationId: 'chat',
+  summary: 'Send a chat message',
+  description:
+    'One message is one turn, and ends with one `turn_end`. Messages that come while the session is set up, works, sleeps or changes its container wait in order. A session that is not known, and one that has ended, takes none: 404.',
+  params: flowParams,
+  querystring: noQuery,
+  headers: triggerHeaders,
+  body: chatBody,
+  response: {
+    200: enveloped(turnAnswer),
+    202: enveloped(messageQueued),
+    ...errors(400, 401, 403, 404, 409, 413, 415, 429, 500, 503),
+  },
+};
+
+/** `closing` ends every wait for a turn: who waits is answered as if it had not asked to. */
+export function chat(
+  app: App,
+  deps: ApiDeps,
+  { workflows, closing }: { workflows: WorkflowCalls; closing: AbortSignal },
+): void {
+  const url = '/api/v1/flows/:flowId/chat';
+  app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
+    const { message: text, stream = true, sessionId } = request.body;
+    const clientMessageId = oneKey({
+      header: request.headers['idempotency-key'],
+      field: request.body.clientMessageId,
+      at: 'body.clientMessageId',
+    });
+    const files = decodeFiles(request.body.files ?? []);
+    const caller = callerOf(request);
+    const { flowId } = request.params;
+    const { headers, id: requestId, log } = request;
+    const wanted = { caller, flowId, sessionId, clientMessageId, headers, requestId, log };
+    const run = await sessionFor(deps, workflows, wanted);
+    const message = { text, clientMessageId, files };
+    const roomFor = (projectId: string) =>
+      whileAsked(reply, closing, (signal) => makeRoom(deps, workflows, { projectId, signal }));
+    const sent = await sendMessage(deps, workflows, { run, message, roomFor, log });
+
+    const { runId } = run;
+    const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
+    let { position } = sent;
+    if (!stream) {
+      const turn = await waitedFor(deps, queued, { reply, closing, log });
+      if (turn !== null) return { data: { ...queued, ...turn } };
+      position = await positionNow(deps, { ...queued, position }, log);
+    }
+    reply.code(202);
+    return { data: { ...queued, streamUrl: streamUrl(runId, deps.publicUrl), position } };
+  });
+}
+
+interface Wanted {
+  caller: Caller;
+  flowId: string;
+  sessionId: string | undefined;
+  clientMessageId: string | null;
+  headers: IncomingHttpHeaders;
+  requestId: string;
+  log: FastifyBaseLogger;
+}
+
+async function sessionFor(
+  deps: ApiDeps,
+  workflows: WorkflowCalls,
+  { caller, flowId, sessionId, clientMessageId, headers, requestId, log }: Wanted,
+): Promise<Run & { sessionId: string }> {
+  const { projectId } = caller.key;
+  if (sessionId !== undefined) {
+    const { run } = await loadSession(deps, { flowId, sessionId }, projectId);
+    return { ...run, sessionId };
+  }
+  const flow = await loadFlow(deps, flowId, projectId);
+  const own = clientMessageId === null ? {} : { sessionId: idFor(flowId, clientMessageId) };
+  const context = contextOf(headers);
+  return openSession(deps, workflows, { caller, flow, body: own, context, requestId, log });
+}
+
+/** A first message that is sent again is to find the session that it has opened. */
+function idFor(flowId: string, clientMessageId: string): string {
+  const digest = createHash('sha256').update(`${flowId}/${clientMessageId}`).digest('hex');
+  return `first-${digest.slice(0, 40)}`;
+}
+
+async function waitedFor(
+  deps: ApiDeps,
+  { runId, messageId }: { runId: string; messageId: string },
+  { reply, closing, log }: { reply: FastifyReply; closing: AbortSignal; log: FastifyBaseLogger },
+) {
+  const withinMs = deps.chatWaitMs ?? limits.chatWaitMs;
+  const end = await waitWhileAsked(reply, closing, (signal) =>
+    untilTurnEnd(deps, { runId, messageId, withinMs, signal, log }),
+  );
+  if (end === null) return null;
+  const { exitCode, error, reply: text, usage, costUsd } = end;
+  const how = error === null ? { exitCode } : { exitCode, error };
+  return { text: text ?? '', ...how, usage: usage ?? noUsage, costUsd };
+}

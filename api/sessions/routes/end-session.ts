@@ -1,0 +1,30 @@
+import { limits } from '../../../core/limits.ts';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { requestEnd } from '../../runs/request-end.ts';
+import { noQuery } from '../../runs/run-schema.ts';
+import type { WorkflowCalls } from '../../runs/workflow-client.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { loadSession } from '../load-session.ts';
+import { sessionEnded, sessionParams } from '../session-schema.ts';
+
+const schema = {
+  operationId: 'endSession',
+  summary: 'End a session; what it has said and done is kept',
+  params: sessionParams,
+  querystring: noQuery,
+  response: { 200: enveloped(sessionEnded), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
+
+/** Safe to repeat. */
+export function endSession(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
+  app.delete('/api/v1/flows/:flowId/sessions/:sessionId', { schema }, async (request) => {
+    const { run } = await loadSession(deps, request.params, projectOf(request));
+    await requestEnd({ runs: deps.runs, workflows, log: request.log }, run, {
+      cause: 'stopped_by_api',
+      graceSeconds: limits.stopGraceDefaultSeconds,
+    });
+    const { sessionId } = request.params;
+    return { data: { sessionId, runId: run.runId, ended: true as const } };
+  });
+}

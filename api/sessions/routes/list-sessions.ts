@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { type App, projectOf } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { linkNext, pageLimit } from '../../http/pagination.ts';
+import { loadFlow } from '../../runs/load-run.ts';
+import { cursorOf, placeOf } from '../../runs/run-cursor.ts';
+import { flowParams } from '../../runs/run-schema.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { type SessionsQuery, sessionRecord, sessionsQuery } from '../session-schema.ts';
+import { sessionView } from '../session-view.ts';
+
+const schema = {
+  operationId: 'listSessions',
+  summary: 'Sessions of a flow, latest first',
+  params: flowParams,
+  querystring: sessionsQuery,
+  response: {
+    200: enveloped(z.array(sessionRecord)),
+    ...errors(400, 401, 403, 404, 429, 500, 503),
+  },
+};
+
+export function listSessions(app: App, deps: ApiDeps): void {
+  app.get('/api/v1/flows/:flowId/sessions', { schema }, async (request, reply) => {
+    const { flowId } = await loadFlow(deps, request.params.flowId, projectOf(request));
+    const { cursor, label: labels, ...filter } = request.query;
+    const limit = pageLimit(filter);
+    const after = placeOf(cursor);
+    const wanted = { ...filter, labels, flowId, limit: limit + 1, ...(after && { after }) };
+    const found = await deps.sessions.list(wanted);
+    const sessions = found.slice(0, limit);
+    const last = sessions.at(-1);
+    if (found.length > limit && last !== undefined) {
+      const further = { ...asAsked(request.query), limit, cursor: cursorOf(last.run) };
+      linkNext(reply, `${deps.publicUrl}/api/v1/flows/${flowId}/sessions`, further);
+    }
+    return { data: sessions.map((session) => sessionView(session, deps.publicUrl)) };
+  });
+}
+
+function asAsked({ status, ended, label }: SessionsQuery) {
+  return {
+    status,
+    ended: ended === undefined ? undefined : String(ended),
+    label: label?.map(([key, value]) => `${key}:${value}`),
+  };
+}

@@ -1,0 +1,23 @@
+import type { App } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import type { WorkflowCalls } from '../../runs/workflow-client.ts';
+import { changeSessionConfig } from './change-session-config.ts';
+import { chat } from './chat.ts';
+import { endSession } from './end-session.ts';
+import { listSessions } from './list-sessions.ts';
+import { openSessionRoute } from './open-session.ts';
+import { readSession } from './read-session.ts';
+
+export function sessions(
+  app: App,
+  deps: ApiDeps,
+  calls: { workflows: WorkflowCalls; closing: AbortSignal },
+): void {
+  const { workflows } = calls;
+  openSessionRoute(app, deps, workflows);
+  chat(app, deps, calls);
+  listSessions(app, deps);
+  readSession(app, deps);
+  endSession(app, deps, workflows);
+  changeSessionConfig(app, deps);
+}

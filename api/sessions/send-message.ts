@@ -1,0 +1,85 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { failpoint } from '../../core/failpoint.ts';
+import { bellOfSession } from '../../core/host-request.ts';
+import type { Run } from '../../core/run.ts';
+import type { StoredMessage } from '../../systems/postgres/sessions/message-store.ts';
+import type { ApiDeps } from '../deps.ts';
+import { sessionOver } from '../errors.ts';
+import type { DecodedFile } from '../files/input-files.ts';
+import { gateError } from '../runs/admission-error.ts';
+import { withRoom } from '../runs/free-project-slot.ts';
+import type { WorkflowCalls } from '../runs/workflow-client.ts';
+import { storeMessage } from './store-message.ts';
+
+export interface OutgoingMessage {
+  text: string;
+  clientMessageId: string | null;
+  files: DecodedFile[];
+}
+
+interface Sending {
+  run: Run;
+  message: OutgoingMessage;
+  /** Makes room for its sandbox; false where there is none to be had. */
+  roomFor: (projectId: string) => Promise<boolean>;
+  log: FastifyBaseLogger;
+}
+
+type SendDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles' | 'bells' | 'metrics' | 'newId'>;
+
+/**
+ * Stores the message, then tells the session's workflow; the reconciler tells it where nobody could.
+ * A message that a session which has ended can no longer take is taken back, unless it was told to
+ * those who watch that its turn has failed: then it was taken.
+ */
+export async function sendMessage(
+  deps: SendDeps,
+  workflows: Pick<WorkflowCalls, 'message'>,
+  { run, message, roomFor, log }: Sending,
+): Promise<{ messageId: string; position: number }> {
+  const { runId, flowId, projectId } = run;
+  const { files, ...words } = message;
+  const stored = await withRoom(
+    () => storeMessage(deps, { runId, messageId: deps.newId(), ...words }, { flowId, files }),
+    (answer) => answer.outcome === 'refused' && answer.reason === 'CONCURRENT_LIMIT',
+    () => roomFor(projectId),
+  );
+  noteDecision(deps.metrics, log, { run, stored });
+  const { outcome, messageId, position } = accepted(stored);
+  if (outcome === 'stored') {
+    failpoint('chat.stored');
+    deps.bells.ring(bellOfSession(runId));
+    const told = await workflows.message(run, messageId);
+    if (told === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
+      throw sessionOver();
+    }
+  }
+  return { messageId, position };
+}
+
+function noteDecision(
+  metrics: SendDeps['metrics'],
+  log: FastifyBaseLogger,
+  { run, stored }: { run: Run; stored: StoredMessage },
+): void {
+  const { runId, sessionId } = run;
+  if (stored.outcome === 'gone') return;
+  if (stored.outcome === 'refused') {
+    const { reason: code, limit, current } = stored;
+    metrics.messageDecided(code);
+    log.info({ runId, sessionId, code, limit, current }, 'message_refused');
+    return;
+  }
+  const { outcome, messageId, position } = stored;
+  metrics.messageDecided(outcome);
+  const event = outcome === 'stored' ? 'message_stored' : 'message_replayed';
+  log.info({ runId, sessionId, messageId, position }, event);
+}
+
+type Accepted = Extract<StoredMessage, { messageId: string }>;
+
+function accepted(stored: StoredMessage): Accepted {
+  if (stored.outcome === 'gone') throw sessionOver();
+  if (stored.outcome !== 'refused') return stored;
+  throw gateError(stored);
+}

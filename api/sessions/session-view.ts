@@ -1,0 +1,10 @@
+import type { Session } from '../../core/session.ts';
+import { runView } from '../runs/run-view.ts';
+
+export function sessionView({ run, queued, lastMessageAt }: Session, publicUrl: string) {
+  return {
+    ...runView(run, publicUrl),
+    queued,
+    lastMessageAt: lastMessageAt?.toISOString() ?? null,
+  };
+}

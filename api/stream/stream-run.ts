@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { streamEvents } from '../../core/frame.ts';
+import { type App, callerOf } from '../app-types.ts';
+import type { ApiDeps } from '../deps.ts';
+import { invalid, notFound } from '../errors.ts';
+import { runParams } from '../runs/run-schema.ts';
+import { errors } from '../schemas/envelope.ts';
+import { queryNumber } from '../schemas/text.ts';
+import type { Streams } from './streams.ts';
+
+const eventStream = z.string().meta({
+  contentMediaType: 'text/event-stream',
+  description: `Frames of \`id\`, \`event\` and JSON \`data\`, and a comment every 15 seconds. Events: ${streamEvents.join(', ')}; and what the agent CLI says under names of its own. The stream ends after \`finished\`.`,
+});
+
+const eventId = queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+const schema = {
+  operationId: 'streamRun',
+  summary: 'Live event stream of a run',
+  params: runParams,
+  querystring: z.strictObject({
+    lastEventId: eventId.optional().meta({ description: 'As the Last-Event-ID header.' }),
+    api_key: z.string().optional().meta({ description: 'For clients that cannot set headers.' }),
+  }),
+  headers: z.looseObject({
+    'last-event-id': z.string().optional().meta({ description: 'Where the stream goes on.' }),
+  }),
+  response: { 200: eventStream, ...errors(400, 401, 404, 429, 500, 503) },
+};
+
+/** A run of another project does not exist here. */
+export function streamRun(app: App, deps: ApiDeps, streams: Streams): void {
+  const url = '/api/v1/runs/:runId/stream';
+  const config = { takesKeyInQuery: true } as const;
+  app.get(url, { schema, config, exposeHeadRoute: false }, async (request, reply) => {
+    const resumeAfter = headerId(request.headers['last-event-id']) ?? request.query.lastEventId;
+    const caller = callerOf(request);
+    const run = await deps.runs.find(request.params.runId);
+    const isHere = run?.projectId === caller.key.projectId && run.deletedAt === null;
+    if (run === null || !isHere) throw notFound('Run');
+    await streams.open({ run, caller, resumeAfter: resumeAfter ?? null }, reply);
+  });
+}
+
+/** A browser sends it when it connects again by itself, so it is newer than the address. */
+function headerId(header: string | string[] | undefined): number | undefined {
+  if (header === undefined || header === '') return undefined;
+  const parsed = eventId.safeParse(header);
+  if (!parsed.success) throw invalid('header Last-Event-ID: is no id of this stream');
+  return parsed.data;
+}
