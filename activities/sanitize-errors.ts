@@ -1,6 +1,6 @@
 import { ApplicationFailure, activityInfo, CancelledFailure } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import type { AboutRun } from '../worker/about-run.ts';
+import type { AboutRun } from '../worker/run-log-context.ts';
 
 export interface GuardDeps {
   logger: Logger;

@@ -14,15 +14,15 @@ import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
 import type { Temporal } from '../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../worker/reconciler/deps.ts';
-import { eachRun } from '../worker/reconciler/each-run.ts';
-import { endLostRun } from '../worker/reconciler/end-lost-run.ts';
-import { createNudger } from '../worker/reconciler/nudge-endings.ts';
-import { deliverOwedWebhooks } from '../worker/reconciler/owed-webhooks.ts';
-import { signalMessages } from '../worker/reconciler/signal-messages.ts';
-import { startUnstarted } from '../worker/reconciler/start-unstarted.ts';
-import { createSweeper } from '../worker/reconciler/sweep.ts';
-import { createScheduleTeller } from '../worker/reconciler/tell-schedules.ts';
-import { reconcilerTimes } from '../worker/reconciler/times.ts';
+import { eachRun } from '../worker/reconciler/for-each-run.ts';
+import { createSweeper } from '../worker/reconciler/jobs/retention.ts';
+import { createScheduleTeller } from '../worker/reconciler/jobs/sync-schedules.ts';
+import { endLostRun } from '../worker/reconciler/runs/force-end-run.ts';
+import { createNudger } from '../worker/reconciler/runs/resend-stop.ts';
+import { deliverOwedWebhooks } from '../worker/reconciler/runs/resume-webhooks.ts';
+import { signalMessages } from '../worker/reconciler/runs/signal-messages.ts';
+import { startUnstarted } from '../worker/reconciler/runs/start-unstarted.ts';
+import { reconcilerTimes } from '../worker/reconciler/thresholds.ts';
 import type { Fixes } from './doctor/context.ts';
 
 /** More than enough for what a day leaves; what is left then, a worker takes. */

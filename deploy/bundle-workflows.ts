@@ -1,3 +1,3 @@
-import { builtAheadDir, ensureWorkflowBundle } from '../worker/workflow-bundle.ts';
+import { builtAheadDir, ensureWorkflowBundle } from '../worker/temporal/workflow-bundle.ts';
 
 await ensureWorkflowBundle({ cacheDir: builtAheadDir });

@@ -34,25 +34,31 @@ import { createBells } from '../systems/redis/bells.ts';
 import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
 import { createPresence } from '../systems/redis/presence.ts';
-import { createAboutRun } from './about-run.ts';
-import { createEgress } from './egress/egress.ts';
-import { endSoon } from './end-soon.ts';
-import { takeDataFolder } from './host.ts';
-import { createHostReporter } from './host-report.ts';
-import { answerHandler } from './host-requests/answer-handler.ts';
-import { fileHandlers } from './host-requests/file-handlers.ts';
-import { serveHostRequests } from './host-requests/host-requests.ts';
-import { keepHostRow } from './host-row.ts';
+import { createEgress } from './egress/run-listener.ts';
+import { endSoon } from './force-exit.ts';
+import { answerHandler } from './host/answer-handler.ts';
+import { takeDataFolder } from './host/data-dir-lock.ts';
+import { createHostReporter } from './host/health.ts';
+import { keepHostRow } from './host/heartbeat.ts';
+import { fileHandlers } from './host/rpc-handlers.ts';
+import { serveHostRequests } from './host/rpc-server.ts';
+import { createSelfFence } from './host/self-fence.ts';
+import { watchFolder } from './host/watch-folder.ts';
+import {
+  countedFrames,
+  countedTurns,
+  runNews,
+  timedAttempts,
+  timedStarts,
+} from './instrumentation.ts';
 import { unmeasured } from './metrics.ts';
-import { createHearing } from './reconciler/hearing.ts';
+import { createHearing } from './reconciler/hosts/renewal-streak.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
-import { reconcilerTimes } from './reconciler/times.ts';
-import { registerSearchAttributes } from './register-search-attributes.ts';
-import { createSelfFence } from './self-fence.ts';
-import { createSupervisor } from './supervisor/supervisor.ts';
-import { takeTasks, unlessStopping } from './take-tasks.ts';
-import { countedFrames, countedTurns, runNews, timedAttempts, timedStarts } from './told.ts';
-import { watchFolder } from './watch-folder.ts';
+import { reconcilerTimes } from './reconciler/thresholds.ts';
+import { createAboutRun } from './run-log-context.ts';
+import { createSupervisor } from './sandbox/supervisor.ts';
+import { takeTasks, unlessStopping } from './temporal/poll-tasks.ts';
+import { registerSearchAttributes } from './temporal/search-attributes.ts';
 import { createWebhookSender } from './webhook/send-webhook.ts';
 
 const config = readWorkerConfig();
@@ -172,9 +178,9 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
     await Promise.all([
       import('../activities/index.ts'),
       import('../systems/temporal/client.ts'),
-      import('./temporal-runtime.ts'),
-      import('./worker.ts'),
-      import('./workflow-bundle.ts'),
+      import('./temporal/runtime.ts'),
+      import('./temporal/workers.ts'),
+      import('./temporal/workflow-bundle.ts'),
     ]);
   const { hostId, pool, sealer, sandboxes, supervisor } = common;
   const { instance, capacity, times } = config;

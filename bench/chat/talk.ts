@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../test/support/service.ts';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { type WatchedSpool, watchSpool } from '../cold/watch-spool.ts';
 import { openStreamReader, type StreamReader } from '../support/stream-reader.ts';
 import { isTurnEnd, turnWords } from './turn-words.ts';

@@ -5,7 +5,7 @@ import type { OfflineModel } from '../../dev/offline-model/server.ts';
 import { containerSpec, nanoCpus } from '../../systems/docker/container-spec.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
 import type { SandboxSpec } from '../../systems/docker/sandbox-spec.ts';
-import { foldersOf, makeFolders, removeTree } from '../../worker/supervisor/folders.ts';
+import { foldersOf, makeFolders, removeTree } from '../../worker/sandbox/sandbox-paths.ts';
 import { type BareHost, serveBareSandbox } from './bare-host.ts';
 import { type WatchedSpool, watchSpool } from './watch-spool.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../test/support/service.ts';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { coldPrompt, isInit, saysText } from './first-text.ts';
 import { historyMoments } from './history-moments.ts';
 import { logMoments } from './log-moments.ts';

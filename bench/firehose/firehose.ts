@@ -9,7 +9,7 @@ import { connectRedis } from '../../systems/redis/connect.ts';
 import { redisKeys } from '../../systems/redis/keys.ts';
 import { type Service, startService } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { untilGone } from '../cold/cold-service.ts';
 import type { Sample, Scenario, Target } from '../measure/scenario.ts';
 import { openReaders, type Readers } from '../support/open-readers.ts';

@@ -9,8 +9,8 @@ import { connectRedis } from '../../systems/redis/connect.ts';
 import { createFrameStream, type FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Service } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
-import { openSpool } from '../../worker/supervisor/spool-file.ts';
-import { type SpoolTail, startTail } from '../../worker/supervisor/spool-tail.ts';
+import { openSpool } from '../../worker/sandbox/output/spool-file.ts';
+import { type SpoolTail, startTail } from '../../worker/sandbox/output/spool-tail.ts';
 import { openStreamReader } from '../support/stream-reader.ts';
 
 export type Moment = 'printed' | 'committing' | 'published' | 'received';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRetentionStore } from '../../systems/postgres/maintenance/retention-store.ts';
-import { createSweeper } from '../../worker/reconciler/sweep.ts';
+import { createSweeper } from '../../worker/reconciler/jobs/retention.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
 import { type ApiProcess, type ApiWorld, openApiWorld, type Tenant } from './api-world.ts';
 import { caller } from './call.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EndCause } from '../../core/end-cause.ts';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { causesOf } from './support/cause-watch.ts';

@@ -6,7 +6,7 @@ import type { Run } from '../../core/run.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import { createTemporal, type WorkflowState } from '../../systems/temporal/client.ts';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import type { Service } from '../support/service.ts';
 import type { ReceivedPost } from '../support/webhook-receiver.ts';
 import { causesOf } from './support/cause-watch.ts';

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import type { Service } from './service.ts';
 
 /** Makes the file `go-on` in a run's working directory, for an agent that waits for it. */

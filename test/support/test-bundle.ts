@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DefaultLogger } from '@temporalio/worker';
-import { ensureWorkflowBundle } from '../../worker/workflow-bundle.ts';
+import { ensureWorkflowBundle } from '../../worker/temporal/workflow-bundle.ts';
 
 /** The workflows in one file, built once for all test files that want it. */
 export const testBundle = (workflowsPath?: string): Promise<{ codePath: string }> =>

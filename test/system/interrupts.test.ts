@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { type HeldWay, openHeldWay } from '../faults/support/held-way.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../systems/docker/engine.ts';
 import type { ListedSandbox } from '../../systems/docker/list.ts';
-import { foldersOf } from '../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';

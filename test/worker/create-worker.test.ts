@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createWorker, type WorkerOptions } from '../../worker/worker.ts';
+import { createWorker, type WorkerOptions } from '../../worker/temporal/workers.ts';
 import { testBundle } from '../support/test-bundle.ts';
 
 /** Not found. */

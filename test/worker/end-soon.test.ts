@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
-import { endSoon } from '../../worker/end-soon.ts';
+import { endSoon } from '../../worker/force-exit.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { HostReport } from '../../core/host-report.ts';
 import type { RuntimeSetting } from '../../core/sandbox-runtime.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
-import { createHostReporter } from '../../worker/host-report.ts';
+import { createHostReporter } from '../../worker/host/health.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { startFakeEngine } from '../systems/docker/support/fake-engine.ts';
 

@@ -8,7 +8,7 @@ import type { MessageStore } from '../../systems/postgres/sessions/message-store
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
-import type { Kept } from './sweep.ts';
+import type { Kept } from './jobs/retention.ts';
 
 export interface ReconcilerDeps {
   hostId: string;

@@ -4,17 +4,17 @@
 
 import { sleep } from '../../lib/async/sleep.ts';
 import type { ReconcilerDeps } from './deps.ts';
-import { createHostEmptier } from './empty-hosts.ts';
-import { createWorkflowJudge } from './judge-workflows.ts';
-import { createHostJudge } from './lost-hosts.ts';
-import { createNudger } from './nudge-endings.ts';
-import { deliverOwedWebhooks } from './owed-webhooks.ts';
-import { removeLeftovers } from './remove-leftovers.ts';
-import { createRestorationSettler } from './settle-restoration.ts';
-import { signalMessages } from './signal-messages.ts';
-import { startUnstarted } from './start-unstarted.ts';
-import { createSweeper } from './sweep.ts';
-import { createScheduleTeller } from './tell-schedules.ts';
+import { createHostEmptier } from './hosts/drain-hosts.ts';
+import { createHostJudge } from './hosts/lost-hosts.ts';
+import { removeLeftovers } from './hosts/remove-orphaned-sandboxes.ts';
+import { createSweeper } from './jobs/retention.ts';
+import { createScheduleTeller } from './jobs/sync-schedules.ts';
+import { createRestorationSettler } from './restore/reconcile-restore.ts';
+import { createWorkflowJudge } from './runs/reconcile-workflows.ts';
+import { createNudger } from './runs/resend-stop.ts';
+import { deliverOwedWebhooks } from './runs/resume-webhooks.ts';
+import { signalMessages } from './runs/signal-messages.ts';
+import { startUnstarted } from './runs/start-unstarted.ts';
 
 export interface Reconciler {
   /** One pass over everything; never throws. */

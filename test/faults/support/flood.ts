@@ -4,7 +4,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { foldersOf } from '../../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
 import { randomText } from '../../fake-agent/random-text.ts';
 import { script } from '../../scripted-agent/lines.ts';
 import type { Service } from '../../support/service.ts';

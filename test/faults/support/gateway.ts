@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { foldersOf } from '../../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
 import type { Service } from '../../support/service.ts';
 
 /** Resolves with how long it took until the run's socket was answered, however it was answered. */

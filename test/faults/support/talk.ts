@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { foldersOf } from '../../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
 import { randomText } from '../../fake-agent/random-text.ts';
 import { script } from '../../scripted-agent/lines.ts';
 import type { Answer } from '../../support/api-client.ts';

@@ -9,7 +9,7 @@ import {
   type Egress,
   type EgressDeps,
   type EgressHandlers,
-} from '../../../worker/egress/egress.ts';
+} from '../../../worker/egress/run-listener.ts';
 
 export interface ServedRun {
   socketPath: string;

@@ -7,10 +7,7 @@ import { createDeferred } from '../../../lib/async/deferred.ts';
 import { createHostRequestStore } from '../../../systems/postgres/hosts/host-rpc-store.ts';
 import { createBells } from '../../../systems/redis/bells.ts';
 import type { Redis } from '../../../systems/redis/connect.ts';
-import {
-  type HostHandlers,
-  serveHostRequests,
-} from '../../../worker/host-requests/host-requests.ts';
+import { type HostHandlers, serveHostRequests } from '../../../worker/host/rpc-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { lostRedis, openRedis, type RedisWorld } from '../../systems/redis/redis-world.ts';
 

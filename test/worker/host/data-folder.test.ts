@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DataFolderTaken, takeDataFolder } from '../../../worker/host.ts';
+import { DataFolderTaken, takeDataFolder } from '../../../worker/host/data-dir-lock.ts';
 
 let dataDir: string;
 beforeEach(() => {
@@ -59,7 +59,7 @@ describe('the data folder of a worker', () => {
 });
 
 async function startOther() {
-  const module = new URL('../../../worker/host.ts', import.meta.url).pathname;
+  const module = new URL('../../../worker/host/data-dir-lock.ts', import.meta.url).pathname;
   const script = `import(${JSON.stringify(module)}).then(({ takeDataFolder }) => {
     takeDataFolder(${JSON.stringify(dataDir)});
     console.log('held');

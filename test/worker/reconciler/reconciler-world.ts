@@ -13,7 +13,7 @@ import {
 import { createMessageStore } from '../../../systems/postgres/sessions/message-store.ts';
 import type { WorkflowState } from '../../../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../../../worker/reconciler/deps.ts';
-import { createHearing } from '../../../worker/reconciler/hearing.ts';
+import { createHearing } from '../../../worker/reconciler/hosts/renewal-streak.ts';
 import { createReconciler } from '../../../worker/reconciler/reconciler.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import { type TestDatabase, testSealer } from '../../support/database.ts';

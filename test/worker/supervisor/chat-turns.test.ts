@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { settlesWithin } from '../../../lib/async/sleep.ts';
-import { createChatTurns } from '../../../worker/supervisor/session/chat-turns.ts';
+import { createChatTurns } from '../../../worker/sandbox/session/session-turn-tracker.ts';
 
 const turn = (messageId: string) => ({
   messageId,

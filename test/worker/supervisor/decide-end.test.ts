@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readTurnResult } from '../../../core/turn-result.ts';
-import { decideEnd } from '../../../worker/supervisor/decide-end.ts';
+import { decideEnd } from '../../../worker/sandbox/stop/resolve-end.ts';
 
 const success = readTurnResult({ subtype: 'success', is_error: false, result: 'ok' });
 const failure = readTurnResult({ subtype: 'error_during_execution', is_error: true });

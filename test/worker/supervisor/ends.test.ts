@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
-import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
-import { foldersOf } from '../../../worker/supervisor/folders.ts';
+import type { SupervisorDeps } from '../../../worker/sandbox/deps.ts';
+import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
 import { useDatabase } from '../../support/use-database.ts';
 import { follow, supervisorWorld } from './supervisor-world.ts';
 

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ContainerState } from '../../../systems/docker/container-state.ts';
-import { watchExit } from '../../../worker/supervisor/exit-watch.ts';
+import { watchExit } from '../../../worker/sandbox/stop/exit-watch.ts';
 
 const running: ContainerState = {
   status: 'running',

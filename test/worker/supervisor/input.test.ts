@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { promptLine } from '../../../worker/supervisor/agent-input.ts';
-import { createInput } from '../../../worker/supervisor/input.ts';
-import { uuidV5 } from '../../../worker/supervisor/uuid-v5.ts';
+import { promptLine } from '../../../worker/sandbox/input/agent-input.ts';
+import { createInput } from '../../../worker/sandbox/input/input-queue.ts';
+import { uuidV5 } from '../../../worker/sandbox/input/uuid-v5.ts';
 
 const patient = (): AbortSignal => new AbortController().signal;
 const message = (index: number, line: string) => ({ kind: 'message', index, line });

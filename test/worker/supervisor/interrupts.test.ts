@@ -3,13 +3,13 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { settlesWithin } from '../../../lib/async/sleep.ts';
-import { type Care, createCare } from '../../../worker/supervisor/care.ts';
-import { createInput } from '../../../worker/supervisor/input.ts';
-import { createChatTurns } from '../../../worker/supervisor/session/chat-turns.ts';
+import { createInput } from '../../../worker/sandbox/input/input-queue.ts';
+import { type Care, createCare } from '../../../worker/sandbox/ownership.ts';
 import {
   type InterruptTurn,
   interruptTurnOf,
-} from '../../../worker/supervisor/session/interrupt-turn.ts';
+} from '../../../worker/sandbox/session/interrupt-turn.ts';
+import { createChatTurns } from '../../../worker/sandbox/session/session-turn-tracker.ts';
 
 const logger = pino({ enabled: false });
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { blankMemory } from '../../../core/agent-memory.ts';
-import { takeLease } from '../../../worker/supervisor/lease.ts';
+import { takeLease } from '../../../worker/sandbox/output/lease.ts';
 
 const leaseMs = 15_000;
 const logger = pino({ enabled: false });

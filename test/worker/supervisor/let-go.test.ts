@@ -8,9 +8,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { blankMemory } from '../../../core/agent-memory.ts';
 import type { ListedSandbox } from '../../../systems/docker/list.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
-import type { SandboxDeps, SupervisorDeps } from '../../../worker/supervisor/deps.ts';
-import { openSandbox } from '../../../worker/supervisor/open-sandbox.ts';
-import { createSupervisor } from '../../../worker/supervisor/supervisor.ts';
+import type { SandboxDeps, SupervisorDeps } from '../../../worker/sandbox/deps.ts';
+import { openSandbox } from '../../../worker/sandbox/start/attach.ts';
+import { createSupervisor } from '../../../worker/sandbox/supervisor.ts';
 
 const logger = pino({ enabled: false });
 const ref = { runId: randomUUID(), generation: 2 };

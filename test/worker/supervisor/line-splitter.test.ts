@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createLineSplitter, type SpoolLine } from '../../../worker/supervisor/line-splitter.ts';
+import {
+  createLineSplitter,
+  type SpoolLine,
+} from '../../../worker/sandbox/output/line-splitter.ts';
 
 function split(chunks: Buffer[], lineMaxBytes: number): SpoolLine[] {
   const splitter = createLineSplitter(lineMaxBytes);

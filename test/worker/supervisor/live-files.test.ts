@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { GivenFile } from '../../../core/host-request.ts';
 import { createKeyedMutex } from '../../../lib/async/keyed-mutex.ts';
-import type { SandboxDeps } from '../../../worker/supervisor/deps.ts';
-import { foldersOf } from '../../../worker/supervisor/folders.ts';
-import { createLiveFiles } from '../../../worker/supervisor/live-files.ts';
+import type { SandboxDeps } from '../../../worker/sandbox/deps.ts';
+import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
+import { createLiveFiles } from '../../../worker/sandbox/workspace/sandbox-files.ts';
 
 const ref = { runId: randomUUID(), generation: 1 };
 const session = { ...ref, token: 1 };

@@ -6,13 +6,16 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
 import { createKeyedMutex } from '../../../lib/async/keyed-mutex.ts';
-import { type Care, createCare } from '../../../worker/supervisor/care.ts';
-import type { SandboxDeps } from '../../../worker/supervisor/deps.ts';
-import { missingExit } from '../../../worker/supervisor/exit-watch.ts';
-import { foldersOf } from '../../../worker/supervisor/folders.ts';
-import type { SandboxParts } from '../../../worker/supervisor/sandbox-parts.ts';
-import { createChatTurns } from '../../../worker/supervisor/session/chat-turns.ts';
-import { liveSession, type SessionHands } from '../../../worker/supervisor/session/live-session.ts';
+import type { SandboxParts } from '../../../worker/sandbox/context.ts';
+import type { SandboxDeps } from '../../../worker/sandbox/deps.ts';
+import { type Care, createCare } from '../../../worker/sandbox/ownership.ts';
+import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
+import {
+  liveSession,
+  type SessionHands,
+} from '../../../worker/sandbox/session/session-controller.ts';
+import { createChatTurns } from '../../../worker/sandbox/session/session-turn-tracker.ts';
+import { missingExit } from '../../../worker/sandbox/stop/exit-watch.ts';
 
 const logger = pino({ enabled: false });
 const ref = { runId: randomUUID(), generation: 1 };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDeferred } from '../../../lib/async/deferred.ts';
-import { createNap } from '../../../worker/supervisor/session/nap.ts';
+import { createNap } from '../../../worker/sandbox/session/idle-pauser.ts';
 
 const logger = pino({ enabled: false });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
 import type { ProjectModel } from '../../../systems/postgres/admission/project-model.ts';
-import { ownModel } from '../../../worker/supervisor/own-model.ts';
+import { ownModel } from '../../../worker/sandbox/start/project-model.ts';
 
 function world() {
   let at = 0;

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { emptyRunConfig } from '../../../core/run-config.ts';
 import { createConfigStore } from '../../../systems/postgres/admission/run-config-store.ts';
-import { foldersOf } from '../../../worker/supervisor/folders.ts';
+import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
 import { testSealer } from '../../support/database.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { useDatabase } from '../../support/use-database.ts';

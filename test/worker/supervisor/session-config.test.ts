@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { emptyRunConfig } from '../../../core/run-config.ts';
-import { foldersOf } from '../../../worker/supervisor/folders.ts';
-import { sessionConfigHandlers } from '../../../worker/supervisor/session/session-config.ts';
+import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
+import { sessionConfigHandlers } from '../../../worker/sandbox/session/session-config.ts';
 
 const ref = { runId: randomUUID(), generation: 3 };
 const folders = foldersOf('/nowhere', ref);

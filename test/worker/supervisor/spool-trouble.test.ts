@@ -1,6 +1,6 @@
 import { rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openSpool } from '../../../worker/supervisor/spool-file.ts';
+import { openSpool } from '../../../worker/sandbox/output/spool-file.ts';
 import { useDatabase } from '../../support/use-database.ts';
 import { assistant, bounds, framesOf, plain, tailWorld } from './tail-world.ts';
 

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Supervisor } from '../../../worker/supervisor/supervisor.ts';
+import type { Supervisor } from '../../../worker/sandbox/supervisor.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import { useDatabase } from '../../support/use-database.ts';
 import { follow, type SupervisorWorld, supervisorWorld } from './supervisor-world.ts';

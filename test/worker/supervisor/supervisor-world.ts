@@ -21,11 +21,11 @@ import { createInteractionStore } from '../../../systems/postgres/runs/interacti
 import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { createSessionStore } from '../../../systems/postgres/sessions/session-store.ts';
 import { createTurnStore } from '../../../systems/postgres/sessions/turn-store.ts';
-import { createAboutRun } from '../../../worker/about-run.ts';
-import { createEgress, type EgressDeps } from '../../../worker/egress/egress.ts';
-import type { SupervisorDeps } from '../../../worker/supervisor/deps.ts';
-import { foldersOf } from '../../../worker/supervisor/folders.ts';
-import { createSupervisor, type Supervisor } from '../../../worker/supervisor/supervisor.ts';
+import { createEgress, type EgressDeps } from '../../../worker/egress/run-listener.ts';
+import { createAboutRun } from '../../../worker/run-log-context.ts';
+import type { SupervisorDeps } from '../../../worker/sandbox/deps.ts';
+import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
+import { createSupervisor, type Supervisor } from '../../../worker/sandbox/supervisor.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import { testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';

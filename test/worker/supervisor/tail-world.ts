@@ -8,8 +8,12 @@ import { limits } from '../../../core/limits.ts';
 import type { Pool } from '../../../systems/postgres/client/pool.ts';
 import { createFrameStore, type FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import { createInteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
-import { openSpool, type SpoolFile } from '../../../worker/supervisor/spool-file.ts';
-import { type SpoolTail, startTail, type TailDeps } from '../../../worker/supervisor/spool-tail.ts';
+import { openSpool, type SpoolFile } from '../../../worker/sandbox/output/spool-file.ts';
+import {
+  type SpoolTail,
+  startTail,
+  type TailDeps,
+} from '../../../worker/sandbox/output/spool-tail.ts';
 import { testSealer } from '../../support/database.ts';
 import { createScene } from '../../support/records.ts';
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { renameSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { watchFileTree } from '../../../worker/supervisor/workspace/file-tree.ts';
-import { type DiskUsage, diskUsage } from '../../../worker/supervisor/workspace/size.ts';
+import { type DiskUsage, diskUsage } from '../../../worker/sandbox/workspace/disk-usage.ts';
+import { watchFileTree } from '../../../worker/sandbox/workspace/tree-watch.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 
 let base: string;

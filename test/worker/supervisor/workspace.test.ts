@@ -10,8 +10,8 @@ import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FileEntry } from '../../../core/file-entry.ts';
 import { settlesWithin } from '../../../lib/async/sleep.ts';
-import { collectWorkspace } from '../../../worker/supervisor/workspace/collect.ts';
-import { openFile } from '../../../worker/supervisor/workspace/walk.ts';
+import { collectWorkspace } from '../../../worker/sandbox/workspace/snapshot.ts';
+import { openFile } from '../../../worker/sandbox/workspace/walk.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 
 let base: string;

@@ -22,8 +22,8 @@ import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import { storeFile } from '../../../worker/supervisor/workspace/store-file.ts';
-import { writeFiles } from '../../../worker/supervisor/workspace/write-files.ts';
+import { storeFile } from '../../../worker/sandbox/workspace/store-file.ts';
+import { writeFiles } from '../../../worker/sandbox/workspace/write-files.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 
 let base: string;

@@ -1,0 +1,117 @@
+import { statfs } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import type { WorkerConfig } from '../../config/config.ts';
+import type { HostReport } from '../../core/host-report.ts';
+import { limits } from '../../core/limits.ts';
+import { runtimeAdvice, runtimeFaultOf } from '../../core/sandbox-runtime.ts';
+import { sleep } from '../../lib/async/sleep.ts';
+import type { DockerErrorCode } from '../../systems/docker/docker-error.ts';
+import type { Engine } from '../../systems/docker/engine.ts';
+
+export interface HostReportDeps {
+  config: Pick<HostReport, 'instance' | 'kept'> &
+    Pick<WorkerConfig, 'dataDir' | 'sandboxImage' | 'sandboxRuntime'>;
+  engine: Pick<Engine, 'version' | 'imageId' | 'findRuntime'>;
+  /** Of this process's clock, against Postgres's. */
+  clockAheadMs(): Promise<number>;
+  logger: Logger;
+}
+
+export interface HostReporter {
+  /** Null until it has looked. */
+  last(): HostReport | null;
+  /** Looks again and again, until the signal. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Looks apart from whoever says that the host is there: an engine that is frozen answers after its
+ * deadline only, and by then the host would be taken for lost.
+ */
+export function createHostReporter(deps: HostReportDeps): HostReporter {
+  let last: HostReport | null = null;
+  return {
+    last: () => last,
+    async run(signal) {
+      while (!signal.aborted) {
+        try {
+          const found = await look(deps);
+          tellRuntime(found, last, deps.logger);
+          last = found;
+        } catch (err) {
+          deps.logger.warn({ err }, 'host_report_failed');
+        }
+        await sleep(limits.hostReportEveryMs, signal);
+      }
+    },
+  };
+}
+
+/** Once, and whenever it becomes another. */
+function tellRuntime(now: HostReport, before: HostReport | null, logger: Logger): void {
+  const { runtimeSetting: setting, runtime, runtimeFault: fault, runtimeTrouble: why } = now;
+  if (runtime === before?.runtime && why === before.runtimeTrouble) return;
+  if (runtime !== null) logger.info({ runtime, setting }, 'sandbox_runtime');
+  if (fault !== null) logger.error({ setting, why, advice: runtimeAdvice[fault] }, fault);
+}
+
+async function look(deps: HostReportDeps): Promise<HostReport> {
+  const [engine, clockAheadMs, disk] = await Promise.all([
+    lookAtEngine(deps),
+    deps.clockAheadMs().catch(() => null),
+    statfs(deps.config.dataDir),
+  ]);
+  return {
+    ...engine,
+    instance: deps.config.instance,
+    kept: deps.config.kept,
+    image: deps.config.sandboxImage,
+    runtimeSetting: deps.config.sandboxRuntime,
+    diskFreeBytes: disk.bavail * disk.bsize,
+    diskTotalBytes: disk.blocks * disk.bsize,
+    diskFreeInodes: disk.files === 0 ? null : disk.ffree,
+    clockAheadMs,
+  };
+}
+
+async function lookAtEngine({ engine, config }: HostReportDeps) {
+  try {
+    const { version } = await engine.version();
+    return {
+      engineVersion: version,
+      engineTrouble: null,
+      imagePresent: await has(engine, config.sandboxImage),
+      ...(await lookAtRuntime(engine)),
+    };
+  } catch (error) {
+    const engineTrouble = messageOf(error);
+    return { ...unasked, engineVersion: null, engineTrouble, imagePresent: null };
+  }
+}
+
+async function has(engine: Pick<Engine, 'imageId'>, image: string): Promise<boolean | null> {
+  try {
+    await engine.imageId(image);
+    return true;
+  } catch (error) {
+    return isMissing(error, 'image_missing') ? false : null;
+  }
+}
+
+const unasked = { runtime: null, runtimeFault: null, runtimeTrouble: null };
+
+async function lookAtRuntime(engine: Pick<Engine, 'findRuntime'>) {
+  try {
+    return { ...unasked, runtime: await engine.findRuntime() };
+  } catch (error) {
+    const fault = runtimeFaultOf(error);
+    if (fault === null) return unasked;
+    return { runtime: null, runtimeFault: fault, runtimeTrouble: messageOf(error) };
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+const isMissing = (error: unknown, code: DockerErrorCode): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

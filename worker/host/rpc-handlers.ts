@@ -1,0 +1,12 @@
+import type { Supervisor } from '../sandbox/supervisor.ts';
+import type { HostHandlers } from './rpc-server.ts';
+
+export function fileHandlers({
+  files,
+}: Pick<Supervisor, 'files'>): Pick<HostHandlers, 'store_file' | 'store_files' | 'write_files'> {
+  return {
+    store_file: ({ path }, { runId }) => files.store(runId, path),
+    store_files: (_payload, { runId }) => files.storeAll(runId),
+    write_files: (payload, { runId }) => files.write(runId, payload.files),
+  };
+}

@@ -1,0 +1,104 @@
+// The host's end of the way from the API. A question is a row that stays until it is answered, so one
+// whose process died in the middle is found and handled again: handlers are safe to repeat. One that
+// throws is asked again at the next look, for as long as somebody waits for its answer.
+
+import type { Logger } from 'pino';
+import {
+  bellOfHost,
+  bellOfRequest,
+  type HostCallKind,
+  type HostCallPayload,
+  type HostCallResult,
+} from '../../core/host-request.ts';
+import { limits } from '../../core/limits.ts';
+import { sleep } from '../../lib/async/sleep.ts';
+import type { HostRequestStore, OpenRequest } from '../../systems/postgres/hosts/host-rpc-store.ts';
+import type { Bells } from '../../systems/redis/bells.ts';
+import type { AboutRun } from '../run-log-context.ts';
+
+/** One for each kind; each may be called twice for the same question, at once even. */
+export type HostHandlers = {
+  [K in HostCallKind]: (
+    payload: HostCallPayload<K>,
+    of: { runId: string },
+  ) => Promise<HostCallResult<K>>;
+};
+
+export interface HostRequestLoop {
+  hostId: string;
+  store: Pick<HostRequestStore, 'listOpen' | 'answer' | 'removeExpired'>;
+  bells: Pick<Bells, 'ring' | 'listen'>;
+  handlers: HostHandlers;
+  aboutRun: AboutRun;
+  logger: Logger;
+}
+
+const sweepEveryMs = 60_000;
+
+/** Answers what is asked of this host until told to stop, then waits for what is under way. */
+export async function serveHostRequests(loop: HostRequestLoop, signal: AbortSignal): Promise<void> {
+  let rung = new AbortController();
+  const sweep = createSweep(loop);
+  const leave = loop.bells.listen(bellOfHost(loop.hostId), () => rung.abort());
+  const underWay = new Map<string, Promise<void>>();
+  while (!signal.aborted) {
+    rung = new AbortController();
+    await sweep();
+    const open = await look(loop);
+    for (const request of open) {
+      if (underWay.size >= limits.hostRequestsAtOnce) break;
+      if (underWay.has(request.requestId)) continue;
+      const handled = handle(loop, request).finally(() => {
+        underWay.delete(request.requestId);
+        if (underWay.size === limits.hostRequestsAtOnce - 1) rung.abort(); // others may have waited
+      });
+      underWay.set(request.requestId, handled);
+    }
+    await sleep(limits.hostRequestTickMs, signal, rung.signal);
+  }
+  leave();
+  await Promise.all(underWay.values());
+}
+
+async function look({ hostId, store, logger }: HostRequestLoop): Promise<OpenRequest[]> {
+  try {
+    return await store.listOpen(hostId, 2 * limits.hostRequestsAtOnce);
+  } catch (err) {
+    logger.warn({ err }, 'host_requests_not_read');
+    return [];
+  }
+}
+
+/** What nobody came back for: its process has died while it waited. */
+function createSweep({ store, logger }: HostRequestLoop): () => Promise<void> {
+  let dueAt = 0;
+  return async () => {
+    if (performance.now() < dueAt) return;
+    dueAt = performance.now() + sweepEveryMs;
+    await store
+      .removeExpired()
+      .catch((err: unknown) => logger.warn({ err }, 'host_requests_not_swept'));
+  };
+}
+
+/** Never rejects. */
+async function handle(loop: HostRequestLoop, request: OpenRequest): Promise<void> {
+  const { requestId, runId, kind } = request;
+  try {
+    const result = await answerOf(loop.handlers, request);
+    await loop.store.answer(requestId, JSON.stringify(result));
+    loop.bells.ring(bellOfRequest(requestId));
+  } catch (err) {
+    loop.logger.warn({ err, kind, ...(await loop.aboutRun(runId)) }, 'host_request_failed');
+  }
+}
+
+function answerOf(handlers: HostHandlers, { runId, kind, payload }: OpenRequest): Promise<unknown> {
+  if (!Object.hasOwn(handlers, kind)) throw new Error(`this host has no handler for ${kind}`);
+  // The API has written the payload for this very kind.
+  const handler = handlers[kind as HostCallKind] as (
+    payload: unknown,
+    of: { runId: string },
+  ) => Promise<unknown>;
+  return handler(JSON.parse(payload), { runId });
+}

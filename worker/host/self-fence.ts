@@ -1,0 +1,103 @@
+// A host that Postgres has not heard of for long is about to be given up: others will go on with what
+// it has. Before they may, it holds its own still: the gateway is shut, so that nothing it has started
+// reaches the world any more, the sandboxes are paused, and no task is taken. When Postgres hears it
+// again it goes on with what is still its own; what is another's by then stays paused until the
+// reconciler removes it. The times leave as long between the two as it takes to be silent.
+
+import type { Logger } from 'pino';
+import { sleep } from '../../lib/async/sleep.ts';
+import type { ListedSandbox } from '../../systems/docker/list.ts';
+import type { Sandboxes } from '../../systems/docker/sandbox.ts';
+import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
+import type { Egress } from '../egress/run-listener.ts';
+import { nameOf } from '../sandbox/stop/orphaned-folders.ts';
+
+export interface FenceDeps {
+  hostId: string;
+  times: { renewMs: number; fenceMs: number };
+  runs: Pick<RunStore, 'liveOnHost'>;
+  sandboxes: Pick<Sandboxes, 'list' | 'pause' | 'unpause'>;
+  egress: Pick<Egress, 'shut' | 'reopen'>;
+  logger: Logger;
+}
+
+export interface SelfFence {
+  /** Postgres has heard of this host, no earlier than at this moment by the process's own clock. */
+  heard(sinceMs: number): void;
+  /** Aborted while this host holds still; ask anew after every wait. */
+  holding(): AbortSignal;
+  /** Resolves when it does not. */
+  lifted(signal: AbortSignal): Promise<void>;
+  /** Watches until the signal. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createSelfFence(deps: FenceDeps): SelfFence {
+  const { times, logger } = deps;
+  const tickMs = times.renewMs / 5;
+  const paused = new Set<string>();
+  let heardAt = performance.now();
+  let holding = new AbortController();
+
+  /** Again and again: a sandbox may have been on its way when the first look was taken. */
+  async function hold(): Promise<void> {
+    if (!holding.signal.aborted) {
+      logger.error({ silentMs: Math.round(performance.now() - heardAt) }, 'host_fenced');
+      holding.abort();
+      deps.egress.shut();
+    }
+    const running = (await ownSandboxes(deps)).filter(({ state }) => state === 'running');
+    await forEach(running, async ({ containerId }) => {
+      await deps.sandboxes.pause(containerId);
+      paused.add(containerId);
+    });
+  }
+
+  async function lift(): Promise<void> {
+    const owned = new Set((await deps.runs.liveOnHost(deps.hostId)).map(nameOf));
+    const still = (await ownSandboxes(deps)).filter(({ containerId }) => paused.has(containerId));
+    const kept = still.filter((one) => owned.has(nameOf(one)));
+    deps.egress.reopen();
+    await forEach(kept, ({ containerId }) => deps.sandboxes.unpause(containerId));
+    paused.clear();
+    holding = new AbortController();
+    logger.info({ kept: kept.length, left: still.length - kept.length }, 'host_goes_on');
+  }
+
+  async function look(): Promise<void> {
+    if (performance.now() - heardAt > times.fenceMs) return hold();
+    if (holding.signal.aborted) return lift();
+  }
+
+  return {
+    heard(sinceMs) {
+      heardAt = Math.max(heardAt, sinceMs);
+    },
+    holding: () => holding.signal,
+    async lifted(signal) {
+      while (holding.signal.aborted && !signal.aborted) await sleep(tickMs, signal);
+    },
+    async run(signal) {
+      // What was taken up before was taken up from Postgres; only now does anybody say that we are here.
+      heardAt = performance.now();
+      while (!signal.aborted) {
+        await look().catch((err: unknown) => logger.warn({ err }, 'fence_not_moved'));
+        await sleep(tickMs, signal);
+      }
+    },
+  };
+}
+
+async function ownSandboxes({ sandboxes, hostId }: FenceDeps): Promise<ListedSandbox[]> {
+  return (await sandboxes.list()).filter((one) => one.hostId === hostId);
+}
+
+/** All are tried, whatever becomes of one; the next look is taken soon. */
+async function forEach(
+  sandboxes: ListedSandbox[],
+  act: (sandbox: ListedSandbox) => Promise<void>,
+): Promise<void> {
+  const tried = await Promise.allSettled(sandboxes.map(act));
+  const failed = tried.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+}

@@ -1,0 +1,94 @@
+// What happens to runs, told where it is known for certain: as a line of the log and as a number. Each
+// of these stands around a part that knows nothing of either.
+
+import type { Logger } from 'pino';
+import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
+import type { RunNews } from '../systems/postgres/runs/run-store.ts';
+import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
+import type { WorkerMetrics } from './metrics.ts';
+import type { Supervisor } from './sandbox/supervisor.ts';
+import type { WebhookOutcome, WebhookSender } from './webhook/send-webhook.ts';
+
+export interface Teller {
+  metrics: WorkerMetrics;
+  logger: Logger;
+}
+
+/** For the store of runs, which knows what has happened for the first time. */
+export function runNews({ metrics, logger }: Teller): RunNews {
+  return {
+    onStarted({ runId, requestId, waitedMs }) {
+      metrics.runStarted(waitedMs);
+      logger.info({ runId, requestId, waitedMs: Math.round(waitedMs) }, 'run_started');
+    },
+    onEnded(run) {
+      const { runId, requestId, projectId, flowId } = run;
+      const { endCause: cause, exitCode, startedAt, endedAt } = run;
+      const ranMs = startedAt && endedAt && endedAt.getTime() - startedAt.getTime();
+      metrics.runEnded(cause ?? 'unknown', ranMs);
+      const about = { runId, requestId, projectId, flowId };
+      logger.info({ ...about, cause, exitCode, ranMs }, 'run_ended');
+    },
+  };
+}
+
+export function countedTurns(turns: TurnStore, metrics: WorkerMetrics): TurnStore {
+  return {
+    ...turns,
+    async claim(held) {
+      const claimed = await turns.claim(held);
+      const isBegun = claimed.outcome === 'turn' && claimed.told !== null;
+      if (isBegun && claimed.waitedMs !== null) metrics.turnBegun(claimed.waitedMs);
+      return claimed;
+    },
+  };
+}
+
+/** A batch at a time: nothing is done for a frame. */
+export function countedFrames(frames: FrameStore, metrics: WorkerMetrics): FrameStore {
+  return {
+    ...frames,
+    async append(batch, chat) {
+      const from = performance.now();
+      const appended = await frames.append(batch, chat);
+      if (appended.outcome === 'stored') {
+        metrics.batchStored({
+          frames: batch.frames.length,
+          bytes: batch.toOffset - batch.fromOffset,
+          tookMs: performance.now() - from,
+        });
+      }
+      return appended;
+    },
+  };
+}
+
+export function timedStarts(supervisor: Supervisor, metrics: WorkerMetrics): Supervisor {
+  return {
+    ...supervisor,
+    async start(ref) {
+      const from = performance.now();
+      let outcome: 'started' | 'over' | 'failed' = 'failed';
+      try {
+        outcome = await supervisor.start(ref);
+        return outcome;
+      } finally {
+        metrics.sandboxStart(outcome, performance.now() - from);
+      }
+    },
+  };
+}
+
+export function timedAttempts(send: WebhookSender, metrics: WorkerMetrics): WebhookSender {
+  return async (request) => {
+    const from = performance.now();
+    const outcome = await send(request);
+    metrics.webhookAttempt(attemptOutcome(outcome), performance.now() - from);
+    return outcome;
+  };
+}
+
+function attemptOutcome(sent: WebhookOutcome): 'delivered' | 'rejected' | 'failed' | 'refused' {
+  if (sent.outcome !== 'answered') return sent.outcome;
+  return sent.status >= 200 && sent.status < 300 ? 'delivered' : 'rejected';
+}

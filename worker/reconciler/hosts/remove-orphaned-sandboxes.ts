@@ -1,0 +1,25 @@
+import { type Run, takesPlace } from '../../../core/run.ts';
+import type { ReconcilerDeps } from '../deps.ts';
+
+/** Removes this host's sandboxes that no run needs: it has ended, or goes on in a later one. */
+export async function removeLeftovers(deps: ReconcilerDeps): Promise<void> {
+  const { logger } = deps;
+  for (const { runId, generation, hostId } of await deps.listSandboxes()) {
+    if (hostId !== deps.hostId) continue;
+    const ref = { runId, generation };
+    let run: Run | null = null;
+    try {
+      run = await deps.runs.find(runId);
+      if (isNeeded(run, generation)) continue;
+      await deps.removeSandbox(ref);
+      logger.info({ ...ref, requestId: requestOf(run) }, 'leftover_sandbox_removed');
+    } catch (err) {
+      logger.warn({ err, ...ref, requestId: requestOf(run) }, 'leftover_sandbox_not_removed');
+    }
+  }
+}
+
+const isNeeded = (run: Run | null, generation: number): boolean =>
+  run !== null && takesPlace(run) && run.generation === generation;
+
+const requestOf = (run: Run | null): string | null => run?.requestId ?? null;

@@ -1,0 +1,28 @@
+import type { UntoldSchedule } from '../../../systems/postgres/maintenance/schedule-store.ts';
+import type { ReconcilerDeps } from '../deps.ts';
+
+/**
+ * Tells Temporal of every schedule that was made, changed or taken away; and of all of them once
+ * after a start, in case Temporal has lost what it was told. Safe to repeat.
+ */
+export function createScheduleTeller(deps: ReconcilerDeps): () => Promise<void> {
+  let isSure = false;
+
+  async function tell(untold: UntoldSchedule): Promise<void> {
+    const { flowId, schedule, version } = untold;
+    try {
+      if (schedule === null) await deps.temporal.removeSchedule(flowId);
+      else await deps.temporal.ensureSchedule(flowId, schedule);
+      await deps.schedules.markTold(untold);
+      deps.logger.info({ flowId, version, isOn: schedule !== null }, 'schedule_told');
+    } catch (err) {
+      deps.logger.warn({ err, flowId }, 'schedule_not_told');
+    }
+  }
+
+  return async () => {
+    if (!isSure) await deps.schedules.doubtAll();
+    isSure = true;
+    for (const untold of await deps.schedules.untold()) await tell(untold);
+  };
+}

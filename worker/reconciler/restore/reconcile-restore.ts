@@ -1,0 +1,126 @@
+import type { Run } from '../../../core/run.ts';
+import type { Restoration } from '../../../systems/postgres/maintenance/reconcile-store.ts';
+import type { SeenWorkflow } from '../../../systems/temporal/workflows-since.ts';
+import type { ReconcilerDeps } from '../deps.ts';
+import { eachRun } from '../for-each-run.ts';
+import { endLostRun } from '../runs/force-end-run.ts';
+
+/** Temporal lists what was started a moment ago a little later: it is asked again for so long. */
+const listedWithinMs = 60_000;
+const atOnce = 100;
+/** The backup's time is Postgres's, a workflow's is Temporal's. */
+const clocksApartMs = 600_000;
+
+export interface RestorationSettler {
+  settle(): Promise<void>;
+  /** False where it may have ended in the time that the database has lost: that is found out first. */
+  isCompared(run: Pick<Run, 'runId'>): boolean;
+}
+
+/**
+ * The database came out of a backup, and Temporal knows of a time that it does not: sessions that have
+ * ended meanwhile end here too, and runs that it has never heard of are put into it as ended, whatever
+ * has become of them. What else there is to do was settled with the restoration itself, or is what is
+ * done with every other run. Until it is settled nobody who may repeat a lost run is let in; a run
+ * that is known is not lost, so what is unclear about one keeps nobody out: whoever repeats it finds it.
+ */
+export function createRestorationSettler(deps: ReconcilerDeps): RestorationSettler {
+  const { reconcile, logger } = deps;
+  let comparedFor: number | null | undefined;
+  /** Of those that were compared, whose workflows could not be asked after. */
+  let unclear: Run[] = [];
+  const toldUnknown = new Set<string>();
+
+  async function compare(restoration: Restoration | null): Promise<void> {
+    const time = restoration?.restoredAt.getTime() ?? null;
+    if (time !== null && time !== comparedFor) {
+      comparedFor = undefined;
+      unclear = await endWhatHasEnded(deps);
+    } else {
+      unclear = await endClosed(deps, unclear);
+    }
+    comparedFor = time;
+  }
+
+  return {
+    async settle() {
+      const restoration = await reconcile.unsettledRestoration();
+      await compare(restoration);
+      if (restoration === null) return;
+      const found = await settleUnknown(deps, restoration, toldUnknown);
+      if (found > 0) return;
+      const settled = await reconcile.settleRestorations(listedWithinMs);
+      if (settled > 0) logger.info({ ...restoration }, 'restoration_compared');
+    },
+    isCompared: ({ runId }) =>
+      comparedFor !== undefined && unclear.every((run) => run.runId !== runId),
+  };
+}
+
+/** Returns those of which it could not be told. */
+async function endWhatHasEnded(deps: ReconcilerDeps): Promise<Run[]> {
+  const unclear: Run[] = [];
+  let page: Run[] = [];
+  do {
+    page = await deps.reconcile.liveRuns(atOnce, page.at(-1)?.runId);
+    unclear.push(...(await endClosed(deps, page)));
+  } while (page.length === atOnce);
+  return unclear;
+}
+
+const endClosed = (deps: ReconcilerDeps, runs: Run[]): Promise<Run[]> =>
+  eachRun(runs, deps.logger, async (run) => {
+    if ((await deps.temporal.describe(run.workflowId)) === 'closed')
+      await endLostRun(deps, run, endedMeanwhile);
+  });
+
+const endedMeanwhile = {
+  cause: 'max_reconnects_exceeded',
+  detail: 'it ended after the backup that the database was restored from',
+} as const;
+
+/** Returns of how many there was something to do: then there may be more that are not listed yet. */
+async function settleUnknown(
+  deps: ReconcilerDeps,
+  { dumpedAt }: Restoration,
+  told: Set<string>,
+): Promise<number> {
+  const since = new Date(dumpedAt.getTime() - clocksApartMs);
+  let found = 0;
+  for await (const page of deps.temporal.workflowsSince(since)) {
+    const ids = page.map(({ workflowId }) => workflowId);
+    const unknown = new Set(await deps.reconcile.unknownWorkflows(ids));
+    const lost = page.filter(({ workflowId }) => unknown.has(workflowId));
+    tellUnknown(deps, lost, told);
+    found += (await endOpen(deps, lost)) + (await adopt(deps, lost));
+  }
+  return found;
+}
+
+/** Before they are known: of one that is known, nobody would end the workflow any more. */
+async function endOpen({ temporal, logger }: ReconcilerDeps, lost: SeenWorkflow[]) {
+  const open = lost.filter(({ isOpen }) => isOpen);
+  for (const { workflowId } of open) {
+    await temporal.terminate(workflowId, 'its run is not in the backup that was restored');
+    logger.warn({ workflowId }, 'unknown_workflow_ended');
+  }
+  return open.length;
+}
+
+/** Begun by a version whose workflows did not say which run they are: a repeat of one runs again. */
+function tellUnknown({ logger }: ReconcilerDeps, lost: SeenWorkflow[], told: Set<string>): void {
+  for (const { workflowId, run } of lost) {
+    if (run !== null || told.has(workflowId)) continue;
+    told.add(workflowId);
+    logger.warn({ workflowId }, 'lost_run_unknown');
+  }
+}
+
+async function adopt({ reconcile, logger }: ReconcilerDeps, lost: SeenWorkflow[]) {
+  const runs = lost.flatMap(({ run, ...workflow }) =>
+    run === null ? [] : [{ ...run, ...workflow }],
+  );
+  const adopted = await reconcile.adoptLostRuns(runs);
+  for (const runId of adopted) logger.warn({ runId, requestId: null }, 'lost_run_adopted');
+  return adopted.length;
+}

@@ -1,0 +1,25 @@
+import type { EndCause } from '../../../core/end-cause.ts';
+import { failpoint } from '../../../core/failpoint.ts';
+import type { Run } from '../../../core/run.ts';
+import type { ReconcilerDeps } from '../deps.ts';
+import { takeOverWebhook } from './resume-webhooks.ts';
+
+/**
+ * Ends a run whose workflow cannot: the cause recorded before wins over the one given. Ended
+ * already, nothing changes. Where the workflow is gone, another delivers the webhook.
+ */
+export async function endLostRun(
+  deps: ReconcilerDeps,
+  run: Run,
+  why: { cause: EndCause; detail: string },
+): Promise<void> {
+  const { runId, requestId } = run;
+  const ended = await deps.runs.endRun({ runId, ...why, exitCode: null });
+  const told = { runId, requestId, cause: ended.cause, detail: why.detail };
+  deps.logger.warn(told, 'run_ended_by_reconciler');
+  failpoint('reconcile.ended');
+  await deps.frameStream.wake(runId);
+  await deps.frameStream.expire(runId);
+  failpoint('reconcile.told');
+  if (ended.run.webhook.state === 'pending') await takeOverWebhook(deps, ended.run);
+}

@@ -1,0 +1,35 @@
+import { limits } from '../../../core/limits.ts';
+import type { Run } from '../../../core/run.ts';
+import type { ReconcilerDeps } from '../deps.ts';
+import { eachRun } from '../for-each-run.ts';
+
+/**
+ * A webhook is owed and the run's workflow, whose work it is, is gone: another workflow goes on
+ * with the attempts that are left. Safe to repeat: one such workflow at a time.
+ */
+export async function deliverOwedWebhooks(deps: ReconcilerDeps): Promise<void> {
+  const owed = await deps.reconcile.undeliveredWebhooks(deps.times.webhookMs);
+  await eachRun(owed, deps.logger, (run) => takeOverWebhook(deps, run));
+}
+
+export async function takeOverWebhook(deps: ReconcilerDeps, run: Run): Promise<void> {
+  if ((await deps.temporal.describe(run.workflowId)) === 'running') return;
+  const { runId, requestId } = run;
+  const firstAttempt = (await attemptsMade(deps, run)) + 1;
+  if (firstAttempt > limits.webhookAttempts) return deps.webhooks.drop(runId);
+  // Delivered or given up in a time that the database has lost, by the run's own workflow or another.
+  if (await deps.temporal.hasCompleted(run.workflowId)) return deps.webhooks.drop(runId);
+  const outcome = await deps.temporal.startWebhook({ runId, firstAttempt });
+  if (outcome === 'already') return deps.webhooks.drop(runId);
+  deps.logger.info({ runId, requestId, firstAttempt }, 'webhook_taken_over');
+}
+
+/** By their numbers, not how many: those of a time that the database has lost count too. */
+async function attemptsMade(
+  { webhooks, temporal }: ReconcilerDeps,
+  { runId, workflowId }: Run,
+): Promise<number> {
+  const made = (await webhooks.attempts(runId)).filter(({ delivery }) => delivery === 0);
+  const known = await temporal.webhookAttempts(workflowId);
+  return Math.max(known, ...made.map(({ attempt }) => attempt));
+}

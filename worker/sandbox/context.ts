@@ -1,0 +1,33 @@
+import type { Logger } from 'pino';
+import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
+import type { Replies } from './input/interaction-answers.ts';
+import type { Turns } from './input/turn-tracker.ts';
+import type { HeldLease } from './output/lease.ts';
+import type { SpoolFile } from './output/spool-file.ts';
+import type { SandboxFolders } from './sandbox-paths.ts';
+import type { SessionPart } from './session/session-part.ts';
+import type { ServedSandbox } from './start/control-socket.ts';
+import type { ExitWatch } from './stop/exit-watch.ts';
+
+/** All that belongs to one sandbox while this process looks after it. */
+export interface SandboxParts {
+  ref: SandboxRef;
+  /** Without what is secret in it: that is read when it is asked for. */
+  run: SandboxPlan['run'];
+  flow: SandboxPlan['flow'];
+  folders: SandboxFolders;
+  /** Null where it is missing: then its spool is all there is. */
+  containerId: string | null;
+  served: ServedSandbox;
+  lease: HeldLease;
+  /** Aborted when the lease is lost. */
+  lost: AbortSignal;
+  spool: SpoolFile;
+  exit: ExitWatch;
+  turns: Turns;
+  /** Null for a plain run. */
+  session: SessionPart | null;
+  replies: Replies;
+  logger: Logger;
+}

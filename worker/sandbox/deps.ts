@@ -1,0 +1,100 @@
+import type { Logger } from 'pino';
+import { limits } from '../../core/limits.ts';
+import type { Sandboxes } from '../../systems/docker/sandbox.ts';
+import type { FlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import type { ProjectStore } from '../../systems/postgres/accounts/project-store.ts';
+import type { ConfigStore } from '../../systems/postgres/admission/run-config-store.ts';
+import type { BlobStore } from '../../systems/postgres/files/blob-store.ts';
+import type { FileStore } from '../../systems/postgres/files/file-store.ts';
+import type { FrameStore } from '../../systems/postgres/log/frame-store.ts';
+import type { InteractionStore } from '../../systems/postgres/runs/interaction-store.ts';
+import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
+import type { SessionStore } from '../../systems/postgres/sessions/session-store.ts';
+import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
+import type { Bells } from '../../systems/redis/bells.ts';
+import type { FrameStream } from '../../systems/redis/frame-stream.ts';
+import type { Egress } from '../egress/run-listener.ts';
+import type { AboutRun } from '../run-log-context.ts';
+
+export interface SupervisorDeps {
+  hostId: string;
+  dataDir: string;
+  /** For flows that name none. */
+  image: string;
+  sandboxes: Sandboxes;
+  runs: Pick<
+    RunStore,
+    'find' | 'sandboxPlan' | 'markStarted' | 'recordCause' | 'liveOnHost' | 'recordSnapshot'
+  >;
+  configs: Pick<ConfigStore, 'read' | 'acknowledge'>;
+  flows: Pick<FlowStore, 'readSecrets'>;
+  sessions: Pick<SessionStore, 'readConfig' | 'acknowledgeConfig'>;
+  turns: Pick<
+    TurnStore,
+    | 'markStarted'
+    | 'claim'
+    | 'present'
+    | 'condemn'
+    | 'sandboxGone'
+    | 'hasWork'
+    | 'replaceTranscript'
+    | 'listTranscript'
+    | 'clock'
+    | 'markSaved'
+    | 'waitingFiles'
+    | 'settleFiles'
+    | 'dropFile'
+    | 'refuse'
+  >;
+  projects: Pick<ProjectStore, 'readModel'>;
+  frames: Pick<
+    FrameStore,
+    'stealLease' | 'renewLease' | 'beginGeneration' | 'append' | 'appendOwn'
+  >;
+  files: Pick<FileStore, 'replaceSnapshot' | 'listSeed' | 'listRespawn'>;
+  interactions: Pick<InteractionStore, 'note' | 'open'>;
+  blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;
+  frameStream: Pick<FrameStream, 'publish' | 'publishFileTree' | 'expire' | 'wake'>;
+  bells: Pick<Bells, 'overhear'>;
+  egress: Egress;
+  times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
+  bounds?: Partial<SupervisorBounds>;
+  /** How long an agent of a session that has nothing to do is left running. */
+  pauseAfterMs?: number;
+  logger: Logger;
+  aboutRun: AboutRun;
+  now(): Date;
+  newId(): string;
+}
+
+/** With what a supervisor has for those who look after one of its sandboxes. */
+export interface SandboxDeps extends SupervisorDeps {
+  /** One at a time stores the files of a run, or removes them: whoever looks last stores last. */
+  storing<T>(runId: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** What a sandbox may use, and what this process keeps of it at a time. */
+export interface SupervisorBounds {
+  spoolBytes: number;
+  unreadableMs: number;
+  workspaceBytes: number;
+  workspaceInodes: number;
+  lineBytes: number;
+  chunkBytes: number;
+  batchLines: number;
+  batchBytes: number;
+}
+
+export function boundsOf({ bounds }: SupervisorDeps): SupervisorBounds {
+  return {
+    spoolBytes: limits.spoolMaxBytes,
+    unreadableMs: limits.spoolUnreadableMs,
+    workspaceBytes: limits.workspaceMaxBytes,
+    workspaceInodes: limits.workspaceMaxInodes,
+    lineBytes: limits.agentLineMaxBytes,
+    chunkBytes: limits.spoolReadChunkBytes,
+    batchLines: 1_000,
+    batchBytes: 4 * 1024 ** 2,
+    ...bounds,
+  };
+}

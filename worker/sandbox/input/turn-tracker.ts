@@ -1,0 +1,47 @@
+import { type AgentMemory, isResting } from '../../../core/agent-memory.ts';
+import { createDeferred } from '../../../lib/async/deferred.ts';
+
+/** What the agent has said of its work so far. */
+export interface Turns {
+  note(stored: { frames: number; memory: AgentMemory }): void;
+  /** Resolves when the agent is done with its message, with a result or without. */
+  finished: Promise<unknown>;
+  /** How the last turn ended that had a result. */
+  last(): AgentMemory['turn'];
+  /** It waits for an answer. */
+  isWaiting(): boolean;
+  isDone(): boolean;
+  /** It has begun to speak and is not done, or is in a turn of its own. */
+  isWorking(): boolean;
+  /** Since when it has had nothing to do, now or later; null while it has. */
+  restingSince(): number | null;
+  memory(): AgentMemory;
+}
+
+/** Goes on from what the log tells, where this is not the beginning. */
+export function createTurns(earlier: { memory: AgentMemory; hasSpoken: boolean }): Turns {
+  const finished = createDeferred<true>();
+  let { memory, hasSpoken } = earlier;
+  let restingSince: number | null = null;
+
+  function take(next: AgentMemory): void {
+    memory = next;
+    if (memory.isDone) finished.resolve(true);
+    restingSince = isResting(memory) ? (restingSince ?? performance.now()) : null;
+  }
+
+  take(memory);
+  return {
+    note({ frames, memory: next }) {
+      hasSpoken ||= frames > 0;
+      take(next);
+    },
+    finished: finished.promise,
+    last: () => memory.turn,
+    isWaiting: () => memory.questions.length > 0,
+    isDone: () => memory.isDone,
+    isWorking: () => hasSpoken && (memory.isInTurn || !memory.isDone),
+    restingSince: () => restingSince,
+    memory: () => memory,
+  };
+}

@@ -1,0 +1,86 @@
+import type { RunFacts } from '../../../core/agent-line.ts';
+import type { AgentMemory } from '../../../core/agent-memory.ts';
+import { failpoint } from '../../../core/failpoint.ts';
+import type { StoredFrame } from '../../../core/frame.ts';
+import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/sleep.ts';
+import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
+import type { FrameStream } from '../../../systems/redis/frame-stream.ts';
+import type { SpoolBatch } from './spool-batch.ts';
+
+export interface LogEndDeps {
+  runId: string;
+  generation: number;
+  token: number;
+  position: { byteOffset: number; lastSeq: number; memory: AgentMemory };
+  withDeltas: boolean;
+  frames: Pick<FrameStore, 'append'>;
+  interactions: Pick<InteractionStore, 'note'>;
+  frameStream: Pick<FrameStream, 'publish'>;
+  onStored(stored: { frames: number; memory: AgentMemory; facts: RunFacts }): void;
+}
+
+export interface LogEnd {
+  /** False: the lease is lost. */
+  store(batch: SpoolBatch): Promise<boolean>;
+  /** Resolves when what was stored is published, as far as that succeeds. */
+  published(): Promise<void>;
+}
+
+/** Where the log has got to, and the way there: commit, then publish. */
+export function createLogEnd(deps: LogEndDeps, patience: RetryPolicy): LogEnd {
+  const { runId, token, generation, position } = deps;
+  let { byteOffset, lastSeq } = position;
+  let publishing: Promise<unknown> = Promise.resolve();
+
+  async function store(batch: SpoolBatch): Promise<boolean> {
+    const lastSeqBefore = lastSeq;
+    const frames = batch.keptTo === null ? [] : await commit(batch, batch.keptTo);
+    if (frames === null) return false;
+    const firstSeq = frames[0]?.seq ?? lastSeqBefore + 1;
+    const deltas = deps.withDeltas ? batch.deltas({ lastSeqBefore, firstSeq }) : [];
+    failpoint('log.committed');
+    const before = publishing;
+    publishing = before.then(() => deps.frameStream.publish(runId, { frames, deltas }));
+    void publishing.then(() => failpoint('log.published'));
+    // Readers first: what begins with the end of a turn is work for this process, and they wait.
+    if (batch.keptTo !== null) noteStored(batch);
+    await before;
+    return true;
+  }
+
+  function noteStored({ frames, memory, facts }: SpoolBatch): void {
+    deps.onStored({ frames: frames.length, memory, facts });
+  }
+
+  /** Null: the lease is lost. */
+  async function commit(batch: SpoolBatch, toOffset: number): Promise<StoredFrame[] | null> {
+    const { agentStatus, turn, begunMessage, turnEnd } = batch.facts;
+    const { news, memory } = batch;
+    const facts = { ...(agentStatus && { agentStatus }), ...(turn && { turn }) };
+    const chat = { ...(begunMessage && { begunMessage }), ...(turnEnd && { turnEnd }) };
+    failpoint('log.committing');
+    // Before the frames: a question that somebody has seen can be answered.
+    if (news.length > 0)
+      await retryUntilAborted(() => deps.interactions.note(runId, news), patience);
+    if (turnEnd) failpoint('turn.ending');
+    const place = { runId, token, generation, fromOffset: byteOffset, toOffset };
+    const stored = await retryUntilAborted(
+      () => deps.frames.append({ ...place, frames: batch.frames, facts, memory }, chat),
+      patience,
+    );
+    if (stored.outcome === 'fenced') return null;
+    if (turnEnd) failpoint('turn.ended');
+    byteOffset = toOffset;
+    lastSeq = stored.lastSeq;
+    const { firstSeq, at } = stored;
+    return batch.frames.map(({ event, channel, data }, index) => {
+      return { seq: firstSeq + index, at, event, channel, data };
+    });
+  }
+
+  return {
+    store,
+    published: async () => void (await publishing),
+  };
+}

@@ -1,0 +1,25 @@
+import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/sleep.ts';
+
+export class SpoolUnreadable extends Error {
+  override name = 'SpoolUnreadable';
+}
+
+/** A disk may fail for a while; where it goes on failing, that is thrown as what it is. */
+export async function readOn<T>(
+  work: () => Promise<T>,
+  { patience, withinMs }: { patience: RetryPolicy; withinMs: number },
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    patience.onFailure(error, 1);
+  }
+  const tooLong = AbortSignal.timeout(withinMs);
+  const signal = AbortSignal.any([patience.signal, tooLong]);
+  try {
+    return await retryUntilAborted(work, { ...patience, signal });
+  } catch (error) {
+    if (tooLong.aborted) throw new SpoolUnreadable('the spool cannot be read', { cause: error });
+    throw error;
+  }
+}

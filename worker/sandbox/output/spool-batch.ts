@@ -1,0 +1,101 @@
+import { type RunFacts, readAgentLine } from '../../../core/agent-line.ts';
+import { type AgentMemory, follow } from '../../../core/agent-memory.ts';
+import type { ChatLine, ChatReader } from '../../../core/chat-line.ts';
+import { cutLine } from '../../../core/cut-line.ts';
+import type { Delta, Frame } from '../../../core/frame.ts';
+import type { InteractionNews } from '../../../core/interaction.ts';
+import type { SpoolLine } from './line-splitter.ts';
+
+/** Lines of the spool on their way into the log, as one transaction. */
+export interface SpoolBatch {
+  frames: Frame[];
+  facts: RunFacts;
+  news: InteractionNews[];
+  /** What is known of the agent after the last line. */
+  memory: AgentMemory;
+  /**
+   * Where the last line ends that the log keeps something of; null where no line is kept. Token
+   * deltas after it stay ahead of the cursor, so that a restart counts them from the same frame and
+   * Redis knows them again by their ids.
+   */
+  keptTo: number | null;
+  /** The deltas with their ids, once it is known under which number the first frame is stored. */
+  deltas(log: { lastSeqBefore: number; firstSeq: number }): Delta[];
+  /** Of the deltas since the last frame. */
+  deltaCount: number;
+}
+
+export interface BatchBounds {
+  lines: number;
+  bytes: number;
+}
+
+export interface BatchBuilder {
+  add(line: SpoolLine): void;
+  /** A batch holds one turn's end at most, and that as its last line. */
+  isFull(): boolean;
+  isEmpty(): boolean;
+  build(): SpoolBatch;
+}
+
+export function createBatch(
+  start: { offset: number; deltaCount: number; memory: AgentMemory },
+  bounds: BatchBounds,
+  chat: Pick<ChatReader, 'read'> | null = null,
+): BatchBuilder {
+  const frames: Frame[] = [];
+  const deltas: { framesBefore: number; n: number; data: string }[] = [];
+  const facts: RunFacts = {};
+  const news: InteractionNews[] = [];
+  let { offset, deltaCount, memory } = start;
+  let keptTo: number | null = null;
+  let lines = 0;
+
+  function add(line: SpoolLine): void {
+    const text = textOf(line);
+    const read = readAgentLine(text);
+    const said = chat?.read(text, read.facts) ?? nothingSaid;
+    lines += 1;
+    offset += line.bytes;
+    for (const data of read.deltas) {
+      deltaCount += 1;
+      deltas.push({ framesBefore: frames.length, n: deltaCount, data });
+    }
+    const followed = follow(memory, read.facts);
+    const added = [...said.prose, ...read.frames, ...followed.frames, ...said.end];
+    if (added.length > 0) deltaCount = 0;
+    frames.push(...added);
+    news.push(...followed.news);
+    memory = followed.memory;
+    const { agentStatus } = followed;
+    Object.assign(facts, read.facts, said.facts, agentStatus && { agentStatus });
+    if (added.length > 0 || Object.keys(read.facts).length > 0) keptTo = offset;
+  }
+
+  const endsTurn = (): boolean => facts.turn !== undefined || facts.turnEnd !== undefined;
+  return {
+    add,
+    isFull: () => lines >= bounds.lines || offset - start.offset >= bounds.bytes || endsTurn(),
+    isEmpty: () => lines === 0,
+    build: () => ({
+      frames,
+      facts,
+      news,
+      memory,
+      keptTo,
+      deltaCount,
+      deltas: ({ lastSeqBefore, firstSeq }) =>
+        deltas.map(({ framesBefore, n, data }) => ({
+          seq: framesBefore === 0 ? lastSeqBefore : firstSeq + framesBefore - 1,
+          n,
+          data,
+        })),
+    }),
+  };
+}
+
+const nothingSaid: ChatLine = { prose: [], end: [], facts: {} };
+
+function textOf({ text, bytes, cutBytes }: SpoolLine): string {
+  return cutBytes === 0 ? text : cutLine(text, bytes);
+}

@@ -1,0 +1,92 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AgentMemory } from '../../../core/agent-memory.ts';
+import type { ChatReader } from '../../../core/chat-line.ts';
+import { createLineSplitter, type SpoolLine } from './line-splitter.ts';
+import { type BatchBounds, createBatch, type SpoolBatch } from './spool-batch.ts';
+import type { SpoolFile } from './spool-file.ts';
+
+export interface ReaderBounds extends BatchBounds {
+  chunkBytes: number;
+  lineBytes: number;
+}
+
+export interface SpoolReader {
+  /** What has arrived, as one batch; null at the present end of the file. */
+  nextBatch(): Promise<SpoolBatch | null>;
+  /** At the very end: what stands after the last newline is a line too. */
+  lastBatch(): SpoolBatch | null;
+  /** How far the file has been read. */
+  offset(): number;
+}
+
+interface ReadingOn {
+  offset: number;
+  memory: AgentMemory;
+  bounds: ReaderBounds;
+  /** Of a session's agent. */
+  chat?: Pick<ChatReader, 'read'> | null;
+}
+
+/**
+ * Reads on from an offset at which a line begins. One read is one turn of the event loop, so that a
+ * run that floods takes its turn like a quiet one.
+ */
+export function createSpoolReader(
+  spool: SpoolFile,
+  { offset, memory, bounds, chat = null }: ReadingOn,
+): SpoolReader {
+  const buffer = Buffer.allocUnsafe(bounds.chunkBytes);
+  const splitter = createLineSplitter(bounds.lineBytes);
+  let waiting: SpoolLine[] = [];
+  let readTo = offset;
+  let position = { offset, deltaCount: 0, memory };
+
+  function take(): SpoolBatch | null {
+    const builder = createBatch(position, bounds, chat);
+    let taken = 0;
+    for (const line of waiting) {
+      if (builder.isFull()) break;
+      builder.add(line);
+      taken += 1;
+    }
+    if (builder.isEmpty()) return null;
+    const bytes = waiting.slice(0, taken).reduce((sum, line) => sum + line.bytes, 0);
+    waiting = waiting.slice(taken);
+    const batch = builder.build();
+    const { deltaCount, memory: next } = batch;
+    position = { offset: position.offset + bytes, deltaCount, memory: next };
+    return batch;
+  }
+
+  /** False where the file has no more for now. After a read that was not full there is hardly more. */
+  async function fill(): Promise<boolean> {
+    let bytes = 0;
+    let isFull = true;
+    while (isFull && waiting.length < bounds.lines && bytes < bounds.bytes) {
+      const read = await spool.read(buffer, readTo);
+      if (read === 0) return false;
+      isFull = read === buffer.length;
+      readTo += read;
+      bytes += read;
+      waiting.push(...splitter.push(buffer.subarray(0, read)));
+    }
+    return true;
+  }
+
+  return {
+    async nextBatch() {
+      if (waiting.length >= bounds.lines) await nextTurn();
+      for (let more = true; more; ) {
+        more = await fill();
+        const batch = take();
+        if (batch !== null) return batch;
+      }
+      return null;
+    },
+    lastBatch() {
+      waiting.push(...splitter.end());
+      return take();
+    },
+    offset: () => readTo,
+  };
+}

@@ -1,0 +1,111 @@
+// The way of a run's output from its spool into the log and on to its readers.
+//
+// One loop: read what has arrived, commit it, publish it. What arrives during a commit is the next
+// batch, so batches grow with the load and nothing waits for a timer. A batch is committed again and
+// again until Postgres has taken it; only a lost lease ends the loop before the end of the file.
+// Publishing runs beside the next commit, one batch behind it, and may fail: readers find the gap.
+
+import type { ChatReader } from '../../../core/chat-line.ts';
+import type { RetryPolicy } from '../../../lib/async/sleep.ts';
+import { createFileBell } from '../../supervisor/file-bell.ts';
+import { createLogEnd, type LogEndDeps } from './log-appender.ts';
+import { readOn, SpoolUnreadable } from './read-on.ts';
+import type { SpoolFile } from './spool-file.ts';
+import { createSpoolReader, type ReaderBounds } from './spool-reader.ts';
+
+export type SpoolTrouble = 'shrunk' | 'replaced' | 'too_long' | 'unreadable';
+
+export interface TailDeps extends LogEndDeps {
+  spool: SpoolFile;
+  /** Of a session's agent. */
+  chat?: ChatReader | null;
+  bounds: ReaderBounds & { spoolBytes: number; unreadableMs: number };
+  onTrouble(trouble: SpoolTrouble): void;
+  onFenced(): void;
+  onFailure(error: unknown, attempt: number): void;
+}
+
+export interface SpoolTail {
+  /** Settles when the tail has ended; rejects only for a reason that nobody foresaw. */
+  done: Promise<void>;
+  /** Nothing writes any more: what is left is read, stored and published, then it is done. */
+  finish(): void;
+  /** It is done as soon as it writes nothing more. */
+  stop(): void;
+  /** Since when the file has been at its end without growing; null while there is work to do. */
+  quietSince(): number | null;
+}
+
+const pollMs = 250;
+const lookEveryMs = 200;
+
+export function startTail(deps: TailDeps): SpoolTail {
+  const { spool, position, bounds } = deps;
+  const { byteOffset: offset, memory } = position;
+  const { chat = null } = deps;
+  const reader = createSpoolReader(spool, { offset, memory, bounds, chat });
+  const stopping = new AbortController();
+  const patience: RetryPolicy = { signal: stopping.signal, onFailure: deps.onFailure };
+  const reading = { patience, withinMs: bounds.unreadableMs };
+  const bell = createFileBell(spool.path);
+  const guard = createGuard(deps);
+  const log = createLogEnd(deps, patience);
+  let finishing = false;
+  let quietSince: number | null = null;
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const isLast = finishing;
+      const batch = await readOn(() => reader.nextBatch(), reading);
+      const trouble = await readOn(() => guard.trouble(reader.offset(), isLast), reading);
+      if (trouble !== null) return deps.onTrouble(trouble);
+      if (batch !== null) {
+        quietSince = null;
+        if (!(await log.store(batch))) return deps.onFenced();
+      } else if (isLast) {
+        return await storeLast();
+      } else {
+        quietSince ??= performance.now();
+        await bell.rings(pollMs, stopping.signal);
+      }
+    }
+  }
+
+  async function storeLast(): Promise<void> {
+    const last = reader.lastBatch();
+    if (last !== null && !(await log.store(last))) return deps.onFenced();
+    await log.published();
+  }
+
+  const done = run()
+    .catch((error: unknown) => {
+      if (stopping.signal.aborted) return;
+      if (!(error instanceof SpoolUnreadable)) throw error;
+      deps.onTrouble('unreadable');
+    })
+    .finally(bell.close);
+
+  return {
+    done,
+    finish() {
+      finishing = true;
+      bell.ring();
+    },
+    stop: () => stopping.abort(),
+    quietSince: () => quietSince,
+  };
+}
+
+/** What is in a spool that was tampered with is no output: reading ends there. */
+function createGuard({ spool, bounds }: TailDeps) {
+  let lookedAt = 0;
+  return {
+    async trouble(readOffset: number, now: boolean): Promise<SpoolTrouble | null> {
+      if (!now && performance.now() - lookedAt < lookEveryMs) return null;
+      const isTooLong = (await spool.size()) >= bounds.spoolBytes;
+      const trouble = (await spool.tampering(readOffset)) ?? (isTooLong ? 'too_long' : null);
+      lookedAt = performance.now();
+      return trouble;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { chmod, chown, mkdir, open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { limits } from '../../core/limits.ts';
+import { sandboxPaths } from '../../core/sandbox.ts';
+import type { RunFolders } from '../../systems/docker/mounts.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
+import { SandboxStartError } from './start/start-error.ts';
+
+/** Where a sandbox's files are on this host. */
+export interface SandboxFolders extends RunFolders {
+  /** Above the others; root's alone, and in no sandbox. */
+  root: string;
+  spoolFile: string;
+  stderrFile: string;
+  socketFile: string;
+}
+
+/** A run's socket has one place for all its generations, and a short one: see the limit. */
+export function foldersOf(dataDir: string, { runId, generation }: SandboxRef): SandboxFolders {
+  const short = runId.replaceAll('-', '').slice(0, 12);
+  const root = join(dataDir, 'r', `${short}-${generation}`);
+  const spool = join(root, 'spool');
+  const socket = join(dataDir, 's', short);
+  return {
+    root,
+    workspace: join(root, 'workspace'),
+    config: join(root, 'config'),
+    spool,
+    spoolFile: join(spool, basename(sandboxPaths.spoolFile)),
+    stderrFile: join(spool, basename(sandboxPaths.stderrFile)),
+    socket,
+    socketFile: join(socket, basename(sandboxPaths.socket)),
+  };
+}
+
+const { uid, gid } = sandboxPaths;
+
+/**
+ * Safe to repeat, also beside a running sandbox. The agent owns its files, never the folder in which
+ * its spool or its socket lies: it can neither replace nor remove those.
+ */
+export async function makeFolders(folders: SandboxFolders): Promise<void> {
+  checkSocketPath(folders.socketFile);
+  for (const parent of [dirname(folders.root), dirname(folders.socket), folders.root]) {
+    await mkdir(parent, { recursive: true, mode: 0o700 });
+  }
+  await makeFolder(folders.spool, { mode: 0o755, owned: false });
+  await makeFolder(folders.socket, { mode: 0o755, owned: false });
+  await makeFolder(folders.workspace, { mode: 0o755, owned: true });
+  await makeFolder(folders.config, { mode: 0o700, owned: true });
+  await makeFile(folders.spoolFile);
+  await makeFile(folders.stderrFile);
+}
+
+/** A tree of the agent's making, however deep: the tool walks it by descriptor, on one file system. */
+export async function removeTree(path: string): Promise<void> {
+  await promisify(execFile)('rm', ['-rf', '--one-file-system', '--', path]);
+}
+
+/** Node cuts longer socket paths without a word. */
+function checkSocketPath(path: string): void {
+  if (Buffer.byteLength(path) <= limits.socketPathMaxBytes) return;
+  throw new SandboxStartError('the data folder of the host has too long a path', {
+    permanent: true,
+  });
+}
+
+async function makeFolder(
+  path: string,
+  { mode, owned }: { mode: number; owned: boolean },
+): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await chmod(path, mode);
+  if (owned) await chown(path, uid, gid);
+}
+
+async function makeFile(path: string): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  try {
+    await file.chown(uid, gid);
+  } finally {
+    await file.close();
+  }
+}

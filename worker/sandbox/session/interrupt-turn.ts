@@ -1,0 +1,34 @@
+import type { Logger } from 'pino';
+import { interruptLine } from '../input/agent-input.ts';
+import type { Input } from '../input/input-queue.ts';
+import type { Care } from '../ownership.ts';
+import type { ChatTurns } from './session-turn-tracker.ts';
+
+/**
+ * Ends the turn of this message, or of whichever goes on where none is named, as soon as its agent has
+ * begun it: before that an agent may pass it over. Nothing where that turn has ended.
+ */
+export type InterruptTurn = (messageId: string | null) => Promise<void>;
+
+interface Place {
+  parts: { served: { input: Pick<Input, 'push'> }; logger: Logger };
+  chat: Pick<ChatTurns, 'present' | 'begun'>;
+  care: Care;
+  newId(): string;
+}
+
+export function interruptTurnOf({ parts, chat, care, newId }: Place): InterruptTurn {
+  // Let go of, the turn goes on, and whoever takes it up is asked again.
+  const over = care.over.catch((error: unknown) => {
+    if (care.isLetGo()) throw error;
+    return false;
+  });
+  over.catch(() => undefined); // there may be nobody who asks
+  return async (named) => {
+    const messageId = named ?? chat.present()?.messageId;
+    if (messageId === undefined) return;
+    if (!(await Promise.race([chat.begun(messageId), over]))) return;
+    parts.logger.info({ messageId }, 'turn_interrupted');
+    parts.served.input.push(interruptLine(newId()));
+  };
+}

@@ -1,0 +1,52 @@
+import { chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileEntry } from '../../../core/file-entry.ts';
+import { sandboxPaths } from '../../../core/sandbox.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxFolders } from '../sandbox-paths.ts';
+import { writeFiles } from '../workspace/write-files.ts';
+import { transcriptsOf } from './save-session.ts';
+import { hasConversation, transcriptName } from './transcript.ts';
+
+const filesAtOnce = 100;
+const doneName = 'restored';
+
+/**
+ * What the sandbox before this one has left, put where its agent looks for it. False where nothing
+ * was ever stored. Once done it is not done again: the agent may be at work in it by then.
+ */
+export async function restoreSession(
+  deps: Pick<SupervisorDeps, 'files' | 'turns' | 'blobs'>,
+  { runId }: SandboxRef,
+  folders: Pick<SandboxFolders, 'root' | 'workspace' | 'config'>,
+): Promise<boolean> {
+  const done = join(folders.root, doneName);
+  if (await stat(done).catch(() => null)) return true;
+  const workspace = await deps.files.listRespawn(runId);
+  if (workspace === null) return false;
+  await writeAll(deps, folders.workspace, workspace);
+  const transcripts = transcriptsOf(folders);
+  await mkdir(transcripts, { recursive: true, mode: 0o700 });
+  await chown(transcripts, sandboxPaths.uid, sandboxPaths.gid);
+  await writeAll(deps, transcripts, await deps.turns.listTranscript(runId));
+  // An agent neither goes on with a conversation in which nothing was said, nor begins another of its id.
+  const name = transcriptName(runId);
+  if (!(await hasConversation(transcripts, name)))
+    await rm(join(transcripts, name), { force: true });
+  await writeFile(done, '', { mode: 0o600 });
+  return true;
+}
+
+async function writeAll(
+  { blobs }: Pick<SupervisorDeps, 'blobs'>,
+  root: string,
+  entries: FileEntry[],
+): Promise<void> {
+  for (let from = 0; from < entries.length; from += filesAtOnce) {
+    const some = entries.slice(from, from + filesAtOnce);
+    const written = await writeFiles(root, some, ({ sha256 }) => blobs.read(sha256));
+    // It was a tree when it was stored, and nobody is at work in it now.
+    if (written.outcome === 'refused') throw new Error(`not restored: ${written.reason}`);
+  }
+}

@@ -1,0 +1,163 @@
+// One message of a session, from the moment its sandbox is given it to the `turn_end` in the log. Who
+// waits here may die and ask again: the message that the sandbox has is then found, not given twice,
+// and the agent itself knows the uuid of what it has been given before.
+
+import type { TurnError } from '../../../core/chat.ts';
+import { failpoint } from '../../../core/failpoint.ts';
+import { settlesWithin, sleep } from '../../../lib/async/sleep.ts';
+import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
+import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
+import type { SandboxParts } from '../context.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import { interruptLine, messageLine, messageUuid } from '../input/agent-input.ts';
+import type { SpoolTail } from '../output/spool-tail.ts';
+import type { Care } from '../ownership.ts';
+import type { StopLadder } from '../stop/graceful-stop.ts';
+import type { LiveFiles } from '../workspace/sandbox-files.ts';
+import type { Nap } from './idle-pauser.ts';
+import type { Saver } from './save-session.ts';
+import type { SessionPart } from './session-part.ts';
+
+export interface TurnPlace {
+  parts: SandboxParts;
+  session: SessionPart;
+  tail: SpoolTail;
+  ladder: StopLadder;
+  nap: Nap;
+  saver: Saver;
+  care: Care;
+  /** Messages that this process has written into the agent's input. */
+  given: Set<string>;
+  prepare: LiveFiles['prepare'];
+}
+
+/** `over`: it is another sandbox that goes on with the session, or this one did not live to the end. */
+export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<TurnOutcome> {
+  const { parts, session, nap, saver } = place;
+  const { runId, generation } = parts.ref;
+  const { token } = parts.lease;
+  const held = { runId, generation, token };
+  const [claimed] = await Promise.all([deps.turns.claim(held), nap.wake()]);
+  if (claimed.outcome !== 'turn') {
+    if (claimed.outcome === 'none') nap.rest();
+    return claimed.outcome === 'none' ? { outcome: 'done', more: false } : claimed;
+  }
+  const { messageId, told, waitedMs } = claimed;
+  if (told !== null) {
+    void deps.frameStream.publish(runId, { frames: [told], deltas: [] });
+    parts.logger.info({ generation, messageId, waitedMs }, 'turn_begun');
+  }
+  failpoint('turn.claimed');
+  if (!(await isPrepared(deps, place, { held, ...claimed }))) return oneIsOver(deps, place);
+  give(place, claimed);
+  failpoint('turn.given');
+  const ending = new AbortController();
+  const watched = watchTurn(deps, place, { held, ...claimed, signal: ending.signal });
+  try {
+    await Promise.race([session.chat.ended(), place.care.over, watched]);
+  } catch (error) {
+    // Let go of, it goes on; whoever takes it up is asked next.
+    if (!place.care.signal.aborted || place.care.isLetGo()) throw error;
+    return { outcome: 'over' };
+  } finally {
+    ending.abort();
+  }
+  parts.logger.info({ generation, messageId }, 'turn_ended');
+  saver.saveSoon();
+  return oneIsOver(deps, place);
+}
+
+async function oneIsOver(
+  deps: SupervisorDeps,
+  { parts, nap }: Pick<TurnPlace, 'parts' | 'nap'>,
+): Promise<TurnOutcome> {
+  const more = await deps.turns.hasWork(parts.ref.runId);
+  if (!more) nap.rest();
+  return { outcome: 'done', more };
+}
+
+interface Claimed {
+  held: HeldSession;
+  messageId: string;
+  accepted: boolean;
+  filesMayWait: boolean;
+}
+
+/** False where its files cannot be in place: its turn has ended without its agent. */
+async function isPrepared(
+  deps: SupervisorDeps,
+  { parts, given, prepare }: TurnPlace,
+  { held, messageId, accepted, filesMayWait }: Claimed,
+): Promise<boolean> {
+  if (accepted || !filesMayWait || given.has(messageId)) return true;
+  const misplaced = await prepare(held, messageId);
+  if (misplaced.length === 0) return true;
+  const faults = misplaced.map(({ path, reason }) => `${path} cannot be written: ${reason}`);
+  parts.logger.warn({ messageId, files: misplaced.length }, 'turn_refused');
+  await deps.turns.refuse(held, { messageId, reason: faults.join('; ') });
+  await deps.frameStream.wake(held.runId);
+  return false;
+}
+
+function give(
+  { parts, session, given }: TurnPlace,
+  { messageId, text, accepted }: { messageId: string; text: string; accepted: boolean },
+): void {
+  if (given.has(messageId)) return;
+  given.add(messageId);
+  const uuid = messageUuid(messageId, parts.ref.generation);
+  if (!session.chat.knows(messageId)) {
+    const turn = { messageId, uuid, accepted, error: null };
+    session.reader.expect(turn);
+    session.chat.begin(turn);
+  }
+  // One that was accepted from an earlier life of this process is under way.
+  if (!accepted) parts.served.input.push(messageLine(uuid, text));
+}
+
+interface Watched {
+  held: HeldSession;
+  messageId: string;
+  startedAt: Date;
+  signal: AbortSignal;
+}
+
+/**
+ * A turn has its time, and its agent is not silent for too long; else it is interrupted, and where
+ * that ends nothing, its sandbox is. Such a turn is not tried again. Never resolves.
+ */
+async function watchTurn(
+  deps: SupervisorDeps,
+  { parts, session, tail, ladder, care }: TurnPlace,
+  { held, messageId, startedAt, signal }: Watched,
+): Promise<never> {
+  const endsAt = startedAt.getTime() + parts.run.timeoutSeconds * 1_000;
+  const from = performance.now();
+  const due = (): TurnError | null => {
+    if (deps.now().getTime() >= endsAt) return 'timed_out';
+    const mayBeSilent = parts.turns.isWaiting();
+    return !mayBeSilent && quietForMs(tail, from) > deps.times.stallTimeoutMs ? 'stalled' : null;
+  };
+  let error = due();
+  while (error === null && !signal.aborted) {
+    await sleep(Math.min(lookEveryMaxMs, deps.times.stallTimeoutMs / 4), signal);
+    error = due();
+  }
+  if (error !== null && !signal.aborted) {
+    parts.logger.warn({ messageId, error }, 'turn_cut_off');
+    await deps.turns.condemn(held, messageId, error);
+    session.reader.cutOff(error);
+    parts.served.input.push(interruptLine(deps.newId()));
+    const over = Promise.race([session.chat.ended(), care.over]);
+    if (!(await settlesWithin(afterInterruptMs, over))) await ladder.stop(0);
+  }
+  return new Promise<never>(() => undefined);
+}
+
+const lookEveryMaxMs = 1_000;
+const afterInterruptMs = 10_000;
+
+function quietForMs(tail: SpoolTail, from: number): number {
+  const since = tail.quietSince();
+  return since === null ? 0 : performance.now() - Math.max(since, from);
+}

@@ -1,0 +1,51 @@
+import type { Logger } from 'pino';
+import { agentCommand } from '../../../core/agent-command.ts';
+import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { ControlHandlers } from '../../egress/control-api.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxFolders } from '../sandbox-paths.ts';
+import { transcriptsOf } from './save-session.ts';
+import { hasConversation, transcriptName } from './transcript.ts';
+
+/**
+ * A session keeps its configuration; each of its sandboxes is told it until that one has said that it
+ * knows, like a run. Read anew for every question, and which version it was is noted with the
+ * answer: a process that does not know it any more notes none, so that a change is never overlooked.
+ */
+export function sessionConfigHandlers(
+  deps: Pick<SupervisorDeps, 'sessions' | 'flows'>,
+  { ref, plan, folders }: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders },
+  logger: Pick<Logger, 'debug'>,
+): Pick<ControlHandlers, 'config' | 'acknowledge'> {
+  const { runId, generation } = ref;
+  const { run, flow, outputSchema } = plan;
+  const unknownVersion = 0;
+  let told = unknownVersion;
+  let isGone = false;
+  return {
+    async config() {
+      const kept = isGone ? null : await deps.sessions.readConfig(runId, generation);
+      isGone ||= kept === null;
+      if (kept === null) return null;
+      told = kept.version;
+      logger.debug('config_fetched');
+      const { env, mcpServers } = await deps.flows.readSecrets(flow.flowId);
+      const { instructions, disallowedTools } = flow;
+      const { partialMessages, model, maxTurns, maxBudgetUsd } = run;
+      const resume = await hasConversation(transcriptsOf(folders), transcriptName(runId));
+      return agentCommand({
+        flow: { instructions, disallowedTools, env, mcpServers },
+        config: kept.config,
+        run: { partialMessages, model, maxTurns, maxBudgetUsd, outputSchema },
+        conversation: { id: runId, resume },
+      });
+    },
+    async acknowledge() {
+      if (isGone) return;
+      await deps.sessions.acknowledgeConfig(runId, generation, told);
+      isGone = true;
+      logger.debug('config_acknowledged');
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { errorOf } from '../../../core/end-cause.ts';
+import { bellOfSession } from '../../../core/host-request.ts';
+import { limits } from '../../../core/limits.ts';
+import type { SandboxEnd } from '../../../core/sandbox.ts';
+import { retryUntilAborted } from '../../../lib/async/sleep.ts';
+import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
+import type { SandboxParts } from '../context.ts';
+import type { SandboxDeps } from '../deps.ts';
+import type { WatchedOutput } from '../output/output.ts';
+import type { Care } from '../ownership.ts';
+import type { StopLadder } from '../stop/graceful-stop.ts';
+import { decideEnd } from '../stop/resolve-end.ts';
+import type { LiveFiles } from '../workspace/sandbox-files.ts';
+import { createNap, type Nap } from './idle-pauser.ts';
+import { type InterruptTurn, interruptTurnOf } from './interrupt-turn.ts';
+import { runTurn } from './run-turn.ts';
+import { createSaver, saveSession } from './save-session.ts';
+import type { SessionPart } from './session-part.ts';
+
+/** What a sandbox of a session can do that a plain run's cannot. */
+export interface SessionHands {
+  /** The session's next message, to the end of its turn; its files are in place before it begins. */
+  runTurn(prepare: LiveFiles['prepare']): Promise<TurnOutcome>;
+  interrupt: InterruptTurn;
+  /** Resolves when the sandbox is not paused. */
+  wake(): Promise<void>;
+  /** Its end, whatever brought it about; all that the next sandbox needs is stored by then. */
+  seeOut(): Promise<SandboxEnd>;
+}
+
+interface Surroundings {
+  session: SessionPart;
+  output: WatchedOutput;
+  ladder: StopLadder;
+  care: Care;
+  recorded(): Promise<unknown>;
+}
+
+export function liveSession(
+  deps: SandboxDeps,
+  parts: SandboxParts,
+  { session, output, ladder, care, recorded }: Surroundings,
+): SessionHands {
+  const { ref, folders, logger } = parts;
+  const held = { ...ref, token: parts.lease.token };
+  const nap = napOf(deps, parts, { session, care });
+  const saver = createSaver(
+    () => deps.storing(ref.runId, () => saveSession(deps, held, folders)),
+    (err) => logger.warn({ err }, 'session_not_saved'),
+  );
+  const given = new Set<string>();
+  const place = { parts, session, tail: output.tail, ladder, nap, saver, care, given };
+  // A message has been stored: the sandbox wakes up while its workflow is being told.
+  const leave = deps.bells.overhear(bellOfSession(ref.runId), nap.stir);
+  care.signal.addEventListener('abort', leave, { once: true });
+  if (session.chat.present() === null) nap.rest();
+  // Found in the middle of a turn: whoever waits for its end may ask again too late to see it.
+  else void session.chat.ended().then(saver.saveSoon);
+
+  return {
+    runTurn: (prepare) => runTurn(deps, { ...place, prepare }),
+    wake: nap.wake,
+    interrupt: interruptTurnOf({ parts, chat: session.chat, care, newId: deps.newId }),
+    async seeOut() {
+      const exit = await parts.exit.exited;
+      leave();
+      output.tail.finish();
+      await output.tail.done;
+      care.signal.throwIfAborted();
+      await output.tree.finish();
+      // Before the sandbox counts as gone: one that was condemned is not followed by another.
+      await recorded();
+      await retryUntilAborted(saver.save, care.patience);
+      const { runId, generation } = ref;
+      const end = decideEnd({ exit, turn: parts.turns.last() });
+      const putAway = () => deps.turns.sandboxGone(runId, generation, errorOf(end));
+      if (await retryUntilAborted(putAway, care.patience))
+        logger.info({ generation }, 'session_asleep');
+      await deps.frameStream.wake(runId);
+      logger.info(
+        { generation, exit: exit.kind, refused: parts.served.refusals() },
+        'sandbox_ended',
+      );
+      return end;
+    },
+  };
+}
+
+function napOf(
+  deps: SandboxDeps,
+  { containerId, ref, lease, turns, logger }: SandboxParts,
+  { session, care }: Pick<Surroundings, 'session' | 'care'>,
+): Nap {
+  // What it has left in the background begins a turn of its own when it ends.
+  const mayPause = (): boolean => {
+    const { isInTurn, backgroundTasks } = turns.memory();
+    return session.chat.present() === null && !isInTurn && backgroundTasks === 0;
+  };
+  const hasWork = () => deps.turns.hasWork(ref.runId);
+  const afterMs = deps.pauseAfterMs ?? limits.sessionPauseAfterMs;
+  return createNap(
+    { sandboxes: deps.sandboxes, logger },
+    { containerId, afterMs, mayPause, isHeld: lease.confirm, hasWork },
+    care.signal,
+  );
+}

@@ -1,0 +1,34 @@
+import { type ChatReader, createChatReader } from '../../../core/chat-line.ts';
+import type { SessionPlan } from '../../../core/session.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import { messageUuid } from '../input/agent-input.ts';
+import { type ChatTurns, createChatTurns } from './session-turn-tracker.ts';
+
+/** What a sandbox has beside the others where it is a session's. */
+export interface SessionPart {
+  sessionId: string;
+  chat: ChatTurns;
+  reader: ChatReader;
+}
+
+/**
+ * Goes on with the message that an earlier life of this process has given to the sandbox. Call with
+ * the lease in hand: from then on nobody else says what became of it.
+ */
+export async function sessionPart(
+  { turns }: Pick<SupervisorDeps, 'turns'>,
+  { runId, generation }: SandboxRef,
+  plan: SessionPlan | null,
+): Promise<SessionPart | null> {
+  if (plan === null) return null;
+  const { sessionId } = plan;
+  const found = await turns.present(runId, generation);
+  const present =
+    found === null ? null : { ...found, uuid: messageUuid(found.messageId, generation) };
+  return {
+    sessionId,
+    chat: createChatTurns(present),
+    reader: createChatReader(sessionId, present),
+  };
+}

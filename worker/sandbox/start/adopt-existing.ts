@@ -1,0 +1,47 @@
+import type { ListedSandbox } from '../../../systems/docker/list.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import { findLeavings, nameOf, removeFolders } from '../stop/orphaned-folders.ts';
+import { hasRun } from './adopt-sandbox.ts';
+
+/**
+ * What a host does with its sandboxes before it takes any task. Those of living runs are taken up;
+ * containers of runs that have ended, or that nobody knows, are removed, and so are folders that
+ * belong to no living run. A container that was made and never started is left to whoever starts it.
+ * What fails here for one run is tried again when its activity comes back.
+ */
+export async function resumeSandboxes(
+  deps: SupervisorDeps,
+  take: (ref: SandboxRef) => Promise<unknown>,
+): Promise<void> {
+  const living = await deps.runs.liveOnHost(deps.hostId);
+  const wanted = new Set(living.map(nameOf));
+  const own = (await deps.sandboxes.list()).filter(({ hostId }) => hostId === deps.hostId);
+  const taken = own.filter((one) => wanted.has(nameOf(one)) && hasRun(one));
+  const unwanted = own.filter((one) => !wanted.has(nameOf(one)));
+
+  const tell = async (runId: string, err: unknown, event: string): Promise<void> =>
+    deps.logger.warn({ err, ...(await deps.aboutRun(runId)) }, event);
+  await forEach(taken, {
+    work: ({ runId, generation }) => take({ runId, generation }),
+    onFailure: ({ runId }, err) => tell(runId, err, 'sandbox_not_taken_up'),
+  });
+  await forEach(unwanted, {
+    work: ({ containerId }) => deps.sandboxes.remove(containerId),
+    onFailure: ({ runId }, err) => tell(runId, err, 'sandbox_not_removed'),
+  });
+  await removeFolders(deps, (await findLeavings(deps)).folders);
+  deps.logger.info({ taken: taken.length, removed: unwanted.length }, 'sandboxes_resumed');
+}
+
+async function forEach(sandboxes: ListedSandbox[], { work, onFailure }: ForEach): Promise<void> {
+  const tried = sandboxes.map((sandbox) =>
+    work(sandbox).catch((error: unknown) => onFailure(sandbox, error)),
+  );
+  await Promise.all(tried);
+}
+
+interface ForEach {
+  work(sandbox: ListedSandbox): Promise<unknown>;
+  onFailure(sandbox: ListedSandbox, error: unknown): Promise<void>;
+}

@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+import { failpoint } from '../../../core/failpoint.ts';
+import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { Refusal } from '../../egress/connect-proxy.ts';
+import type { RunEgress } from '../../egress/run-listener.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import { promptLine } from '../input/agent-input.ts';
+import { createInput, type Input } from '../input/input-queue.ts';
+import type { SandboxFolders } from '../sandbox-paths.ts';
+import { sessionConfigHandlers } from '../session/session-config.ts';
+import { ensureNetworkNote } from './egress-policy-file.ts';
+import { ownModel } from './project-model.ts';
+import { configHandlers } from './run-config-endpoint.ts';
+
+export interface ServedSandbox {
+  input: Input;
+  egress: RunEgress;
+  /** Where the sandbox wanted to go and was not let, with how often. */
+  refusals(): (Refusal & { count: number })[];
+}
+
+/** Opens the run's socket: its configuration, its messages, its way out. */
+export async function serveSandbox(
+  deps: SupervisorDeps,
+  sandbox: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders; logger: Logger },
+  onExitHint: () => void,
+): Promise<ServedSandbox> {
+  const { ref, plan, folders, logger } = sandbox;
+  const input = createInput(firstLine(ref, plan));
+  const refusals = new Map<string, Refusal & { count: number }>();
+  const egress = await deps.egress.listen(folders.socketFile, {
+    logger,
+    policy: await ensureNetworkNote(folders.root, plan),
+    ...(plan.session === null
+      ? configHandlers(deps, plan, logger)
+      : sessionConfigHandlers(deps, sandbox, logger)),
+    ownModel: ownModel(deps, plan.run.projectId),
+    nextMessage: handingOut(input, (index) => logger.debug({ index }, 'message_handed_out')),
+    exited: onExitHint,
+    refused: (refusal) => void refusals.set(`${refusal.host}:${refusal.port}`, refusal),
+  });
+  return { input, egress, refusals: () => [...refusals.values()] };
+}
+
+/** The messages of a session come one by one, when their turns do. */
+function firstLine(ref: SandboxRef, { run, session }: SandboxPlan): string | null {
+  return session === null ? promptLine({ ...ref, prompt: run.prompt }) : null;
+}
+
+/** Told once of each message, however often something in there asks for it. */
+function handingOut(input: Input, onFirst: (index: number) => void): Input['next'] {
+  let known = 0;
+  return async (after, signal) => {
+    const next = await input.next(after, signal);
+    if (next.kind === 'message' && next.index > known) {
+      known = next.index;
+      failpoint('prompt.handed_out');
+      onFirst(known);
+    }
+    return next;
+  };
+}

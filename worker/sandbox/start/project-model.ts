@@ -1,0 +1,25 @@
+import { limits } from '../../../core/limits.ts';
+import type { ModelUpstream, OwnModel } from '../../egress/model-gateway.ts';
+import type { SupervisorDeps } from '../deps.ts';
+
+/**
+ * A project's key may change while its runs work, so it is asked for again and again. While nobody
+ * can be asked, what was said last stands; before the first answer a call cannot go out.
+ */
+export function ownModel(
+  { projects, now }: Pick<SupervisorDeps, 'projects' | 'now'>,
+  projectId: string,
+): OwnModel {
+  let last: { model: ModelUpstream | null; askedAt: number } | null = null;
+  return async () => {
+    const at = now().getTime();
+    if (last !== null && at - last.askedAt < limits.ownModelFreshMs) return last.model;
+    try {
+      last = { model: await projects.readModel(projectId), askedAt: at };
+    } catch (error) {
+      if (last === null) throw error;
+      last = { ...last, askedAt: at };
+    }
+    return last.model;
+  };
+}

@@ -1,0 +1,51 @@
+import type { Logger } from 'pino';
+import { agentCommand } from '../../../core/agent-command.ts';
+import { failpoint } from '../../../core/failpoint.ts';
+import type { Flow } from '../../../core/flow.ts';
+import type { Run } from '../../../core/run.ts';
+import type { ControlHandlers } from '../../egress/control-api.ts';
+import type { SupervisorDeps } from '../deps.ts';
+
+export interface ConfiguredRun {
+  run: Pick<Run, 'runId' | 'partialMessages' | 'model' | 'maxTurns' | 'maxBudgetUsd'>;
+  flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools'>;
+  outputSchema: string | null;
+}
+
+/**
+ * Read anew for every question: this process keeps no secret for longer than an answer takes. Once
+ * it is gone it stays gone, and is not asked for again: anything in the sandbox can go on asking, as
+ * fast as it likes, and the database has others to answer.
+ */
+export function configHandlers(
+  { configs, flows }: Pick<SupervisorDeps, 'configs' | 'flows'>,
+  { run, flow, outputSchema }: ConfiguredRun,
+  logger: Pick<Logger, 'debug'>,
+): Pick<ControlHandlers, 'config' | 'acknowledge'> {
+  let isGone = false;
+  return {
+    async config() {
+      const config = isGone ? null : await configs.read(run.runId);
+      isGone ||= config === null;
+      if (config === null) return null;
+      logger.debug('config_fetched');
+      failpoint('config.read');
+      const { env, mcpServers } = await flows.readSecrets(flow.flowId);
+      const { instructions, disallowedTools } = flow;
+      const { partialMessages, model, maxTurns, maxBudgetUsd } = run;
+      return agentCommand({
+        flow: { instructions, disallowedTools, env, mcpServers },
+        config,
+        run: { partialMessages, model, maxTurns, maxBudgetUsd, outputSchema },
+        conversation: { id: run.runId, resume: false },
+      });
+    },
+    async acknowledge() {
+      if (isGone) return;
+      await configs.acknowledge(run.runId);
+      isGone = true;
+      failpoint('config.acknowledged');
+      logger.debug('config_acknowledged');
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { failpoint } from '../../../core/failpoint.ts';
+import type { Run } from '../../../core/run.ts';
+import type { SandboxSpec } from '../../../systems/docker/sandbox-spec.ts';
+import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
+import { foldersOf } from '../sandbox-paths.ts';
+import { restoreSession } from '../session/restore-session.ts';
+import type { LiveSandbox } from '../supervised-sandbox.ts';
+import { adoptSandbox } from './adopt-sandbox.ts';
+import { isOver, type OpenedSandbox, openSandbox, wasStarted } from './attach.ts';
+import { announceStart } from './publish-start.ts';
+import { seedWorkspace } from './seed-workspace.ts';
+
+/**
+ * Starts a run's sandbox, or takes over the one that an earlier attempt has started. `over`: the run
+ * was ended before. It is asked before anything is made and again when the container runs, because a
+ * stop in between has found nothing to stop.
+ */
+export async function startSandbox(
+  deps: SandboxDeps,
+  ref: SandboxRef,
+): Promise<LiveSandbox | 'over'> {
+  const askedAt = deps.now().toISOString();
+  const plan = await deps.runs.sandboxPlan(ref.runId);
+  if (plan === null || plan.run.endedAt !== null) return 'over';
+  if (wasStarted(plan, ref)) return adoptStarted(deps, ref);
+  if (isOver(plan.run) || plan.run.generation > ref.generation) return 'over';
+  if (plan.session !== null && plan.run.hostId !== deps.hostId) return 'over';
+  failpoint('start.planned');
+  const opened = await openSandbox(deps, ref, plan);
+  if (opened === null) return lookAgain(await deps.runs.find(ref.runId));
+  opened.logger.debug({ askedAt }, 'sandbox_opened');
+  try {
+    await furnish(deps, ref, plan);
+    const { containerId, adopted } = await deps.sandboxes.ensureCreated(specOf(deps, ref, plan));
+    opened.logger.info({ containerId, adopted }, 'sandbox_created');
+    failpoint('start.created');
+    const isSession = plan.session !== null;
+    return await runContainer(deps, { ref, opened, containerId, isSession });
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** What has run once is never made again, whatever has become of it: its configuration is gone. */
+async function adoptStarted(deps: SandboxDeps, ref: SandboxRef): Promise<LiveSandbox | 'over'> {
+  const adoption = await adoptSandbox(deps, ref);
+  return adoption.outcome === 'ended' ? 'over' : adoption.sandbox;
+}
+
+function lookAgain(run: Run | null): 'over' {
+  if (isOver(run)) return 'over';
+  throw new Error('another host looks after this run');
+}
+
+/** The first sandbox begins with the flow's files, a later one with what the last has left. */
+async function furnish(
+  deps: SupervisorDeps,
+  ref: SandboxRef,
+  { session }: SandboxPlan,
+): Promise<void> {
+  const folders = foldersOf(deps.dataDir, ref);
+  if (session !== null && (await restoreSession(deps, ref, folders))) return;
+  await seedWorkspace(deps, ref, folders);
+}
+
+interface OpenedContainer {
+  ref: SandboxRef;
+  opened: OpenedSandbox;
+  containerId: string;
+  isSession: boolean;
+}
+
+/** The spool is opened before the agent's first word. */
+async function runContainer(
+  deps: SupervisorDeps,
+  { ref, opened, containerId, isSession }: OpenedContainer,
+): Promise<LiveSandbox | 'over'> {
+  const hold = await opened.prepare(containerId);
+  failpoint('start.opened');
+  await deps.sandboxes.start(containerId);
+  failpoint('start.running');
+  opened.logger.info({ containerId }, 'sandbox_started');
+  await announceStart(deps, ref, { ...opened, isSession });
+  failpoint('start.announced');
+  if (!isOver(await deps.runs.find(ref.runId))) return hold();
+  await deps.sandboxes.signal(containerId, 'SIGKILL');
+  await opened.close();
+  return 'over';
+}
+
+function specOf(
+  { dataDir, hostId, image, now }: SupervisorDeps,
+  ref: SandboxRef,
+  { run, flow }: SandboxPlan,
+): SandboxSpec {
+  const { workspace, spool, config, socket } = foldersOf(dataDir, ref);
+  return {
+    ...ref,
+    projectId: run.projectId,
+    image: flow.image ?? image,
+    hostId,
+    folders: { workspace, spool, config, socket },
+    memoryBytes: flow.resources.memoryBytes,
+    cpus: flow.resources.cpus,
+    deadline: new Date(now().getTime() + run.timeoutSeconds * 1_000),
+  };
+}

@@ -1,0 +1,81 @@
+import type { Logger } from 'pino';
+import { createDeferred } from '../../../lib/async/deferred.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
+import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
+import type { Exit } from './resolve-end.ts';
+
+export interface ExitWatch {
+  exited: Promise<Exit>;
+  /** Undefined while it runs, as far as is known. */
+  exit(): Exit | undefined;
+  /** Asks the engine now; rejects where it does not answer. */
+  stillRuns(): Promise<boolean>;
+  /** Somebody says that it has ended: look at once, and again soon. */
+  hint(): void;
+  stop(): void;
+}
+
+const pollMs = 1_000;
+const closelyMs = 50;
+
+/**
+ * Asks the engine, again and again, until the container runs no more. Events and the entry
+ * program's own word only make it ask sooner; while the engine is away nothing is concluded.
+ */
+export function watchExit(
+  { sandboxes, logger }: { sandboxes: Pick<Sandboxes, 'inspect'>; logger: Logger },
+  containerId: string,
+): ExitWatch {
+  const stopping = new AbortController();
+  const exited = createDeferred<Exit>();
+  let bell = new AbortController();
+  let restMs = pollMs;
+
+  async function watch(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const exit = await look();
+      if (exit !== null) return exited.resolve(exit);
+      bell = new AbortController();
+      await sleep(restMs, bell.signal, stopping.signal);
+      restMs = Math.min(pollMs, restMs * 2);
+    }
+  }
+
+  async function look(): Promise<Exit | null> {
+    try {
+      return await ask();
+    } catch (error) {
+      logger.warn({ err: error }, 'sandbox_not_inspected');
+      return null;
+    }
+  }
+
+  async function ask(): Promise<Exit | null> {
+    const { status, exitCode, oomKilled } = await sandboxes.inspect(containerId);
+    if (status === 'missing') return { kind: 'missing' };
+    return status === 'exited' ? { kind: 'exited', exitCode, oomKilled } : null;
+  }
+
+  void watch();
+  return {
+    exited: exited.promise,
+    exit: exited.value,
+    stillRuns: async () => (await ask()) === null,
+    hint() {
+      // Anything inside the sandbox can say it, as often as it likes.
+      if (restMs < pollMs) return;
+      restMs = closelyMs;
+      bell.abort();
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+/** Of a container that nobody can find. */
+export const missingExit: ExitWatch = {
+  exited: Promise.resolve({ kind: 'missing' }),
+  exit: () => ({ kind: 'missing' }),
+  stillRuns: async () => false,
+  hint: () => undefined,
+  stop: () => undefined,
+};

@@ -1,0 +1,74 @@
+import { failpoint } from '../../../core/failpoint.ts';
+import type { SandboxEnd } from '../../../core/sandbox.ts';
+import { retryUntilAborted, settlesWithin } from '../../../lib/async/sleep.ts';
+import type { SandboxParts } from '../context.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import type { Turns } from '../input/turn-tracker.ts';
+import type { WatchedOutput } from '../output/output.ts';
+import type { SpoolTail } from '../output/spool-tail.ts';
+import type { Care } from '../ownership.ts';
+import { decideEnd } from './resolve-end.ts';
+import type { Judge } from './watchdog.ts';
+
+/**
+ * A plain run has one message: once the agent is done with it and has nothing else to do, its input
+ * ends, and one that stays is condemned. What it has left in the background is waited for, for as
+ * long as it is not silent. Rejects where this process has let go of the sandbox.
+ */
+export async function partAfterResult(
+  { times }: Pick<SupervisorDeps, 'times'>,
+  { exit, turns, served }: SandboxParts,
+  on: { tail: SpoolTail; care: Care; condemn: Judge['condemn'] },
+): Promise<void> {
+  const gone = Promise.race([exit.exited, on.care.over]);
+  await Promise.race([turns.finished, gone]);
+  const lookEveryMs = Math.min(lookEveryMaxMs, times.afterResultGraceMs);
+  const freeForMs = (): number => performance.now() - freeSince({ turns, tail: on.tail, times });
+  for (;;) {
+    if (freeForMs() >= 0) served.input.close();
+    if (await settlesWithin(lookEveryMs, gone)) return;
+    if (freeForMs() < times.afterResultGraceMs) continue;
+    // One that has left while the engine was away has left by itself.
+    if (await retryUntilAborted(exit.stillRuns, on.care.patience)) return on.condemn('staying');
+  }
+}
+
+const lookEveryMaxMs = 250;
+
+/** When the agent had, or will have, nothing more to do as far as one can tell. */
+function freeSince({
+  turns,
+  tail,
+  times,
+}: Pick<SupervisorDeps, 'times'> & { turns: Turns; tail: SpoolTail }): number {
+  const restingSince = turns.restingSince();
+  if (restingSince !== null) return restingSince;
+  const quietSince = turns.isWorking() ? null : tail.quietSince();
+  return quietSince === null ? Number.POSITIVE_INFINITY : quietSince + times.stallTimeoutMs;
+}
+
+/**
+ * Waits for the exit, reads the output to its last byte, and only then says how the run ended. What
+ * this host ended it for was the cause of the exit and is recorded first.
+ */
+export async function seeToTheEnd(
+  { runs }: Pick<SupervisorDeps, 'runs'>,
+  { ref, exit, turns, served, logger }: SandboxParts,
+  on: { output: WatchedOutput; care: Care; recorded: Judge['recorded'] },
+): Promise<SandboxEnd> {
+  const { output, care } = on;
+  const how = await exit.exited;
+  failpoint('end.exited');
+  output.tail.finish();
+  await output.tail.done;
+  failpoint('end.read');
+  care.signal.throwIfAborted();
+  await output.tree.finish();
+  await on.recorded();
+  const { cause, detail, exitCode } = decideEnd({ exit: how, turn: turns.last() });
+  const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
+  const stands = (await retryUntilAborted(record, care.patience)) ?? cause;
+  failpoint('end.recorded');
+  logger.info({ cause: stands, exitCode, refused: served.refusals() }, 'sandbox_ended');
+  return { cause: stands, detail: stands === cause ? detail : null, exitCode };
+}

@@ -1,0 +1,90 @@
+// How a sandbox is made to end: an interrupt, so that the agent still says its result; the end of its
+// input; SIGTERM; SIGKILL. Callers share one climb; a later one can shorten the patience of it, never
+// lengthen it. SIGKILL comes a second after the grace at the latest.
+
+import { failpoint } from '../../../core/failpoint.ts';
+import { settlesWithin, sleep } from '../../../lib/async/sleep.ts';
+import { interruptLine } from '../input/agent-input.ts';
+import type { Input } from '../input/input-queue.ts';
+import type { Turns } from '../input/turn-tracker.ts';
+
+export interface Rungs {
+  input: Input;
+  turns: Pick<Turns, 'isWorking' | 'finished'> & {
+    /** It has said all that it has to say, and goes by itself when its input ends. */
+    mayLeave(): boolean;
+  };
+  exited: Promise<unknown>;
+  hasExited(): boolean;
+  /** False where the container is no longer this process's to end. */
+  maySignal(): Promise<boolean>;
+  signal(name: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  newId(): string;
+}
+
+export interface StopLadder {
+  /** Resolves when the container has exited; rejects where it has not in time. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const afterTermMs = 750;
+/** No process survives it; an engine that is busy, or away, may take its time to say so. */
+const afterKillMs = 10_000;
+const confirmMs = 250;
+const afterResultMs = 2_000;
+const lookEveryMs = 100;
+
+export function createStopLadder(rungs: Rungs): StopLadder {
+  let graceEndsAt = Number.POSITIVE_INFINITY;
+  let climbing: Promise<void> | null = null;
+
+  /** True when it happened before the grace, as it is by then, was over. */
+  async function inGrace(happens: Promise<unknown>, atMostMs: number): Promise<boolean> {
+    const end = performance.now() + atMostMs;
+    for (;;) {
+      const leftMs = Math.min(end, graceEndsAt) - performance.now();
+      if (leftMs <= 0) return false;
+      if (await settlesWithin(Math.min(leftMs, lookEveryMs), happens)) return true;
+    }
+  }
+
+  async function climb(): Promise<void> {
+    const { input, turns, exited } = rungs;
+    if (rungs.hasExited()) return;
+    if (turns.isWorking() && performance.now() < graceEndsAt) {
+      input.push(interruptLine(rungs.newId()));
+      failpoint('ladder.interrupted');
+      await inGrace(Promise.race([turns.finished, exited]), Number.POSITIVE_INFINITY);
+    }
+    input.close();
+    failpoint('ladder.closed');
+    if (turns.mayLeave() && (await inGrace(exited, afterResultMs))) return;
+    if (await endBy('SIGTERM', afterTermMs)) return;
+    failpoint('ladder.terminated');
+    if (await endBy('SIGKILL', afterKillMs)) return failpoint('ladder.killed');
+    throw new Error('the sandbox has not ended in time');
+  }
+
+  async function endBy(name: 'SIGTERM' | 'SIGKILL', waitMs: number): Promise<boolean> {
+    if (rungs.hasExited() || !(await maySignal())) return true;
+    // What the engine answers does not matter, only whether the container ends.
+    const signalled = rungs.signal(name).catch(() => undefined);
+    return settlesWithin(waitMs, Promise.all([signalled, rungs.exited]));
+  }
+
+  /** A database that does not answer keeps nobody from being stopped. */
+  async function maySignal(): Promise<boolean> {
+    return Promise.race([rungs.maySignal(), sleep(confirmMs).then(() => true)]);
+  }
+
+  return {
+    async stop(graceMs) {
+      graceEndsAt = Math.min(graceEndsAt, performance.now() + graceMs);
+      climbing ??= climb().catch((error: unknown) => {
+        climbing = null; // the next caller tries again
+        throw error;
+      });
+      await climbing;
+    },
+  };
+}

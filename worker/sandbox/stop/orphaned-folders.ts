@@ -1,0 +1,51 @@
+// What is left of sandboxes that no run needs: the run has ended, and whoever was to remove them could
+// not. Folders are looked for first, so that one which is made meanwhile is not among them.
+
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import { foldersOf, removeTree } from '../sandbox-paths.ts';
+
+export interface Leavings {
+  folders: string[];
+  /** Neither its run nor a container has anything to do with it any more. */
+  isLeft(ref: SandboxRef): boolean;
+}
+
+export async function findLeavings(deps: SupervisorDeps): Promise<Leavings> {
+  const { dataDir, hostId } = deps;
+  const found = await Promise.all([pathsIn(join(dataDir, 'r')), pathsIn(join(dataDir, 's'))]);
+  const containers = (await deps.sandboxes.list()).filter((one) => one.hostId === hostId);
+  const needed = [...(await deps.runs.liveOnHost(hostId)), ...containers];
+  const names = new Set(needed.map(nameOf));
+  const kept = new Set(needed.flatMap((ref) => pathsOf(dataDir, ref)));
+  return {
+    folders: found.flat().filter((path) => !kept.has(path)),
+    isLeft: (ref) => !names.has(nameOf(ref)),
+  };
+}
+
+/** What cannot be removed is tried again the next time. */
+export async function removeFolders(
+  { logger }: Pick<SupervisorDeps, 'logger'>,
+  folders: string[],
+): Promise<void> {
+  for (const path of folders) {
+    await removeTree(path).catch((error: unknown) => logger.warn({ err: error }, 'folder_kept'));
+  }
+}
+
+export function nameOf({ runId, generation }: SandboxRef): string {
+  return `${runId}-${generation}`;
+}
+
+async function pathsIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.map((name) => join(folder, name));
+}
+
+function pathsOf(dataDir: string, ref: SandboxRef): string[] {
+  const { root, socket } = foldersOf(dataDir, ref);
+  return [root, socket];
+}

@@ -1,0 +1,25 @@
+import { failpoint } from '../../../core/failpoint.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import { foldersOf, removeTree } from '../sandbox-paths.ts';
+import { findContainer } from '../start/adopt-sandbox.ts';
+
+/**
+ * Removes what is left of a sandbox: the container first, so that nothing writes any more, then its
+ * files. Harmless where there is nothing. The socket's folder is shared by a run's generations.
+ */
+export async function removeSandbox(
+  deps: Pick<SupervisorDeps, 'sandboxes' | 'hostId' | 'dataDir'>,
+  ref: SandboxRef,
+  { keepSocket }: { keepSocket: boolean },
+): Promise<void> {
+  const container = await findContainer(deps, ref);
+  if (container !== null) await deps.sandboxes.remove(container.containerId);
+  failpoint('remove.container');
+  const { root, socket } = foldersOf(deps.dataDir, ref);
+  await removeTree(root);
+  failpoint('remove.folders');
+  if (keepSocket) return;
+  await removeTree(socket);
+  failpoint('remove.socket');
+}

@@ -1,0 +1,94 @@
+import type { EndCause } from '../../../core/end-cause.ts';
+import { retryUntilAborted, sleep } from '../../../lib/async/sleep.ts';
+import type { SandboxParts } from '../context.ts';
+import type { SupervisorDeps } from '../deps.ts';
+import type { Turns } from '../input/turn-tracker.ts';
+import type { SpoolTail, SpoolTrouble } from '../output/spool-tail.ts';
+import type { Care } from '../ownership.ts';
+import type { SizeTrouble } from '../workspace/quota-watchdog.ts';
+import type { StopLadder } from './graceful-stop.ts';
+
+/** What this host ends a sandbox for. */
+export type Offence = SpoolTrouble | SizeTrouble | 'silence' | 'staying';
+
+export interface Judge {
+  /** Records why, first, so that the exit which follows is not taken for the cause; then ends it. */
+  condemn(offence: Offence): void;
+  /** Resolves when the causes of what was condemned by now are recorded. */
+  recorded(): Promise<unknown>;
+}
+
+export function createCondemn(
+  { runs }: Pick<SupervisorDeps, 'runs'>,
+  { ref, turns, logger }: SandboxParts,
+  { ladder, care }: { ladder: StopLadder; care: Care },
+): Judge {
+  let recording: Promise<unknown> = Promise.resolve();
+  return {
+    condemn(offence) {
+      const { cause, detail } = sentenceFor(offence, turns.last());
+      logger.warn({ cause, detail }, 'sandbox_condemned');
+      const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
+      const recorded = recording.then(() => retryUntilAborted(record, care.patience));
+      // Let go of meanwhile, it is no longer this process's to end.
+      recording = recorded.catch(() => undefined);
+      void recorded
+        .then(() => retryUntilAborted(() => ladder.stop(0), care.patience))
+        .catch(() => undefined);
+    },
+    recorded: () => recording,
+  };
+}
+
+interface Sentence {
+  cause: EndCause;
+  detail: string;
+}
+
+function sentenceFor(offence: Offence, turn: ReturnType<Turns['last']>): Sentence {
+  switch (offence) {
+    case 'shrunk':
+      return { cause: 'output_tampered', detail: 'the output was cut short' };
+    case 'replaced':
+      return { cause: 'output_tampered', detail: 'the output was replaced' };
+    case 'too_long':
+      return { cause: 'disk_full', detail: 'the output is over its limit' };
+    case 'too_large':
+      return { cause: 'disk_full', detail: 'the working directory is over its limit' };
+    case 'too_many':
+      return { cause: 'disk_full', detail: 'the working directory holds too many files' };
+    case 'unreadable':
+      return { cause: 'max_reconnects_exceeded', detail: 'the output cannot be read' };
+    case 'silence':
+      return { cause: 'stalled', detail: 'the agent fell silent' };
+    case 'staying':
+      return sentenceForStaying(turn);
+  }
+}
+
+/** What the agent has said of its own end counts more than that it stayed. */
+function sentenceForStaying(turn: ReturnType<Turns['last']>): Sentence {
+  const detail = 'the agent was done and did not end by itself';
+  return { cause: turn === null ? 'no_result' : (turn.cause ?? 'hung_after_result'), detail };
+}
+
+const lookEveryMaxMs = 5_000;
+
+/**
+ * Calls once when an agent whose turn is not over has written nothing for too long. One that waits
+ * for an answer may be silent; output that is still on its way into the log is no silence.
+ */
+export async function watchSilence(
+  { tail, turns }: { tail: SpoolTail; turns: Turns },
+  { stallTimeoutMs, signal }: { stallTimeoutMs: number; signal: AbortSignal },
+  onSilence: () => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(Math.min(lookEveryMaxMs, stallTimeoutMs / 4), signal);
+    if (signal.aborted) return;
+    const since = tail.quietSince();
+    const isSilent = since !== null && performance.now() - since > stallTimeoutMs;
+    const isDue = !turns.isDone() || turns.isWorking();
+    if (isSilent && isDue && !turns.isWaiting()) return onSilence();
+  }
+}

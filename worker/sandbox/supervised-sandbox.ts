@@ -1,0 +1,169 @@
+// A sandbox that this process looks after, from its start or its adoption to its end: its output is
+// tailed, its lease renewed, its exit waited for, its limits watched. Activities attach to it and may
+// leave. It is over by its own end, by losing its lease, or by being closed, and only the first of
+// these touches anything outside: what is lost to another, or left at shutdown, goes on running.
+
+import type { SandboxEnd } from '../../core/sandbox.ts';
+import type { HeldSession } from '../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxRef } from '../../workflows/shared/activities.ts';
+import type { SandboxParts } from './context.ts';
+import { boundsOf, type SandboxDeps, type SupervisorDeps } from './deps.ts';
+import { keepReplying } from './input/interaction-answers.ts';
+import type { Turns } from './input/turn-tracker.ts';
+import { type WatchedOutput, watchOutput } from './output/output.ts';
+import { type Care, createCare } from './ownership.ts';
+import { liveSession, type SessionHands } from './session/session-controller.ts';
+import type { SessionPart } from './session/session-part.ts';
+import { partAfterResult, seeToTheEnd } from './stop/finish-run.ts';
+import { createStopLadder, type Rungs, type StopLadder } from './stop/graceful-stop.ts';
+import { createCondemn, type Judge, type Offence, watchSilence } from './stop/watchdog.ts';
+import { watchSize } from './workspace/quota-watchdog.ts';
+
+export interface LiveSandbox {
+  ref: SandboxRef;
+  /** The same, with the lease under which this process looks after it. */
+  held: HeldSession;
+  /** Rejects with SandboxLetGo when this process has let go of it before its end. */
+  ended: Promise<SandboxEnd>;
+  /** It has not ended, and this process has not let go of it. */
+  isLive(): boolean;
+  isLetGo(): boolean;
+  hintExit(): void;
+  stop(graceMs: number): Promise<void>;
+  /** Null for a plain run. */
+  session: SessionHands | null;
+  /** Hands the agent every answer that is there for it. */
+  deliverAnswers(): Promise<void>;
+  /** Lets go of it; resolves once nothing more is written. */
+  close(): Promise<void>;
+}
+
+export function liveSandbox(deps: SandboxDeps, parts: SandboxParts): LiveSandbox {
+  const care = createCare(parts.logger);
+  const ladder = ladderOf(deps, parts);
+  const stop = async (graceMs: number): Promise<void> => {
+    await hands?.wake();
+    await ladder.stop(graceMs);
+  };
+  const { condemn, recorded } = createCondemn(deps, parts, { ladder: { stop }, care });
+  const output = watchOutput(deps, parts, { care, onTrouble: condemn });
+  const { session } = parts;
+  const hands =
+    session === null ? null : liveSession(deps, parts, { session, output, ladder, care, recorded });
+  watchLimits(deps, parts, { output, care, condemn });
+  void keepReplying(parts, care.patience);
+  parts.lost.addEventListener('abort', () => care.letGo('the lease is lost'), { once: true });
+  const on = { output, care, condemn, recorded };
+  const seen = hands === null ? runToItsEnd(deps, parts, on) : hands.seeOut();
+  const ended = endOf(seen, parts, { output, care });
+  return {
+    ref: parts.ref,
+    held: { ...parts.ref, token: parts.lease.token },
+    ended,
+    isLive: () => !care.signal.aborted,
+    isLetGo: care.isLetGo,
+    hintExit: parts.exit.hint,
+    stop,
+    session: hands,
+    deliverAnswers: parts.replies.deliver,
+    async close() {
+      care.letGo('this process is shutting down');
+      await ended.catch(() => undefined);
+    },
+  };
+}
+
+/** Of a plain run, which is over with its only message. */
+function runToItsEnd(
+  deps: SupervisorDeps,
+  parts: SandboxParts,
+  on: Judge & { output: WatchedOutput; care: Care },
+): Promise<SandboxEnd> {
+  const { output, care, condemn } = on;
+  const parting = partAfterResult(deps, parts, { tail: output.tail, care, condemn });
+  parting.catch(() => undefined); // let go of before it came to that
+  return seeToTheEnd(deps, parts, on);
+}
+
+function ladderOf({ sandboxes, newId }: SupervisorDeps, parts: SandboxParts): StopLadder {
+  const { containerId, exit, turns, served, lease, session } = parts;
+  return createStopLadder({
+    input: served.input,
+    turns: session === null ? runRungs(turns) : chatRungs(session),
+    exited: exit.exited,
+    hasExited: () => exit.exit() !== undefined,
+    maySignal: lease.confirm,
+    async signal(name) {
+      if (containerId !== null) await sandboxes.signal(containerId, name);
+      exit.hint();
+    },
+    newId,
+  });
+}
+
+const runRungs = (turns: Turns): Rungs['turns'] => ({
+  isWorking: turns.isWorking,
+  finished: turns.finished,
+  mayLeave: () => turns.last() !== null,
+});
+
+/** An agent of a session is at work while it has a message, and ends with its input otherwise. */
+const chatRungs = ({ chat }: SessionPart): Rungs['turns'] => ({
+  isWorking: () => chat.present() !== null,
+  get finished() {
+    return chat.ended();
+  },
+  mayLeave: () => chat.present() === null,
+});
+
+function watchLimits(
+  deps: SupervisorDeps,
+  { turns, folders, session }: SandboxParts,
+  on: { output: WatchedOutput; care: Care; condemn: (offence: Offence) => void },
+): void {
+  const { signal } = on.care;
+  const silence = { stallTimeoutMs: deps.times.stallTimeoutMs, signal };
+  if (session === null) {
+    void watchSilence({ tail: on.output.tail, turns }, silence, () => on.condemn('silence'));
+  }
+  const paths = [folders.workspace, folders.config, folders.stderrFile];
+  void watchSize({ paths, bounds: boundsOf(deps), signal }, on.condemn);
+}
+
+/** Whatever ended it, nothing of this process stays attached, and the run's socket is closed. */
+function endOf(
+  end: Promise<SandboxEnd>,
+  parts: SandboxParts,
+  { output, care }: { output: WatchedOutput; care: Care },
+): Promise<SandboxEnd> {
+  const brokenTail = output.tail.done.then(() => care.over);
+  const first = Promise.race([end, care.over, brokenTail]);
+  const ended = finished(first, care, () => detach(parts, output));
+  ended.catch(() => undefined); // who follows it hears of it; there may be nobody
+  return ended;
+}
+
+async function finished(
+  end: Promise<SandboxEnd>,
+  care: Care,
+  detachAll: () => Promise<void>,
+): Promise<SandboxEnd> {
+  try {
+    const how = await end;
+    care.finish();
+    return how;
+  } finally {
+    care.letGo('its output cannot be read'); // nothing where it has ended, or was let go of
+    await detachAll();
+  }
+}
+
+async function detach({ lease, exit, served, spool }: SandboxParts, output: WatchedOutput) {
+  lease.letGo();
+  exit.stop();
+  output.tree.stop();
+  output.tail.stop();
+  await output.tail.done.catch(() => undefined);
+  await served.egress.close();
+  await spool.close();
+}

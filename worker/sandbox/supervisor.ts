@@ -1,0 +1,188 @@
+// What a host keeps alive apart from any activity: one object for each of its sandboxes. Whatever is
+// asked of one run happens one after the other; only waiting for its end, and stopping it, go beside.
+
+import type { SandboxEnd } from '../../core/sandbox.ts';
+import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
+import type { SandboxRef, TurnOutcome } from '../../workflows/shared/activities.ts';
+import type { SandboxDeps, SupervisorDeps } from './deps.ts';
+import { SandboxLetGo } from './ownership.ts';
+import { createHeldSandboxes, type HeldSandboxes } from './registry.ts';
+import { resumeSandboxes } from './start/adopt-existing.ts';
+import { adoptSandbox, findContainer } from './start/adopt-sandbox.ts';
+import { startErrorOf } from './start/start-error.ts';
+import { startSandbox } from './start/start-sandbox.ts';
+import { findLeavings, removeFolders } from './stop/orphaned-folders.ts';
+import { removeSandbox } from './stop/remove-sandbox.ts';
+import type { LiveSandbox } from './supervised-sandbox.ts';
+import { createLiveFiles, type LiveFiles } from './workspace/sandbox-files.ts';
+
+export interface Supervisor {
+  /** Throws SandboxStartError. A second call finds what the first has started. */
+  start(ref: SandboxRef): Promise<'started' | 'over'>;
+  /** Resolves once the output is read to its end and the cause recorded; aborting only detaches. */
+  follow(ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd>;
+  /** Resolves when the sandbox runs no more: within the grace and two seconds on a sound engine. */
+  stop(ref: SandboxRef, graceMs: number): Promise<void>;
+  /** False: this process does not look after that run. */
+  deliverAnswers(runId: string): Promise<boolean>;
+  collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
+  /** Gives the sandbox its session's next message, and waits for the end of the turn. */
+  runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
+  /** Ends the turn of this message, or of whichever goes on in it; nothing where that has ended. */
+  interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
+  files: Pick<LiveFiles, 'store' | 'storeAll' | 'write'>;
+  /** The container, its socket, its folders. Harmless when they are gone. */
+  remove(ref: SandboxRef): Promise<void>;
+  /** Takes up what an earlier life of this host has left, and removes what nobody wants. */
+  resume(): Promise<void>;
+  /** Removes what is left of sandboxes whose runs have ended and whose containers are gone. */
+  sweep(): Promise<void>;
+  live(): SandboxRef[];
+  /** Detaches from everything; containers go on running. */
+  close(): Promise<void>;
+}
+
+export function createSupervisor(given: SupervisorDeps): Supervisor {
+  const held = createHeldSandboxes();
+  const turnstile = createKeyedMutex();
+  const deps: SandboxDeps = {
+    ...given,
+    storing: (runId, work) => turnstile.runExclusive(`files/${runId}`, work),
+  };
+  const files = createLiveFiles(deps, held, turnstile);
+  const closing = new AbortController();
+  const home: Home = { deps, held, turnstile, files, closing: closing.signal };
+  const exits = deps.sandboxes.watchExits(({ runId }) => held.ofRun(runId)?.hintExit());
+  return {
+    start: (ref) => start(home, ref),
+    follow: (ref, signal) => follow(home, ref, signal),
+    stop: (ref, graceMs) => stop(home, ref, graceMs),
+    async deliverAnswers(runId) {
+      const sandbox = held.ofRun(runId);
+      if (!sandbox?.isLive()) return false;
+      await sandbox.deliverAnswers();
+      return true;
+    },
+    collect: files.collect,
+    runTurn: (ref, signal) => runTurn(home, ref, signal),
+    interrupt: (ref, messageId) => interrupt(home, ref, messageId),
+    files,
+    remove: (ref) => remove(home, ref),
+    resume: () => resumeSandboxes(deps, (ref) => attach(home, ref)),
+    sweep: () => sweep(home),
+    live: () =>
+      held
+        .all()
+        .filter((sandbox) => sandbox.isLive())
+        .map((sandbox) => sandbox.ref),
+    async close() {
+      closing.abort(new SandboxLetGo('this process is shutting down'));
+      exits.close();
+      await turnstile.drain();
+      await Promise.all(held.all().map((sandbox) => sandbox.close()));
+    },
+  };
+}
+
+interface Home {
+  deps: SandboxDeps;
+  held: HeldSandboxes;
+  turnstile: KeyedMutex;
+  files: LiveFiles;
+  /** Aborted when nothing more is taken up: who would let go of it again? */
+  closing: AbortSignal;
+}
+
+function start(home: Home, ref: SandboxRef): Promise<'started' | 'over'> {
+  const { deps, held, turnstile, closing } = home;
+  return turnstile.runExclusive(ref.runId, async () => {
+    if (held.find(ref) !== null) return 'started';
+    try {
+      closing.throwIfAborted();
+      await held.release(ref.runId);
+      const started = await startSandbox(deps, ref);
+      if (started === 'over') return 'over';
+      held.hold(started);
+      return 'started';
+    } catch (error) {
+      throw startErrorOf(error);
+    }
+  });
+}
+
+/** An end instead of a sandbox where the run has ended already. */
+function attach({ deps, held, turnstile, closing }: Home, ref: SandboxRef) {
+  return turnstile.runExclusive(ref.runId, async (): Promise<LiveSandbox | SandboxEnd> => {
+    const known = held.find(ref);
+    if (known !== null) return known;
+    closing.throwIfAborted();
+    await held.release(ref.runId);
+    const adoption = await adoptSandbox(deps, ref);
+    return adoption.outcome === 'ended' ? adoption.end : held.hold(adoption.sandbox);
+  });
+}
+
+async function follow(home: Home, ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd> {
+  signal.throwIfAborted();
+  const found = await attach(home, ref);
+  return 'ended' in found ? orAbort(found.ended, signal) : found;
+}
+
+async function runTurn(home: Home, ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome> {
+  signal.throwIfAborted();
+  const found = await attach(home, ref);
+  if (!('ended' in found) || found.session === null || !found.isLive()) return { outcome: 'over' };
+  return orAbort(found.session.runTurn(home.files.prepare), signal);
+}
+
+/** One that is being taken up is waited for: its turn goes on. */
+async function interrupt(home: Home, ref: SandboxRef, messageId: string | null): Promise<void> {
+  const sandbox = await findSoon(home, ref);
+  await sandbox?.session?.interrupt(messageId);
+}
+
+/** What is being started or taken up at the moment is there after that. */
+const findSoon = async ({ held, turnstile }: Home, ref: SandboxRef): Promise<LiveSandbox | null> =>
+  held.find(ref) ?? turnstile.runExclusive(ref.runId, async () => held.find(ref));
+
+/** What is being started is waited for: it sees the recorded cause, or is there to be stopped. */
+async function stop(home: Home, ref: SandboxRef, graceMs: number): Promise<void> {
+  const known = await findSoon(home, ref);
+  if (known !== null) return known.stop(graceMs);
+  const container = await findContainer(home.deps, ref);
+  if (container?.state !== 'running' && container?.state !== 'paused') return;
+  const found = await attach(home, ref);
+  if ('ended' in found) await found.stop(graceMs);
+}
+
+function remove({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<void> {
+  return turnstile.runExclusive(ref.runId, async () => {
+    const sandbox = held.ofRun(ref.runId);
+    const isAnother = sandbox !== null && sandbox.ref.generation !== ref.generation;
+    if (!isAnother) await held.release(ref.runId);
+    // A list that is just being stored must not lose what is removed meanwhile.
+    const gone = () => removeSandbox(deps, ref, { keepSocket: isAnother });
+    await deps.storing(ref.runId, gone);
+    if (!isAnother) await deps.frameStream.expire(ref.runId);
+  });
+}
+
+async function sweep(home: Home): Promise<void> {
+  const { folders, isLeft } = await findLeavings(home.deps);
+  for (const { ref } of home.held.all()) if (isLeft(ref)) await remove(home, ref);
+  await removeFolders(home.deps, folders);
+}
+
+async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let leave: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}

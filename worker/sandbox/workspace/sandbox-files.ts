@@ -1,0 +1,113 @@
+import type { GivenFile, HostCallPayload, HostCallResult } from '../../../core/host-request.ts';
+import { coalesce } from '../../../lib/async/coalesce.ts';
+import type { KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
+import type { SnapshotOf } from '../../../systems/postgres/files/file-store.ts';
+import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
+import type { HeldSandboxes } from '../registry.ts';
+import { foldersOf } from '../sandbox-paths.ts';
+import { collectWorkspace } from './snapshot.ts';
+import { storeFile } from './store-file.ts';
+import { type Written, writeFiles } from './write-files.ts';
+
+/** What can be done with the files of a sandbox while its agent is at work in them. */
+export interface LiveFiles {
+  store(runId: string, path: string): Promise<HostCallResult<'store_file'>>;
+  storeAll(runId: string): Promise<HostCallResult<'store_files'>>;
+  write(
+    runId: string,
+    files: HostCallPayload<'write_files'>['files'],
+  ): Promise<HostCallResult<'write_files'>>;
+  /**
+   * Puts all that waits for the turn of this message in its place. Answers what cannot be: it waits no
+   * longer. Safe to repeat.
+   */
+  prepare(held: HeldSession, messageId: string): Promise<Misplaced[]>;
+  /** The last word on a run's files: whatever else stores them comes before it, or not at all. */
+  collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
+}
+
+export interface Misplaced {
+  path: string;
+  reason: string;
+}
+
+const filesAtOnce = 100;
+
+export function createLiveFiles(
+  deps: SandboxDeps,
+  held: Pick<HeldSandboxes, 'ofRun'>,
+  turnstile: KeyedMutex,
+): LiveFiles {
+  const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
+  const liveRef = (runId: string): SnapshotOf | null => {
+    const sandbox = held.ofRun(runId);
+    return sandbox?.isLive() ? sandbox.held : null;
+  };
+  const collect = (ref: SnapshotOf) => collectWorkspace(deps, { ref, root: rootOf(ref) });
+
+  const storeAll = coalesce((runId) =>
+    deps.storing(runId, async (): Promise<HostCallResult<'store_files'>> => {
+      const ref = liveRef(runId);
+      if (ref === null) return { outcome: 'gone' };
+      await collect(ref);
+      return { outcome: 'stored' };
+    }),
+  );
+
+  return {
+    storeAll,
+    prepare: (session, messageId) =>
+      turnstile.runExclusive(`write/${session.runId}`, () => prepare(deps, session, messageId)),
+    collect: (ref) => deps.storing(ref.runId, () => collect(ref)),
+    async store(runId, path) {
+      const ref = liveRef(runId);
+      return ref === null ? { outcome: 'gone' } : storeFile(deps.blobs, rootOf(ref), path);
+    },
+    write: (runId, files) =>
+      turnstile.runExclusive(`write/${runId}`, async () => {
+        const ref = liveRef(runId);
+        if (ref === null) return { outcome: 'gone' };
+        const written = await writeFiles(rootOf(ref), files, contentFrom(deps));
+        // One that ended meanwhile may have been collected without them.
+        return liveRef(runId) === null ? { outcome: 'gone' } : written;
+      }),
+  };
+}
+
+const contentFrom =
+  ({ blobs }: Pick<SupervisorDeps, 'blobs'>) =>
+  ({ sha256 }: GivenFile) =>
+    blobs.read(sha256);
+
+async function prepare(
+  deps: SupervisorDeps,
+  session: HeldSession,
+  messageId: string,
+): Promise<Misplaced[]> {
+  const { workspace } = foldersOf(deps.dataDir, session);
+  const misplaced: Misplaced[] = [];
+  for (;;) {
+    const waiting = await deps.turns.waitingFiles(session, messageId);
+    const some = waiting.slice(0, filesAtOnce);
+    if (some.length === 0) return misplaced;
+    const written = await writeFiles(workspace, some, contentFrom(deps));
+    if (written.outcome === 'refused') misplaced.push(written);
+    if ((await settle(deps, session, { files: some, written })) > 0) continue;
+    // Whoever has lost the lease would find the same for ever.
+    if (misplaced.length > 0) return misplaced;
+    throw new Error('the files are not this sandbox’s to settle');
+  }
+}
+
+/** How many wait no longer. */
+async function settle(
+  { turns }: Pick<SupervisorDeps, 'turns'>,
+  session: HeldSession,
+  { files, written }: { files: GivenFile[]; written: Written },
+): Promise<number> {
+  if (written.outcome === 'written') return turns.settleFiles(session, files);
+  const inTheWay = files.find(({ path }) => path === written.path);
+  return inTheWay ? turns.dropFile(session, inTheWay) : 0;
+}

@@ -1,0 +1,43 @@
+import type { Logger } from 'pino';
+import { retryUntilAborted } from '../../lib/async/sleep.ts';
+import type { SelfFence } from '../host/self-fence.ts';
+import type { RunningWorker } from './workers.ts';
+
+export interface TaskTaking {
+  poll(): Promise<RunningWorker>;
+  fence: Pick<SelfFence, 'holding' | 'lifted'>;
+  logger: Logger;
+}
+
+/**
+ * Asks for tasks until the signal, except while this host holds still: what it could not do is better
+ * left to others, to whom it is as silent then as one that is gone. Polling that has ended by itself
+ * begins again.
+ */
+export async function takeTasks(
+  { poll, fence, logger }: TaskTaking,
+  signal: AbortSignal,
+): Promise<void> {
+  const onFailure = (err: unknown, attempt: number): void =>
+    logger.warn({ err, attempt }, 'not_yet');
+  while (!signal.aborted) {
+    await fence.lifted(signal);
+    const worker = await retryUntilAborted(poll, { signal, onFailure }).catch(
+      unlessStopping(signal),
+    );
+    if (!worker) return;
+    logger.info('worker_ready');
+    const over = AbortSignal.any([signal, fence.holding()]);
+    over.addEventListener('abort', worker.stop, { once: true });
+    if (over.aborted) worker.stop();
+    await worker.stopped.catch((err: unknown) => logger.error({ err }, 'polling_ended'));
+  }
+}
+
+/** Whoever is told to stop gives up waiting, and that is no failure. */
+export function unlessStopping(signal: AbortSignal) {
+  return (error: unknown) => {
+    if (!signal.aborted) throw error;
+    return null;
+  };
+}
