@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { CannotGoOn } from '../dev/failure.ts';
+import { CannotGoOn } from '../dev/lib/setup-error.ts';
 
 export interface Wish {
   /** What to measure, by id; empty: all. */

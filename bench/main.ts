@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CannotGoOn, failWith } from '../dev/failure.ts';
-import { repository } from '../dev/folders.ts';
+import { repository } from '../dev/lib/folders.ts';
+import { CannotGoOn, failWith } from '../dev/lib/setup-error.ts';
 import { readArguments, type Wish } from './arguments.ts';
 import { type Comparison, compare, type Iteration } from './measure/compare.ts';
 import type { Target } from './measure/scenario.ts';

@@ -1,3 +1,3 @@
 import { runTypeScript } from './bootstrap.mjs';
 
-await runTypeScript('bench');
+await runTypeScript('../bench/run-on-stack');

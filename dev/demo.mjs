@@ -1,3 +1,3 @@
 import { runTypeScript } from './bootstrap.mjs';
 
-await runTypeScript('demo');
+await runTypeScript('demo/main');

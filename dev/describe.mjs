@@ -1,3 +1,3 @@
 import { runTypeScript } from './bootstrap.mjs';
 
-await runTypeScript('describe');
+await runTypeScript('docs-gen/main');

@@ -1,3 +1,3 @@
 import { runTypeScript } from './bootstrap.mjs';
 
-await runTypeScript('setup-gvisor');
+await runTypeScript('stack/setup-gvisor');

@@ -1,3 +1,3 @@
 import { runTypeScript } from './bootstrap.mjs';
 
-await runTypeScript('start');
+await runTypeScript('stack/start');

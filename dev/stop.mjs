@@ -1,3 +1,3 @@
 import { runTypeScript } from './bootstrap.mjs';
 
-await runTypeScript('stop');
+await runTypeScript('stack/stop');

@@ -1,3 +1,3 @@
 import { runTypeScript } from './bootstrap.mjs';
 
-await runTypeScript('test-faults');
+await runTypeScript('test-runner/faults');

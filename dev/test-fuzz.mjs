@@ -1,3 +1,3 @@
 import { runTypeScript } from './bootstrap.mjs';
 
-await runTypeScript('test-fuzz');
+await runTypeScript('test-runner/fuzz');

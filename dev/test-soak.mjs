@@ -1,3 +1,3 @@
 import { runTypeScript } from './bootstrap.mjs';
 
-await runTypeScript('test-soak');
+await runTypeScript('test-runner/soak');

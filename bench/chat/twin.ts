@@ -4,7 +4,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OfflineModel } from '../../dev/offline-model/server.ts';
+import type { OfflineModel } from '../../offline-model/server.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 import { messageLine } from '../../worker/sandbox/input/agent-input.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Container } from 'dockerode';
 import { limits } from '../../core/limits.ts';
-import type { OfflineModel } from '../../dev/offline-model/server.ts';
+import type { OfflineModel } from '../../offline-model/server.ts';
 import { containerSpec, nanoCpus } from '../../systems/docker/container-spec.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
 import type { SandboxSpec } from '../../systems/docker/sandbox-spec.ts';

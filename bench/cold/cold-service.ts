@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OfflineModel } from '../../dev/offline-model/server.ts';
+import type { OfflineModel } from '../../offline-model/server.ts';
 import { type Service, startService } from '../../test/support/service.ts';
 import type { Sample } from '../measure/scenario.ts';
 import { coldPrompt, isInit, saysText } from './first-text.ts';

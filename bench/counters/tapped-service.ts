@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../dev/ports.ts';
+import { freePort } from '../../dev/stack/ports.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
 import { type Service, startService } from '../../test/support/service.ts';

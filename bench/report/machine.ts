@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { callEngine } from '../../dev/engine-api.ts';
-import { repository } from '../../dev/folders.ts';
-import { findTemporal } from '../../dev/parts/temporal-binary.ts';
-import { run } from '../../dev/run.ts';
+import { repository } from '../../dev/lib/folders.ts';
+import { run } from '../../dev/lib/run-command.ts';
+import { callEngine } from '../../dev/stack/engine-api.ts';
+import { findTemporal } from '../../dev/stack/servers/temporal-binary.ts';
 import { createPool } from '../../systems/postgres/client/pool.ts';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { byHand } from '../by-hand.ts';
-import { CannotGoOn } from '../failure.ts';
-import { say } from '../progress.ts';
+import { say } from '../lib/progress.ts';
+import { CannotGoOn } from '../lib/setup-error.ts';
+import { byHand } from '../stack/command-hint.ts';
 
 /** The service over HTTP, used as its clients use it. */
 export interface Api {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { byHand } from '../by-hand.ts';
-import { repository } from '../folders.ts';
-import { say } from '../progress.ts';
-import { run } from '../run.ts';
-import type { ServiceEnv } from '../service-env.ts';
+import { repository } from '../lib/folders.ts';
+import { say } from '../lib/progress.ts';
+import { run } from '../lib/run-command.ts';
+import { byHand } from '../stack/command-hint.ts';
+import type { ServiceEnv } from '../stack/service-env.ts';
 
 export interface DemoFlow {
   flowId: string;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { createPool } from '../../systems/postgres/client/pool.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
-import type { ServiceEnv } from '../service-env.ts';
+import type { ServiceEnv } from '../stack/service-env.ts';
 
 export async function workflowIdOf(env: ServiceEnv, runId: string): Promise<string> {
   const pool = createPool(env.DATABASE_URL ?? '', { applicationName: 'demo', max: 1 });

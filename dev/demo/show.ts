@@ -1,6 +1,6 @@
-import { byHand, upByHand } from '../by-hand.ts';
-import { say } from '../progress.ts';
-import type { ServiceEnv } from '../service-env.ts';
+import { say } from '../lib/progress.ts';
+import { byHand, upByHand } from '../stack/command-hint.ts';
+import type { ServiceEnv } from '../stack/service-env.ts';
 import { type Api, dataOf } from './api.ts';
 import { type DemoFlow, webhookSecretOf } from './make-flow.ts';
 import { workflowIdOf } from './operator.ts';

@@ -1,4 +1,4 @@
-import { say } from '../progress.ts';
+import { say } from '../lib/progress.ts';
 
 export function title(text: string): void {
   say(`\n── ${text}`);

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Authority } from '../parts/authority.ts';
+import type { Authority } from '../stack/servers/authority.ts';
 
 const toleranceSeconds = 300;
 const bodyMaxBytes = 1024 * 1024;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { streamEvents } from '../../core/frame.ts';
-import { repository } from '../../dev/folders.ts';
+import { repository } from '../../dev/lib/folders.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { caller } from './call.ts';
 import { openLog } from './log-writer.ts';

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../api/app-types.ts';
 import { errorStatuses } from '../../api/errors.ts';
 import { streamEvents } from '../../core/frame.ts';
-import { buildBareApi } from '../../dev/description/bare-api.ts';
-import { makeDocuments } from '../../dev/description/documents.ts';
+import { makeDocuments } from '../../dev/docs-gen/documents.ts';
+import { buildBareApi } from '../../dev/docs-gen/stub-api.ts';
 
 const publicUrl = 'https://runs.example.test';
 let app: App;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { repository } from '../../dev/folders.ts';
+import { repository } from '../../dev/lib/folders.ts';
 import { openApiWorld } from './api-world.ts';
 
 const run = promisify(execFile);

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Comparison } from '../../bench/measure/compare.ts';
-import { repository } from '../../dev/folders.ts';
+import { repository } from '../../dev/lib/folders.ts';
 import { stackEnv } from '../support/stack-env.ts';
 
 const runsCounted = 5;

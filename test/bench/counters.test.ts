@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createDockerCounter } from '../../bench/counters/docker-counter.ts';
 import { createPostgresCounter } from '../../bench/counters/postgres-counter.ts';
 import { openTap } from '../../bench/counters/tap.ts';
-import { freePort } from '../../dev/ports.ts';
+import { freePort } from '../../dev/stack/ports.ts';
 import { createPool } from '../../systems/postgres/client/pool.ts';
 import { createTestDatabase } from '../support/database.ts';
 

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../../dev/ports.ts';
+import { freePort } from '../../dev/stack/ports.ts';
 import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { ApiWorld } from '../api/api-world.ts';

@@ -6,7 +6,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keyPairIn, makeHostCertificate } from '../../deploy/hosts/certificates.ts';
-import { run } from '../../dev/run.ts';
+import { run } from '../../dev/lib/run-command.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import {
   type Access,

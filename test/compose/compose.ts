@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run } from '../../dev/run.ts';
+import { run } from '../../dev/lib/run-command.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 
 const { COMPOSE_CLONE = '', COMPOSE_AUTHORITY = '' } = process.env;

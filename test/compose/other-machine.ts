@@ -5,10 +5,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFreshClone } from '../../dev/compose/fresh-clone.ts';
-import { pingEngine } from '../../dev/engine-api.ts';
-import { repository } from '../../dev/folders.ts';
-import { run } from '../../dev/run.ts';
+import { repository } from '../../dev/lib/folders.ts';
+import { run } from '../../dev/lib/run-command.ts';
+import { pingEngine } from '../../dev/stack/engine-api.ts';
+import { makeFreshClone } from '../../dev/test-runner/compose/fresh-clone.ts';
 import { clone, type docker, until } from './compose.ts';
 import type { Caller, Heard } from './knock.ts';
 

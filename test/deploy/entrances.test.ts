@@ -24,10 +24,10 @@ import { hostNames, placesBelow, putOnList } from '../../deploy/hosts/allowlist.
 import { keyPairIn, makeHostCertificate } from '../../deploy/hosts/certificates.ts';
 import { type Stores, tellEntrances } from '../../deploy/hosts/ingress.ts';
 import { obey } from '../../deploy/hosts/main-command.ts';
-import { postgresBinaries } from '../../dev/parts/postgres-binaries.ts';
-import { ensureCluster } from '../../dev/parts/postgres-cluster.ts';
-import { freePort } from '../../dev/ports.ts';
-import { run } from '../../dev/run.ts';
+import { run } from '../../dev/lib/run-command.ts';
+import { freePort } from '../../dev/stack/ports.ts';
+import { postgresBinaries } from '../../dev/stack/servers/postgres-binaries.ts';
+import { ensureCluster } from '../../dev/stack/servers/postgres-cluster.ts';
 
 const program = join(import.meta.dirname, '../../deploy/hosts/prepare.ts');
 const tsx = join(import.meta.dirname, '../../node_modules/tsx/dist/cli.mjs');

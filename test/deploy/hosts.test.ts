@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hostNames, placesBelow, putOnList, takeOffList } from '../../deploy/hosts/allowlist.ts';
 import { type FirstMachine, makeBundle } from '../../deploy/hosts/bundle.ts';
 import { keyPairIn, makeHostCertificate } from '../../deploy/hosts/certificates.ts';
-import { run } from '../../dev/run.ts';
+import { run } from '../../dev/lib/run-command.ts';
 
 const program = join(import.meta.dirname, '../../deploy/hosts/prepare.ts');
 const tsx = join(import.meta.dirname, '../../node_modules/tsx/dist/cli.mjs');

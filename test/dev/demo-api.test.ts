@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createApi } from '../../dev/demo/api.ts';
-import { CannotGoOn } from '../../dev/failure.ts';
+import { CannotGoOn } from '../../dev/lib/setup-error.ts';
 import { useTenant } from '../api/use-api.ts';
 
 const { world, api, tenant } = useTenant();

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { foldersOf, repository } from '../../dev/folders.ts';
-import { asksForGvisorTests, gvisorTests } from '../../dev/gvisor-tests.ts';
-import { hashOf } from '../../dev/hash.ts';
-import { ensureGvisorEngine } from '../../dev/parts/gvisor-engine.ts';
+import { foldersOf, repository } from '../../dev/lib/folders.ts';
+import { hashOf } from '../../dev/lib/hash.ts';
+import { ensureGvisorEngine } from '../../dev/stack/servers/gvisor-engine.ts';
+import { asksForGvisorTests, gvisorTests } from '../../dev/test-runner/gvisor-tests.ts';
 import { type FakeEngine, startFakeEngine } from '../systems/docker/support/fake-engine.ts';
 
 let folder: string;
@@ -40,7 +40,7 @@ test('an engine that has gVisor as sandboxes need it is taken', async () => {
 });
 
 test('where it cannot run the reason is told, and nothing is started', async () => {
-  const sums = readFileSync(join(repository, 'dev/gvisor/go.sum'));
+  const sums = readFileSync(join(repository, 'dev/from-source/gvisor/go.sum'));
   const home = join(folder, `gvisor-${hashOf(sums)}`);
   mkdirSync(home);
   const script = '#!/bin/sh\necho "no ptrace here" >&2; exit 128\n';

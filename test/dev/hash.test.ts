@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { filesIn, hashOfFolder } from '../../dev/hash.ts';
+import { filesIn, hashOfFolder } from '../../dev/lib/hash.ts';
 
 let folder: string;
 

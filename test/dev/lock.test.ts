@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { alone, takeLock } from '../../dev/lock.ts';
+import { alone, takeLock } from '../../dev/stack/lock.ts';
 
 let folder: string;
 let file: string;
@@ -42,7 +42,7 @@ test('ten at once work one after the other', async () => {
 
 test('the lock of a killed process is free', async () => {
   const script = `
-    const { takeLock } = await import('./dev/lock.ts');
+    const { takeLock } = await import('./dev/stack/lock.ts');
     await takeLock(${JSON.stringify(file)});
     console.log('held');
     setInterval(() => {}, 1000);`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { namespacesBelow } from '../../dev/namespaces.ts';
+import { namespacesBelow } from '../../dev/lib/namespaces.ts';
 
 const mounts = [
   'overlay / overlay rw,relatime 0 0',

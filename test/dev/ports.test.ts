@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { freePort, keptPort } from '../../dev/ports.ts';
+import { freePort, keptPort } from '../../dev/stack/ports.ts';
 
 let folder: string;
 

@@ -5,8 +5,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { takeLock } from '../../dev/lock.ts';
-import { freePort } from '../../dev/ports.ts';
+import { takeLock } from '../../dev/stack/lock.ts';
+import { freePort } from '../../dev/stack/ports.ts';
 
 const repository = join(import.meta.dirname, '../..');
 

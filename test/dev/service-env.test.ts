@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readApiConfig } from '../../config/config.ts';
 import { readDoctorConfig } from '../../config/doctor-config.ts';
-import { serviceEnv, workerMetrics, writeStackFile } from '../../dev/service-env.ts';
+import { serviceEnv, workerMetrics, writeStackFile } from '../../dev/stack/service-env.ts';
 import { makeAuthority } from '../support/authority.ts';
 
 function stackEnv(model: { baseUrl: string | undefined; offline: boolean }) {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { hashOf } from '../../dev/hash.ts';
+import { hashOf } from '../../dev/lib/hash.ts';
 import { type FakeEngine, startFakeEngine } from '../systems/docker/support/fake-engine.ts';
 
 const repository = join(import.meta.dirname, '../..');
@@ -52,7 +52,7 @@ test.skipIf(process.getuid?.() !== 0)(
 );
 
 function standIn(script: string): string {
-  const sums = readFileSync(join(repository, 'dev/gvisor/go.sum'));
+  const sums = readFileSync(join(repository, 'dev/from-source/gvisor/go.sum'));
   const home = join(folder, `gvisor-${hashOf(sums)}`);
   mkdirSync(home);
   const program = join(home, 'runsc');

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import type { CliDeps } from '../../cli/deps.ts';
 import { createProgram } from '../../cli/program.ts';
-import { repository } from '../../dev/folders.ts';
+import { repository } from '../../dev/lib/folders.ts';
 import { codeIn, pageOf, pages, readSource } from './pages.ts';
 
 const code = pages.flatMap(codeIn);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '../../dev/folders.ts';
+import { repository } from '../../dev/lib/folders.ts';
 
 export interface Page {
   /** From the top of the tree. */

@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { stopOwnParts } from '../../dev/own-parts.ts';
+import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
 import { comesBack } from './support/comes-back.ts';
 import {
   freshOwnParts,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { stopOwnParts } from '../../dev/own-parts.ts';
+import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
 import { comesBack } from './support/comes-back.ts';
 import { framesOfPart, letGoOn } from './support/flood.ts';
 import { freshOwnParts, type OwnPart, ownPostgres, ownTemporal } from './support/own-parts.ts';

@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostTimes } from '../../core/host-times.ts';
-import { callEngine } from '../../dev/engine-api.ts';
-import { stopOwnParts } from '../../dev/own-parts.ts';
+import { callEngine } from '../../dev/stack/engine-api.ts';
+import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';

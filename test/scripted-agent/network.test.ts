@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startOfflineModel } from '../../dev/offline-model/server.ts';
+import { startOfflineModel } from '../../offline-model/server.ts';
 import { newFolder, runAgent } from './agent-process.ts';
 import { script, textsOf } from './lines.ts';
 

@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { filesIn, hashOf, hashOfFolder } from '../../dev/hash.ts';
+import { filesIn, hashOf, hashOfFolder } from '../../dev/lib/hash.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const sources = [

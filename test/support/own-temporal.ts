@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Connection } from '@temporalio/client';
-import { findTemporal } from '../../dev/parts/temporal-binary.ts';
-import { freePort } from '../../dev/ports.ts';
+import { freePort } from '../../dev/stack/ports.ts';
+import { findTemporal } from '../../dev/stack/servers/temporal-binary.ts';
 
 export interface OwnTemporal {
   address: string;

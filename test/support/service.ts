@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type OfflineModel, startOfflineModel } from '../../dev/offline-model/server.ts';
-import { freePort } from '../../dev/ports.ts';
+import { freePort } from '../../dev/stack/ports.ts';
+import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freePort } from '../../dev/ports.ts';
+import { freePort } from '../../dev/stack/ports.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { Answer, RunRecord } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type OfflineModel, startOfflineModel } from '../../dev/offline-model/server.ts';
+import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
 import { openStream } from '../api/sse-client.ts';
 import { script } from '../scripted-agent/lines.ts';
 import { firstLink, type OperatorCall, signInBy } from '../support/operator-client.ts';

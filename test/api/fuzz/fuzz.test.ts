@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Node } from '../../../api/openapi/json-tree.ts';
-import { buildBareApi } from '../../../dev/description/bare-api.ts';
+import { buildBareApi } from '../../../dev/docs-gen/stub-api.ts';
 import { type ApiWorld, openApiWorld } from '../api-world.ts';
 import { rawCall } from '../raw-call.ts';
 import { assertAnswers, atOnce, sentAgain } from './assert-answers.ts';

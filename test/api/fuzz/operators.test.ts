@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { type ZodType, z } from 'zod';
 import type { RouteEntry } from '../../../api/http/route-table.ts';
 import { isNode, type Node, nodeIn } from '../../../api/openapi/json-tree.ts';
-import { buildBareApi } from '../../../dev/description/bare-api.ts';
+import { buildBareApi } from '../../../dev/docs-gen/stub-api.ts';
 import { publicUrl } from '../api-world.ts';
 import { caller } from '../call.ts';
 import { cookieOf } from '../operators/operator-client.ts';

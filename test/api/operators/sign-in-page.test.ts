@@ -3,7 +3,7 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { signInLink } from '../../../core/sign-in.ts';
-import { freePort } from '../../../dev/ports.ts';
+import { freePort } from '../../../dev/stack/ports.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { type ApiWorld, openApiWorld } from '../api-world.ts';
 

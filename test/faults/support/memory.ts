@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../dev/ports.ts';
+import { freePort } from '../../../dev/stack/ports.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
 import { countObjects, type ObjectCounts } from './heap-snapshot.ts';
 import { inspectorOf } from './inspector.ts';

@@ -2,17 +2,20 @@
 // of their own among the stacks', so that whatever a killed test leaves behind is found and ended.
 
 import { rmSync } from 'node:fs';
-import { stopBackground } from '../../../dev/background.ts';
-import type { RuntimeEntry } from '../../../dev/engine-api.ts';
-import { ownPartsFolders, stopOwnParts } from '../../../dev/own-parts.ts';
-import { ensurePostgres } from '../../../dev/parts/postgres.ts';
+import { stopBackground } from '../../../dev/stack/daemon.ts';
+import type { RuntimeEntry } from '../../../dev/stack/engine-api.ts';
+import { ensurePostgres } from '../../../dev/stack/servers/postgres.ts';
 import {
   copyImage,
   ensurePrivateEngine,
   stopPrivateEngine,
-} from '../../../dev/parts/private-engine.ts';
-import { ensureRedis } from '../../../dev/parts/redis.ts';
-import { ensureTemporalServer, stopTemporalServer } from '../../../dev/parts/temporal-server.ts';
+} from '../../../dev/stack/servers/private-engine.ts';
+import { ensureRedis } from '../../../dev/stack/servers/redis.ts';
+import {
+  ensureTemporalServer,
+  stopTemporalServer,
+} from '../../../dev/stack/servers/temporal-server.ts';
+import { ownPartsFolders, stopOwnParts } from '../../../dev/test-runner/fault-test-servers.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 
 /** One of them. Its address stays the same over all its lives. */

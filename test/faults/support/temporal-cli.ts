@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { findTemporal } from '../../../dev/parts/temporal-binary.ts';
+import { findTemporal } from '../../../dev/stack/servers/temporal-binary.ts';
 
 const run = promisify(execFile);
 

@@ -3,12 +3,12 @@
 
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRoot } from '../../../dev/folders.ts';
-import { ownPartsFolders } from '../../../dev/own-parts.ts';
-import { ensurePostgres } from '../../../dev/parts/postgres.ts';
-import { ensureRedis } from '../../../dev/parts/redis.ts';
-import { ensureTemporalServer } from '../../../dev/parts/temporal-server.ts';
-import { unprivilegedUser } from '../../../dev/users.ts';
+import { isRoot } from '../../../dev/lib/folders.ts';
+import { unprivilegedUser } from '../../../dev/lib/users.ts';
+import { ensurePostgres } from '../../../dev/stack/servers/postgres.ts';
+import { ensureRedis } from '../../../dev/stack/servers/redis.ts';
+import { ensureTemporalServer } from '../../../dev/stack/servers/temporal-server.ts';
+import { ownPartsFolders } from '../../../dev/test-runner/fault-test-servers.ts';
 import { type Certified, makeAuthority, type TestAuthority } from '../../support/authority.ts';
 import { type TlsSettings, tlsSettings } from '../../support/tls-settings.ts';
 

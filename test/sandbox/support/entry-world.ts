@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxConfig } from '../../../core/sandbox.ts';
-import { freePort } from '../../../dev/ports.ts';
+import { freePort } from '../../../dev/stack/ports.ts';
 import { type Places, type Times, times } from '../../../sandbox/entry/constants.ts';
 import { type Entry, startEntry } from '../../../sandbox/entry/entry.ts';
 import { type FakeHost, fakeHost } from './fake-host.ts';

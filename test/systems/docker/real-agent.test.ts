@@ -3,7 +3,7 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { agentCommand } from '../../../core/agent-command.ts';
-import { type OfflineModel, startOfflineModel } from '../../../dev/offline-model/server.ts';
+import { type OfflineModel, startOfflineModel } from '../../../offline-model/server.ts';
 import { dockerWorld } from './support/world.ts';
 
 // A processor shared with many others can make the agent's boot long.

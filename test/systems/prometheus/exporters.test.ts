@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../../../dev/ports.ts';
+import { freePort } from '../../../dev/stack/ports.ts';
 import { exportFleet, type FleetNumbers } from '../../../systems/prometheus/fleet-metrics.ts';
 import { createLogMetrics } from '../../../systems/prometheus/log-metrics.ts';
 import { exportParts } from '../../../systems/prometheus/part-metrics.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { freePort } from '../../../dev/ports.ts';
+import { freePort } from '../../../dev/stack/ports.ts';
 import { createTemporal, type Temporal } from '../../../systems/temporal/client.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 

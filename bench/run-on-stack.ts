@@ -1,0 +1,23 @@
+// The service against its limits, on a stack of its own, one bench at a time: two at once would measure
+// each other. Ends with exit code 1 where a target is missed. What it is asked for is read before
+// anything is started.
+
+import { join } from 'node:path';
+import { repository } from '../dev/lib/folders.ts';
+import { failWith } from '../dev/lib/setup-error.ts';
+import { onFreshStack } from '../dev/test-runner/test-stack-runner.ts';
+import { show } from '../dev/test-runner/test-steps.ts';
+import { readArguments } from './arguments.ts';
+import { knownIds } from './targets.ts';
+
+const program = join(repository, 'bench/main.ts');
+
+await bench(process.argv.slice(2)).catch(failWith);
+
+async function bench(asked: string[]): Promise<void> {
+  readArguments(asked, knownIds);
+  const code = await onFreshStack('bench', ({ env, signal }) =>
+    show(process.execPath, ['--import', 'tsx', program, ...asked], { env, signal }),
+  );
+  process.exitCode = code === 0 ? 0 : 1;
+}

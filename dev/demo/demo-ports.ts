@@ -1,0 +1,37 @@
+// The ports a reader types. They are the same every time, so somebody else may have them: that is
+// said before anything is installed or built.
+
+import type { Folders } from '../lib/folders.ts';
+import { CannotGoOn } from '../lib/setup-error.ts';
+import { isRunning } from '../stack/daemon.ts';
+import { isFree } from '../stack/ports.ts';
+
+export interface DemoPorts {
+  api: number;
+  grpc: number;
+  ui: number;
+}
+
+export async function demoPorts(folders: Folders): Promise<DemoPorts> {
+  const { TEMPORAL_ADDRESS } = process.env;
+  const take = (part: string, variable: string, usual: number) =>
+    takePort(isRunning(folders, part), variable, usual);
+  const api = await take('api', 'FLOWRUN_API_PORT', 8080);
+  if (TEMPORAL_ADDRESS) return { api, grpc: 0, ui: 0 };
+  return {
+    api,
+    grpc: await take('temporal', 'FLOWRUN_TEMPORAL_PORT', 7233),
+    ui: await take('temporal', 'FLOWRUN_TEMPORAL_UI_PORT', 8233),
+  };
+}
+
+async function takePort(isOurs: boolean, variable: string, usual: number): Promise<number> {
+  const port = Number(process.env[variable] ?? usual);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new CannotGoOn(`${variable} is ${process.env[variable]}, which is no port.`);
+  }
+  if (isOurs || (await isFree(port))) return port;
+  throw new CannotGoOn(
+    `Port ${port} is taken by another program. Set ${variable} to a port that is free.`,
+  );
+}

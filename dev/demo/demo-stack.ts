@@ -1,0 +1,42 @@
+// The stack that `npm run demo` and `npm start` bring up and `npm run stop` ends.
+
+import { type Folders, foldersOf } from '../lib/folders.ts';
+import { say } from '../lib/progress.ts';
+import { all } from '../lib/settle-all.ts';
+import { byHand } from '../stack/command-hint.ts';
+import { ensureOutside, type Outside } from '../stack/dependencies.ts';
+import { withStackLock } from '../stack/lock.ts';
+import { ensureModel, type Model } from '../stack/servers/model.ts';
+import { ensureService } from '../stack/service.ts';
+import { type ServiceEnv, serviceEnv, writeStackFile } from '../stack/service-env.ts';
+import { type DemoPorts, demoPorts } from './demo-ports.ts';
+
+export interface DemoStack {
+  folders: Folders;
+  env: ServiceEnv;
+  outside: Outside;
+  model: Model;
+}
+
+export const demoName = 'demo';
+
+export function ensureDemoStack(): Promise<DemoStack> {
+  const folders = foldersOf(demoName);
+  return withStackLock(demoName, async () => {
+    const ports = await demoPorts(folders);
+    try {
+      return await bringUp(folders, ports);
+    } catch (error) {
+      say(`\nWhat has been started stays up for the next try; ${byHand('npm run stop')} ends it.`);
+      throw error;
+    }
+  });
+}
+
+async function bringUp(folders: Folders, ports: DemoPorts): Promise<DemoStack> {
+  const [outside, model] = await all([ensureOutside(folders, ports), ensureModel(folders)]);
+  const env = serviceEnv(folders, { instance: demoName, apiPort: ports.api, outside, model });
+  writeStackFile(folders, env);
+  await ensureService(folders, env);
+  return { folders, env, outside, model };
+}

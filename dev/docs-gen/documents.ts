@@ -1,0 +1,35 @@
+// What the service says of itself, as the files that are committed.
+
+import { join } from 'node:path';
+import { repository } from '../lib/folders.ts';
+import { makeLimits } from './limits.ts';
+import { makeCollection } from './postman.ts';
+import { makeSettings } from './settings.ts';
+import { buildBareApi } from './stub-api.ts';
+
+export interface GeneratedDocument {
+  path: string;
+  text: string;
+}
+
+/** Where the API is unless somebody says otherwise. */
+const publicUrl = 'http://127.0.0.1:8080';
+
+export async function makeDocuments(): Promise<GeneratedDocument[]> {
+  const app = await buildBareApi(publicUrl);
+  const description = app.swagger();
+  await app.close();
+  return [
+    written('api/openapi.json', asJson(description)),
+    written('api/postman.json', asJson(await makeCollection(description))),
+    written('docs/settings.md', makeSettings()),
+    written('docs/limits.md', makeLimits()),
+  ];
+}
+
+const written = (path: string, text: string): GeneratedDocument => ({
+  path: join(repository, path),
+  text,
+});
+
+const asJson = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;

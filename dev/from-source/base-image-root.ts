@@ -1,0 +1,80 @@
+// What node:24-bookworm-slim holds, put together from its sources: Debian by debootstrap, Node's
+// binary and npm from the npm registry, pinned by hash in dev/from-source/base-image.
+
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { installPackages } from '../lib/apt.ts';
+import { needRoomToBuild } from '../lib/disk.ts';
+import { cacheFolder, repository } from '../lib/folders.ts';
+import { findOnPath, run } from '../lib/run-command.ts';
+
+const suite = 'bookworm';
+const mirror = 'http://deb.debian.org/debian';
+const sources = [
+  `deb ${mirror} ${suite} main`,
+  `deb ${mirror} ${suite}-updates main`,
+  `deb ${mirror}-security ${suite}-security main`,
+];
+
+/** Makes the archive whole or not at all. */
+export async function buildRootFolder(file: string, now: (doing: string) => void): Promise<void> {
+  needRoomToBuild(cacheFolder(), 'building the base image');
+  const root = join(cacheFolder(), 'base-image.part');
+  await clear(root);
+  mkdirSync(root, { mode: 0o755 });
+  try {
+    await putDebian(join(root, 'files'), now);
+    await putNode(join(root, 'files'), join(root, 'npm'), now);
+    now('packing it');
+    await run('tar', ['--numeric-owner', '-C', join(root, 'files'), '-cf', `${file}.part`, '.']);
+    renameSync(`${file}.part`, file);
+  } finally {
+    await clear(root);
+  }
+}
+
+/** A debootstrap that was cut off leaves the kernel's file systems mounted inside. */
+async function clear(root: string): Promise<void> {
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
+  const inside = mounts.map((line) => line.split(' ')[1] ?? '').filter((at) => at.startsWith(root));
+  for (const at of inside.reverse()) await run('umount', ['--lazy', at]);
+  rmSync(root, { recursive: true, force: true });
+}
+
+async function putDebian(root: string, now: (doing: string) => void): Promise<void> {
+  const place = ['/usr/sbin'];
+  if (findOnPath('debootstrap', place) === undefined) await installPackages(['debootstrap'], now);
+  const program = findOnPath('debootstrap', place) ?? 'debootstrap';
+  now('unpacking Debian');
+  await run(program, ['--variant=minbase', '--include=ca-certificates', suite, root, mirror]);
+  writeFileSync(join(root, 'etc/apt/sources.list'), `${sources.join('\n')}\n`);
+  now('bringing Debian up to date');
+  const update = 'apt-get -q update && apt-get -qy dist-upgrade && apt-get clean';
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
+  await run('chroot', [root, 'sh', '-c', `${update} && useradd -m -u 1000 -s /bin/bash node`], {
+    env,
+  });
+  rmSync(join(root, 'var/lib/apt/lists'), { recursive: true });
+  rmSync(join(root, 'etc/resolv.conf'), { force: true });
+}
+
+async function putNode(root: string, work: string, now: (doing: string) => void): Promise<void> {
+  now('fetching Node');
+  cpSync(join(repository, 'dev/from-source/base-image'), work, { recursive: true });
+  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: work });
+  const modules = join(work, 'node_modules');
+  const local = join(root, 'usr/local');
+  cpSync(join(modules, `node-linux-${process.arch}/bin/node`), join(local, 'bin/node'));
+  cpSync(join(modules, 'npm'), join(local, 'lib/node_modules/npm'), { recursive: true });
+  for (const name of ['npm', 'npx']) {
+    symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(local, 'bin', name));
+  }
+}

@@ -1,0 +1,148 @@
+// Processes that outlive the command that started them. A pid file names the process by its id and
+// its start time, so that an id the kernel has given to somebody else is never taken for ours.
+
+import { spawn } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Folders } from '../lib/folders.ts';
+import { ends } from '../lib/run-command.ts';
+import { CannotGoOn } from '../lib/setup-error.ts';
+
+export interface Background {
+  name: string;
+  command: string;
+  args: string[];
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+  /** What it was made of, told again by `isRunning`: another one means it has to be started anew. */
+  fingerprint?: string;
+  /** Asked every 100 ms until it is true; the process is ended when it never becomes so. */
+  ready: () => Promise<boolean>;
+  readyWithinMs?: number;
+}
+
+export type Where = Pick<Folders, 'logs' | 'pids'>;
+
+/** Starts a process and returns once it is ready; what it said is in `<logs>/<name>.log`. */
+export async function startBackground(where: Where, what: Background): Promise<void> {
+  const logFile = join(where.logs, `${what.name}.log`);
+  if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`);
+  const log = openSync(logFile, 'a', 0o600);
+  const { name, command, args, fingerprint, ready, readyWithinMs = 60_000, ...how } = what;
+  const child = spawn(command, args, { ...how, detached: true, stdio: ['ignore', log, log] });
+  closeSync(log);
+  let ended: string | undefined;
+  child.once('error', (error) => {
+    ended = error.message;
+  });
+  child.once('exit', (code, signal) => {
+    ended = `it ended with ${code ?? signal}`;
+  });
+  child.unref();
+  if (child.pid !== undefined) writePid(pidFile(where, name), child.pid, fingerprint);
+  const deadline = Date.now() + readyWithinMs;
+  for (;;) {
+    const isReady = await ready();
+    if (isReady && ended === undefined) return;
+    if (Date.now() > deadline) ended ??= `not ready after ${readyWithinMs} ms`;
+    if (ended !== undefined) {
+      const words = `${name} did not start: ${ended}\n${ends(readFileSync(logFile, 'utf8'))}`;
+      await stopBackground(where, name);
+      throw new CannotGoOn(words);
+    }
+    await sleep(100);
+  }
+}
+
+export function isRunning(where: Where, name: string, fingerprint?: string): boolean {
+  if (livingPid(where, name) === undefined) return false;
+  return fingerprint === undefined || readPid(where, name).fingerprint === fingerprint;
+}
+
+/** Tells a process to read its configuration again; false where it does not run. */
+export function reloadBackground(where: Where, name: string): boolean {
+  const pid = livingPid(where, name);
+  if (pid === undefined) return false;
+  send(pid, 'SIGHUP');
+  return true;
+}
+
+interface StopOptions {
+  signal?: NodeJS.Signals;
+  withinMs?: number;
+}
+
+/** Ends a process by a signal, by SIGKILL after `withinMs`; ending one that is gone changes nothing. */
+export async function stopBackground(
+  where: Where,
+  name: string,
+  { signal = 'SIGTERM', withinMs = 20_000 }: StopOptions = {},
+): Promise<boolean> {
+  const pid = livingPid(where, name);
+  if (pid !== undefined) {
+    send(pid, signal);
+    const deadline = Date.now() + withinMs;
+    while (livingPid(where, name) !== undefined) {
+      if (Date.now() > deadline) send(pid, 'SIGKILL');
+      await sleep(50);
+    }
+  }
+  rmSync(pidFile(where, name), { force: true });
+  return pid !== undefined;
+}
+
+/** Losing the race against the process's own end is as good as winning it. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // kill throws system errors only
+  }
+}
+
+function livingPid(where: Where, name: string): number | undefined {
+  const { pid, start } = readPid(where, name);
+  return start !== '' && startOf(pid) === start ? pid : undefined;
+}
+
+function readPid(where: Where, name: string) {
+  const [pid = '0', start = '', fingerprint = ''] = readText(pidFile(where, name))
+    .trim()
+    .split(' ');
+  return { pid: Number(pid), start, fingerprint };
+}
+
+function writePid(file: string, pid: number, fingerprint = ''): void {
+  writeFileSync(file, `${pid} ${startOf(pid) ?? ''} ${fingerprint}\n`);
+}
+
+function pidFile(where: Where, name: string): string {
+  return join(where.pids, `${name}.pid`);
+}
+
+/** The boot and the tick a process started at; undefined for one that is gone or a zombie. */
+function startOf(pid: number): string | undefined {
+  const stat = readText(`/proc/${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (stat === '' || fields[0] === 'Z') return undefined;
+  return `${readText('/proc/sys/kernel/random/boot_id').trim()}-${fields[19]}`;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,47 @@
+// Everything outside the service, found or started side by side. When one part cannot be had, the
+// others are still waited for: an installation that is cut off in the middle helps nobody.
+
+import type { Folders } from '../lib/folders.ts';
+import { all } from '../lib/settle-all.ts';
+import { type Authority, ensureAuthority } from './servers/authority.ts';
+import { ensureBaseImage } from './servers/base-image.ts';
+import { ensureEngine } from './servers/engine.ts';
+import { ensurePostgres } from './servers/postgres.ts';
+import { ensureRedis } from './servers/redis.ts';
+import { ensureSandboxImage } from './servers/sandbox-image.ts';
+import { ensureTemporal, type Temporal } from './servers/temporal.ts';
+
+export interface Outside {
+  postgresUrl: string;
+  redisUrl: string;
+  temporal: Temporal;
+  /** The path of the engine's socket. */
+  dockerSocket: string;
+  sandboxImage: string;
+  authority: Authority;
+}
+
+export async function ensureOutside(
+  folders: Folders,
+  temporalPorts?: { grpc: number; ui: number },
+): Promise<Outside> {
+  const { DATABASE_URL, REDIS_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, DOCKER_HOST } = process.env;
+  const [postgresUrl, redisUrl, temporal, images, authority] = await all([
+    ensurePostgres(folders, DATABASE_URL),
+    ensureRedis(folders, REDIS_URL),
+    ensureTemporal(folders, {
+      given: TEMPORAL_ADDRESS,
+      givenUi: TEMPORAL_UI_URL,
+      ...(temporalPorts === undefined ? {} : { ports: temporalPorts }),
+    }),
+    ensureImages(DOCKER_HOST),
+    ensureAuthority(folders),
+  ]);
+  return { postgresUrl, redisUrl, temporal, authority, ...images };
+}
+
+async function ensureImages(dockerHost: string | undefined) {
+  const dockerSocket = await ensureEngine(dockerHost);
+  await ensureBaseImage(dockerSocket);
+  return { dockerSocket, sandboxImage: await ensureSandboxImage(dockerSocket) };
+}

@@ -1,0 +1,74 @@
+// A certificate authority of the stack's own and a certificate for this machine under it, so that
+// webhooks go over verified https from the first run. Its key is thrown away once it has signed.
+
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { installPackages } from '../../lib/apt.ts';
+import type { Folders } from '../../lib/folders.ts';
+import { step } from '../../lib/progress.ts';
+import { findOnPath, run } from '../../lib/run-command.ts';
+
+export interface Authority {
+  folder: string;
+  ca: string;
+  certificate: string;
+  key: string;
+}
+
+const validDays = '820';
+const stillValidSeconds = `${24 * 3600}`;
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+const serverExtensions = [
+  // The last is what a container calls the machine that it is on.
+  'subjectAltName=DNS:localhost,IP:127.0.0.1,DNS:host.docker.internal',
+  'basicConstraints=critical,CA:FALSE',
+  'extendedKeyUsage=serverAuth',
+];
+
+export function ensureAuthority(folders: Folders): Promise<Authority> {
+  return step('certificates', async (now) => {
+    if (findOnPath('openssl') === undefined) await installPackages(['openssl'], now);
+    const authority = authorityIn(join(folders.data, 'authority'));
+    if (await isValid(authority)) return { value: authority, said: `in ${authority.folder}` };
+    await make(authority.folder);
+    return { value: authority, said: `made in ${authority.folder}` };
+  });
+}
+
+function authorityIn(folder: string): Authority {
+  return {
+    folder,
+    ca: join(folder, 'ca.crt'),
+    certificate: join(folder, 'server.crt'),
+    key: join(folder, 'server.key'),
+  };
+}
+
+async function isValid({ certificate }: Authority): Promise<boolean> {
+  if (!existsSync(certificate)) return false;
+  const check = ['x509', '-in', certificate, '-noout', '-checkend', stillValidSeconds];
+  return run('openssl', check).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function make(folder: string): Promise<void> {
+  const part = `${folder}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { mode: 0o755 });
+  const here = { cwd: part };
+  const ca = ['-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=flowrun local authority'];
+  await run('openssl', ['req', '-x509', ...newKey, '-days', validDays, ...ca], here);
+  const server = ['-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=localhost'];
+  await run('openssl', ['req', ...newKey, ...server], here);
+  writeFileSync(join(part, 'extensions'), `${serverExtensions.join('\n')}\n`);
+  const signer = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', validDays];
+  const signed = ['-in', 'server.csr', '-extfile', 'extensions', '-out', 'server.crt'];
+  await run('openssl', ['x509', '-req', ...signer, ...signed], here);
+  for (const used of ['ca.key', 'ca.srl', 'server.csr', 'extensions']) {
+    rmSync(join(part, used), { force: true });
+  }
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(part, folder);
+}

@@ -1,0 +1,21 @@
+// A browser for the tests: Debian's Chromium, found or installed.
+
+import { installPackages } from '../../lib/apt.ts';
+import { step } from '../../lib/progress.ts';
+import { findOnPath } from '../../lib/run-command.ts';
+import { CannotGoOn } from '../../lib/setup-error.ts';
+
+/** The path of its program. */
+export function ensureBrowser(): Promise<string> {
+  return step('browser', async (now) => {
+    const found = find();
+    if (found !== undefined) return { value: found, said: `found at ${found}` };
+    await installPackages(['chromium'], now);
+    const installed = find();
+    if (installed === undefined)
+      throw new CannotGoOn('chromium was installed and cannot be found.');
+    return { value: installed, said: `installed at ${installed}` };
+  });
+}
+
+const find = () => findOnPath('chromium', ['/usr/bin']);

@@ -1,0 +1,160 @@
+// The Docker Engine: a given or living one, else one of our own, which all stacks of this machine
+// share. It needs no bridge (sandboxes have no network, builds use the host's), keeps its files in a
+// folder of its own and leaves containers alone when it ends. Where a bridge of another engine
+// exists it is kept: an engine without a bridge would delete it.
+
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { installPackages } from '../../lib/apt.ts';
+import { isRoot, rootFolder } from '../../lib/folders.ts';
+import { unmountNamespaces } from '../../lib/namespaces.ts';
+import { step } from '../../lib/progress.ts';
+import { findOnPath } from '../../lib/run-command.ts';
+import { CannotGoOn } from '../../lib/setup-error.ts';
+import { reloadBackground, startBackground, stopBackground, type Where } from '../daemon.ts';
+import { hasRuntime, pingEngine, type RuntimeEntry } from '../engine-api.ts';
+import { alone } from '../lock.ts';
+
+const name = 'docker';
+const scheme = 'unix://';
+const usualSocket = '/var/run/docker.sock';
+const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+
+/** The path of the engine's socket. */
+export function ensureEngine(given?: string): Promise<string> {
+  return step(name, async (now) => {
+    if (given) return { value: await givenSocket(given), said: `given by DOCKER_HOST (${given})` };
+    if (await pingEngine(usualSocket)) return { value: usualSocket, said: `living ${usualSocket}` };
+    const home = engineFolder();
+    if (await pingEngine(home.socket)) return { value: home.socket, said: 'running, our own' };
+    mkdirSync(home.root, { recursive: true });
+    return alone(home.lock, async () => {
+      if (!(await pingEngine(home.socket))) await start(home, now);
+      return { value: home.socket, said: 'started, our own' };
+    });
+  });
+}
+
+/** Ends our own engine; `inUse` is asked under the lock under which stacks start it. */
+export async function stopEngine(inUse: () => Promise<boolean>): Promise<boolean> {
+  const home = engineFolder();
+  if (!existsSync(home.root)) return false;
+  return alone(home.lock, async () => {
+    if (await inUse()) return false;
+    const isEnded = await stopBackground(home, name);
+    await unmountNamespaces(home.root);
+    return isEnded;
+  });
+}
+
+/** The sockets of all engines that a stack may have used and that answer now. */
+export async function livingEngines(used: string | undefined): Promise<string[]> {
+  const hosts = [used, process.env.DOCKER_HOST].flatMap((host) => host?.slice(scheme.length) ?? []);
+  const known = [...new Set([...hosts, usualSocket, engineFolder().socket])];
+  const answers = await Promise.all(known.map(pingEngine));
+  return known.filter((_, index) => answers[index]);
+}
+
+export function isOurEngine(socket: string): boolean {
+  return socket === engineFolder().socket;
+}
+
+/** Our own engine gets one more runtime, and keeps it over its end; what runs on it goes on. */
+export function ensureRuntime(runtime: string, entry: RuntimeEntry): Promise<void> {
+  const home = engineFolder();
+  return step('runtime', () =>
+    alone(home.lock, async () => {
+      const runtimes = keptRuntimes(home.settings);
+      const isThere = isDeepStrictEqual(runtimes[runtime], entry);
+      if (isThere && (await hasRuntime(home.socket, runtime, entry))) {
+        return { value: undefined, said: `the engine has ${runtime}` };
+      }
+      const settings = settingsIn(home.settings);
+      write(home.settings, { ...settings, runtimes: { ...runtimes, [runtime]: entry } });
+      reloadBackground(home, name);
+      await untilRegistered(home.socket, runtime, entry);
+      return { value: undefined, said: `${runtime} is added to the engine` };
+    }),
+  );
+}
+
+async function untilRegistered(socket: string, runtime: string, entry: RuntimeEntry) {
+  const deadline = Date.now() + 30_000;
+  while (!(await hasRuntime(socket, runtime, entry))) {
+    if (Date.now() > deadline) {
+      throw new CannotGoOn(`The engine at ${socket} does not take ${runtime}; see its docker.log.`);
+    }
+    await sleep(100);
+  }
+}
+
+function engineFolder() {
+  const root = join(rootFolder(), name);
+  const folders: Where = { logs: root, pids: root };
+  const [socket, settings] = [join(root, 'docker.sock'), join(root, 'daemon.json')];
+  return { ...folders, root, socket, settings, lock: join(root, 'lock') };
+}
+
+interface EngineSettings {
+  runtimes?: Record<string, RuntimeEntry>;
+}
+
+function settingsIn(file: string): EngineSettings {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as EngineSettings) : {}; // our own
+}
+
+function write(file: string, settings: EngineSettings): void {
+  writeFileSync(file, `${JSON.stringify(settings, null, 2)}\n`);
+}
+
+/** What it was given besides, but for programs that are gone: no sandbox would start on these. */
+function keptRuntimes(file: string): Record<string, RuntimeEntry> {
+  const entries = Object.entries(settingsIn(file).runtimes ?? {});
+  return Object.fromEntries(entries.filter(([, { path }]) => existsSync(path)));
+}
+
+async function givenSocket(host: string): Promise<string> {
+  const socket = host.slice(scheme.length);
+  if (!host.startsWith(scheme)) {
+    throw new CannotGoOn(
+      `DOCKER_HOST is ${host}. Sandboxes share folders with this machine, so it must be unix://…`,
+    );
+  }
+  if (await pingEngine(socket)) return socket;
+  throw new CannotGoOn(`No Docker Engine answers at DOCKER_HOST (${host}).`);
+}
+
+async function start(home: ReturnType<typeof engineFolder>, now: (doing: string) => void) {
+  if (!isRoot) {
+    throw new CannotGoOn(
+      `No Docker Engine answers at ${usualSocket}, and only root may start one. ` +
+        'Set DOCKER_HOST, or ask for the group docker.',
+    );
+  }
+  if (findOnPath('dockerd', systemFolders) === undefined) {
+    await installPackages(['docker.io'], now);
+    if (await pingEngine(usualSocket)) return;
+  }
+  const bridge = existsSync('/sys/class/net/docker0') ? {} : { bridge: 'none' };
+  const wanted = {
+    'data-root': join(home.root, 'data'),
+    'exec-root': join(home.root, 'exec'),
+    hosts: [`${scheme}${home.socket}`],
+    'live-restore': true,
+    iptables: false,
+    runtimes: keptRuntimes(home.settings),
+    ...bridge,
+  };
+  write(home.settings, wanted);
+  await stopBackground(home, name);
+  const pidFile = join(home.root, 'dockerd.pid');
+  rmSync(pidFile, { force: true });
+  await startBackground(home, {
+    name,
+    command: findOnPath('dockerd', systemFolders) ?? 'dockerd',
+    args: ['--config-file', home.settings, '--pidfile', pidFile],
+    ready: () => pingEngine(home.socket),
+  });
+}

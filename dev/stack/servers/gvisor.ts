@@ -1,0 +1,108 @@
+// gVisor's runtime, a kernel of its own for each sandbox: the cache, a build of the pinned module, else
+// what is installed. An engine that lists a runtime which cannot work would start nothing, so it is
+// tried before anybody hears of it.
+
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { needRoomToBuild } from '../../lib/disk.ts';
+import { cacheFolder, isRoot, repository } from '../../lib/folders.ts';
+import { hashOf } from '../../lib/hash.ts';
+import { step } from '../../lib/progress.ts';
+import { findOnPath, run } from '../../lib/run-command.ts';
+import { CannotGoOn } from '../../lib/setup-error.ts';
+import type { RuntimeEntry } from '../engine-api.ts';
+import { alone } from '../lock.ts';
+
+/** By which engines list it. */
+export const gvisorName = 'runsc';
+
+const moduleFolder = join(repository, 'dev/from-source/gvisor');
+const trialTimeoutMs = 60_000;
+
+/** A sandbox's way out is a socket of the host, which gVisor opens only where it is told to. */
+export const gvisorEntry = (path: string): RuntimeEntry => ({
+  path,
+  runtimeArgs: ['--host-uds=open'],
+});
+
+/** The path of a program that works here. */
+export function ensureGvisor(): Promise<string> {
+  return step('gVisor', async (now) => {
+    if (process.platform !== 'linux') throw new CannotGoOn('gVisor is for Linux.');
+    const program = await find(now);
+    now('trying it');
+    await tryGvisor(program);
+    return { value: program, said: program };
+  });
+}
+
+/** The path of a program that is there already, tried or not; nothing is built for it. */
+export function findGvisor(): string | undefined {
+  const { program } = builtPlace();
+  return existsSync(program) ? program : findInstalled();
+}
+
+const findInstalled = () => findOnPath(gvisorName, ['/usr/local/bin', '/usr/local/sbin']);
+
+function builtPlace(): { folder: string; program: string } {
+  const sums = readFileSync(join(moduleFolder, 'go.sum'));
+  const folder = join(cacheFolder(), `gvisor-${hashOf(sums)}`);
+  return { folder, program: join(folder, gvisorName) };
+}
+
+async function find(now: (doing: string) => void): Promise<string> {
+  const { folder, program } = builtPlace();
+  if (existsSync(program)) return program;
+  const go = findOnPath('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
+  if (go === undefined) return givenInstead('Go is not installed');
+  now('waiting for another build');
+  return alone(join(cacheFolder(), 'gvisor.lock'), async () => {
+    if (existsSync(program)) return program;
+    try {
+      await build(go, folder, now);
+      return program;
+    } catch (error) {
+      if (error instanceof CannotGoOn) throw error;
+      return givenInstead(error instanceof Error ? error.message : String(error));
+    }
+  });
+}
+
+/** Made under another name and renamed, so that a folder that exists is whole. */
+async function build(go: string, folder: string, now: (doing: string) => void): Promise<void> {
+  needRoomToBuild(cacheFolder(), 'building gVisor');
+  now('building gVisor (the first time takes minutes)');
+  const part = `${folder}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part);
+  const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', join(part, gvisorName)];
+  const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' };
+  await run(go, [...args, 'gvisor.dev/gvisor/runsc'], { cwd: moduleFolder, env });
+  renameSync(part, folder);
+}
+
+function givenInstead(why: string): string {
+  const given = findInstalled();
+  if (given !== undefined) return given;
+  throw new CannotGoOn(
+    `gVisor can neither be built nor found. Install Go ${goVersion()} or newer, or put its program ` +
+      `\`${gvisorName}\` on PATH (https://gvisor.dev/docs/user_guide/install).\nBuilding: ${why}`,
+  );
+}
+
+function goVersion(): string {
+  return /^go (\S+)$/m.exec(readFileSync(join(moduleFolder, 'go.mod'), 'utf8'))?.[1] ?? '';
+}
+
+/** Without root it cannot be tried, and no engine be given it. */
+export async function tryGvisor(program: string): Promise<void> {
+  if (!isRoot) return;
+  const args = ['--network=none', '--ignore-cgroups', 'do', 'true'];
+  try {
+    await run(program, args, { timeoutMs: trialTimeoutMs });
+  } catch (error) {
+    throw new CannotGoOn(
+      `gVisor cannot run on this machine; sandboxes stay on runc (SANDBOX_RUNTIME=runc).\n${String(error)}`,
+    );
+  }
+}

@@ -1,0 +1,58 @@
+// The model: Anthropic's, where a key is given, else the offline one, a process of the stack that
+// stands in for the Messages API. The key goes on as a file, never as a variable or an argument.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Folders, repository } from '../../lib/folders.ts';
+import { hashOfFolder } from '../../lib/hash.ts';
+import { step } from '../../lib/progress.ts';
+import { keptSecret } from '../../lib/secrets.ts';
+import { isRunning, startBackground, stopBackground } from '../daemon.ts';
+import { answers, keptPort, readPort } from '../ports.ts';
+
+const name = 'model';
+
+export interface Model {
+  keyFile: string;
+  baseUrl: string | undefined;
+  offline: boolean;
+}
+
+export function ensureModel(folders: Folders): Promise<Model> {
+  return step<Model>(name, async () => {
+    const { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: baseUrl } = process.env;
+    if (key) {
+      const keyFile = join(folders.data, 'model-key.given');
+      writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
+      return { value: { keyFile, baseUrl, offline: false }, said: 'given by ANTHROPIC_API_KEY' };
+    }
+    const { port, begun } = await ensureOffline(folders);
+    const keyFile = join(folders.data, 'model-key.secret');
+    keptSecret(keyFile);
+    const value = { keyFile, baseUrl: `http://127.0.0.1:${port}`, offline: true };
+    return { value, said: `offline model ${begun} on 127.0.0.1:${port} (no ANTHROPIC_API_KEY)` };
+  });
+}
+
+export function stopModel(folders: Folders): Promise<boolean> {
+  return stopBackground(folders, name);
+}
+
+async function ensureOffline(folders: Folders): Promise<{ port: number; begun: string }> {
+  const kept = readPort(join(folders.data, `${name}.port`));
+  const fingerprint = hashOfFolder(join(repository, 'offline-model'));
+  if (kept !== undefined && isRunning(folders, name, fingerprint) && (await answers(kept))) {
+    return { port: kept, begun: 'running' };
+  }
+  await stopModel(folders);
+  const port = await keptPort(folders.data, name);
+  await startBackground(folders, {
+    name,
+    command: process.execPath,
+    args: ['--import', 'tsx', 'offline-model/main.ts', '--port', `${port}`],
+    cwd: repository,
+    fingerprint,
+    ready: () => answers(port),
+  });
+  return { port, begun: 'started' };
+}

@@ -1,0 +1,89 @@
+// Postgres: a given server, else one of the stack's own with the installed binaries, on a cluster in
+// the stack's folder.
+
+import { join } from 'node:path';
+import type { Folders } from '../../lib/folders.ts';
+import { step } from '../../lib/progress.ts';
+import { run } from '../../lib/run-command.ts';
+import { keptSecret } from '../../lib/secrets.ts';
+import { isRunning, startBackground, stopBackground } from '../daemon.ts';
+import { checkGiven } from '../external-server.ts';
+import { answers, keptPort, readPort } from '../ports.ts';
+import { postgresBinaries } from './postgres-binaries.ts';
+import { ensureCluster } from './postgres-cluster.ts';
+
+const name = 'postgres';
+const database = 'flowrun';
+
+type Settings = Record<string, string | number>;
+
+/** The URL of a server that may make databases; `given` is the one the reader has. */
+export function ensurePostgres(
+  folders: Folders,
+  given?: string,
+  more: Settings = {},
+): Promise<string> {
+  return step(name, async (now) => {
+    if (given) {
+      await checkGiven('DATABASE_URL', given);
+      return { value: given, said: 'given by DATABASE_URL' };
+    }
+    const kept = readPort(join(folders.data, `${name}.port`));
+    if (kept !== undefined && isRunning(folders, name) && (await answers(kept))) {
+      return { value: urlOf(folders, kept), said: `running on 127.0.0.1:${kept}` };
+    }
+    await stopPostgres(folders);
+    const port = await start(folders, more, now);
+    return { value: urlOf(folders, port), said: `started on 127.0.0.1:${port}` };
+  });
+}
+
+/** Fast shutdown: open transactions are rolled back, nothing is left to recover. */
+export function stopPostgres(folders: Folders): Promise<boolean> {
+  return stopBackground(folders, name, { signal: 'SIGINT' });
+}
+
+async function start(
+  folders: Folders,
+  more: Settings,
+  now: (doing: string) => void,
+): Promise<number> {
+  const home = join(folders.data, name);
+  const binaries = await postgresBinaries(join(home, 'cluster'), now);
+  const password = passwordOf(folders);
+  const cluster = await ensureCluster({ home, binaries, password, database });
+  const port = await keptPort(folders.data, name);
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 300,
+    ...more,
+  };
+  const given = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  await startBackground(folders, {
+    name,
+    command: join(binaries, 'postgres'),
+    args: ['-D', cluster.folder, ...given],
+    cwd: home,
+    ...cluster.who,
+    ready: () => accepts(binaries, port),
+  });
+  return port;
+}
+
+async function accepts(binaries: string, port: number): Promise<boolean> {
+  if (!(await answers(port))) return false;
+  return run(join(binaries, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', `${port}`]).then(
+    () => true,
+    () => false,
+  );
+}
+
+function urlOf(folders: Folders, port: number): string {
+  return `postgres://postgres:${passwordOf(folders)}@127.0.0.1:${port}/${database}`;
+}
+
+function passwordOf(folders: Folders): string {
+  return keptSecret(join(folders.data, 'postgres.secret'));
+}

@@ -1,0 +1,82 @@
+// Redis: a given server, else one of the stack's own. It keeps nothing on disk: whatever is in it
+// can be made again from Postgres.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { installPackages } from '../../lib/apt.ts';
+import type { Folders } from '../../lib/folders.ts';
+import { step } from '../../lib/progress.ts';
+import { findOnPath } from '../../lib/run-command.ts';
+import { keptSecret } from '../../lib/secrets.ts';
+import { isRunning, startBackground, stopBackground } from '../daemon.ts';
+import { checkGiven } from '../external-server.ts';
+import { answers, keptPort, readPort } from '../ports.ts';
+import type { ServerTls } from './server-tls.ts';
+
+const name = 'redis';
+
+export function ensureRedis(folders: Folders, given?: string, tls?: ServerTls): Promise<string> {
+  return step(name, async (now) => {
+    if (given) {
+      await checkGiven('REDIS_URL', given);
+      return { value: given, said: 'given by REDIS_URL' };
+    }
+    const kept = readPort(join(folders.data, `${name}.port`));
+    if (kept !== undefined && isRunning(folders, name) && (await answers(kept))) {
+      return { value: urlOf(folders, kept, tls), said: `running on 127.0.0.1:${kept}` };
+    }
+    await stopRedis(folders);
+    const port = await start(folders, tls, now);
+    return { value: urlOf(folders, port, tls), said: `started on 127.0.0.1:${port}` };
+  });
+}
+
+export function stopRedis(folders: Folders): Promise<boolean> {
+  return stopBackground(folders, name);
+}
+
+async function start(
+  folders: Folders,
+  tls: ServerTls | undefined,
+  now: (doing: string) => void,
+): Promise<number> {
+  if (findOnPath('redis-server', ['/usr/bin']) === undefined) {
+    await installPackages(['redis-server'], now);
+  }
+  const port = await keptPort(folders.data, name);
+  const settings = join(folders.data, 'redis.conf');
+  const lines = [
+    ...portLines(port, tls),
+    'bind 127.0.0.1',
+    `requirepass ${passwordOf(folders)}`,
+    `dir ${folders.data}`,
+    'save ""',
+    'appendonly no',
+    'maxmemory 512mb',
+    'maxmemory-policy noeviction',
+  ];
+  writeFileSync(settings, `${lines.join('\n')}\n`, { mode: 0o600 });
+  const command = findOnPath('redis-server', ['/usr/bin']) ?? 'redis-server';
+  const ready = () => answers(port);
+  await startBackground(folders, { name, command, args: [settings], cwd: folders.data, ready });
+  return port;
+}
+
+const portLines = (port: number, tls: ServerTls | undefined): string[] =>
+  tls === undefined
+    ? [`port ${port}`]
+    : [
+        'port 0',
+        `tls-port ${port}`,
+        `tls-cert-file ${tls.certificate}`,
+        `tls-key-file ${tls.key}`,
+        `tls-ca-cert-file ${tls.ca}`,
+      ];
+
+function urlOf(folders: Folders, port: number, tls: ServerTls | undefined): string {
+  return `${tls === undefined ? 'redis' : 'rediss'}://:${passwordOf(folders)}@127.0.0.1:${port}/0`;
+}
+
+function passwordOf(folders: Folders): string {
+  return keptSecret(join(folders.data, 'redis.secret'));
+}

@@ -1,0 +1,95 @@
+// Where the `temporal` program comes from: PATH, the cache, a build of the pinned tool module, the
+// vendor's release. The production server and its schema tool come out of the same build.
+
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { needRoomToBuild } from '../../lib/disk.ts';
+import { cacheFolder, repository } from '../../lib/folders.ts';
+import { hashOf } from '../../lib/hash.ts';
+import { findOnPath, run } from '../../lib/run-command.ts';
+import { CannotGoOn } from '../../lib/setup-error.ts';
+import { alone } from '../lock.ts';
+
+export const temporalVersion = '1.8.2';
+
+const moduleFolder = join(repository, 'dev/from-source/temporal');
+const versionVariable = 'github.com/temporalio/cli/internal/temporalcli.Version';
+const programs = [
+  {
+    name: 'temporal',
+    from: 'github.com/temporalio/cli/cmd/temporal',
+    flags: ` -X ${versionVariable}=${temporalVersion}`,
+  },
+  { name: 'temporal-server', from: 'go.temporal.io/server/cmd/server', flags: '' },
+  { name: 'temporal-sql-tool', from: 'go.temporal.io/server/cmd/tools/sql', flags: '' },
+];
+
+export async function findTemporal(now: (doing: string) => void): Promise<string> {
+  return findOnPath('temporal') ?? (await temporalPrograms(now)).cli;
+}
+
+/** The paths of what was built; only `cli` is there for certain where it was downloaded instead. */
+export async function temporalPrograms(now: (doing: string) => void) {
+  const folder = join(
+    cacheFolder(),
+    `temporal-${hashOf(readFileSync(join(moduleFolder, 'go.sum')))}`,
+  );
+  if (!existsSync(folder)) {
+    now('waiting for another build');
+    await alone(join(cacheFolder(), 'temporal.lock'), async () => {
+      if (!existsSync(folder)) await make(folder, now);
+    });
+  }
+  return {
+    cli: join(folder, 'temporal'),
+    server: join(folder, 'temporal-server'),
+    sqlTool: join(folder, 'temporal-sql-tool'),
+  };
+}
+
+/** Made under another name and renamed, so that a folder that exists is whole. */
+async function make(folder: string, now: (doing: string) => void): Promise<void> {
+  const part = `${folder}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part);
+  const go = findOnPath('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
+  const why = go === undefined ? 'Go is not installed' : await build(go, part, now);
+  if (why !== undefined) await download(part, why, now);
+  renameSync(part, folder);
+}
+
+/** Undefined when built, else why it could not be. */
+async function build(
+  go: string,
+  folder: string,
+  now: (doing: string) => void,
+): Promise<string | undefined> {
+  needRoomToBuild(cacheFolder(), 'building Temporal');
+  const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' };
+  try {
+    for (const { name, from, flags } of programs) {
+      now(`building ${name} (the first time takes minutes)`);
+      const args = ['build', '-trimpath', '-ldflags', `-s -w${flags}`];
+      await run(go, [...args, '-o', join(folder, name), from], { cwd: moduleFolder, env });
+    }
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function download(folder: string, why: string, now: (doing: string) => void): Promise<void> {
+  const machine = process.arch === 'arm64' ? 'arm64' : 'amd64';
+  const release = `https://github.com/temporalio/cli/releases/download/v${temporalVersion}`;
+  const archive = `temporal_cli_${temporalVersion}_linux_${machine}.tar.gz`;
+  now(`downloading ${archive}`);
+  try {
+    const script = `curl -fsSL --connect-timeout 15 "${release}/${archive}" | tar -xz -C "$0" temporal`;
+    await run('bash', ['-o', 'pipefail', '-c', script, folder]);
+  } catch (error) {
+    throw new CannotGoOn(
+      `Temporal can neither be built nor downloaded. Install Go 1.26.4 or newer, put \`temporal\` ` +
+        `on PATH, or set TEMPORAL_ADDRESS.\nBuilding: ${why}\nDownloading: ${String(error)}`,
+    );
+  }
+}

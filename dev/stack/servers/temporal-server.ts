@@ -1,0 +1,169 @@
+// The production server of Temporal on Postgres, for what the dev server cannot show: that work goes
+// on after the server was killed. Its programs come out of the same build as the dev server.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { searchAttributeNames } from '../../../core/search-attributes.ts';
+import type { Folders } from '../../lib/folders.ts';
+import { step } from '../../lib/progress.ts';
+import { run } from '../../lib/run-command.ts';
+import { CannotGoOn } from '../../lib/setup-error.ts';
+import { startBackground, stopBackground } from '../daemon.ts';
+import { answers, keptPort } from '../ports.ts';
+import type { ServerTls } from './server-tls.ts';
+import { temporalPrograms } from './temporal-binary.ts';
+
+const name = 'temporal-server';
+const retention = '72h';
+/** Unlike the dev server it has several; four are few enough for a small machine. */
+const shards = '4';
+const services = ['FRONTEND', 'HISTORY', 'MATCHING', 'WORKER'];
+const stores = [
+  { database: 'temporal', schema: 'postgresql/v12/temporal' },
+  { database: 'temporal_visibility', schema: 'postgresql/v12/visibility' },
+];
+
+/** Its address. A second call starts it again, on the same port and with all that it knew. */
+export function ensureTemporalServer(
+  folders: Folders,
+  postgresUrl: string,
+  tls?: ServerTls,
+): Promise<string> {
+  return step(name, async (now) => {
+    const programs = await temporalPrograms(now);
+    if (!existsSync(programs.server)) {
+      throw new CannotGoOn('The production server of Temporal has to be built: install Go 1.26.4.');
+    }
+    const port = await keptPort(folders.data, name);
+    const address = `127.0.0.1:${port}`;
+    const isNew = !existsSync(join(folders.data, `${name}.made`));
+    now('making its databases');
+    if (isNew) await makeDatabases(programs.sqlTool, new URL(postgresUrl));
+    now('starting');
+    await start(folders, { program: programs.server, postgresUrl, port, tls });
+    if (isNew) await makeNamespace(programs.cli, { address, tls });
+    writeFileSync(join(folders.data, `${name}.made`), '');
+    return { value: address, said: `started on ${address}` };
+  });
+}
+
+export function stopTemporalServer(folders: Folders, signal?: 'SIGKILL'): Promise<boolean> {
+  return stopBackground(folders, name, signal === undefined ? {} : { signal });
+}
+
+async function makeDatabases(sqlTool: string, postgres: URL): Promise<void> {
+  const { hostname, port, username, password } = postgres;
+  const env = { ...process.env, SQL_PASSWORD: password };
+  for (const { database, schema } of stores) {
+    const where = ['--plugin', 'postgres12', '--ep', hostname, '-p', port, '-u', username];
+    const ask = (...what: string[]) => run(sqlTool, [...where, '--db', database, ...what], { env });
+    await ask('create');
+    await ask('setup-schema', '-v', '0.0');
+    await ask('update-schema', '--schema-name', schema);
+  }
+}
+
+interface Start {
+  program: string;
+  postgresUrl: string;
+  port: number;
+  tls: ServerTls | undefined;
+}
+
+async function start(folders: Folders, { program, postgresUrl, port, tls }: Start): Promise<void> {
+  const { hostname, port: postgresPort, username, password } = new URL(postgresUrl);
+  const settings = join(folders.data, `${name}.yaml`);
+  writeFileSync(settings, dynamicConfig);
+  const env = {
+    PATH: process.env.PATH,
+    LOG_LEVEL: 'warn',
+    DB: 'postgres12',
+    POSTGRES_SEEDS: hostname,
+    DB_PORT: postgresPort,
+    POSTGRES_USER: username,
+    POSTGRES_PWD: password,
+    NUM_HISTORY_SHARDS: shards,
+    BIND_ON_IP: '127.0.0.1',
+    TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1',
+    DYNAMIC_CONFIG_FILE_PATH: settings,
+    ...(await ownPorts(folders)),
+    ...(tls === undefined ? {} : demandingTls(tls)),
+    FRONTEND_GRPC_PORT: `${port}`,
+  };
+  await startBackground(folders, {
+    name,
+    command: program,
+    args: ['--allow-no-auth', 'start'],
+    cwd: folders.data,
+    env,
+    ready: () => answers(port),
+  });
+}
+
+/** Its services speak to each other over TLS, too, each with the one certificate. */
+const demandingTls = ({ ca, certificate, key }: ServerTls) => ({
+  TEMPORAL_TLS_REQUIRE_CLIENT_AUTH: 'true',
+  TEMPORAL_TLS_SERVER_CA_CERT: ca,
+  TEMPORAL_TLS_SERVER_CERT: certificate,
+  TEMPORAL_TLS_SERVER_KEY: key,
+  TEMPORAL_TLS_INTERNODE_SERVER_NAME: 'localhost',
+  TEMPORAL_TLS_FRONTEND_CERT: certificate,
+  TEMPORAL_TLS_FRONTEND_KEY: key,
+  TEMPORAL_TLS_FRONTEND_SERVER_NAME: 'localhost',
+  TEMPORAL_TLS_CLIENT1_CA_CERT: ca,
+});
+
+/** The throttle of 20 task loads a second and shard would make every hop wait for a tick. */
+const dynamicConfig = ['transfer', 'timer', 'visibility']
+  .map((queue) => `history.${queue}ProcessorMaxPollRPS:\n  - value: 2000\n`)
+  .join('');
+
+/** Every service speaks to the others over ports; all of them on loopback, none a usual one. */
+async function ownPorts(folders: Folders): Promise<Record<string, string>> {
+  const ports: Record<string, string> = {};
+  const kept = async (variable: string): Promise<void> => {
+    const part = `${name}-${variable.toLowerCase()}`;
+    ports[variable] = `${await keptPort(folders.data, part)}`;
+  };
+  for (const service of services) {
+    await kept(`${service}_GRPC_PORT`);
+    await kept(`${service}_MEMBERSHIP_PORT`);
+  }
+  await kept('FRONTEND_HTTP_PORT');
+  return ports;
+}
+
+async function makeNamespace(
+  cli: string,
+  { address, tls }: { address: string; tls: ServerTls | undefined },
+): Promise<void> {
+  const shown =
+    tls === undefined
+      ? []
+      : [
+          ...['--tls-ca-path', tls.ca, '--tls-cert-path', tls.certificate],
+          ...['--tls-key-path', tls.key],
+        ];
+  const ask = (...what: string[]) =>
+    run(cli, ['operator', ...what, '--address', address, ...shown]);
+  await insist(() => ask('namespace', 'create', '-n', 'default', '--retention', retention));
+  const attributes = searchAttributeNames.flatMap((key) => ['--name', key, '--type', 'Keyword']);
+  await insist(() => ask('search-attribute', 'create', ...attributes));
+  await insist(async () => {
+    const list = await ask('search-attribute', 'list');
+    if (!searchAttributeNames.every((key) => list.includes(key))) throw new Error('not yet');
+  });
+}
+
+/** A server that listens is not one that answers everything yet. */
+async function insist(work: () => Promise<unknown>): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    try {
+      return void (await work());
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}

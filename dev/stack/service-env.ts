@@ -1,0 +1,72 @@
+// What the service is told about its surroundings: the whole of it, also kept in stack.json for the
+// command line.
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Folders } from '../lib/folders.ts';
+import { keptSecret } from '../lib/secrets.ts';
+import type { Outside } from './dependencies.ts';
+import type { Model } from './servers/model.ts';
+
+export type ServiceEnv = Record<string, string>;
+
+export function serviceEnv(
+  folders: Folders,
+  stack: { instance: string; apiPort: number; outside: Outside; model: Model },
+): ServiceEnv {
+  const { instance, apiPort, outside, model } = stack;
+  const keyFile = join(folders.data, 'encryption-key.secret');
+  keptSecret(keyFile, 'base64');
+  const dataDir = join(folders.data, 'worker');
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const { uiUrl } = outside.temporal;
+  return {
+    INSTANCE: instance,
+    DATA_DIR: dataDir,
+    DATABASE_URL: outside.postgresUrl,
+    REDIS_URL: outside.redisUrl,
+    TEMPORAL_ADDRESS: outside.temporal.address,
+    ...givenTls(),
+    TEMPORAL_NAMESPACE: process.env.TEMPORAL_NAMESPACE ?? 'default',
+    ...(uiUrl === null ? {} : { TEMPORAL_UI_URL: uiUrl }),
+    DOCKER_HOST: `unix://${outside.dockerSocket}`,
+    SANDBOX_IMAGE: outside.sandboxImage,
+    SANDBOX_RUNTIME: process.env.SANDBOX_RUNTIME ?? '',
+    API_HOST: '127.0.0.1',
+    API_PORT: `${apiPort}`,
+    PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
+    ENCRYPTION_KEY_FILE: keyFile,
+    ANTHROPIC_API_KEY_FILE: model.keyFile,
+    ...(model.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: model.baseUrl }),
+    ...(model.offline && model.baseUrl ? { OFFLINE_MODEL_URL: model.baseUrl } : {}),
+    WEBHOOK_CA_FILE: outside.authority.ca,
+    WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
+  };
+}
+
+/** Both processes are on this machine, and the port that was given is the API's. */
+export function workerMetrics(): ServiceEnv {
+  const { METRICS_PORT: given = '' } = process.env;
+  return /^\d+$/.test(given) ? { METRICS_PORT: `${Number(given) + 1}` } : {};
+}
+
+/** Of stores that were given: the command line is to reach them, too. */
+function givenTls(): ServiceEnv {
+  const ofStores = /^(?:REDIS|TEMPORAL)_TLS/;
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && ofStores.test(name) ? [[name, value]] : [],
+    ),
+  );
+}
+
+export function writeStackFile(folders: Folders, env: ServiceEnv): void {
+  const file = join(folders.data, 'stack.json');
+  writeFileSync(file, `${JSON.stringify(env, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** Empty where the stack has never been up. */
+export function readStackFile(folders: Folders): ServiceEnv {
+  const file = join(folders.data, 'stack.json');
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ServiceEnv) : {}; // our own
+}

@@ -1,0 +1,84 @@
+// The service itself, as processes that stay: migrations first, then the API, then a worker. They are
+// started anew when their source or their surroundings have changed.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Folders, repository } from '../lib/folders.ts';
+import { hashOf, hashOfFolder } from '../lib/hash.ts';
+import { step } from '../lib/progress.ts';
+import { run } from '../lib/run-command.ts';
+import { all } from '../lib/settle-all.ts';
+import { isRunning, startBackground, stopBackground } from './daemon.ts';
+import { type ServiceEnv, workerMetrics } from './service-env.ts';
+
+const sources = ['api', 'activities', 'cli', 'config', 'core', 'systems', 'worker', 'workflows'];
+
+export async function ensureService(folders: Folders, env: ServiceEnv): Promise<void> {
+  const fingerprint = hashOf(
+    JSON.stringify(env),
+    ...sources.map((folder) => hashOfFolder(join(repository, folder))),
+  );
+  const url = env.PUBLIC_URL ?? '';
+  await step('service', async (now) => {
+    const same = ['api', 'worker'].every((name) => isRunning(folders, name, fingerprint));
+    if (same && (await isReady(url))) return { value: undefined, said: `running on ${url}` };
+    await stopService(folders);
+    now('migrating');
+    await run(process.execPath, ['cli/flowrun.mjs', 'migrate'], processOptions(env));
+    now('starting');
+    await all([
+      startBackground(folders, {
+        name: 'api',
+        ...program('api/main.ts', withoutModelKey(env)),
+        fingerprint,
+        ready: () => isReady(url),
+      }),
+      startBackground(folders, {
+        name: 'worker',
+        ...program('worker/main.ts', { ...env, ...workerMetrics() }),
+        fingerprint,
+        ready: async () => saysReady(join(folders.logs, 'worker.log')),
+      }),
+    ]);
+    return { value: undefined, said: `started on ${url}` };
+  });
+}
+
+export async function stopService(folders: Folders): Promise<string[]> {
+  const ended: string[] = [];
+  for (const name of ['api', 'worker']) {
+    if (await stopBackground(folders, name)) ended.push(name);
+  }
+  return ended;
+}
+
+function program(file: string, env: ServiceEnv) {
+  const args = ['--import', 'tsx', file];
+  return { command: process.execPath, args, ...processOptions(env) };
+}
+
+/** The reader's environment goes along (LOG_LEVEL, time limits …), but for what the stack keeps in files. */
+function processOptions(env: ServiceEnv) {
+  const { ANTHROPIC_API_KEY: _model, ENCRYPTION_KEY: _seal, ...inherited } = process.env;
+  return { cwd: repository, env: { ...inherited, ...env } };
+}
+
+/** Only the worker talks to the model. */
+function withoutModelKey({ ANTHROPIC_API_KEY_FILE: _file, ...env }: ServiceEnv): ServiceEnv {
+  return env;
+}
+
+/** A worker answers no call; its log says when it has begun to take work, unless it is kept quiet. */
+function saysReady(logFile: string): boolean {
+  const isQuiet = ['warn', 'error', 'fatal', 'silent'].includes(process.env.LOG_LEVEL ?? '');
+  return isQuiet || readFileSync(logFile, 'utf8').includes('worker_ready');
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) });
+    return answer.status === 200;
+  } catch {
+    return false;
+  }
+}

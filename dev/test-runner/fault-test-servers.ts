@@ -1,0 +1,20 @@
+// Servers that the fault tests have for themselves, in a folder beside those of the stacks.
+
+import { type Folders, foldersOf } from '../lib/folders.ts';
+import { stopPostgres } from '../stack/servers/postgres.ts';
+import { stopPrivateEngine } from '../stack/servers/private-engine.ts';
+import { stopRedis } from '../stack/servers/redis.ts';
+import { stopTemporalServer } from '../stack/servers/temporal-server.ts';
+
+export function ownPartsFolders(): Folders {
+  return foldersOf('faults-own');
+}
+
+/** Ends all of them; those that do not run change nothing. */
+export async function stopOwnParts(): Promise<void> {
+  const folders = ownPartsFolders();
+  await stopTemporalServer(folders);
+  await stopRedis(folders);
+  await stopPostgres(folders);
+  await stopPrivateEngine();
+}
