@@ -40,7 +40,7 @@ async function keyOf(workflowsPath: string): Promise<string> {
   const hash = createHash('sha256').update(sdkVersion());
   const folders = [join(workflowsPath, '..'), join(root, 'workflows'), join(root, 'core')];
   for (const folder of new Set(folders)) {
-    for (const name of (await readdir(folder)).sort()) {
+    for (const name of (await readdir(folder, { recursive: true })).sort()) {
       if (name.endsWith('.ts'))
         hash.update(`\0${name}\0`).update(await readFile(join(folder, name)));
     }
