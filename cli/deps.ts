@@ -4,7 +4,7 @@ import type { OperatorStore } from '../systems/postgres/accounts/operator-store.
 import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { Backups } from './backups.ts';
-import type { DoctorContext } from './doctor/context.ts';
+import type { DoctorContext } from './doctor/types.ts';
 import type { Rules } from './validators.ts';
 
 export interface Stores {

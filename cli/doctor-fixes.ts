@@ -23,7 +23,7 @@ import { deliverOwedWebhooks } from '../worker/reconciler/runs/resume-webhooks.t
 import { signalMessages } from '../worker/reconciler/runs/signal-messages.ts';
 import { startUnstarted } from '../worker/reconciler/runs/start-unstarted.ts';
 import { reconcilerTimes } from '../worker/reconciler/thresholds.ts';
-import type { Fixes } from './doctor/context.ts';
+import type { Fixes } from './doctor/types.ts';
 
 /** More than enough for what a day leaves; what is left then, a worker takes. */
 const sweepPasses = 200;

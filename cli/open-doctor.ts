@@ -25,11 +25,10 @@ import { createMessageStore } from '../systems/postgres/sessions/message-store.t
 import { askRedis } from '../systems/redis/probe.ts';
 import { createTemporal, type Temporal } from '../systems/temporal/client.ts';
 import { createTemporalProbe, type TemporalProbe } from '../systems/temporal/probe.ts';
-import type { DoctorContext } from './doctor/context.ts';
-import { askApi } from './doctor/fetch-readiness.ts';
-import { handshakeTarget } from './doctor/handshake-targets.ts';
-import { tlsTrouble, toldByPostgres } from './doctor/tls-diagnosis.ts';
+import { askApi } from './doctor/checks/api.ts';
+import { handshakeTarget, tlsTrouble, toldByPostgres } from './doctor/tls-diagnosis.ts';
 import { tryHandshake } from './doctor/tls-handshake.ts';
+import type { DoctorContext } from './doctor/types.ts';
 import { createFixes } from './doctor-fixes.ts';
 
 /** Longer than a worker takes to come by again. */

@@ -1,5 +1,5 @@
 import { redactText } from '../../core/redact.ts';
-import type { DoctorContext } from './context.ts';
+import type { DoctorContext } from './types.ts';
 import { type Check, type CheckResult, type Problem, seen } from './types.ts';
 
 export interface Outcome {

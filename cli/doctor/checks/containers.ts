@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Run, takesPlace } from '../../../core/run.ts';
 import type { ListedSandbox } from '../../../systems/docker/list.ts';
-import type { DoctorContext } from '../context.ts';
+import type { DoctorContext } from '../types.ts';
 import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
 import { named } from './stuck-runs.ts';
 

@@ -1,4 +1,6 @@
-import { startEngine } from '../advice.ts';
+import { statfs } from 'node:fs/promises';
+import { runtimeAdvice, runtimeFaultOf } from '../../../core/sandbox-runtime.ts';
+import { getImage, isShort, leftOn, makeRoom, sizeOf, startEngine } from '../advice.ts';
 import { type Check, notHere, seen } from '../types.ts';
 
 export const docker: Check = {
@@ -13,5 +15,63 @@ export const docker: Check = {
     if (parts.docker === null) return notHere('neither DOCKER_HOST nor DATA_DIR is set here');
     const { version } = await parts.docker.version();
     return seen([version]);
+  },
+};
+
+export const image: Check = {
+  name: 'image',
+  needs: ['docker'],
+  ifItFails: {
+    code: 'image_missing',
+    what: 'The Docker Engine does not have the image',
+    advice: getImage,
+  },
+  async look({ docker, config }) {
+    if (docker === null || config.sandboxImage === null)
+      return notHere('SANDBOX_IMAGE is not set here');
+    await docker.imageId(config.sandboxImage);
+    return seen([config.sandboxImage]);
+  },
+};
+
+export const runtime: Check = {
+  name: 'runtime',
+  needs: ['docker'],
+  ifItFails: {
+    code: 'runtime_unknown',
+    what: 'What sandboxes run on cannot be asked',
+    advice: 'See the log of the Docker Engine.',
+  },
+  async look({ docker, config }) {
+    if (docker === null) return notHere('neither DOCKER_HOST nor DATA_DIR is set here');
+    try {
+      const used = await docker.findRuntime();
+      return seen([`${used}, by SANDBOX_RUNTIME=${config.sandboxRuntime}`]);
+    } catch (error) {
+      const code = runtimeFaultOf(error);
+      if (code === null || !(error instanceof Error)) throw error;
+      const what = `Sandboxes cannot run on what SANDBOX_RUNTIME says: ${error.message}.`;
+      return seen([], { code, what, advice: runtimeAdvice[code] });
+    }
+  },
+};
+
+export const disk: Check = {
+  name: 'disk',
+  needs: [],
+  ifItFails: {
+    code: 'data_folder_missing',
+    what: 'The data folder cannot be looked at',
+    advice: 'Make the folder that DATA_DIR names, or correct DATA_DIR.',
+  },
+  async look({ config }) {
+    if (config.dataDir === null) return notHere('DATA_DIR is not set here');
+    const { bavail, blocks, bsize, files, ffree } = await statfs(config.dataDir);
+    const room = { freeBytes: bavail * bsize, freeInodes: files === 0 ? null : ffree };
+    const whole = sizeOf(blocks * bsize);
+    const said = [`${sizeOf(room.freeBytes)} of ${whole} free in ${config.dataDir}`];
+    if (!isShort(room)) return seen(said);
+    const what = `The disk of ${config.dataDir} has ${leftOn(room)} left.`;
+    return seen(said, { code: 'disk_short', what, advice: makeRoom });
   },
 };

@@ -4,7 +4,7 @@ import { runtimeAdvice } from '../../../core/sandbox-runtime.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import { getImage, isShort, leftOn, makeRoom, setClock, sizeOf, startEngine } from '../advice.ts';
 import { type Check, type Problem, seen } from '../types.ts';
-import { offBy } from './clock.ts';
+import { offBy } from './postgres.ts';
 
 export const hosts: Check = {
   name: 'hosts',

@@ -1,5 +1,5 @@
 import type { Run } from '../../../core/run.ts';
-import type { DoctorContext } from '../context.ts';
+import type { DoctorContext } from '../types.ts';
 import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
 import { named, theFirst } from './stuck-runs.ts';
 
