@@ -5,7 +5,7 @@ import { createLogger } from '../config/logger.ts';
 import { logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
 import { hostTimes } from '../core/host-times.ts';
-import { retryUntilAborted } from '../lib/async/sleep.ts';
+import { retryUntilAborted } from '../lib/async/retry.ts';
 import { createEngine } from '../systems/docker/engine.ts';
 import { createSandboxes } from '../systems/docker/sandbox.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';

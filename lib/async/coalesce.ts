@@ -1,28 +1,29 @@
 /**
- * Work that many ask for at once and that is done for all of them together: whoever asks while it goes
- * on shares the next round, which sees what has happened by then. It rests as long as it worked.
+ * Shares one execution per key among all callers. Calls made during an execution share the next one,
+ * which starts after they were made. Between two executions it idles for as long as the last one
+ * took, so that the work uses at most half of the time.
  */
 export function coalesce<T>(work: (key: string) => Promise<T>): (key: string) => Promise<T> {
-  const rounds = new Map<string, { running: Promise<unknown>; next: Promise<T> | null }>();
+  const executions = new Map<string, { finished: Promise<unknown>; next: Promise<T> | null }>();
 
-  function begin(key: string): Promise<T> {
-    const began = performance.now();
+  function start(key: string): Promise<T> {
+    const startedAt = performance.now();
     const result = work(key);
-    const rested = result.then(rest, rest).then(() => {
-      if (rounds.get(key)?.next === null) rounds.delete(key);
+    const finished = result.then(idle, idle).then(() => {
+      if (executions.get(key)?.next === null) executions.delete(key);
     });
-    rounds.set(key, { running: rested, next: null });
+    executions.set(key, { finished, next: null });
     return result;
 
-    function rest(): Promise<void> {
-      return new Promise((resolve) => setTimeout(resolve, performance.now() - began).unref());
+    function idle(): Promise<void> {
+      return new Promise((resolve) => setTimeout(resolve, performance.now() - startedAt).unref());
     }
   }
 
   return (key) => {
-    const round = rounds.get(key);
-    if (round === undefined) return begin(key);
-    round.next ??= round.running.then(() => begin(key));
-    return round.next;
+    const execution = executions.get(key);
+    if (execution === undefined) return start(key);
+    execution.next ??= execution.finished.then(() => start(key));
+    return execution.next;
   };
 }

@@ -9,33 +9,33 @@ interface RunnerOptions {
 }
 
 /**
- * Runs a step when poked, never twice at a time; poked meanwhile, it runs it once more. After an
- * error it rests until the next poke.
+ * Runs a step when triggered, never twice at a time. Triggers during a step cause one more step.
+ * After an error it waits for the next trigger.
  */
 export function createCoalescingRunner({ step, onError }: RunnerOptions): CoalescingRunner {
-  const now = { isDue: false, isRunning: false, isClosed: false };
+  const state = { isTriggered: false, isRunning: false, isClosed: false };
 
   async function run(): Promise<void> {
-    now.isRunning = true;
+    state.isRunning = true;
     try {
-      while (now.isDue && !now.isClosed) {
-        now.isDue = false;
+      while (state.isTriggered && !state.isClosed) {
+        state.isTriggered = false;
         await step();
       }
     } catch (error) {
       onError(error);
     } finally {
-      now.isRunning = false;
+      state.isRunning = false;
     }
   }
 
   return {
     trigger() {
-      now.isDue = true;
-      if (!now.isRunning && !now.isClosed) void run();
+      state.isTriggered = true;
+      if (!state.isRunning && !state.isClosed) void run();
     },
     close() {
-      now.isClosed = true;
+      state.isClosed = true;
     },
   };
 }

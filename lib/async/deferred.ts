@@ -1,25 +1,25 @@
-/** Something that happens once, and that any number may wait for. */
+/** A promise that is resolved from outside, at most once, with a value that can be read at any time. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
-  /** What it came with; undefined until then. */
+  /** Undefined until resolved. */
   value(): T | undefined;
-  /** The first call counts. */
+  /** Only the first call has an effect. */
   resolve(value: T): void;
 }
 
 export function createDeferred<T extends object | string | number | true>(): Deferred<T> {
-  let value: T | undefined;
   let resolve: (value: T) => void = () => {};
-  const happened = new Promise<T>((settle) => {
+  const promise = new Promise<T>((settle) => {
     resolve = settle;
   });
+  let value: T | undefined;
   return {
-    promise: happened,
+    promise,
     value: () => value,
-    resolve(given) {
+    resolve(result) {
       if (value !== undefined) return;
-      value = given;
-      resolve(given);
+      value = result;
+      resolve(result);
     },
   };
 }

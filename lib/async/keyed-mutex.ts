@@ -1,7 +1,7 @@
-/** Lets work on one key through one at a time, in the order of asking; keys do not wait for others. */
+/** Runs work on one key one at a time, in the order of the calls. Keys do not block each other. */
 export interface KeyedMutex {
   runExclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Resolves when everything that has asked by now is through. */
+  /** Resolves when all work that has been passed in so far has settled. */
   drain(): Promise<void>;
 }
 
@@ -9,13 +9,13 @@ export function createKeyedMutex(): KeyedMutex {
   const last = new Map<string, Promise<unknown>>();
   return {
     async runExclusive(key, work) {
-      const before = last.get(key) ?? Promise.resolve();
-      const mine = before.then(work, work);
-      last.set(key, mine);
+      const previous = last.get(key) ?? Promise.resolve();
+      const current = previous.then(work, work);
+      last.set(key, current);
       try {
-        return await mine;
+        return await current;
       } finally {
-        if (last.get(key) === mine) last.delete(key);
+        if (last.get(key) === current) last.delete(key);
       }
     },
     async drain() {

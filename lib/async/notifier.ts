@@ -1,25 +1,25 @@
-/** Tells one waiter that something may have changed. A notice before the wait is not lost. */
+/** Wakes one waiter when something may have changed. A notification before the wait is not lost. */
 export interface Notifier {
   notify: () => void;
   wait: () => Promise<void>;
 }
 
 export function createNotifier(): Notifier {
-  let isSet = false;
-  let wake: (() => void) | null = null;
+  let isNotified = false;
+  let wakeUp: (() => void) | null = null;
   return {
     notify() {
-      if (wake === null) isSet = true;
-      else wake();
+      if (wakeUp === null) isNotified = true;
+      else wakeUp();
     },
     wait() {
-      if (isSet) {
-        isSet = false;
-        return told;
+      if (isNotified) {
+        isNotified = false;
+        return resolved;
       }
       return new Promise((resolve) => {
-        wake = () => {
-          wake = null;
+        wakeUp = () => {
+          wakeUp = null;
           resolve();
         };
       });
@@ -27,4 +27,4 @@ export function createNotifier(): Notifier {
   };
 }
 
-const told = Promise.resolve();
+const resolved = Promise.resolve();

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { RetryPolicy } from '../../lib/async/sleep.ts';
+import type { RetryPolicy } from '../../lib/async/retry.ts';
 
 /** Another host has the run, it was ended elsewhere, or this process is shutting down. */
 export class SandboxLetGo extends Error {

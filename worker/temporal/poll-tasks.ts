@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { retryUntilAborted } from '../../lib/async/sleep.ts';
+import { retryUntilAborted } from '../../lib/async/retry.ts';
 import type { SelfFence } from '../host/self-fence.ts';
 import type { RunningWorker } from './workers.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { settlesWithin } from '../../../lib/async/sleep.ts';
+import { settlesWithin } from '../../../lib/async/timeout.ts';
 import { createChatTurns } from '../../../worker/sandbox/session/session-turn-tracker.ts';
 
 const turn = (messageId: string) => ({

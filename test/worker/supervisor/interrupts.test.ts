@@ -2,7 +2,7 @@
 
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { settlesWithin } from '../../../lib/async/sleep.ts';
+import { settlesWithin } from '../../../lib/async/timeout.ts';
 import { createInput } from '../../../worker/sandbox/input/input-queue.ts';
 import { type Care, createCare } from '../../../worker/sandbox/ownership.ts';
 import {

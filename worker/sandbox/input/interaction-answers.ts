@@ -1,5 +1,6 @@
 import { answerLine, type Refusal, refusalLine } from '../../../core/interaction.ts';
-import { type RetryPolicy, sleep } from '../../../lib/async/sleep.ts';
+import { type RetryPolicy } from '../../../lib/async/retry.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
 import type { SandboxParts } from '../context.ts';
 import type { Input } from './input-queue.ts';

@@ -2,7 +2,7 @@ import type { RunFacts } from '../../../core/agent-line.ts';
 import type { AgentMemory } from '../../../core/agent-memory.ts';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { StoredFrame } from '../../../core/frame.ts';
-import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/sleep.ts';
+import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
 import type { FrameStream } from '../../../systems/redis/frame-stream.ts';

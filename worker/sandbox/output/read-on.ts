@@ -1,4 +1,4 @@
-import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/sleep.ts';
+import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
 
 export class SpoolUnreadable extends Error {
   override name = 'SpoolUnreadable';

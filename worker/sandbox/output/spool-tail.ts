@@ -6,7 +6,7 @@
 // Publishing runs beside the next commit, one batch behind it, and may fail: readers find the gap.
 
 import type { ChatReader } from '../../../core/chat-line.ts';
-import type { RetryPolicy } from '../../../lib/async/sleep.ts';
+import type { RetryPolicy } from '../../../lib/async/retry.ts';
 import { createFileBell } from '../../supervisor/file-bell.ts';
 import { createLogEnd, type LogEndDeps } from './log-appender.ts';
 import { readOn, SpoolUnreadable } from './read-on.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/sleep.ts';
+import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
 
 /** Pauses a sandbox whose agent has nothing to do: an idle one costs a hundredth of a processor. */

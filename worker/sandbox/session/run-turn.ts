@@ -4,7 +4,8 @@
 
 import type { TurnError } from '../../../core/chat.ts';
 import { failpoint } from '../../../core/failpoint.ts';
-import { settlesWithin, sleep } from '../../../lib/async/sleep.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
+import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { SandboxParts } from '../context.ts';

@@ -2,7 +2,7 @@ import { errorOf } from '../../../core/end-cause.ts';
 import { bellOfSession } from '../../../core/host-request.ts';
 import { limits } from '../../../core/limits.ts';
 import type { SandboxEnd } from '../../../core/sandbox.ts';
-import { retryUntilAborted } from '../../../lib/async/sleep.ts';
+import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { SandboxParts } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';

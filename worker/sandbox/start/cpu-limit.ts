@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { retryUntilAborted } from '../../../lib/async/sleep.ts';
+import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxEnd } from '../../../core/sandbox.ts';
-import { retryUntilAborted, settlesWithin } from '../../../lib/async/sleep.ts';
+import { retryUntilAborted } from '../../../lib/async/retry.ts';
+import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxParts } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { Turns } from '../input/turn-tracker.ts';

@@ -3,7 +3,8 @@
 // lengthen it. SIGKILL comes a second after the grace at the latest.
 
 import { failpoint } from '../../../core/failpoint.ts';
-import { settlesWithin, sleep } from '../../../lib/async/sleep.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
+import { settlesWithin } from '../../../lib/async/timeout.ts';
 import { interruptLine } from '../input/agent-input.ts';
 import type { Input } from '../input/input-queue.ts';
 import type { Turns } from '../input/turn-tracker.ts';

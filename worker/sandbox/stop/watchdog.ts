@@ -1,5 +1,6 @@
 import type { EndCause } from '../../../core/end-cause.ts';
-import { retryUntilAborted, sleep } from '../../../lib/async/sleep.ts';
+import { retryUntilAborted } from '../../../lib/async/retry.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
 import type { SandboxParts } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { Turns } from '../input/turn-tracker.ts';
