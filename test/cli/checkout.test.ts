@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { repository } from '../../dev/lib/folders.ts';
 
-const program = fileURLToPath(new URL('../../cli/flowrun.mjs', import.meta.url));
+const program = join(repository, 'cli/flowrun.mjs');
 const run = promisify(execFile);
 
 test('runs from a checkout as it stands', async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readAgentLine } from '../../core/agent-line.ts';
@@ -6,6 +7,7 @@ import { type AgentMemory, blankMemory, follow, isResting } from '../../core/age
 import type { Frame } from '../../core/frame.ts';
 import { answerLine, type InteractionNews, refusalLine } from '../../core/interaction.ts';
 import { limits } from '../../core/limits.ts';
+import { repository } from '../../dev/lib/folders.ts';
 import { hostileLines } from './hostile-lines.ts';
 
 interface Heard {
@@ -30,7 +32,7 @@ function hear(lines: string[], cuts: ReadonlySet<number> = new Set()): Heard {
 }
 
 const recorded = (name: string): string[] =>
-  readFileSync(new URL(`../fixtures/agent-output/${name}.jsonl`, import.meta.url), 'utf8')
+  readFileSync(join(repository, 'test/fixtures/agent-output', `${name}.jsonl`), 'utf8')
     .split('\n')
     .filter((line) => line !== '');
 

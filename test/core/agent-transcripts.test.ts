@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type AgentLine, readAgentLine } from '../../core/agent-line.ts';
+import { repository } from '../../dev/lib/folders.ts';
 
 /** What the real agent printed, read as the host reads it. */
 function read(name: string): { lines: string[]; read: AgentLine[] } {
-  const path = new URL(`../fixtures/agent-output/${name}.jsonl`, import.meta.url);
+  const path = join(repository, 'test/fixtures/agent-output', `${name}.jsonl`);
   const lines = readFileSync(path, 'utf8')
     .split('\n')
     .filter((line) => line !== '');

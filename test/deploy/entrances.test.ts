@@ -24,13 +24,14 @@ import { hostNames, placesBelow, putOnList } from '../../deploy/hosts/allowlist.
 import { keyPairIn, makeHostCertificate } from '../../deploy/hosts/certificates.ts';
 import { type Stores, tellEntrances } from '../../deploy/hosts/ingress.ts';
 import { obey } from '../../deploy/hosts/main-command.ts';
+import { repository } from '../../dev/lib/folders.ts';
 import { run } from '../../dev/lib/run-command.ts';
 import { freePort } from '../../dev/stack/ports.ts';
 import { postgresBinaries } from '../../dev/stack/servers/postgres-binaries.ts';
 import { ensureCluster } from '../../dev/stack/servers/postgres-cluster.ts';
 
-const program = join(import.meta.dirname, '../../deploy/hosts/prepare.ts');
-const tsx = join(import.meta.dirname, '../../node_modules/tsx/dist/cli.mjs');
+const program = join(repository, 'deploy/hosts/prepare.ts');
+const tsx = join(repository, 'node_modules/tsx/dist/cli.mjs');
 const password = 'a-password';
 
 let secrets: string;

@@ -9,10 +9,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hostNames, placesBelow, putOnList, takeOffList } from '../../deploy/hosts/allowlist.ts';
 import { type FirstMachine, makeBundle } from '../../deploy/hosts/bundle.ts';
 import { keyPairIn, makeHostCertificate } from '../../deploy/hosts/certificates.ts';
+import { repository } from '../../dev/lib/folders.ts';
 import { run } from '../../dev/lib/run-command.ts';
 
-const program = join(import.meta.dirname, '../../deploy/hosts/prepare.ts');
-const tsx = join(import.meta.dirname, '../../node_modules/tsx/dist/cli.mjs');
+const program = join(repository, 'deploy/hosts/prepare.ts');
+const tsx = join(repository, 'node_modules/tsx/dist/cli.mjs');
 
 let secrets: string;
 

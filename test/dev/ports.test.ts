@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { repository } from '../../dev/lib/folders.ts';
 import { freePort, keptPort } from '../../dev/stack/ports.ts';
 
 let folder: string;
@@ -21,7 +22,7 @@ afterEach(() => {
 });
 
 const script = `
-  const { freePort } = await import('${join(import.meta.dirname, '../../dev/ports.ts')}');
+  const { freePort } = await import('${join(repository, 'dev/ports.ts')}');
   console.log((await Promise.all(Array.from({ length: 10 }, () => freePort()))).join(' '));
 `;
 

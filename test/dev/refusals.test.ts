@@ -5,10 +5,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { repository } from '../../dev/lib/folders.ts';
 import { takeLock } from '../../dev/stack/lock.ts';
 import { freePort } from '../../dev/stack/ports.ts';
-
-const repository = join(import.meta.dirname, '../..');
 
 let folder: string;
 let taken: Server;

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { repository } from '../../dev/lib/folders.ts';
 import { hashOf } from '../../dev/lib/hash.ts';
 import { type FakeEngine, startFakeEngine } from '../systems/docker/support/fake-engine.ts';
 
-const repository = join(import.meta.dirname, '../..');
 const listed: Record<string, object> = {};
 let folder: string;
 let engine: FakeEngine;

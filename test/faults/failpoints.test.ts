@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { armFailpoint, failpoint, failpoints } from '../../core/failpoint.ts';
+import { repository } from '../../dev/lib/folders.ts';
 
-const folder = import.meta.dirname;
+const folder = join(repository, 'test/faults');
 
 /** What the fault tests ask `pointsOf` for, in all their files. */
 function prefixesTried(): string[] {

@@ -10,10 +10,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { repository } from '../../dev/lib/folders.ts';
 
-export const root = fileURLToPath(new URL('../../', import.meta.url));
-const controls = join(root, 'test/lint-control');
+const controls = join(repository, 'test/lint-control');
 
 /** Put together here, so that whoever looks through the tree for mistakes hushed up finds none. */
 const hushedUp = {
@@ -36,13 +35,13 @@ export function lintControls(): { path: string; code: string }[] {
   const tree = mkdtempSync(join(tmpdir(), 'lint-control-'));
   try {
     for (const name of ['.oxlintrc.json', 'tsconfig.json', 'package.json', 'dev/lint']) {
-      cpSync(join(root, name), join(tree, name), { recursive: true });
+      cpSync(join(repository, name), join(tree, name), { recursive: true });
     }
     for (const name of ['core', 'config'])
-      cpSync(join(root, name), join(tree, name), { recursive: true });
+      cpSync(join(repository, name), join(tree, name), { recursive: true });
     cpSync(controls, tree, { recursive: true });
     writeFileSync(join(tree, hushedUp.path), hushedUp.text);
-    symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+    symlinkSync(join(repository, 'node_modules'), join(tree, 'node_modules'));
     return lint(tree);
   } finally {
     rmSync(tree, { recursive: true });
@@ -50,7 +49,7 @@ export function lintControls(): { path: string; code: string }[] {
 }
 
 function lint(tree: string): { path: string; code: string }[] {
-  const oxlint = join(root, 'node_modules/.bin/oxlint');
+  const oxlint = join(repository, 'node_modules/.bin/oxlint');
   const { stdout, stderr } = spawnSync(oxlint, ['--type-aware', '--format', 'json', '.'], {
     cwd: tree,
     encoding: 'utf8',

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { root } from './control-tree.ts';
+import { repository } from '../../dev/lib/folders.ts';
 
-const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as {
   packages: Record<
     string,
     { version?: string; resolved?: string; engines?: Record<string, string> }
@@ -61,7 +61,7 @@ describe('the lock file', () => {
 
 test('every direct dependency is one exact version', () => {
   const { dependencies, devDependencies } = JSON.parse(
-    readFileSync(join(root, 'package.json'), 'utf8'),
+    readFileSync(join(repository, 'package.json'), 'utf8'),
   ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
   for (const version of Object.values({ ...dependencies, ...devDependencies })) {
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);

@@ -3,25 +3,25 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { root } from './control-tree.ts';
+import { repository } from '../../dev/lib/folders.ts';
 
 /** Compiles a file together with the real workflows, under the workflows' own configuration. */
 function compile(folder: string, files: string[]): string {
   const tsconfig = join(folder, 'tsconfig.json');
-  const include = [join(root, 'workflows/**/*.ts'), ...files];
+  const include = [join(repository, 'workflows/**/*.ts'), ...files];
   writeFileSync(
     tsconfig,
-    JSON.stringify({ extends: join(root, 'workflows/tsconfig.json'), include }),
+    JSON.stringify({ extends: join(repository, 'workflows/tsconfig.json'), include }),
   );
-  const tsc = join(root, 'node_modules/.bin/tsc');
+  const tsc = join(repository, 'node_modules/.bin/tsc');
   const { stdout } = spawnSync(tsc, ['-p', tsconfig, '--pretty', 'false'], {
-    cwd: root,
+    cwd: repository,
     encoding: 'utf8',
   });
   return stdout;
 }
 
-const controls = join(root, 'test/lint-control/compile');
+const controls = join(repository, 'test/lint-control/compile');
 const missing: Record<string, string> = {
   'imports-node.ts': "'node:fs'",
   'uses-buffer.ts': "'Buffer'",

@@ -2,10 +2,11 @@
 // exists, a whole service tells (test/system/metrics.test.ts).
 
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { repository } from '../../dev/lib/folders.ts';
 
-const read = (file: string): string =>
-  readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
 
 interface Panel {
   id: number;

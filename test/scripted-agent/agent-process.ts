@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { afterAll } from 'vitest';
+import { repository } from '../../dev/lib/folders.ts';
 import type { Fields } from '../fake-agent/json.ts';
 
 /** The scripted agent as a local process, for its own tests. */
@@ -41,7 +41,7 @@ afterAll(() => rmSync(folders, { recursive: true, force: true }));
 /** Built once for each test file: starting it from source takes half a second longer every time. */
 const bundle = join(newFolder(), 'agent.mjs');
 buildSync({
-  entryPoints: [fileURLToPath(new URL('../fake-agent/main.ts', import.meta.url))],
+  entryPoints: [join(repository, 'test/fake-agent/main.ts')],
   outfile: bundle,
   bundle: true,
   format: 'esm',

@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { repository } from '../../dev/lib/folders.ts';
 
 /** Keeps the history of a workflow for test/workflows/replay.test.ts, without what tells of this machine. */
 export async function keepHistory(
@@ -9,7 +11,7 @@ export async function keepHistory(
 ): Promise<void> {
   const history: unknown = JSON.parse(historyToJSON(await handle.fetchHistory()));
   const json = JSON.stringify(history, withoutTraces, 1).replaceAll(processName, 'recorded');
-  await writeFile(new URL(`../histories/${name}.json`, import.meta.url), `${json}\n`);
+  await writeFile(join(repository, 'test/histories', `${name}.json`), `${json}\n`);
   console.log(`recorded ${name}`);
 }
 

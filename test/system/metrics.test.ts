@@ -2,7 +2,9 @@
 // session that went to sleep and was woken: in numbers and in lines.
 
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { repository } from '../../dev/lib/folders.ts';
 import { freePort } from '../../dev/stack/ports.ts';
 import { script } from '../scripted-agent/lines.ts';
 import type { Answer, RunRecord } from '../support/api-client.ts';
@@ -75,8 +77,7 @@ const eventsOf = (runId: string): unknown[] =>
     .filter((line) => line['runId'] === runId)
     .map(({ msg }) => msg);
 
-const read = (file: string): string =>
-  readFileSync(new URL(`../../ops/${file}`, import.meta.url), 'utf8');
+const read = (file: string): string => readFileSync(join(repository, 'ops', file), 'utf8');
 
 function expectAllExported(selectors: Selector[]): void {
   expect(selectors.length).toBeGreaterThan(15);

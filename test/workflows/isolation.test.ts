@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { expect, it } from 'vitest';
+import { repository } from '../../dev/lib/folders.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { testBundle } from '../support/test-bundle.ts';
 
@@ -12,7 +14,7 @@ it('keeps what one workflow has in its memory from all others of the same worker
     Connection.connect({ address }),
     NativeConnection.connect({ address }),
   ]);
-  const fixture = new URL('../fixtures/counting-workflow/index.ts', import.meta.url).pathname;
+  const fixture = join(repository, 'test/fixtures/counting-workflow/index.ts');
   const taskQueue = `isolation-${randomUUID()}`;
   const worker = await Worker.create({
     connection: native,

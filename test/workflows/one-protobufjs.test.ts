@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { repository } from '../../dev/lib/folders.ts';
 
-const modules = new URL('../../node_modules/', import.meta.url);
+const modules = join(repository, 'node_modules');
 
 it('has exactly one protobufjs 8, or histories cannot be read', () => {
   const found = readdirSync(modules, { recursive: true, encoding: 'utf8' })
@@ -11,6 +13,6 @@ it('has exactly one protobufjs 8, or histories cannot be read', () => {
 });
 
 function majorOf(path: string): string | undefined {
-  const manifest = readFileSync(new URL(path, modules), 'utf8');
+  const manifest = readFileSync(join(modules, path), 'utf8');
   return /"version":\s*"(\d+)\./.exec(manifest)?.[1];
 }

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { repository } from '../../dev/lib/folders.ts';
 import { testBundle } from '../support/test-bundle.ts';
 
-const folder = new URL('../histories/', import.meta.url).pathname;
+const folder = join(repository, 'test/histories');
 const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
 beforeAll(() => {
@@ -52,9 +53,7 @@ const plainText = (json: string): string =>
   );
 
 async function replay(name: string, workflowsPath: string): Promise<void> {
-  const workflowBundle = await testBundle(
-    new URL(`../../${workflowsPath}`, import.meta.url).pathname,
-  );
+  const workflowBundle = await testBundle(join(repository, workflowsPath));
   const history = historyFromJSON(JSON.parse(readFileSync(join(folder, name), 'utf8')));
   await Worker.runReplayHistory({ workflowBundle, replayName: name }, history);
 }

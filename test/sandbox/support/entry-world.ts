@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxConfig } from '../../../core/sandbox.ts';
+import { repository } from '../../../dev/lib/folders.ts';
 import { freePort } from '../../../dev/stack/ports.ts';
 import { type Places, type Times, times } from '../../../sandbox/entry/constants.ts';
 import { type Entry, startEntry } from '../../../sandbox/entry/entry.ts';
@@ -65,7 +66,7 @@ export async function entryWorld(options: WorldOptions = {}): Promise<EntryWorld
 async function makePlaces(root: string): Promise<Places> {
   for (const name of ['w', 's', 'k', 'h']) mkdirSync(join(root, name));
   const agent = join(root, 'agent');
-  const script = join(import.meta.dirname, 'agent.mjs');
+  const script = join(repository, 'test/sandbox/support/agent.mjs');
   writeFileSync(agent, `#!/bin/sh\nexec "${process.execPath}" "${script}" "$@"\n`);
   chmodSync(agent, 0o755);
   for (const name of ['out', 'err']) writeFileSync(join(root, 's', name), '');

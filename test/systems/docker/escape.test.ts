@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
 import { containerSpec } from '../../../systems/docker/container-spec.ts';
 import type { SandboxSpec } from '../../../systems/docker/sandbox-spec.ts';
 import { stackEnv } from '../../support/stack-env.ts';
@@ -35,7 +36,10 @@ afterAll(async () => {
 
 function sandbox(script: string): SandboxSpec {
   const spec = world.spec({ image: image.name });
-  copyFileSync(join(import.meta.dirname, 'support', script), join(spec.folders.workspace, script));
+  copyFileSync(
+    join(repository, 'test/systems/docker/support', script),
+    join(spec.folders.workspace, script),
+  );
   return spec;
 }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
 import { DataFolderTaken, takeDataFolder } from '../../../worker/host/data-dir-lock.ts';
 
 let dataDir: string;
@@ -59,7 +60,7 @@ describe('the data folder of a worker', () => {
 });
 
 async function startOther() {
-  const module = new URL('../../../worker/host/data-dir-lock.ts', import.meta.url).pathname;
+  const module = join(repository, 'worker/host/data-dir-lock.ts');
   const script = `import(${JSON.stringify(module)}).then(({ takeDataFolder }) => {
     takeDataFolder(${JSON.stringify(dataDir)});
     console.log('held');
