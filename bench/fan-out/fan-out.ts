@@ -5,7 +5,7 @@
 import { sseFrame } from '../../api/stream/sse.ts';
 import type { Frame, StoredFrame } from '../../core/frame.ts';
 import { createKeyStore } from '../../systems/postgres/accounts/key-store.ts';
-import { randomText } from '../../test/fake-agent/random-text.ts';
+import { randomText } from '../../test/fixtures/scripted-agent/random-text.ts';
 import type { Service } from '../../test/support/service.ts';
 import type { Sample, Scenario, Target } from '../measure/scenario.ts';
 import { type ApiAlone, startApiAlone } from '../support/api-alone.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { randomText } from '../../test/fake-agent/random-text.ts';
+import { randomText } from '../../test/fixtures/scripted-agent/random-text.ts';
 
 const sessionId = '00000000-0000-4000-8000-000000000000';
 

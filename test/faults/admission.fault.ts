@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTemporal } from '../../systems/temporal/client.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { type ApiClient, createApiClient, type RunRecord } from '../support/api-client.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;

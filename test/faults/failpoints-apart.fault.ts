@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import { expectHealed } from './support/healed.ts';
 import { pointsOf } from './support/points-of.ts';
 import { startWorld, type World } from './support/world.ts';

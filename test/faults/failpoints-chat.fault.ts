@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import { pointsOf } from './support/points-of.ts';
 
 let service: Service;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Failpoint } from '../../core/failpoint.ts';
-import { randomText } from '../fake-agent/random-text.ts';
-import { script } from '../scripted-agent/lines.ts';
+import { randomText } from '../fixtures/scripted-agent/random-text.ts';
 import {
   type Answer,
   type ApiClient,
@@ -9,6 +8,7 @@ import {
   type RunRecord,
 } from '../support/api-client.ts';
 import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import type { Evidence } from './evidence.ts';
 import { expectHealed } from './support/healed.ts';
 import { pointsOf } from './support/points-of.ts';

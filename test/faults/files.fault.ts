@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { script } from '../scripted-agent/lines.ts';
 import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;

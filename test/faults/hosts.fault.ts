@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { openConversation } from '../support/conversation.ts';
 import { endSession, untilWorking } from '../support/run-ways.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import { type HeldWay, openHeldWay } from './support/held-way.ts';
 import { expectGoneOn, goesOn, ownConfiguration, writes } from './support/moved-session.ts';
 

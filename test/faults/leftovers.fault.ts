@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../core/limits.ts';
-import { script } from '../scripted-agent/lines.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import { grownBy } from './support/heap-snapshot.ts';
 import { type Inspected, inspect, type Memory } from './support/memory.ts';
 import { lookIntoRedis, type RedisLeft } from './support/redis-left.ts';

@@ -4,14 +4,14 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cliWith } from '../cli/run-cli.ts';
-import { script } from '../scripted-agent/lines.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { commandEnv } from '../support/command-env.ts';
 import { letGoOn } from '../support/let-go-on.ts';
+import { cliWith } from '../support/run-cli.ts';
 import { untilWorking } from '../support/run-ways.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import type { Behaviour } from '../support/webhook-receiver.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import { terminateByCommand } from './support/temporal-cli.ts';
 import { startWorld, type World } from './support/world.ts';
 

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTemporal } from '../../systems/temporal/client.ts';
-import { doctorWith } from '../cli/doctor-world.ts';
-import { cliWith } from '../cli/run-cli.ts';
-import { script } from '../scripted-agent/lines.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { commandEnv } from '../support/command-env.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { doctorWith } from '../support/doctor-world.ts';
 import { letGoOn } from '../support/let-go-on.ts';
+import { cliWith } from '../support/run-cli.ts';
 import { untilAsleep, untilRemoved, untilWorking } from '../support/run-ways.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const patience = { timeout: 180_000 };

@@ -10,9 +10,9 @@ import { findGvisor, gvisorEntry } from '../../dev/stack/servers/gvisor.ts';
 import { reloadPrivateEngine } from '../../dev/stack/servers/private-engine.ts';
 import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import type { Service } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import { freshOwnParts, type OwnPart, ownEngine } from './support/own-parts.ts';
 import { startWorld, type World } from './support/world.ts';
 

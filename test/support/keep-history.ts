@@ -4,7 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { repository } from '../../dev/lib/folders.ts';
 
-/** Keeps the history of a workflow for test/workflows/replay.test.ts, without what tells of this machine. */
+/** Keeps the history of a workflow for test/unit/workflows/replay.test.ts, without what tells of this machine. */
 export async function keepHistory(
   name: string,
   handle: Pick<WorkflowHandle, 'fetchHistory'>,

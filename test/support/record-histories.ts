@@ -1,4 +1,4 @@
-// Records the histories that test/workflows/replay.test.ts replays:
+// Records the histories that test/unit/workflows/replay.test.ts replays:
 // `npx tsx test/support/record-histories.ts` against the test stack's Temporal server; with names, or
 // how they begin, only those. Those of the real service are recorded by record-real-histories.ts.
 import { ApplicationFailure } from '@temporalio/activity';

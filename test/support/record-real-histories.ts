@@ -1,10 +1,10 @@
 // Records the histories of a run and of a session as the service itself makes them, its worker, agent
-// and containers with it, for test/workflows/replay.test.ts: real-run.json and real-session.json. Against
+// and containers with it, for test/unit/workflows/replay.test.ts: real-run.json and real-session.json. Against
 // the test stack: `npx tsx test/support/record-real-histories.ts`. What they hold is ids, causes and
 // counts; of this machine they tell nothing.
 
 import { Client, Connection } from '@temporalio/client';
-import { script } from '../scripted-agent/lines.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 import { type Conversation, openConversation } from './conversation.ts';
 import { keepHistory } from './keep-history.ts';
 import { type Service, startService } from './service.ts';

@@ -4,7 +4,6 @@ import { createEngine } from '../../systems/docker/engine.ts';
 import { ensureWebhookSecret } from '../../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
-import { script } from '../scripted-agent/lines.ts';
 import {
   databaseText,
   environmentsBelow,
@@ -15,6 +14,7 @@ import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { collect } from '../support/stream-story.ts';
 import { answerWith, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 const canary = (what: string): string => `${what}${randomBytes(8).toString('hex')}`;
 const prompt = canary('prompt');

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { script } from '../scripted-agent/lines.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import { untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 const waitingMs = 30_000;
 

@@ -8,11 +8,11 @@ import { bellOfSession } from '../../core/host-request.ts';
 import { createMessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import { type Bells, createBells } from '../../systems/redis/bells.ts';
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 const pauseAfterMs = 1_000;
 const patience = { timeout: 30_000 };

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cliWith } from '../cli/run-cli.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { openConversation } from '../support/conversation.ts';
 import { letGoOn } from '../support/let-go-on.ts';
+import { cliWith } from '../support/run-cli.ts';
 import { untilWorking } from '../support/run-ways.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let second: Host;

@@ -8,12 +8,12 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { type HeldWay, openHeldWay } from '../faults/support/held-way.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 const patiently = { timeout: 180_000 };
 

@@ -1,11 +1,11 @@
 // More sessions than there are places: one that has nothing to do makes way for whoever has.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { script } from '../scripted-agent/lines.ts';
 import { openConversation } from '../support/conversation.ts';
 import { type Service, startService } from '../support/service.ts';
 import { serviceProcess } from '../support/service-process.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { workflowIdOf } from '../support/workflow-of.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { randomText } from '../fake-agent/random-text.ts';
-import { script } from '../scripted-agent/lines.ts';
+import { randomText } from '../fixtures/scripted-agent/random-text.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { armed, diesAndComesBack } from '../support/dying.ts';
 import { letGoOn } from '../support/let-go-on.ts';
@@ -8,6 +7,7 @@ import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;

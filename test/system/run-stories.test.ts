@@ -4,7 +4,6 @@ import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import { ensureWebhookSecret } from '../../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
-import { script } from '../scripted-agent/lines.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { untilRemoved, untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -15,6 +14,7 @@ import {
   startReceiver,
   type WebhookReceiver,
 } from '../support/webhook-receiver.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import { untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 const waitingMs = 3_000;
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession, untilAsleep } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { statusesOf } from '../support/stream-story.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

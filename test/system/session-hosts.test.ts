@@ -1,10 +1,10 @@
 // A conversation with the real agent that goes on on another host, and comes back.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cliWith } from '../cli/run-cli.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { expectEachOnce } from '../support/each-once.ts';
 import { firstTalkSince } from '../support/model-talk.ts';
+import { cliWith } from '../support/run-cli.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { expectEachOnce } from '../support/each-once.ts';
 import { endSession, untilAsleep } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let clients: [ApiClient, ApiClient];

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { redisKeys } from '../../systems/redis/keys.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession, untilAsleep } from '../support/run-ways.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { payload } from '../support/stream-story.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

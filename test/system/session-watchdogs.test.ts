@@ -5,11 +5,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { payload, statusesOf } from '../support/stream-story.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 const miB = 1024 ** 2;
 /** An agent that boots is silent too: even on a busy machine it has to be much faster than this. */

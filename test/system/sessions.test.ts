@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
-import { script } from '../scripted-agent/lines.ts';
 import type { Answer } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';
 import { endSession, untilRemoved } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

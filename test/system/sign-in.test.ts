@@ -2,18 +2,18 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
-import { openStream } from '../api/sse-client.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { firstLink, type OperatorCall, signInBy } from '../support/operator-client.ts';
 import { untilWorking } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
+import { openStream } from '../support/sse-client.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import {
   type ReceivedPost,
   startReceiver,
   type WebhookReceiver,
 } from '../support/webhook-receiver.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;

@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finishedReasonOf } from '../../core/end-cause.ts';
 import { streamEvents } from '../../core/frame.ts';
-import { eventsOfPage, fieldsOfPage, reasonsOfPage, wrongIn } from '../docs/stream-page.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { openConversation } from '../support/conversation.ts';
 import { asking, colour, questionsOf } from '../support/questions.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
+import { eventsOfPage, fieldsOfPage, reasonsOfPage, wrongIn } from '../support/stream-page.ts';
 import { collect } from '../support/stream-story.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

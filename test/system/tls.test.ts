@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectRedis } from '../../systems/redis/connect.ts';
-import { cliWith } from '../cli/run-cli.ts';
-import { script } from '../scripted-agent/lines.ts';
 import { makeAuthority } from '../support/authority.ts';
 import { openConversation } from '../support/conversation.ts';
+import { cliWith } from '../support/run-cli.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { openTlsDoor } from '../support/tls-door.ts';
 import { tlsSettings } from '../support/tls-settings.ts';
 import { openTlsStores, type TlsStores } from '../support/tls-stores.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 const temporalName = 'temporal.test';
 const authority = makeAuthority('127.0.0.1');

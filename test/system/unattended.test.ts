@@ -1,9 +1,9 @@
 // What the service says of itself to whoever watches it, and what it clears away with nobody's help.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { script } from '../scripted-agent/lines.ts';
 import { linesOf } from '../support/log-lines.ts';
 import { type Service, startService } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 const patiently = { timeout: 120_000 };
 let service: Service;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
-import { script } from '../scripted-agent/lines.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { collect } from '../support/stream-story.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 const onGvisor = stackEnv.sandboxRuntime === 'runsc';
 const miB = 1024 ** 2;

@@ -33,7 +33,7 @@ export function ensureScriptedImage(socket: string, base: string): Promise<strin
   return ensureImage(socket, {
     step: 'scripted image',
     name: 'flowrun-sandbox-scripted',
-    folder: join(repository, 'test/fake-agent'),
+    folder: join(repository, 'test/fixtures/scripted-agent'),
     buildArgs: { BASE: base },
   });
 }

@@ -5,9 +5,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
-import { randomText } from '../../fake-agent/random-text.ts';
-import { script } from '../../scripted-agent/lines.ts';
+import { randomText } from '../../fixtures/scripted-agent/random-text.ts';
 import type { Service } from '../../support/service.ts';
+import { script } from '../../unit/scripted-agent/lines.ts';
 import type { LoggedFrame } from '../evidence.ts';
 
 const longEvery = 100;

@@ -2,8 +2,8 @@
 // said is what it finds there.
 
 import { expect } from 'vitest';
-import { script } from '../../scripted-agent/lines.ts';
 import type { Conversation } from '../../support/conversation.ts';
+import { script } from '../../unit/scripted-agent/lines.ts';
 
 export const ownConfiguration = { env: { TOKEN: 'secret-word' } };
 

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { limits } from '../../../core/limits.ts';
+import { caller } from './call.ts';
+import { useTenant } from './use-api.ts';
+
+const { world, api, tenant } = useTenant();
+let runId: string;
+
+beforeAll(async () => {
+  const trigger = caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
+    body: { prompt: 'Go' },
+  });
+  runId = (await trigger).json.data.runId;
+});
+
+test('takes a key in the query on the stream alone, and never a second one that differs', async () => {
+  const stream = `/api/v1/runs/${runId}/stream`;
+  const open = (query: string, key: string | null) => {
+    const abort = new AbortController();
+    const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+    return fetch(`${api.url}${stream}?${query}`, { headers, signal: abort.signal }).then(
+      (answer) => {
+        abort.abort();
+        return answer.status;
+      },
+    );
+  };
+  const other = await world.tenant();
+  expect(await open(`api_key=${tenant.key}`, null)).toBe(200);
+  expect(await open(`api_key=${tenant.key}`, tenant.key)).toBe(200);
+  expect(await open(`api_key=${tenant.key}`, other.key)).toBe(401);
+  expect(await open(`api_key=${other.key}`, tenant.key)).toBe(401);
+  expect(await open(`api_key=${tenant.key}&api_key=${tenant.key}`, null)).toBe(401);
+  expect(await open('api_key=', null)).toBe(401);
+  const run = `/api/v1/runs/${runId}?api_key=${tenant.key}`;
+  expect((await caller(api, null)(run)).status).toBe(401);
+  expect((await caller(api, tenant.key)(run)).status).toBe(400);
+});
+
+test('counts a revocation from the next call on, on every process', async () => {
+  const other = await world.start();
+  for (let i = 0; i < 20; i += 1) {
+    const { key, record } = await world.stores.keys.create({
+      ...named,
+      projectId: tenant.projectId,
+    });
+    const calls = [caller(api, key), caller(other, key)];
+    for (const call of calls) expect((await call('/api/v1/flows')).status).toBe(200);
+    await world.stores.keys.revoke(record.keyId);
+    for (const call of calls) expect((await call('/api/v1/flows')).status).toBe(401);
+  }
+});
+
+test('does not ask the database for a key that was unknown a moment ago, nor for ever more of them', async () => {
+  let asked = 0;
+  const counting = await world.start({
+    nowMs: () => 1_000_000,
+    keys: {
+      ...world.stores.keys,
+      findByKey: (key) => {
+        asked += 1;
+        return world.stores.keys.findByKey(key);
+      },
+    },
+  });
+  const unknown = () => `frs_${randomUUID().replaceAll('-', '')}AAAAAAAAAAA`;
+  const one = unknown();
+  const atOnce = 50;
+  for (let i = 0; i < 20; i += 1) {
+    expect((await caller(counting, one)('/api/v1/flows')).status).toBe(401);
+  }
+  expect(asked).toBe(1);
+  expect((await caller(counting, tenant.key)('/api/v1/flows')).status).toBe(200);
+
+  const statuses: number[] = [];
+  for (let round = 0; round < 13; round += 1) {
+    const batch = Array.from({ length: atOnce }, () =>
+      counting.app.inject({
+        url: '/api/v1/flows',
+        headers: { authorization: `Bearer ${unknown()}` },
+      }),
+    );
+    statuses.push(...(await Promise.all(batch)).map(({ statusCode }) => statusCode));
+  }
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
+  expect(asked).toBeLessThanOrEqual(limits.unknownKeysPerMinute + atOnce);
+  expect((await caller(counting, tenant.key)('/api/v1/flows')).status).toBe(200);
+});
+
+test('writes down when a key was used, later and in one go', async () => {
+  const writes: string[][] = [];
+  const own = await world.start({
+    keys: {
+      ...world.stores.keys,
+      touch: (keyIds) => {
+        writes.push(keyIds);
+        return world.stores.keys.touch(keyIds);
+      },
+    },
+  });
+  const fresh = await world.tenant();
+  const began = performance.now();
+  for (let i = 0; i < 10; i += 1) await caller(own, fresh.key)('/api/v1/flows');
+  await own.close();
+  const rounds = Math.floor((performance.now() - began) / limits.keyTouchEveryMs) + 1;
+  expect(writes.length).toBeGreaterThanOrEqual(1);
+  expect(writes.length).toBeLessThanOrEqual(rounds);
+  expect(writes.every((keyIds) => keyIds.length === 1)).toBe(true);
+  const [record] = await world.stores.keys.list(fresh.projectId);
+  expect(record?.lastUsedAt).toBeInstanceOf(Date);
+});
+
+const named = { name: 'second', createdBy: 'ana' };

@@ -1,0 +1,248 @@
+// Who may call what: every route that the application has, by every kind of caller. A route that is
+// added is in here by itself; where it needs more than the ids below, it says so by failing.
+
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { RouteEntry } from '../../../api/http/route-table.ts';
+import { publicUrl } from '../../support/api-world.ts';
+import { type Answer, caller } from './call.ts';
+import { cookieOf } from './operators/operator-client.ts';
+import { useTenant } from './use-api.ts';
+
+const { world, api, tenant } = useTenant();
+let runId: string;
+const sessionId = 'session-1';
+
+beforeAll(async () => {
+  const path = `/api/v1/flows/${tenant.flowId}/runs`;
+  await caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/sessions`, { body: { sessionId } });
+  runId = (await caller(api, tenant.key)(path, { body: { prompt: 'Go' } })).json.data.runId;
+});
+
+const routes = () => api.app.routeTable;
+const keyed = () => routes().filter(({ url, config }) => isKeyed(url, config));
+const ofOperators = () => routes().filter(({ config }) => config.forOperators === 'signed-in');
+
+const isKeyed = (url: string, { isPublic, forOperators }: RouteEntry['config']) =>
+  url.startsWith('/api/v1/') && isPublic !== true && forOperators === undefined;
+
+/** What the parameters of paths stand for: everything is the tenant's own. */
+function addressOf(url: string): string {
+  const ids: Record<string, string> = { ...tenant, runId, sessionId, interactionId: 'question-1' };
+  return url.replace('*', 'a.txt').replaceAll(/:(\w+)/g, (_, name: string) => {
+    const id = ids[name];
+    if (id === undefined) throw new Error(`${url}: what is a ${name}?`);
+    return id;
+  });
+}
+
+/** What an operation that is not content with `{}` takes. */
+const bodies: Record<string, unknown> = {
+  'POST /api/v1/flows/:flowId/chat': { message: 'Hello' },
+  'PATCH /api/v1/runs/:runId/labels': { labels: { stage: 'taken over' } },
+  'POST /api/v1/runs/:runId/files': { files: [{ path: 'a.txt', content: 'a', encoding: 'utf8' }] },
+  'POST /api/v1/runs/:runId/interactions/:interactionId': { answers: { 'Which?': 'That.' } },
+};
+
+type Call = ReturnType<typeof caller>;
+
+const ask = (call: Call, { method, url }: RouteEntry, headers: Record<string, string> = {}) => {
+  const isRead = method === 'GET' || method === 'HEAD';
+  const body = bodies[`${method} ${url}`] ?? {};
+  return call(addressOf(url), { method, headers, ...(isRead ? {} : { body }) });
+};
+
+function expectRefused({ method, url }: RouteEntry, answer: Answer, status: number): void {
+  const code = method === 'HEAD' ? undefined : 'UNAUTHORIZED';
+  const what = `${method} ${url}: ${answer.text}`;
+  expect([answer.status, answer.json?.error.code], what).toEqual([status, code]);
+  expect(answer.headers.get('x-ratelimit-limit'), what).toMatch(/^\d+$/);
+}
+
+/** Every row there is, and what was asked of Temporal, but for when and how often keys were used. */
+async function state() {
+  const { database, asked } = world;
+  const tables = await database.pool.query<{ name: string }>(
+    `select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_name <> 'key_usage' order by 1`,
+  );
+  const rows = tables.rows.map(async ({ name }) => {
+    const found = await database.pool.query<{ row: string }>(
+      `select (to_jsonb(t) - 'last_used_at')::text as row from "${name}" t order by 1`,
+    );
+    return [name, found.rows.map(({ row }) => row)];
+  });
+  return { rows: await Promise.all(rows), asked: JSON.stringify(asked) };
+}
+
+test('these routes are open to anybody; one that is missing here was opened without a decision', () => {
+  const open = routes().filter(
+    ({ url, config }) => !isKeyed(url, config) && config.forOperators !== 'signed-in',
+  );
+  const said = open
+    .filter(({ method }) => method !== 'HEAD')
+    .map(({ method, url }) => `${method} ${url}`);
+  expect(said.sort()).toEqual([
+    'GET /api/v1/openapi.json',
+    'GET /api/v1/postman.json',
+    'GET /healthz',
+    'GET /readyz',
+    'GET /sign-in',
+    'POST /api/sign-in',
+  ]);
+});
+
+describe('with an API key', () => {
+  test('nobody gets in anywhere who has none, or one that is no good; and nothing happens', async () => {
+    const { expired, revoked } = await deadKeys();
+    const before = await state();
+    const headers: Record<string, string>[] = [
+      {},
+      { authorization: 'Bearer' },
+      { authorization: `Basic ${tenant.key}` },
+      { authorization: tenant.key },
+      { authorization: `Bearer ${tenant.key} x` },
+      { authorization: `Bearer frs_${'A'.repeat(43)}` },
+      { authorization: `Bearer ${tenant.key.slice(0, -1)}` },
+      { authorization: `Bearer ${expired}` },
+      { authorization: `Bearer ${revoked}` },
+    ];
+    for (const route of keyed()) {
+      for (const header of headers) {
+        expectRefused(route, await ask(caller(api, null), route, header), 401);
+      }
+    }
+    expect(await state()).toEqual(before);
+    expect((await caller(api, null)('/api/v1/unknown')).status).toBe(401);
+  });
+
+  test('in the query nobody gets in by one that is no good, nor anywhere but to a stream', async () => {
+    const { expired, revoked } = await deadKeys();
+    const before = await state();
+    const keys = ['', 'x', `frs_${'A'.repeat(43)}`, tenant.key.slice(0, -1), expired, revoked];
+    const askBy = (route: RouteEntry, query: string, headers: Record<string, string> = {}) =>
+      caller(api, null)(`${addressOf(route.url)}?${query}`, { method: route.method, headers });
+    const isStream = ({ config }: RouteEntry) => config.takesKeyInQuery === true;
+    expect(
+      keyed()
+        .filter(isStream)
+        .map(({ url }) => url),
+    ).toEqual(['/api/v1/runs/:runId/stream']);
+    for (const route of keyed().filter(isStream)) {
+      for (const key of keys) expectRefused(route, await askBy(route, `api_key=${key}`), 401);
+      const twice = await askBy(route, `api_key=${tenant.key}&api_key=${revoked}`);
+      expectRefused(route, twice, 401);
+      for (const [inHeader, inQuery] of [
+        [tenant.key, revoked],
+        [revoked, tenant.key],
+        [expired, expired],
+      ]) {
+        const headers = { authorization: `Bearer ${inHeader}` };
+        expectRefused(route, await askBy(route, `api_key=${inQuery}`, headers), 401);
+      }
+      const stranger = await world.tenant();
+      const answer = await askBy(route, `api_key=${stranger.key}`);
+      expect([answer.status, answer.json.error.code]).toEqual([404, 'NOT_FOUND']);
+      expect(answer.text).not.toContain(tenant.projectId);
+    }
+    const after = await state();
+    expect(after.asked).toEqual(before.asked);
+    for (const route of keyed().filter((each) => !isStream(each))) {
+      expectRefused(route, await askBy(route, `api_key=${tenant.key}`), 401);
+    }
+    expect(await state()).toEqual(after);
+  });
+
+  test('nobody gets at what belongs to another project; and nothing happens', async () => {
+    const stranger = await world.tenant();
+    const before = await state();
+    for (const route of keyed()) {
+      const answer = await ask(caller(api, stranger.key), route);
+      const what = `${route.method} ${route.url}`;
+      expect(answer.text, what).not.toContain(tenant.projectId);
+      const expected = elsewhere[what];
+      if (expected !== undefined) expect([what, answer.status]).toEqual([what, expected]);
+      else if (route.url.includes(':')) expectRefused(route, answer, 403);
+      else expect([what, answer.status]).toEqual([what, 200]);
+    }
+    expect(await state()).toEqual(before);
+  });
+
+  test('everybody gets at their own', async () => {
+    const ending = keyed().sort((one, other) => ends(one) - ends(other));
+    for (const route of ending) {
+      if (route.config.takesKeyInQuery === true) continue; // answers without an end
+      const { status, text } = await ask(caller(api, tenant.key), route);
+      expect([401, 403, 500], `${route.method} ${route.url}: ${text}`).not.toContain(status);
+    }
+  });
+});
+
+describe('with an operator’s session', () => {
+  test('nobody gets in who has none, nor with an API key; and nothing happens', async () => {
+    const before = await state();
+    const headers: Record<string, string>[] = [
+      {},
+      { cookie: 'flowrun_operator=' },
+      { cookie: `flowrun_operator=${'A'.repeat(43)}` },
+      { cookie: `flowrun_operator=${tenant.key}` },
+      { authorization: `Bearer ${tenant.key}` },
+    ];
+    expect(ofOperators().length).toBeGreaterThan(0);
+    for (const route of ofOperators()) {
+      for (const header of headers) {
+        const ownPage = { origin: publicUrl, ...header };
+        expectRefused(route, await ask(caller(api, null), route, ownPage), 401);
+      }
+    }
+    expect(await state()).toEqual(before);
+  });
+
+  test('nobody gets at anything that needs an API key', async () => {
+    const cookie = await signIn();
+    const me = await caller(api, null)('/api/me', { headers: { cookie } });
+    expect(me.status).toBe(200);
+    for (const route of keyed()) {
+      expectRefused(route, await ask(caller(api, null), route, { cookie, origin: publicUrl }), 401);
+    }
+  });
+
+  test('no page of another origin changes anything', async () => {
+    const cookie = await signIn();
+    const before = await state();
+    for (const route of ofOperators()) {
+      if (route.method === 'GET' || route.method === 'HEAD') continue;
+      for (const origin of ['https://elsewhere.example', 'null', '']) {
+        const headers = { cookie, ...(origin === '' ? {} : { origin }) };
+        expectRefused(route, await ask(caller(api, null), route, headers), 403);
+      }
+    }
+    expect(await state()).toEqual(before);
+  });
+});
+
+/** Keys of the project that let nobody in any more. */
+async function deadKeys(): Promise<{ expired: string; revoked: string }> {
+  const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 60, projectId: tenant.projectId };
+  const expiresAt = new Date(Date.now() - 1_000);
+  const expired = await world.stores.keys.create({ ...named, expiresAt });
+  const revoked = await world.stores.keys.create(named);
+  await world.stores.keys.revoke(revoked.record.keyId);
+  return { expired: expired.key, revoked: revoked.key };
+}
+
+/** Where a stranger hears something else than 403. */
+const elsewhere: Record<string, number> = {
+  'GET /api/v1/runs/:runId/stream': 404,
+  'POST /api/v1/flows/:flowId/sessions': 404,
+  'POST /api/v1/runs/:runId/messages': 410,
+};
+
+/** What ends the run, or deletes it, comes last. */
+const ends = ({ method, url }: RouteEntry): number =>
+  method === 'DELETE' ? 2 : /\/(stop|interrupt)$/.test(url) ? 1 : 0;
+
+async function signIn(): Promise<string> {
+  const { code } = await world.stores.operators.invite('ana');
+  const headers = { origin: publicUrl };
+  return cookieOf(await caller(api, null)('/api/sign-in', { body: { code }, headers }));
+}

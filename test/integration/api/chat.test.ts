@@ -1,0 +1,202 @@
+// Messages to sessions, at the door: what is taken, what is refused, and what the answer says of it.
+
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bellOfSession } from '../../../core/host-request.ts';
+import { limits } from '../../../core/limits.ts';
+import { createDeferred } from '../../../lib/async/deferred.ts';
+import { createBells } from '../../../systems/redis/bells.ts';
+import { caller } from './call.ts';
+import { sessionWorker } from './session-worker.ts';
+import { useSessions } from './use-sessions.ts';
+
+const { world, api, tenant, chatOf, chat, open, messages } = useSessions();
+
+describe('a message', () => {
+  const bytes = limits.promptMaxBytes;
+
+  test.each([
+    ['of one byte', { message: 'x' }],
+    ['of 1 MiB', { message: 'é'.repeat(bytes / 2) }],
+    ['with an id of one character', { message: 'x', clientMessageId: '!' }],
+    ['with an id of 255', { message: 'x', clientMessageId: '~'.repeat(255) }],
+    ['that asks for no stream of its own', { message: 'x', stream: true }],
+    ['without files', { message: 'x', files: [] }],
+  ])('%s is taken', async (_what, body) => {
+    const session = await open();
+    const answer = await chat({ ...body, sessionId: session.sessionId });
+    expect(answer.status, answer.text).toBe(202);
+    expect(answer.json.data).toEqual({
+      ...session,
+      messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      streamUrl: expect.stringContaining(`/api/v1/runs/${session.runId}/stream`),
+      position: 0,
+    });
+  });
+
+  test('tells the host of its session before its workflow can', async () => {
+    const session = await open();
+    let rings = 0;
+    const bells = createBells(world.redis.redis, world.redis);
+    onTestFinished(bells.close);
+    const heard = createDeferred<true>();
+    bells.listen(bellOfSession(session.runId), () => {
+      rings += 1;
+      heard.resolve(true);
+    });
+    await heard.promise;
+    await chat({ message: 'x', sessionId: session.sessionId });
+    await expect.poll(() => rings).toBe(2);
+  });
+
+  test.each([
+    ['that is none', {}, 'body.message'],
+    ['of nothing', { message: '' }, 'body.message'],
+    ['of 1 MiB and a byte', { message: `${'é'.repeat(bytes / 2)}x` }, 'body.message: must be at'],
+    ['that is no text', { message: 7 }, 'body.message'],
+    ['with NUL', { message: 'a\0b' }, 'body.message'],
+    ['with half a surrogate pair', { message: 'a\ud800' }, 'body.message'],
+    ['with an id of 256', { message: 'x', clientMessageId: 'i'.repeat(256) }, 'clientMessageId'],
+    ['with an id of nothing', { message: 'x', clientMessageId: '' }, 'body.clientMessageId'],
+    ['with a space in its id', { message: 'x', clientMessageId: 'a b' }, 'body.clientMessageId'],
+    ['with an id beyond ASCII', { message: 'x', clientMessageId: 'é' }, 'body.clientMessageId'],
+    ['that wants a stream in words', { message: 'x', stream: 'no' }, 'body.stream'],
+    ['with unknown fields', { message: 'x', env: {}, id: 1 }, 'body.env: unknown field; body.id: '],
+    ['with files that are none', { message: 'x', files: {} }, 'body.files'],
+    ['with a file that leaves', { message: 'x', files: [file('../a')] }, 'body.files.0.path'],
+  ])('%s is refused, and nothing is stored', async (_what, body, says) => {
+    const { sessionId, runId } = await open();
+    const { status, json } = await chat({ ...body, sessionId });
+    expect([status, json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(json.error.message).toContain(says);
+    expect(await messages(runId)).toBe(0);
+  });
+
+  test.each(['', 'a b', 'a/b', 'é', 'x'.repeat(129), 7])(
+    'for session %j is refused',
+    async (id) => {
+      const { status, json } = await chat({ message: 'x', sessionId: id });
+      expect([status, json.error.message]).toEqual([
+        400,
+        expect.stringContaining('body.sessionId'),
+      ]);
+    },
+  );
+
+  test('for a session that nobody opened is 404, and opens none', async () => {
+    const sessionId = `nobody-${'s'.repeat(121)}`;
+    expect(sessionId).toHaveLength(128);
+    for (const stream of [true, false]) {
+      const { status, json } = await chat({ message: 'x', sessionId, stream });
+      expect([status, json.error.code]).toEqual([404, 'NOT_FOUND']);
+    }
+    const { rowCount } = await world.database.pool.query(
+      'select from sessions where session_id = $1',
+      [sessionId],
+    );
+    expect(rowCount).toBe(0);
+    // Of another flow it is another one, known there or not.
+    const other = await world.tenant();
+    const { sessionId: theirs } = await open(other);
+    expect((await chat({ message: 'x', sessionId: theirs })).status).toBe(404);
+  });
+
+  test('for a session that was ended is 404', async () => {
+    const { sessionId, runId } = await open();
+    await world.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
+    const { status, json } = await chat({ message: 'x', sessionId });
+    expect([status, json.error.code]).toEqual([404, 'NOT_FOUND']);
+    expect(json.error.message).toMatch(/^The session has ended.* Open another\.$/);
+    expect(await messages(runId)).toBe(0);
+  });
+});
+
+test('a position tells how many messages come before, the one at work included', async () => {
+  const { sessionId, runId } = await open();
+  const worker = sessionWorker(world, runId);
+  const send = async (n: number) =>
+    (await chat({ message: `${n}`, sessionId, clientMessageId: `n-${n}` })).json.data.position;
+  expect([await send(0), await send(1), await send(2)]).toEqual([0, 1, 2]);
+  await worker.begin();
+  expect([await send(3), await send(2)]).toEqual([3, 2]);
+  await worker.end('Done.');
+  expect([await send(4), await send(2), await send(1), await send(0)]).toEqual([3, 1, 0, 0]);
+});
+
+test('fifty messages may wait behind the one at work, and not one more', async () => {
+  const { sessionId, runId } = await open();
+  await chat({ message: 'At work.', sessionId });
+  await sessionWorker(world, runId).begin();
+  const waiting = Array.from({ length: limits.sessionQueueMax + 3 }, () =>
+    chat({ message: 'Waits.', sessionId }),
+  );
+  const answers = await Promise.all(waiting);
+  const [limit, current] = [limits.sessionQueueMax, limits.sessionQueueMax];
+  const refused = answers.filter(({ status }) => status !== 202);
+  expect(refused.map(({ status, json }) => [status, json.error])).toEqual(
+    Array.from({ length: 3 }, () => [
+      429,
+      { code: 'QUEUE_FULL', limit, current, message: expect.any(String) },
+    ]),
+  );
+  expect(await messages(runId)).toBe(1 + limits.sessionQueueMax);
+});
+
+describe('an answer that waits for the turn', () => {
+  test('and has waited for as long as it may is that of a message that was taken', async () => {
+    const hurried = await world.start({ chatWaitMs: 100 });
+    const session = await open();
+    const { runId } = session;
+    const body = { message: 'x', sessionId: session.sessionId, clientMessageId: 'one' };
+    const send = () => chatOf(tenant, hurried)({ ...body, stream: false });
+    const late = await send();
+    expect([late.status, late.json.data]).toEqual([
+      202,
+      {
+        ...{ ...session, messageId: expect.any(String), position: 0 },
+        streamUrl: expect.stringContaining(`/runs/${runId}/stream`),
+      },
+    ]);
+    const worker = sessionWorker(world, runId);
+    await worker.begin();
+    await worker.end('There.');
+    // Asked once more, it is answered by the same turn.
+    const there = await send();
+    expect([there.status, there.json.data]).toMatchObject([
+      200,
+      { messageId: late.json.data.messageId, text: 'There.', exitCode: 0 },
+    ]);
+    expect(await messages(runId)).toBe(1);
+  });
+
+  test('says late how many come before it by then, not how many did', async () => {
+    const hurried = await world.start({ chatWaitMs: 1_500 });
+    const { sessionId, runId } = await open();
+    for (const message of ['first', 'second']) await chat({ message, sessionId });
+    const worker = sessionWorker(world, runId);
+    await worker.begin();
+    const late = chatOf(tenant, hurried)({ message: 'third', sessionId, stream: false });
+    await expect.poll(() => messages(runId)).toBe(3);
+    await worker.end('Done.');
+    expect((await late).json.data).toMatchObject({ position: 1 });
+  });
+});
+
+test('sessions cost none of the month’s runs', async () => {
+  const unpaid = await world.tenant({ monthlyRunQuota: 0 });
+  const { sessionId, runId } = await open(unpaid);
+  const send = chatOf(unpaid);
+  expect((await send({ message: 'x', sessionId })).status).toBe(202);
+  expect((await send({ message: 'x' })).status).toBe(202);
+  const worker = sessionWorker(world, runId);
+  await worker.begin();
+  await worker.end('Done.');
+  expect(await world.stores.keyUsage.bounds(unpaid.projectId)).toMatchObject({ monthlyRuns: 0 });
+  const run = await caller(api, unpaid.key)(`/api/v1/flows/${unpaid.flowId}/runs`, {
+    body: { prompt: 'Go' },
+  });
+  expect(run.json.error).toMatchObject({ code: 'MONTHLY_QUOTA', limit: 0, current: 0 });
+});
+
+function file(path: string) {
+  return { path, content: 'x', encoding: 'utf8' };
+}

@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { ApiProcess } from '../../support/api-world.ts';
+import { caller } from './call.ts';
+import { useTenant } from './use-api.ts';
+
+const { world, api: open, tenant } = useTenant();
+let listed: ApiProcess;
+const page = { origin: 'https://app.example' };
+const stranger = { origin: 'https://elsewhere.example' };
+
+beforeAll(async () => {
+  listed = await world.start({ corsOrigins: ['https://app.example', 'http://localhost:5173'] });
+});
+
+const preflight = (api: ApiProcess, path: string, headers: Record<string, string> = page) =>
+  caller(api, null)(path, {
+    method: 'OPTIONS',
+    headers: { 'access-control-request-method': 'POST', ...headers },
+  });
+
+describe('any origin', () => {
+  test('may ask beforehand, without a key, for any path below /api/v1', async () => {
+    for (const path of [`/api/v1/flows/${tenant.flowId}/runs`, '/api/v1/nothing', '/api/v1']) {
+      const answer = await preflight(open, path);
+      expect([answer.status, answer.text]).toEqual([204, '']);
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(answer.headers.get('access-control-allow-methods')).toContain('PATCH');
+      expect(answer.headers.get('access-control-allow-headers')).toBe('Authorization, *');
+      expect(answer.headers.get('x-ratelimit-limit')).toBe('60');
+      expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  test('reads every answer, refusals too, and what stands in its headers', async () => {
+    const call = caller(open, tenant.key);
+    const answers = [
+      await call('/api/v1/flows', { headers: page }),
+      await call('/api/v1/flows?x=1', { headers: page }),
+      await call('/api/v1/nothing', { headers: page }),
+      await call('/api/v1/%zz', { headers: page }),
+      await call(`/api/v1/runs/${'x'.repeat(2_000)}`, { headers: page }),
+      await caller(open, null)('/api/v1/flows', { headers: page }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 400, 414, 401]);
+    for (const { headers } of answers) {
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      const exposed = headers.get('access-control-expose-headers')?.split(', ') ?? [];
+      for (const name of promised) expect(exposed).toContain(name);
+    }
+  });
+
+  test('is never let in with cookies, nor anywhere but below /api/v1', async () => {
+    const answer = await caller(open, tenant.key)('/api/v1/flows', { headers: page });
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+    for (const path of ['/healthz', '/api/projects', '/api/v10/flows', '/nothing']) {
+      const elsewhere = await caller(open, null)(path, { headers: page });
+      expect(elsewhere.headers.get('access-control-allow-origin'), path).toBeNull();
+      expect((await preflight(open, path)).status, path).not.toBe(204);
+    }
+  });
+
+  test('asks with OPTIONS and both headers; what is no such question is answered as ever', async () => {
+    const path = '/api/v1/flows';
+    const bare = await caller(open, null)(path, { method: 'OPTIONS', headers: page });
+    expect(bare.status).toBe(401);
+    const ofNobody = await caller(open, tenant.key)(path, { method: 'OPTIONS' });
+    expect([ofNobody.status, ofNobody.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe('listed origins', () => {
+  test('are named back, each as itself, and caches keep their answers apart', async () => {
+    for (const origin of ['https://app.example', 'http://localhost:5173']) {
+      const answer = await caller(listed, tenant.key)('/api/v1/flows', { headers: { origin } });
+      expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+      expect(answer.headers.get('vary')).toBe('Origin');
+    }
+    const asked = await preflight(listed, '/api/v1/flows');
+    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([
+      204,
+      'https://app.example',
+    ]);
+  });
+
+  test('are the only ones', async () => {
+    for (const headers of [stranger, { origin: 'null' }, { origin: 'https://app.example.evil' }]) {
+      const answer = await caller(listed, tenant.key)('/api/v1/flows', { headers });
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      expect(answer.headers.get('vary')).toBe('Origin');
+      const asked = await preflight(listed, '/api/v1/flows', headers);
+      expect(asked.headers.get('access-control-allow-origin')).toBeNull();
+    }
+    const ofNobody = await caller(listed, tenant.key)('/api/v1/flows');
+    expect([ofNobody.status, ofNobody.headers.get('vary')]).toEqual([200, 'Origin']);
+  });
+});
+
+const promised = [
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Retry-After',
+  'Location',
+  'Link',
+  'Idempotency-Replayed',
+  'Session-Resumed',
+  'ETag',
+];

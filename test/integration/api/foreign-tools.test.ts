@@ -1,0 +1,102 @@
+// The description as others read it: a linter, a generator of clients with what it made, a reader of
+// collections. None of them knows this service.
+
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
+import { openApiWorld } from '../../support/api-world.ts';
+
+const run = promisify(execFile);
+const description = join(repository, 'api/openapi.json');
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'description-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** As a person would start it, and without its calls home. */
+const env = {
+  PATH: process.env['PATH'],
+  HOME: process.env['HOME'],
+  REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+  REDOCLY_TELEMETRY: 'off',
+};
+
+/** What a tool says on both channels. */
+async function tool(name: string, ...args: string[]): Promise<string> {
+  const program = join(repository, 'node_modules/.bin', name);
+  const { stdout, stderr } = await run(program, args, { cwd: folder, env });
+  return `${stdout}${stderr}`;
+}
+
+test('a linter finds nothing to remark in it', async () => {
+  const said = await tool('redocly', 'lint', '--format=json', description);
+  const { totals } = JSON.parse(said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1));
+  expect(totals).toMatchObject({ errors: 0, warnings: 0, ignored: 0 });
+});
+
+test('a generator makes a client of it without a warning, which compiles and starts a run', async () => {
+  const client = join(folder, 'client.ts');
+  const said = await tool(
+    'swagger-typescript-api',
+    ...['generate', '--path', description, '--output', folder, '--name', 'client.ts'],
+  );
+  expect(said).toContain('client.ts');
+  expect(said).not.toMatch(/warn|error|⚠|✖/i);
+  // The generator shields what it writes from the compiler, whose judgement is wanted here.
+  writeFileSync(client, readFileSync(client, 'utf8').replace(/^\/\/ @ts-.*$/gm, ''));
+  const strict = ['--strict', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable'];
+  await tool('tsc', '--ignoreConfig', '--noEmit', ...strict, '--module', 'esnext', client);
+
+  const world = await openApiWorld();
+  try {
+    const { url } = await world.start();
+    const { flowId, key } = await world.tenant();
+    const { Api } = await import(client);
+    const headers = { authorization: `Bearer ${key}` };
+    const { api } = new Api({ baseUrl: url, baseApiParams: { headers, format: 'json' } });
+    const started = await api.triggerRun(flowId, {}, { prompt: 'Go' });
+    const found = await api.readRun(started.data.data.runId);
+    expect([started.status, found.data.data.prompt]).toEqual([201, 'Go']);
+    await expect(api.readRun('none')).rejects.toMatchObject({
+      error: { error: { code: 'NOT_FOUND' } },
+    });
+  } finally {
+    await world.close();
+  }
+}, 180_000);
+
+test('a collection holds a request for each operation, with what can be sent', () => {
+  const { item, variable } = JSON.parse(
+    readFileSync(join(repository, 'api/postman.json'), 'utf8'),
+  ) as Collection;
+  const { paths } = JSON.parse(readFileSync(description, 'utf8'));
+  const operations = Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const requests = item.flatMap((tag) => tag.item).map(({ request }) => request);
+  for (const { body } of requests) JSON.parse(body?.raw ?? '{}');
+  expect(requests.map(addressOf).sort()).toEqual(operations.sort());
+  const names = variable.map(({ key }) => key);
+  const used = requests.flatMap(({ url }) => url.variable.map(({ value }) => value.slice(2, -2)));
+  expect(names).toEqual(expect.arrayContaining(['baseUrl', 'bearerToken', ...used]));
+});
+
+interface PostmanRequest {
+  method: string;
+  url: { host: string[]; path: string[]; variable: { key: string; value: string }[] };
+  body?: { raw?: string };
+}
+
+interface Collection {
+  item: { item: { request: PostmanRequest }[] }[];
+  variable: { key: string; value: string }[];
+}
+
+const addressOf = ({ method, url }: PostmanRequest): string =>
+  `${method} /${url.path.join('/').replaceAll(/:(\w+)/g, '{$1}')}`;

@@ -1,0 +1,82 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'vitest';
+import { type ErrorCode, errorStatuses } from '../../../../api/errors.ts';
+import { isNode, type Node } from '../../../../api/openapi/json-tree.ts';
+import type { FuzzRequest } from './requests.ts';
+import { referred } from './schema-values.ts';
+
+export interface Checked {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/** Come from the way itself and not from the operation that stands at its end. */
+const everywhere = ['400', '404', '405', '413', '414', '415', '431'];
+
+/** What every answer keeps to, whatever was asked. */
+export function answerCheck(document: Node) {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(document, 'document');
+
+  function checkSuccess({ operation }: FuzzRequest, { status, headers, text }: Checked): void {
+    const [type = ''] = (headers.get('content-type') ?? '').split(';');
+    const described = operation.responses[String(status)]?.['content'];
+    if (!isNode(described)) return expect(text).toBe('');
+    expect(Object.keys(described)).toContain(type);
+    if (type !== 'application/json') return;
+    const steps = ['paths', operation.path, operation.method.toLowerCase(), 'responses', status];
+    const at = [...steps, 'content', type, 'schema'].map((step) => encodeStep(String(step)));
+    const fits = ajv.compile({ $ref: `document#/${at.join('/')}` });
+    const body: unknown = JSON.parse(text);
+    expect(Object.keys(body as Node)).toEqual(['data']);
+    expect(fits(body) ? null : fits.errors).toBeNull();
+  }
+
+  return (request: FuzzRequest, answer: Checked): void => {
+    checkHeaders(answer);
+    if (!isNotYet(answer)) expect(answer.status).toBeLessThan(500);
+    const { responses } = request.operation;
+    const expected = [...Object.keys(responses), ...everywhere];
+    expect(expected).toContain(String(answer.status));
+    if (answer.status >= 400) checkRefusal(answer);
+    else checkSuccess(request, answer);
+  };
+}
+
+/** What is asked of a sandbox that is not there yet is to be asked again: no failure. */
+function isNotYet({ status, text }: Checked): boolean {
+  return status === 503 && /UPSTREAM_UNAVAILABLE.*sandbox/.test(text);
+}
+
+export function checkHeaders({ headers }: Checked): void {
+  for (const name of ['limit', 'remaining', 'reset']) {
+    expect(headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/);
+  }
+  expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+}
+
+/** The envelope, with a code that may come under this status. */
+export function checkRefusal({ status, headers, text }: Checked): void {
+  expect(headers.get('content-type')).toMatch(/^application\/json/);
+  const body = JSON.parse(text) as { error: { code: ErrorCode; message: string } };
+  expect(Object.keys(body)).toEqual(['error']);
+  const { code, message, ...rest } = body.error;
+  expect(errorStatuses[code]).toContain(status);
+  expect(message).toMatch(/./);
+  for (const [name, value] of Object.entries(rest)) {
+    expect(['limit', 'current']).toContain(name);
+    expect(value).toBeTypeOf('number');
+  }
+  if (code === 'RATE_LIMITED') expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+}
+
+const encodeStep = (step: string) =>
+  encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
+
+/** Whether an operation answers with a stream, which nobody waits to end. */
+export function isStream(document: Node, { responses }: FuzzRequest['operation']): boolean {
+  const success = responses['200'] ?? {};
+  const { content } = '$ref' in success ? referred(document, String(success['$ref'])) : success;
+  return isNode(content) && 'text/event-stream' in content;
+}

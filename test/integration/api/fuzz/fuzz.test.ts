@@ -1,0 +1,129 @@
+// Hostile requests to every operation that is described, over HTTP, on real parts.
+// `npm run test:fuzz` sends ten times as many.
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Node } from '../../../../api/openapi/json-tree.ts';
+import { buildBareApi } from '../../../../dev/docs-gen/stub-api.ts';
+import { type ApiWorld, openApiWorld } from '../../../support/api-world.ts';
+import { rawCall } from '../raw-call.ts';
+import { assertAnswers, atOnce, sentAgain } from './assert-answers.ts';
+import { answerCheck, type Checked, checkHeaders, checkRefusal, isStream } from './check-answer.ts';
+import { type Operation, operationsOf } from './operations.ts';
+import { type FuzzRequest, requestTo } from './requests.ts';
+import { createScene, type Scene } from './scene.ts';
+import { schemaValues } from './schema-values.ts';
+
+const total = Number(process.env['FUZZ_REQUESTS'] ?? 10_000);
+const timeout = 120_000 + total * 20;
+
+const bare = await buildBareApi('http://127.0.0.1:8080');
+const document = JSON.parse(JSON.stringify(bare.swagger())) as Node;
+await bare.close();
+const operations = operationsOf(document);
+
+let world: ApiWorld;
+let scene: Scene;
+
+beforeAll(async () => {
+  world = await openApiWorld();
+  scene = await createScene(world, Math.ceil(total / 5_000));
+});
+afterAll(() => world.close());
+
+/** The one is retired; what the other takes depends on what an agent has asked. */
+const neverFits = new Set(['postMessage', 'answerInteraction']);
+
+test.each(operations.map((operation) => [operation.operationId, operation] as const))(
+  'whatever is asked of %s, the answer is one that is described',
+  async (name, operation) => {
+    const isDescribed = answerCheck(document);
+    const seen = new Set<number>();
+    await assertAnswers({
+      request: requestTo(operation, schemaValues(document), (...which) => scene.idOf(...which)),
+      send,
+      check(request, answer) {
+        isDescribed(request, answer);
+        seen.add(answer.status);
+        if (answer.status === 201) scene.note(JSON.parse(answer.text).data.runId);
+      },
+      batches: Math.ceil(total / operations.length / atOnce),
+    });
+    // Otherwise nothing but the door was tried.
+    if (!neverFits.has(name)) expect(Math.min(...seen)).toBeLessThan(400);
+    await scene.refill();
+  },
+  timeout,
+);
+
+test(
+  'whatever is in an address that nobody described, it is refused like everything else',
+  async () => {
+    const step = fc.oneof(
+      fc.constantFrom('runs', 'flows', 'files', 'logs', 'stop', '..', '%2e', '%00', '', '%zz'),
+      fc.string({ maxLength: 20 }).map(encodeURIComponent),
+      fc.uuid(),
+    );
+    const path = fc.array(step, { maxLength: 6 }).map((steps) => `/api/v1/${steps.join('/')}`);
+    const method = fc.constantFrom('GET', 'POST', 'DELETE', 'PATCH', 'PUT', 'HEAD', 'OPTIONS');
+    const request = fc
+      .record({ method, path, query: fc.webQueryParameters() })
+      .map((given): FuzzRequest => {
+        const operation = { method: given.method } as Operation; // none, and so no more is known
+        const body = given.method === 'POST' ? '{}' : undefined;
+        return { operation, path: `${given.path}?${given.query}`, headers: {}, body };
+      });
+    const check = ({ operation }: FuzzRequest, answer: Checked): void => {
+      checkHeaders(answer);
+      expect(answer.status).toBeLessThan(500);
+      if (answer.status >= 400 && operation.method !== 'HEAD') checkRefusal(answer);
+    };
+    await assertAnswers({ request, send, check, batches: Math.ceil(total / 20 / atOnce) });
+  },
+  timeout,
+);
+
+test(
+  'whatever comes in place of HTTP, it is refused like everything else',
+  async () => {
+    const line = fc.oneof(
+      fc.constantFrom('GET / HTTP/1.1', 'GET /api/v1/flows HTTP/1.0', 'PRI * HTTP/2.0', 'BREW / x'),
+      fc.constantFrom('host: a', 'content-length: -1', 'transfer-encoding: x', 'expect: y', ' : '),
+      fc.string({ unit: 'binary', maxLength: 40 }),
+    );
+    const bytes = fc.array(line, { minLength: 1, maxLength: 5 }).map((lines) => lines.join('\r\n'));
+    await fc.assert(
+      fc.asyncProperty(bytes, async (said) => {
+        const text = await rawCall(scene.api, `\0${said}\r\n\r\n`);
+        const [head = '', body = ''] = text.split('\r\n\r\n');
+        expect(head).toMatch(/^HTTP\/1\.1 4\d\d /);
+        expect(head).toMatch(/\r\nX-RateLimit-Limit: 60\r\n/i);
+        expect(JSON.parse(body)).toHaveProperty('error.code', 'VALIDATION_ERROR');
+      }),
+      { numRuns: Math.ceil(total / 50) },
+    );
+  },
+  timeout,
+);
+
+test('of a hundred requests less than one had to be sent again', () => {
+  expect(sentAgain.requests).toBeLessThan(total / 100);
+});
+
+async function send(
+  { operation, path, headers, body }: FuzzRequest,
+  nth: number,
+): Promise<Checked> {
+  const abort = new AbortController();
+  const response = await fetch(`${scene.api.url}${path}`, {
+    method: operation.method,
+    headers: { ...headers, authorization: `Bearer ${scene.keys[nth % scene.keys.length] ?? ''}` },
+    signal: abort.signal,
+    ...(body === undefined ? {} : { body }),
+  });
+  const { status } = response;
+  const isEndless = status === 200 && operation.responses && isStream(document, operation);
+  const text = isEndless ? '' : await response.text();
+  if (isEndless) abort.abort();
+  return { status, headers: response.headers, text };
+}

@@ -1,0 +1,107 @@
+// What the requests speak of: runs in every state, of this project and of another, on a host that
+// does what it is asked.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { ApiProcess, ApiWorld, Tenant } from '../../../support/api-world.ts';
+import { caller } from '../call.ts';
+import { openLog } from '../log-writer.ts';
+import { obedientHost } from '../obedient-host.ts';
+
+export interface Scene {
+  api: ApiProcess;
+  /** So many that none of them runs dry. */
+  keys: string[];
+  /** An id that stands for a parameter of a path. */
+  idOf: (parameter: string, choice: number) => string;
+  /** Takes up a run that a request has started. */
+  note: (runId: string) => void;
+  /** New runs take the place of those that were deleted. */
+  refill: () => Promise<void>;
+}
+
+const runsKept = 40;
+const interactionId = 'question-1';
+
+export async function createScene(world: ApiWorld, keyCount: number): Promise<Scene> {
+  const api = await world.start({ hostRequests: obedientHost() });
+  const tenant = await world.tenant({ flow: { prompt: 'Go' } });
+  const stranger = await world.tenant({ flow: { prompt: 'Go' } });
+  const { projectId } = tenant;
+  const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000, projectId };
+  const made = Array.from({ length: keyCount }, () => world.stores.keys.create(named));
+  const keys = (await Promise.all(made)).map(({ key }) => key);
+  const foreignRun = await start(api, stranger);
+  const runs: string[] = [];
+  const sessions: string[] = [];
+
+  function note(runId: string): void {
+    runs.push(runId);
+    if (runs.length > runsKept) runs.shift();
+  }
+
+  async function refill(): Promise<void> {
+    for (const become of [fresh, live, asking, ended]) {
+      for (let i = 0; i < 3; i += 1) {
+        const runId = await start(api, tenant);
+        await become(world, runId);
+        note(runId);
+      }
+    }
+    sessions.length = 0;
+    for (let i = 0; i < 3; i += 1) sessions.push(await open(api, tenant));
+  }
+
+  function idOf(parameter: string, choice: number): string {
+    const isOther = choice % 12 < 2;
+    if (isOther && choice % 2 === 0) return randomUUID();
+    if (parameter === 'flowId') return isOther ? stranger.flowId : tenant.flowId;
+    if (parameter === 'interactionId') return interactionId;
+    if (parameter === 'sessionId') return sessions[choice % sessions.length] ?? randomUUID();
+    return isOther ? foreignRun : (runs[choice % runs.length] ?? foreignRun);
+  }
+
+  await refill();
+  return { api, keys, idOf, note, refill };
+}
+
+async function start(api: ApiProcess, { flowId, key }: Tenant): Promise<string> {
+  const answer = await caller(api, key)(`/api/v1/flows/${flowId}/runs`, { body: {} });
+  return answer.json.data.runId;
+}
+
+async function open(api: ApiProcess, { flowId, key }: Tenant): Promise<string> {
+  const answer = await caller(api, key)(`/api/v1/flows/${flowId}/sessions`, { body: {} });
+  return answer.json.data.sessionId;
+}
+
+const fresh = async (): Promise<void> => undefined;
+
+/** In a sandbox on a host. */
+async function live({ database }: ApiWorld, runId: string): Promise<void> {
+  await database.pool.query(
+    `update runs set host_id = 'host-1', started_at = now() where id = $1`,
+    [runId],
+  );
+}
+
+async function asking(world: ApiWorld, runId: string): Promise<void> {
+  await live(world, runId);
+  const input = JSON.stringify({ questions: [{ question: 'Which?' }] });
+  const interaction = { interactionId, toolName: 'AskUserQuestion', input };
+  await world.stores.interactions.note(runId, [{ kind: 'asked', interaction }]);
+}
+
+/** With something in its log and a file that it left. */
+async function ended(world: ApiWorld, runId: string): Promise<void> {
+  const log = await openLog(world, runId);
+  const said = { event: 'output', data: '{"data":"Done."}', channel: 'output' as const };
+  await log.write([said, { event: 'assistant', data: '{}', channel: 'chat' }]);
+  const content = Buffer.from('What it left.');
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const blob = { sha256, size: content.length };
+  await world.stores.blobs.put(Readable.from([content]), blob);
+  const entry = { ...blob, mode: 0o644, scope: 'run' as const, modifiedAt: new Date() };
+  await world.stores.files.replaceSnapshot({ runId, generation: 1 }, [{ ...entry, path: 'a.txt' }]);
+  await log.end();
+}

@@ -1,0 +1,136 @@
+// A flow's limits hold at every door by which files come to it, as they do at the trigger's: those
+// put into a run that is going on, those put into a session that sleeps, and those of a message.
+
+import { beforeAll, describe, expect, test } from 'vitest';
+import { limits } from '../../../core/limits.ts';
+import type { ApiProcess } from '../../support/api-world.ts';
+import { type Answer, caller } from './call.ts';
+import { useGivenFiles, utf8 } from './given-files.ts';
+import { obedientHost } from './obedient-host.ts';
+
+const { world, tenant, storage } = useGivenFiles();
+let api: ApiProcess;
+beforeAll(async () => {
+  api = await world.start({ hostRequests: obedientHost() });
+});
+
+/** A way to give files, to one run or session that there is. */
+interface Door {
+  taken: number;
+  open: () => Promise<(files: unknown[]) => Promise<Answer>>;
+}
+
+const call = (path: string, body: unknown) => caller(api, tenant.key)(path, { body });
+const flowPath = () => `/api/v1/flows/${tenant.flowId}`;
+
+const doors: Record<string, Door> = {
+  'a run that is going on': {
+    taken: 200,
+    async open() {
+      const { runId } = (await call(`${flowPath()}/runs`, { prompt: 'Go' })).json.data;
+      await world.database.pool.query(
+        `update runs set host_id = 'host-1', started_at = now() where id = $1`,
+        [runId],
+      );
+      return (files) => call(`/api/v1/runs/${runId}/files`, { files });
+    },
+  },
+  'a session that sleeps': {
+    taken: 200,
+    async open() {
+      const { runId } = (await call(`${flowPath()}/sessions`, {})).json.data;
+      return (files) => call(`/api/v1/runs/${runId}/files`, { files });
+    },
+  },
+  'a message': {
+    taken: 202,
+    async open() {
+      const { sessionId } = (await call(`${flowPath()}/sessions`, {})).json.data;
+      return (files) => call(`${flowPath()}/chat`, { message: 'Look.', sessionId, files });
+    },
+  },
+};
+
+/** All that files of the flow, of its runs and of messages to it have left. */
+async function stored(): Promise<unknown> {
+  const { rows } = await world.database.pool.query(
+    `select f.storage_bytes as bytes, f.file_count as count, f.files_version as version,
+       (select count(*)::int from flow_files t where t.flow_id = f.id) as files,
+       (select count(*)::int from given_files t join runs r on r.id = t.run_id
+        where r.flow_id = f.id) as given,
+       (select count(*)::int from session_messages t join runs r on r.id = t.run_id
+        where r.flow_id = f.id) as messages
+     from flows f where f.id = $1`,
+    [tenant.flowId],
+  );
+  return rows[0];
+}
+
+const used = (bytes: number, files = 0) =>
+  world.database.pool.query('update flows set storage_bytes = $2, file_count = $3 where id = $1', [
+    tenant.flowId,
+    bytes,
+    files,
+  ]);
+
+describe.each(Object.entries(doors))('by %s', (_name, { taken, open }) => {
+  async function expectFull(give: () => Promise<Answer>, limit: number, current: number) {
+    const before = await stored();
+    const { status, json } = await give();
+    expect([status, json.error]).toEqual([
+      400,
+      { code: 'VALIDATION_ERROR', limit, current, message: expect.stringContaining('body.files') },
+    ]);
+    expect(await stored()).toEqual(before);
+  }
+
+  test('500 MiB a flow, to the last byte', async () => {
+    const give = await open();
+    await give([utf8('.flowignore', '*.mine'), utf8('old', '12345')]);
+    const limit = limits.flowStorageBytes;
+    await used(limit - 7, 2);
+    await expectFull(() => give([utf8('new', '12345678')]), limit, limit - 7);
+    const fits = [utf8('new', '12345678'), utf8('old', '1234'), utf8('a.mine', 'x'.repeat(100))];
+    expect((await give(fits)).status).toBe(taken);
+    expect((await storage()).usedBytes).toBe(limit);
+    await expectFull(() => give([utf8('new', '123456789')]), limit, limit);
+    expect((await give([utf8('b.mine', 'x')])).status).toBe(taken);
+  });
+
+  test('10 000 files a flow, to the last one', async () => {
+    const give = await open();
+    const limit = limits.flowFilesMax;
+    await used(0, limit - 1);
+    await expectFull(() => give([utf8('a', ''), utf8('b', '')]), limit, limit - 1);
+    expect((await give([utf8('a', '')])).status).toBe(taken);
+    await expectFull(() => give([utf8('b', '')]), limit, limit);
+  });
+
+  test('a hundred files a request', async () => {
+    const give = await open();
+    const files = Array.from({ length: limits.filesPerRequestMax + 1 }, (_, n) =>
+      utf8(`f${n}`, ''),
+    );
+    const before = await stored();
+    expect((await give(files)).json.error.message).toContain('body.files');
+    expect(await stored()).toEqual(before);
+    expect((await give(files.slice(1))).status).toBe(taken);
+  });
+
+  test('and by all that come at once together', async () => {
+    const gives = await Promise.all(Array.from({ length: 4 }, open));
+    await used(limits.flowStorageBytes - 35);
+    const given = gives.flatMap((give, n) =>
+      Array.from({ length: 5 }, (_, k) => give([utf8(`f${n}-${k}`, '1234567890')])),
+    );
+    const answers = await Promise.all(given);
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      ...Array.from({ length: 3 }, () => taken),
+      ...Array.from({ length: 17 }, () => 400),
+    ]);
+    expect(await stored()).toMatchObject({
+      ...{ bytes: limits.flowStorageBytes - 5, count: 3, files: 3 },
+      messages: taken === 202 ? 3 : 0,
+    });
+  });
+});

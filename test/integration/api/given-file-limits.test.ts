@@ -1,0 +1,84 @@
+// How much a request may bring along, and a flow may have.
+
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../../core/limits.ts';
+import { miB, useGivenFiles, utf8 } from './given-files.ts';
+
+const { world, tenant, trigger, storage, counts } = useGivenFiles();
+
+describe('limits', () => {
+  const big = (path: string, bytes: number) => ({
+    path,
+    content: Buffer.alloc(bytes, path).toString('base64'),
+    encoding: 'base64',
+  });
+
+  test('a hundred files, and not one more', async () => {
+    const files = Array.from({ length: 101 }, (_, n) => utf8(`f${n}`, ''));
+    expect((await trigger(files)).status).toBe(400);
+    expect((await trigger(files.slice(1))).status).toBe(201);
+  });
+
+  test('10 MiB a file and 25 MiB a request, at the limit and one beyond', async () => {
+    const full = [big('a', 10 * miB), big('b', 10 * miB), big('c', 5 * miB)];
+    expect((await trigger([big('a', 10 * miB + 1)])).status).toBe(400);
+    expect((await trigger([...full, utf8('d', 'x')])).status).toBe(400);
+    expect(await counts()).toEqual({ runs: 0, files: 0 });
+    expect((await trigger(full)).status).toBe(201);
+    expect((await storage()).usedBytes).toBe(25 * miB);
+  });
+
+  test('a path of 512 bytes', async () => {
+    const path = `${'x'.repeat(255)}/${'y'.repeat(255)}/z`.slice(1);
+    expect(Buffer.byteLength(path)).toBe(512);
+    expect((await trigger([utf8(path)])).status).toBe(201);
+    expect((await trigger([utf8(`x${path}`.slice(0, 513))])).status).toBe(400);
+  });
+
+  const used = (bytes: number, files = 0) =>
+    world.database.pool.query(
+      'update flows set storage_bytes = $2, file_count = $3 where id = $1',
+      [tenant.flowId, bytes, files],
+    );
+
+  test('500 MiB a flow: to the last byte, with limit and current beyond', async () => {
+    await trigger([utf8('.flowignore', '*.mine'), utf8('old', '12345')]);
+    const limit = limits.flowStorageBytes;
+    await used(limit - 7, 2);
+    const over = await trigger([utf8('new', '12345678')]);
+    expect(over).toMatchObject({
+      status: 400,
+      json: { error: { code: 'VALIDATION_ERROR', limit, current: limit - 7 } },
+    });
+    expect(await counts()).toMatchObject({ runs: 1, files: 2 });
+    // What it replaces is given back, and what is the run's alone does not count.
+    const fits = [utf8('new', '12345678'), utf8('old', '1234'), utf8('a.mine', 'x'.repeat(100))];
+    expect((await trigger(fits)).status).toBe(201);
+    expect((await storage()).usedBytes).toBe(limit);
+    expect((await trigger([utf8('new', '12345678')])).status).toBe(201);
+    expect((await trigger([utf8('new', '123456789')])).status).toBe(400);
+    expect((await trigger([utf8('b.mine', 'x')])).status).toBe(201);
+  });
+
+  test('so many files a flow', async () => {
+    const limit = limits.flowFilesMax;
+    await used(0, limit - 1);
+    const over = await trigger([utf8('a', ''), utf8('b', '')]);
+    expect(over).toMatchObject({ status: 400, json: { error: { limit, current: limit - 1 } } });
+    expect((await trigger([utf8('a', '')])).status).toBe(201);
+    expect((await trigger([utf8('b', '')])).status).toBe(400);
+  });
+
+  test('are never exceeded by requests that come at once', async () => {
+    await used(limits.flowStorageBytes - 35);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => trigger([utf8(`f${n}`, '1234567890')])),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      ...Array.from({ length: 3 }, () => 201),
+      ...Array.from({ length: 17 }, () => 400),
+    ]);
+    expect((await storage()).usedBytes).toBe(limits.flowStorageBytes - 5);
+    expect(await counts()).toEqual({ runs: 3, files: 3 });
+  });
+});

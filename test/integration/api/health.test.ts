@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { HostReport } from '../../../core/host-report.ts';
+import { limits } from '../../../core/limits.ts';
+import { createPool } from '../../../systems/postgres/client/pool.ts';
+import { wholeSchema } from '../../../systems/postgres/client/probe.ts';
+import { redisVersion } from '../../../systems/redis/probe.ts';
+import { createEmptyDatabase } from '../../support/database.ts';
+import { lostRedis } from '../../support/redis-world.ts';
+import { setDatabaseClock } from '../systems/postgres/clock.ts';
+import { caller } from './call.ts';
+import { useApi } from './use-api.ts';
+
+const { world, api } = useApi();
+
+const report: HostReport = {
+  instance: 'box-internal',
+  kept: { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 },
+  engineVersion: '28.1.0',
+  engineTrouble: null,
+  image: 'registry.internal/sandbox:1',
+  imagePresent: true,
+  runtimeSetting: 'auto',
+  runtime: 'runc',
+  runtimeFault: null,
+  runtimeTrouble: null,
+  diskFreeBytes: 7,
+  diskTotalBytes: 9,
+  diskFreeInodes: 11,
+  clockAheadMs: 0,
+};
+
+test('answers health without a key, and readiness by part', async () => {
+  const anyone = caller(api, null);
+  expect((await anyone('/healthz')).json).toEqual({ data: { status: 'ok' } });
+  const ready = await anyone('/readyz');
+  const asked = { latencyMs: expect.any(Number), version: expect.stringMatching(/^\d+\.\d+/) };
+  expect([ready.status, ready.json]).toEqual([
+    200,
+    {
+      data: {
+        status: 'ok',
+        checks: { postgres: 'ok', redis: 'ok' },
+        details: { postgres: asked, redis: asked },
+        clockAheadMs: 0,
+        hosts: [],
+      },
+    },
+  ]);
+  const half = await world.start({
+    checks: {
+      postgres: async () => ({ version: null }),
+      temporal: () => Promise.reject(new Error('away')),
+    },
+  });
+  const unready = await caller(half, null)('/readyz');
+  expect(unready.status).toBe(503);
+  expect(unready.json.data).toMatchObject({
+    status: 'failed',
+    checks: { postgres: 'ok', temporal: 'failed' },
+  });
+  expect(unready.text).not.toContain('away');
+  // Whoever asks every few seconds fills the log only while something is not well.
+  await expect
+    .poll(() => linesOf(api.log()))
+    .toMatchObject([{ level: 'debug' }, { level: 'debug' }]);
+  await expect.poll(() => linesOf(half.log())).toMatchObject([{ level: 'info', status: 503 }]);
+});
+
+const linesOf = (log: string): object[] =>
+  log
+    .split('\n')
+    .filter((line) => line.includes('"msg":"request"'))
+    .map((line) => JSON.parse(line) as object);
+
+test('is not ready without Redis, or with a schema that lacks a migration', async () => {
+  const empty = await createEmptyDatabase();
+  const redis = lostRedis();
+  const started = await world.start({
+    checks: {
+      schema: async () => ({ version: await wholeSchema(empty.pool) }),
+      redis: async () => ({ version: await redisVersion(redis) }),
+      whole: async () => ({ version: await wholeSchema(world.database.pool) }),
+    },
+  });
+  const { status, json } = await caller(started, null)('/readyz');
+  expect([status, json.data.checks]).toEqual([
+    503,
+    { schema: 'failed', redis: 'failed', whole: 'ok' },
+  ]);
+  expect(json.data.details.whole.version).toMatch(/^\d{3}_/);
+  expect(started.log()).toContain('run flowrun migrate');
+  redis.disconnect();
+  await empty.drop();
+});
+
+test('tells of its hosts what they see, and nothing that names them', async () => {
+  await world.stores.hosts.renew({ hostId: 'host-x', name: 'box.internal', capacity: 2, report });
+  const { text, json } = await caller(api, null)('/readyz');
+  expect(json.data.hosts).toEqual([
+    {
+      silentMs: expect.any(Number),
+      draining: false,
+      engineVersion: '28.1.0',
+      imagePresent: true,
+      runtimeSetting: 'auto',
+      runtime: 'runc',
+      runtimeTrouble: null,
+      diskFreeBytes: 7,
+      diskTotalBytes: 9,
+      diskFreeInodes: 11,
+      clockAheadMs: 0,
+    },
+  ]);
+  expect(text).not.toMatch(/internal|host-x/);
+
+  const trouble = { runtimeSetting: 'runsc', runtime: null } as const;
+  for (const runtimeFault of ['runtime_missing', 'runtime_unusable'] as const) {
+    const lacking = { ...report, ...trouble, runtimeFault, runtimeTrouble: 'internal' };
+    const host = { hostId: 'host-x', name: 'box.internal', capacity: 2, report: lacking };
+    await world.stores.hosts.renew(host);
+    const then = await caller(api, null)('/readyz');
+    expect(then.json.data.hosts).toMatchObject([{ ...trouble, runtimeTrouble: runtimeFault }]);
+    expect(then.text).not.toMatch(/internal/);
+  }
+});
+
+test('answers in time whatever hangs, and asks once for all who wait', async () => {
+  const silent = createPool('postgres://nobody@192.0.2.1/nothing', { applicationName: 'test' });
+  let asked = 0;
+  const stuck = await world.start({
+    checks: {
+      postgres: async () => {
+        asked += 1;
+        await silent.query('select 1');
+        return { version: null };
+      },
+    },
+    facts: { clockAheadMs: () => sleep(60_000, 0), hosts: () => sleep(60_000, []) },
+  });
+  const from = performance.now();
+  const answers = await Promise.all([1, 2, 3].map(() => caller(stuck, null)('/readyz')));
+  expect(performance.now() - from).toBeLessThan(limits.readinessTimeoutMs * 10);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+  expect(answers[0]?.json.data).toMatchObject({
+    checks: { postgres: 'failed' },
+    clockAheadMs: null,
+    hosts: null,
+  });
+  expect(asked).toBe(1);
+});
+
+test('tells how far its clock is from that of Postgres', async () => {
+  await setDatabaseClock(world.database.pool, new Date(Date.now() + 3_600_000).toISOString());
+  const { status, json } = await caller(api, null)('/readyz');
+  expect(status).toBe(200);
+  expect(json.data.clockAheadMs).toBeLessThan(-3_500_000);
+});

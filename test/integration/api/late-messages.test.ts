@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { ApiDeps } from '../../../api/deps.ts';
+import { caller } from './call.ts';
+import { useTenant } from './use-api.ts';
+
+const { world, tenant, call } = useTenant();
+
+/** A message to a session whose workflow has ended, or does not answer, by the time that it is told. */
+async function sendLate(signalMessage: ApiDeps['signalMessage']) {
+  const path = `/api/v1/flows/${tenant.flowId}`;
+  const opened = await call(`${path}/sessions`, { body: {} });
+  const { sessionId, runId } = opened.json.data;
+  const api = await world.start({ signalMessage });
+  const body = { message: 'Late.', sessionId, clientMessageId: randomUUID() };
+  const sent = await caller(api, tenant.key)(`${path}/chat`, { body });
+  const { pool } = world.database;
+  const stored = await pool.query('select id from session_messages where run_id = $1', [runId]);
+  const ends = `select data from frames where run_id = $1 and event = 'turn_end'`;
+  const told = await pool.query<{ data: string }>(ends, [runId]);
+  await api.close();
+  return {
+    sent,
+    stored: stored.rows.map(({ id }) => id),
+    told: told.rows.map(({ data }) => JSON.parse(data)),
+  };
+}
+
+test('a message that comes too late for its session is not taken, and nothing is told of it', async () => {
+  const { sent, stored, told } = await sendLate(async () => 'gone');
+  const message = expect.stringMatching(/^The session has ended.* Open another\.$/);
+  expect([sent.status, sent.json.error]).toEqual([404, { code: 'NOT_FOUND', message }]);
+  expect([stored, told]).toEqual([[], []]);
+});
+
+test('a message that was told to have failed with its session was taken', async () => {
+  const { sent, stored, told } = await sendLate(async ({ runId }) => {
+    const end = { runId, cause: 'stopped_by_api', detail: null, exitCode: null } as const;
+    await world.stores.runs.endRun(end);
+    return 'gone';
+  });
+  expect(sent.status).toBe(202);
+  const { messageId } = sent.json.data;
+  expect(stored).toEqual([messageId]);
+  expect(told).toMatchObject([{ messageId, exitCode: 1 }]);
+});
+
+test('a message is taken in time although Temporal does not answer', async () => {
+  const began = performance.now();
+  const { sent, stored } = await sendLate(() => new Promise(() => {}));
+  expect(sent.status).toBe(202);
+  expect(stored).toEqual([sent.json.data.messageId]);
+  expect(performance.now() - began).toBeLessThan(10_000);
+});

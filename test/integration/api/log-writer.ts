@@ -1,0 +1,86 @@
+import type { Frame, StoredFrame } from '../../../core/frame.ts';
+import type { EndRunRequest } from '../../../systems/postgres/runs/end-run.ts';
+import type { ApiWorld } from '../../support/api-world.ts';
+import { caller } from './call.ts';
+
+export interface LogWriter {
+  runId: string;
+  /** Commits, then publishes; what was stored so far, as the log has it. */
+  write: (frames: Frame[], options?: WriteOptions) => Promise<void>;
+  stored: StoredFrame[];
+  end: (end?: Partial<EndRunRequest>) => Promise<void>;
+}
+
+export interface WriteOptions {
+  /** False: Redis and the readers hear nothing of it. */
+  publish?: boolean;
+  /** Token deltas after the last frame. */
+  deltas?: string[];
+}
+
+/** What a worker does for the log of a run. */
+export async function openLog(world: ApiWorld, runId: string): Promise<LogWriter> {
+  const { frames, runs } = world.stores;
+  const lease = await frames.takeLease(runId, 'test', 600_000);
+  if (lease === null) throw new Error('no lease');
+  const stored: StoredFrame[] = [];
+  let offset = lease.byteOffset;
+  let deltaCount = 0;
+
+  async function write(batch: Frame[], options: WriteOptions = {}): Promise<void> {
+    const { publish = true, deltas = [] } = options;
+    const fresh = batch.length === 0 ? [] : await append(batch);
+    stored.push(...fresh);
+    if (fresh.length > 0) deltaCount = 0;
+    const seq = stored.at(-1)?.seq ?? 0;
+    const numbered = deltas.map((data) => ({ seq, n: (deltaCount += 1), data }));
+    if (publish) await world.frameStream.publish(runId, { frames: fresh, deltas: numbered });
+  }
+
+  async function append(batch: Frame[]): Promise<StoredFrame[]> {
+    const place = { fromOffset: offset, toOffset: offset + 1 };
+    const { token, generation } = lease as NonNullable<typeof lease>; // seen above
+    const added = await frames.append({
+      runId,
+      token,
+      generation,
+      ...place,
+      frames: batch,
+      facts: {},
+    });
+    if (added.outcome === 'fenced') throw new Error('fenced');
+    offset += 1;
+    return batch.map((frame, i) => ({ ...frame, seq: added.firstSeq + i, at: added.at }));
+  }
+
+  async function end(given: Partial<EndRunRequest> = {}): Promise<void> {
+    await runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0, ...given });
+    await world.frameStream.wake(runId);
+    await world.frameStream.expire(runId);
+  }
+
+  return { runId, write, stored, end };
+}
+
+export async function triggerRun(
+  world: ApiWorld,
+  { url, key, flowId }: { url: string; key: string; flowId: string },
+  body: object = {},
+): Promise<LogWriter> {
+  const answer = await caller({ url }, key)(`/api/v1/flows/${flowId}/runs`, {
+    body: { prompt: 'Go', ...body },
+  });
+  return openLog(world, answer.json.data.runId);
+}
+
+export const output = (text: string): Frame => ({
+  event: 'output',
+  channel: 'output',
+  data: JSON.stringify({ data: text }),
+});
+
+export const assistant = (text: string): Frame => ({
+  event: 'assistant',
+  channel: 'chat',
+  data: JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } }),
+});

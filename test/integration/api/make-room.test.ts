@@ -1,0 +1,92 @@
+// Where a project is at its cap, its longest-idle session is put to sleep: for as long as somebody waits
+// for that, and no longer.
+
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { ApiDeps } from '../../../api/deps.ts';
+import { limits } from '../../../core/limits.ts';
+import type { ApiProcess, Tenant } from '../../support/api-world.ts';
+import { caller } from './call.ts';
+import { type SessionWorker, sessionWorker } from './session-worker.ts';
+import { useSessions } from './use-sessions.ts';
+
+const { world, open, chatOf } = useSessions();
+let tenant: Tenant;
+let idle: { runId: string; worker: SessionWorker };
+
+/** A project whose one place is taken by a session that has nothing to do. */
+beforeEach(async () => {
+  tenant = await world.tenant({ maxConcurrentRuns: 1 });
+  const { sessionId, runId } = await open(tenant);
+  const worker = sessionWorker(world, runId);
+  idle = { runId, worker };
+  expect((await chatOf(tenant)({ message: 'x', sessionId })).status).toBe(202);
+  await worker.begin();
+  await worker.end('Done.');
+});
+
+interface Watched extends ApiProcess {
+  /** How often it has looked whether the session sleeps. */
+  looks: () => number;
+}
+
+/** A process whose sessions are told to sleep, and do as `onLook` says. */
+async function startWatched(onLook: () => void): Promise<Watched> {
+  let looks = 0;
+  const find: ApiDeps['runs']['find'] = async (runId) => {
+    if (runId === idle.runId) {
+      looks += 1;
+      onLook();
+    }
+    return world.stores.runs.find(runId);
+  };
+  const own = await world.start({ runs: { ...world.stores.runs, find } });
+  return { ...own, looks: () => looks };
+}
+
+const doors = {
+  'a run': () => ({ path: `/api/v1/flows/${tenant.flowId}/runs`, body: { prompt: 'Go' } }),
+  'a message': () => ({ path: `/api/v1/flows/${tenant.flowId}/chat`, body: { message: 'Go' } }),
+};
+
+describe.each(Object.entries(doors))('for %s', (_name, door) => {
+  test('room is made, and it is taken', async () => {
+    let asleep: Promise<void> | undefined;
+    const own = await startWatched(() => {
+      asleep ??= idle.worker.sleep();
+    });
+    const { path, body } = door();
+    expect([201, 202]).toContain((await caller(own, tenant.key)(path, { body })).status);
+    await asleep;
+  });
+
+  test('nothing is waited for any more when the service stops', async () => {
+    let closing: Promise<void> | undefined;
+    const own = await startWatched(() => {
+      closing ??= own.close();
+    });
+    const { path, body } = door();
+    const { status, json, headers } = await caller(own, tenant.key)(path, { body });
+    expect([status, json.error]).toMatchObject([429, { code: 'CONCURRENT_LIMIT', limit: 1 }]);
+    expect(headers.get('connection')).toBe('close');
+    await closing;
+    expect(own.looks()).toBeLessThan(few);
+  });
+
+  test('nothing is waited for any more, nor begun, when its caller has left', async () => {
+    const left = new AbortController();
+    const own = await startWatched(() => left.abort());
+    const { path, body } = door();
+    const call = fetch(`${own.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: left.signal,
+    });
+    await expect(call).rejects.toThrow();
+    await expect.poll(own.log).toMatch(/"msg":"(run|message)_refused"/);
+    expect(own.looks()).toBeLessThan(few);
+  });
+});
+
+/** Of those that there would be in all the time that it may take. */
+const few = limits.makeRoomMs / limits.makeRoomTickMs / 2;

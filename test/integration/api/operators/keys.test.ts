@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { publicUrl } from '../../../support/api-world.ts';
+import { caller } from '../call.ts';
+import { useTenant } from '../use-api.ts';
+import { type OperatorClient, signedIn } from './operator-client.ts';
+
+const { world, api, tenant } = useTenant();
+let operator: OperatorClient;
+let path: string;
+beforeAll(async () => {
+  operator = await signedIn(world, api, 'olga');
+  path = `/api/projects/${tenant.projectId}/keys`;
+});
+
+const create = (body: unknown) => operator(path, { body });
+const flows = (key: string) => caller(api, key)('/api/v1/flows');
+
+test('a key is shown in full once, works at once, and says who made it', async () => {
+  const made = await create({ name: 'deploy', rateLimitRpm: 10_000 });
+  expect(made.status).toBe(201);
+  const { key, ...record } = made.json.data;
+  expect(record).toMatchObject({
+    projectId: tenant.projectId,
+    name: 'deploy',
+    createdBy: 'olga',
+    shownPrefix: key.slice(0, 12),
+    rateLimitRpm: 10_000,
+    state: 'active',
+    expiresAt: null,
+    lastUsedAt: null,
+  });
+  const used = await flows(key);
+  expect([used.status, used.headers.get('x-ratelimit-limit')]).toEqual([200, '10000']);
+  const read = await operator(`${path}/${record.keyId}`);
+  const listed = await operator(path);
+  expect(read.json.data).toMatchObject({ keyId: record.keyId, shownPrefix: record.shownPrefix });
+  expect(listed.json.data.at(-1)).toMatchObject({ keyId: record.keyId, name: 'deploy' });
+  for (const text of [read.text, listed.text, api.log()]) expect(text).not.toContain(key.slice(12));
+});
+
+test('a key has the usual rate, and an end where one was given', async () => {
+  const expiresAt = new Date(Date.now() + 5_000).toISOString();
+  const made = (await create({ name: 'short', expiresAt })).json.data;
+  expect(made).toMatchObject({ rateLimitRpm: 60, expiresAt });
+  expect((await flows(made.key)).status).toBe(200);
+  await expect.poll(() => flows(made.key)).toMatchObject({ status: 401 });
+  expect((await operator(`${path}/${made.keyId}`)).json.data.state).toBe('expired');
+});
+
+test.each([
+  [{}, 'body.name'],
+  [{ name: '' }, 'body.name'],
+  [{ name: 'a\0b' }, 'body.name'],
+  [{ name: 'k', rateLimitRpm: 0 }, 'body.rateLimitRpm'],
+  [{ name: 'k', rateLimitRpm: 10_001 }, 'body.rateLimitRpm'],
+  [{ name: 'k', rateLimitRpm: 1.5 }, 'body.rateLimitRpm'],
+  [{ name: 'k', expiresAt: 'tomorrow' }, 'body.expiresAt'],
+  [{ name: 'k', expiresAt: '2020-01-01T00:00:00Z' }, 'body.expiresAt'],
+  [{ name: 'k', createdBy: 'somebody else' }, 'body.createdBy: unknown field'],
+])('a key that is none is refused, naming the field: %j', async (body, field) => {
+  const answer = await create(body);
+  expect([answer.status, answer.json.error.message]).toEqual([400, expect.stringContaining(field)]);
+});
+
+test('a key tells when it was last used, and a call that is refused is a use as well', async () => {
+  const { key, keyId } = (await create({ name: 'seen' })).json.data;
+  const lastUsedAt = async () => (await operator(`${path}/${keyId}`)).json.data.lastUsedAt;
+  const beforeMs = Date.now();
+  await caller(api, key)('/api/v1/nothing');
+  await expect.poll(lastUsedAt).toMatch(/^\d{4}-.*Z$/);
+  expect(Date.parse(await lastUsedAt())).toBeGreaterThan(beforeMs - 1_000);
+});
+
+test('rates of 1 and 10 000 a minute are taken', async () => {
+  for (const rateLimitRpm of [1, 10_000]) {
+    const { key } = (await create({ name: 'bound', rateLimitRpm })).json.data;
+    expect((await flows(key)).headers.get('x-ratelimit-limit')).toBe(String(rateLimitRpm));
+  }
+});
+
+test('a revoked key is refused from the next call on, by every process, and stays revoked', async () => {
+  const other = await world.start();
+  const { key, keyId } = (await create({ name: 'doomed' })).json.data;
+  for (const process of [api, other]) {
+    expect((await caller(process, key)('/api/v1/flows')).status).toBe(200);
+  }
+  const revoked = await operator(`${path}/${keyId}`, { method: 'DELETE' });
+  expect(revoked.json.data).toMatchObject({ keyId, state: 'revoked' });
+  for (const process of [api, other]) {
+    const answer = await caller(process, key)('/api/v1/flows');
+    expect([answer.status, answer.json.error.code]).toEqual([401, 'UNAUTHORIZED']);
+  }
+  const again = await operator(`${path}/${keyId}`, { method: 'DELETE' });
+  const { revokedAt } = revoked.json.data;
+  expect(again.json.data).toMatchObject({ keyId, state: 'revoked', revokedAt });
+});
+
+test('a key of another project is not there, and is not revoked', async () => {
+  const other = await world.tenant();
+  const answer = await operator(`${path}/${other.keyId}`, { method: 'DELETE' });
+  expect([answer.status, answer.json.error.code]).toEqual([404, 'NOT_FOUND']);
+  expect((await flows(other.key)).status).toBe(200);
+});
+
+test('keys are listed page by page, each once', async () => {
+  const own = await world.tenant();
+  const projectPath = `/api/projects/${own.projectId}/keys`;
+  for (let count = 0; count < 4; count += 1)
+    await operator(projectPath, { body: { name: `k${count}` } });
+  const listed: string[] = [];
+  for (let url: string | undefined = `${projectPath}?limit=2`; url !== undefined; ) {
+    const page = await operator(url);
+    listed.push(...page.json.data.map((each: { keyId: string }) => each.keyId));
+    url = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1]?.replace(publicUrl, '');
+  }
+  const all = (await world.stores.keys.list(own.projectId)).map(({ keyId }) => keyId);
+  expect(listed).toEqual(all);
+  expect(listed).toHaveLength(5);
+  const unknown = await operator(`${projectPath}?cursor=${randomUUID()}`);
+  expect([unknown.status, unknown.json.data]).toEqual([200, []]);
+});

@@ -1,0 +1,28 @@
+import { type ApiProcess, type ApiWorld, publicUrl } from '../../../support/api-world.ts';
+import { type Answer, type CallOptions, caller } from '../call.ts';
+
+export type OperatorClient = (path: string, options?: CallOptions) => Promise<Answer>;
+
+export const sameOrigin = { origin: publicUrl };
+
+/** The cookie that an answer sets, as a browser sends it back. */
+export const cookieOf = (answer: Answer): string =>
+  (answer.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
+
+export function operatorWith(api: Pick<ApiProcess, 'url'>, cookie: string): OperatorClient {
+  const call = caller(api, null);
+  return (path, options = {}) =>
+    call(path, { ...options, headers: { ...sameOrigin, cookie, ...options.headers } });
+}
+
+/** Somebody who came by a link and is signed in. */
+export async function signedIn(
+  world: ApiWorld,
+  api: Pick<ApiProcess, 'url'>,
+  name = 'olga',
+): Promise<OperatorClient> {
+  const { code } = await world.stores.operators.invite(name);
+  const answer = await caller(api, null)('/api/sign-in', { body: { code }, headers: sameOrigin });
+  if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`);
+  return operatorWith(api, cookieOf(answer));
+}

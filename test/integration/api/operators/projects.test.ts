@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { publicUrl } from '../../../support/api-world.ts';
+import { caller } from '../call.ts';
+import { useApi } from '../use-api.ts';
+import { type OperatorClient, signedIn } from './operator-client.ts';
+
+const { world, api } = useApi();
+let operator: OperatorClient;
+beforeAll(async () => {
+  operator = await signedIn(world, api);
+});
+
+const newProject = async (given: Record<string, unknown> = {}) => {
+  const projectId = `p-${randomUUID()}`;
+  const answer = await operator('/api/projects', { body: { projectId, ...given } });
+  expect(answer.status, answer.text).toBe(201);
+  return projectId;
+};
+const patch = (path: string, body: unknown) => operator(path, { method: 'PATCH', body });
+
+test('a project is made with what was said, and the usual for the rest', async () => {
+  const projectId = await newProject();
+  const usual = { projectId, name: projectId, maxConcurrentRuns: 10, monthlyRunQuota: null };
+  const path = `/api/projects/${projectId}`;
+  expect((await operator(path)).json.data).toEqual({ ...usual, createdAt: expect.any(String) });
+  const full = { name: 'Full', maxConcurrentRuns: 0, monthlyRunQuota: 1_000_000 };
+  const other = await newProject(full);
+  expect((await operator(`/api/projects/${other}`)).json.data).toMatchObject(full);
+  const taken = await operator('/api/projects', { body: { projectId } });
+  expect([taken.status, taken.json.error.message]).toEqual([400, 'body.projectId: is taken']);
+});
+
+test.each([
+  [{}, 'body.projectId'],
+  [{ projectId: '' }, 'body.projectId'],
+  [{ projectId: 'a/b' }, 'body.projectId'],
+  [{ projectId: 'p'.repeat(65) }, 'body.projectId'],
+  [{ projectId: 'p', name: '' }, 'body.name'],
+  [{ projectId: 'p', name: 'n'.repeat(201) }, 'body.name'],
+  [{ projectId: 'p', maxConcurrentRuns: -1 }, 'body.maxConcurrentRuns'],
+  [{ projectId: 'p', maxConcurrentRuns: 1_000_001 }, 'body.maxConcurrentRuns'],
+  [{ projectId: 'p', maxConcurrentRuns: null }, 'body.maxConcurrentRuns'],
+  [{ projectId: 'p', monthlyRunQuota: 0.5 }, 'body.monthlyRunQuota'],
+  [{ projectId: 'p', other: 1 }, 'body.other: unknown field'],
+])('a project that is none is refused, naming the field: %j', async (body, field) => {
+  const answer = await operator('/api/projects', { body });
+  expect([answer.status, answer.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+  expect(answer.json.error.message).toContain(field);
+});
+
+test('projects are listed page by page, each once', async () => {
+  for (let count = 0; count < 5; count += 1) await newProject();
+  const listed: string[] = [];
+  for (let url: string | undefined = '/api/projects?limit=2'; url !== undefined; ) {
+    const page = await operator(url);
+    expect(page.json.data.length).toBeLessThanOrEqual(2);
+    listed.push(...page.json.data.map((each: { projectId: string }) => each.projectId));
+    url = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1]?.replace(publicUrl, '');
+  }
+  const all = (await world.stores.projects.list()).map(({ projectId }) => projectId);
+  expect(listed).toEqual(all);
+});
+
+test('settings change what was said and leave the rest, and count from the next trigger on', async () => {
+  const tenant = await world.tenant();
+  const path = `/api/projects/${tenant.projectId}/settings`;
+  const trigger = () =>
+    caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
+  const before = (await operator(path)).json.data;
+  expect(before).toEqual({
+    projectId: tenant.projectId,
+    name: 'A project',
+    maxConcurrentRuns: 100_000,
+    monthlyRunQuota: null,
+    model: null,
+  });
+  expect((await patch(path, { maxConcurrentRuns: 1 })).json.data).toEqual({
+    ...before,
+    maxConcurrentRuns: 1,
+  });
+  expect((await trigger()).status).toBe(201);
+  expect((await trigger()).json.error).toMatchObject({ code: 'CONCURRENT_LIMIT', limit: 1 });
+  await patch(path, { maxConcurrentRuns: 9, monthlyRunQuota: 1, name: 'Renamed' });
+  expect((await trigger()).json.error).toMatchObject({
+    code: 'MONTHLY_QUOTA',
+    limit: 1,
+    current: 1,
+  });
+  expect((await patch(path, { monthlyRunQuota: null })).json.data).toEqual({
+    ...before,
+    maxConcurrentRuns: 9,
+    name: 'Renamed',
+  });
+  expect((await trigger()).status).toBe(201);
+});
+
+test('a model of its own is kept sealed: the key goes in and never comes out', async () => {
+  const projectId = await newProject();
+  const path = `/api/projects/${projectId}/settings`;
+  const model = { apiKey: 'sk-canary-0123456789', baseUrl: 'https://models.example.test/v2' };
+  const answer = await patch(path, { model });
+  expect(answer.json.data.model).toEqual({ baseUrl: model.baseUrl });
+  expect(answer.text).not.toContain('canary');
+  expect((await operator(path)).text).not.toContain('canary');
+  expect(await world.stores.projects.readModel(projectId)).toEqual(model);
+  expect(api.log()).not.toContain('canary');
+  const { rows } = await world.database.pool.query('select p::text as row from projects p');
+  expect(JSON.stringify(rows)).not.toContain(Buffer.from('canary').toString('hex'));
+  await patch(path, { name: 'Renamed' });
+  expect(await world.stores.projects.readModel(projectId)).toEqual(model);
+  expect((await patch(path, { model: null })).json.data.model).toBeNull();
+  expect(await world.stores.projects.readModel(projectId)).toBeNull();
+});
+
+test.each([
+  ['http://models.example.test'],
+  ['https://user:secret@models.example.test'],
+  ['https://models.example.test/?key=1'],
+  ['https://models.example.test:99999'],
+  ['file:///etc/passwd'],
+  ['models.example.test'],
+])('a model is not looked for at %s', async (baseUrl) => {
+  const path = `/api/projects/${await newProject()}/settings`;
+  const answer = await patch(path, { model: { apiKey: 'sk-1', baseUrl } });
+  expect([answer.status, answer.json.error.message]).toEqual([
+    400,
+    expect.stringContaining('body.model.baseUrl'),
+  ]);
+  expect((await patch(path, { model: { baseUrl: 'https://other.example.test' } })).status).toBe(
+    400,
+  );
+});
+
+test('the webhook secret is shown, and another stands in its place when it is rotated', async () => {
+  const path = `/api/projects/${await newProject()}/webhook-secret`;
+  const first = (await operator(path)).json.data.webhookSecret;
+  expect(first).toMatch(/^whs_\S{43}$/);
+  expect((await operator(path)).json.data.webhookSecret).toBe(first);
+  const rotated = await operator(`${path}/rotate`, { method: 'POST' });
+  expect(rotated.json.data.webhookSecret).toMatch(/^whs_\S{43}$/);
+  expect(rotated.json.data.webhookSecret).not.toBe(first);
+  expect((await operator(path)).json.data).toEqual(rotated.json.data);
+  expect(api.log()).not.toContain(rotated.json.data.webhookSecret);
+});
+
+test('what a path names is there, or is a 404', async () => {
+  const [mine, other] = [await world.tenant(), await world.tenant()];
+  const missing = [
+    '/api/projects/nothing',
+    '/api/projects/%00',
+    `/api/projects/${'p'.repeat(65)}/keys`,
+    '/api/projects/nothing/settings',
+    '/api/projects/nothing/webhook-secret',
+    '/api/projects/nothing/keys',
+    `/api/projects/${mine.projectId}/keys/x`,
+    `/api/projects/${mine.projectId}/keys/${randomUUID()}`,
+    `/api/projects/${mine.projectId}/keys/${other.keyId}`,
+    `/api/projects/${mine.projectId}/nothing`,
+  ];
+  for (const path of missing) {
+    const answer = await operator(path);
+    expect([path, answer.status, answer.json.error.code]).toEqual([path, 404, 'NOT_FOUND']);
+  }
+  const wrong = await operator('/api/projects', { method: 'DELETE' });
+  expect([wrong.status, wrong.json.error.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+});

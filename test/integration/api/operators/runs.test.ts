@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { publicUrl, type Tenant } from '../../../support/api-world.ts';
+import { caller } from '../call.ts';
+import { useApi } from '../use-api.ts';
+import { type OperatorClient, signedIn } from './operator-client.ts';
+
+const { world, api } = useApi();
+let operator: OperatorClient;
+beforeAll(async () => {
+  operator = await signedIn(world, api, 'olga');
+});
+
+const trigger = async (tenant: Tenant, body: object = {}, headers: Record<string, string> = {}) => {
+  const path = `/api/v1/flows/${tenant.flowId}/runs`;
+  const made = await caller(api, tenant.key)(path, { body: { prompt: 'Go', ...body }, headers });
+  expect(made.status, made.text).toBe(201);
+  return made.json.data;
+};
+const runsOf = ({ projectId }: Tenant) => `/api/projects/${projectId}/runs`;
+
+test('runs are listed as clients list them: filtered, latest first, page by page', async () => {
+  const tenant = await world.tenant();
+  const made = [];
+  for (const order of ['1', '2', '3']) made.push(await trigger(tenant, { labels: { order } }));
+  const ids = made.map(({ runId }) => runId).reverse();
+  const first = await operator(`${runsOf(tenant)}?limit=2`);
+  expect(first.json.data.map((run: { runId: string }) => run.runId)).toEqual(ids.slice(0, 2));
+  const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+  expect(next.startsWith(`${publicUrl}${runsOf(tenant)}?`)).toBe(true);
+  const second = await operator(next.replace(publicUrl, ''));
+  expect(second.json.data).toMatchObject([{ runId: ids[2] }]);
+  const filtered = await operator(`${runsOf(tenant)}?label=order:2&triggerType=api`);
+  expect(filtered.json.data).toMatchObject([{ runId: ids[1] }]);
+  expect((await operator(runsOf(await world.tenant()))).json.data).toEqual([]);
+});
+
+test('one run shows what clients never see: its context, its workflow, its webhook’s attempts', async () => {
+  const tenant = await world.tenant();
+  const made = await trigger(
+    tenant,
+    { callbackUrl: 'https://example.com/' },
+    { 'x-ctx-user': 'canary-user' },
+  );
+  const path = `${runsOf(tenant)}/${made.runId}`;
+  const read = (await operator(path)).json.data;
+  expect(read).toMatchObject({
+    ...{ runId: made.runId, prompt: 'Go', context: { user: 'canary-user' }, webhookAttempts: [] },
+    workflowId: `run/${made.runId}`,
+  });
+  const asClient = await caller(api, tenant.key)(`/api/v1/runs/${made.runId}`);
+  expect(asClient.text).not.toContain('canary-user');
+
+  const { runId } = made;
+  await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  await world.stores.webhooks.claimAttempt(runId, 1);
+  await world.stores.webhooks.recordAttempt(runId, 1, { status: null, error: 'refused' });
+  await world.stores.webhooks.claimAttempt(runId, 2);
+  expect((await operator(path)).json.data).toMatchObject({
+    context: { user: 'canary-user' },
+    webhookAttempts: [
+      {
+        ...{ delivery: 0, attempt: 1, status: null, error: 'refused' },
+        finishedAt: expect.any(String),
+      },
+      { ...{ delivery: 0, attempt: 2, status: null, error: null }, finishedAt: null },
+    ],
+  });
+});
+
+test('a session shows the context that it was opened with, also where a message has opened it', async () => {
+  const tenant = await world.tenant();
+  const headers = { 'x-ctx-user': 'canary-user' };
+  const opened = async (path: string, body: object) =>
+    (await caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/${path}`, { body, headers }))
+      .json.data;
+  for (const { runId } of [await opened('sessions', {}), await opened('chat', { message: 'Hi' })]) {
+    const read = await operator(`${runsOf(tenant)}/${runId}`);
+    expect(read.json.data).toMatchObject({ runId, context: { user: 'canary-user' } });
+  }
+});
+
+test('a run that an operator starts says so, passes the gates, and is not counted in the month', async () => {
+  const tenant = await world.tenant({
+    ...{ maxConcurrentRuns: 1, monthlyRunQuota: 0 },
+    flow: { prompt: 'The flow’s own' },
+  });
+  const path = `/api/projects/${tenant.projectId}/flows/${tenant.flowId}/runs`;
+  const made = await operator(path, { body: { labels: { by: 'hand' } } });
+  expect(made.status, made.text).toBe(201);
+  expect(made.json.data).toMatchObject({
+    ...{ triggerType: 'dashboard', labels: { by: 'hand' } },
+    createdBy: { keyName: 'dashboard', createdBy: 'olga' },
+  });
+  expect(world.asked.started).toContain(`run/${made.json.data.runId}`);
+  const full = await operator(path, { body: {} });
+  expect([full.status, full.json.error]).toMatchObject([
+    429,
+    { code: 'CONCURRENT_LIMIT', limit: 1, current: 1 },
+  ]);
+  const usage = await operator(`/api/projects/${tenant.projectId}/usage`);
+  expect(usage.json.data).toMatchObject({ monthlyRuns: 0, concurrentRuns: 1 });
+  const wrong = await operator(path, { body: { env: { PATH: '/' } } });
+  expect([wrong.status, wrong.json.error.message]).toEqual([
+    400,
+    expect.stringContaining('body.env.PATH'),
+  ]);
+});
+
+test('a webhook is delivered again once it is over, each time as a delivery of its own', async () => {
+  const tenant = await world.tenant();
+  const { runId } = await trigger(tenant, { callbackUrl: 'https://example.com/' });
+  const redeliver = (id: string) =>
+    operator(`${runsOf(tenant)}/${id}/webhook/redeliver`, { method: 'POST' });
+  const early = await redeliver(runId);
+  expect([early.status, early.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+  await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  expect((await redeliver(runId)).status).toBe(400);
+  await world.stores.webhooks.drop(runId);
+  for (const delivery of [1, 2]) {
+    const answer = await redeliver(runId);
+    expect([answer.status, answer.json.data]).toEqual([202, { runId, delivery }]);
+    expect(world.asked.redelivered.at(-1)).toEqual({ runId, firstAttempt: 1, delivery });
+  }
+  const quiet = await trigger(tenant);
+  expect((await redeliver(quiet.runId)).status).toBe(400);
+  expect((await redeliver(randomUUID())).status).toBe(404);
+});
+
+test('a redelivery that cannot be started says so, and may be asked for again', async () => {
+  const away = await world.start({
+    startWebhook: () => Promise.reject(new Error('Temporal is away')),
+  });
+  const tenant = await world.tenant();
+  const { runId } = await trigger(tenant, { callbackUrl: 'https://example.com/' });
+  await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  await world.stores.webhooks.drop(runId);
+  const answer = await (await signedIn(world, away))(
+    `${runsOf(tenant)}/${runId}/webhook/redeliver`,
+    { method: 'POST' },
+  );
+  expect([answer.status, answer.json.error.code]).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+});
+
+test('runs of another project, and deleted ones, are not there', async () => {
+  const [mine, other] = [await world.tenant(), await world.tenant()];
+  const { runId } = await trigger(other);
+  expect((await operator(`${runsOf(mine)}/${runId}`)).status).toBe(404);
+  expect((await operator(`${runsOf(other)}/${runId}`)).status).toBe(200);
+  await world.stores.runs.markDeleted(runId);
+  expect((await operator(`${runsOf(other)}/${runId}`)).status).toBe(404);
+});

@@ -1,0 +1,96 @@
+// The page behind a sign-in link, in a real browser.
+
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { signInLink } from '../../../../core/sign-in.ts';
+import { freePort } from '../../../../dev/stack/ports.ts';
+import { type ApiWorld, openApiWorld } from '../../../support/api-world.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+
+let world: ApiWorld;
+let url: string;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  world = await openApiWorld();
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  await world.start({ publicUrl: url }, port);
+  browser = await chromium.launch({
+    executablePath: stackEnv.browser,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+});
+beforeEach(async () => {
+  context = await browser.newContext();
+  page = await context.newPage();
+});
+afterAll(async () => {
+  await browser?.close();
+  await world.close();
+});
+
+const text = () => page.textContent('p');
+const linkFor = async (name: string) =>
+  signInLink(url, (await world.stores.operators.invite(name)).code);
+
+test('signs in at a click, with a cookie that its scripts cannot see, and forgets the code', async () => {
+  const link = await linkFor('ana');
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  await page.goto(link);
+  expect(page.url()).toBe(`${url}/sign-in`);
+  await page.click('button');
+  await expect.poll(text).toBe('You are signed in as ana.');
+  expect(await page.evaluate('document.cookie')).toBe('');
+  expect(await context.cookies()).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
+  const me = await page.evaluate(`fetch('/api/me').then((answer) => answer.json())`);
+  expect(me).toMatchObject({ data: { name: 'ana' } });
+  expect(complaints).toEqual([]);
+
+  await page.goto(link);
+  await page.reload();
+  await page.goto(link);
+  await page.click('button');
+  await expect.poll(text).toBe('This link was used before, or is too old.');
+});
+
+test('opening a link uses nothing up', async () => {
+  const link = await linkFor('ivo');
+  await page.goto(link);
+  await page.close();
+  page = await context.newPage();
+  await page.goto(link);
+  await page.click('button');
+  await expect.poll(text).toBe('You are signed in as ivo.');
+});
+
+test('says so where a link is cut off', async () => {
+  await page.goto(`${url}/sign-in`);
+  await expect.poll(text).toBe('This link is not complete.');
+  expect(await page.isVisible('button')).toBe(false);
+});
+
+test('says that no model key is set, where that is so', async () => {
+  const { url: keyless } = await world.start({ offlineModel: true });
+  await page.goto(`${keyless}/sign-in`);
+  expect(await page.textContent('aside')).toContain('Set ANTHROPIC_API_KEY');
+  await page.goto(`${url}/sign-in`);
+  expect(await page.locator('aside').count()).toBe(0);
+});
+
+test('says why it was refused by another address than its own, and that nobody answers; the link stays good', async () => {
+  const link = await linkFor('eva');
+  await page.goto(link.replace('127.0.0.1', 'localhost'));
+  await page.click('button');
+  await expect.poll(text).toContain('Origin');
+  await context.setOffline(true);
+  await page.click('button');
+  await expect.poll(text).toBe('The service does not answer. Try again.');
+  await context.setOffline(false);
+  await page.goto(link);
+  await page.click('button');
+  await expect.poll(text).toBe('You are signed in as eva.');
+});

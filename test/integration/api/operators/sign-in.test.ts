@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest';
+import { announceFirstSignIn } from '../../../../api/operators/first-sign-in.ts';
+import { createLogger } from '../../../../config/logger.ts';
+import { limits } from '../../../../core/limits.ts';
+import { createOperatorStore } from '../../../../systems/postgres/accounts/operator-store.ts';
+import { publicUrl } from '../../../support/api-world.ts';
+import { createTestDatabase } from '../../../support/database.ts';
+import { setDatabaseClock } from '../../systems/postgres/clock.ts';
+import { caller } from '../call.ts';
+import { useApi } from '../use-api.ts';
+import { cookieOf, operatorWith, sameOrigin, signedIn } from './operator-client.ts';
+
+const { world, api } = useApi();
+
+const signIn = (code: unknown, headers: Record<string, string> = sameOrigin) =>
+  caller(api, null)('/api/sign-in', { body: { code }, headers });
+const invite = async (name = 'ivo') => (await world.stores.operators.invite(name)).code;
+
+test('a link signs in once, with a cookie that no script reads and no other site sends', async () => {
+  const code = await invite('ana');
+  const answer = await signIn(code);
+  expect(answer.status).toBe(200);
+  expect(answer.json.data).toMatchObject({ name: 'ana' });
+  expect(answer.headers.get('set-cookie')).toMatch(
+    /^flowrun_operator=[0-9A-Za-z]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict; Secure$/,
+  );
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  const me = await operatorWith(api, cookieOf(answer))('/api/me');
+  expect([me.status, me.json.data]).toEqual([200, answer.json.data]);
+  const again = await signIn(code);
+  const wrong = {
+    code: 'UNAUTHORIZED',
+    message: expect.stringMatching(/^This sign-in code is wrong/),
+  };
+  expect([again.status, again.json.error]).toEqual([401, wrong]);
+  expect(again.headers.get('set-cookie')).toBeNull();
+});
+
+test('of ten who use one code at once, one is signed in', async () => {
+  const code = await invite();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => signIn(code)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+});
+
+test.each([[''], ['x'.repeat(43)], ['x'.repeat(44)], ['a\0b']])(
+  'no other code opens: %j',
+  async (code) => {
+    const { status, json } = await signIn(code);
+    expect([status, json.error.message]).toEqual([401, expect.stringContaining('code is wrong')]);
+  },
+);
+
+test('a code that is no text is refused as such', async () => {
+  expect((await signIn(7)).status).toBe(400);
+});
+
+test('a change has to come from a page of this service', async () => {
+  const code = await invite();
+  for (const origin of ['https://elsewhere.test', 'null', `${publicUrl}:444`, '']) {
+    const answer = await signIn(code, { origin });
+    expect([answer.status, answer.json.error.code]).toEqual([403, 'UNAUTHORIZED']);
+  }
+  expect((await signIn(code, {})).status).toBe(403);
+  const cookie = cookieOf(await signIn(code));
+  const out = (headers: Record<string, string>) =>
+    caller(api, null)('/api/sign-out', { method: 'POST', headers: { cookie, ...headers } });
+  expect((await out({ origin: 'https://elsewhere.test' })).status).toBe(403);
+  expect((await out({})).status).toBe(403);
+  expect((await operatorWith(api, cookie)('/api/me')).status).toBe(200);
+});
+
+test('who signs out is out, and who is removed is out at once, on every process', async () => {
+  const other = await world.start();
+  const gone = await signedIn(world, api, 'gone');
+  const left = await gone('/api/sign-out', { method: 'POST' });
+  expect(left.headers.get('set-cookie')).toMatch(/^flowrun_operator=; Path=\/; Max-Age=0;/);
+  expect((await gone('/api/me')).status).toBe(401);
+
+  const { code } = await world.stores.operators.invite('removed');
+  const cookie = cookieOf(await signIn(code));
+  for (const process of [api, other]) {
+    expect((await operatorWith(process, cookie)('/api/me')).status).toBe(200);
+  }
+  expect(await world.stores.operators.remove('removed')).toBe(true);
+  for (const process of [api, other]) {
+    expect((await operatorWith(process, cookie)('/api/me')).status).toBe(401);
+  }
+});
+
+test('a session opens nothing below /api/v1, and a key nothing of an operator', async () => {
+  const tenant = await world.tenant();
+  const operator = await signedIn(world, api);
+  const flows = await operator('/api/v1/flows');
+  expect([flows.status, flows.json.error.code]).toEqual([401, 'UNAUTHORIZED']);
+  const me = await caller(api, tenant.key)('/api/me');
+  expect([me.status, me.json.error.code]).toEqual([401, 'UNAUTHORIZED']);
+  const session = cookieOf(await signIn(await invite()));
+  const value = session.slice(session.indexOf('=') + 1);
+  expect((await caller(api, value)('/api/me')).status).toBe(401);
+  expect((await operatorWith(api, `${session}; flowrun_operator=x`)('/api/me')).status).toBe(401);
+});
+
+test('codes and sessions end by the database’s clock', async () => {
+  const own = await createTestDatabase();
+  const operators = createOperatorStore(own.pool);
+  const from = new Date('2030-01-01T00:00:00.000Z').getTime();
+  const at = (ms: number) => setDatabaseClock(own.pool, new Date(from + ms).toISOString());
+  await at(0);
+  const [late, good] = [await operators.invite('ana'), await operators.invite('ana')];
+  await at(limits.signInLinkMs - 1);
+  const begun = await operators.signIn(good.code);
+  await at(limits.signInLinkMs);
+  expect(await operators.signIn(late.code)).toBeNull();
+  const ends = limits.signInLinkMs - 1 + limits.operatorSessionMs;
+  await at(ends - 1);
+  expect(await operators.findBySession(begun?.session ?? '')).toMatchObject({ name: 'ana' });
+  await at(ends);
+  expect(await operators.findBySession(begun?.session ?? '')).toBeNull();
+  await own.drop();
+});
+
+test('of all starts of all processes, one prints a link that signs in', async () => {
+  const own = await createTestDatabase();
+  const operators = createOperatorStore(own.pool);
+  const lines: string[] = [];
+  const logger = createLogger(
+    { level: 'info', name: 'api' },
+    { write: (line) => void lines.push(line) },
+  );
+  const start = () =>
+    announceFirstSignIn({ operators, publicUrl, logger }, new AbortController().signal);
+  await Promise.all(Array.from({ length: 10 }, start));
+  await start();
+  expect(lines).toHaveLength(1);
+  const { link, msg } = JSON.parse(lines[0] ?? '') as Record<string, string>;
+  expect(msg).toBe('first_sign_in');
+  expect(link).toMatch(/^https:\/\/runs\.example\.test\/sign-in#[0-9A-Za-z]{43}$/);
+  expect(await operators.signIn(link?.split('#')[1] ?? '')).toMatchObject({
+    operator: { name: 'operator' },
+  });
+  await own.drop();
+});
+
+test('no link is printed where somebody is an operator already', async () => {
+  const own = await createTestDatabase();
+  const operators = createOperatorStore(own.pool);
+  await operators.invite('ana');
+  expect(await operators.inviteFirst('operator')).toBeNull();
+  await own.drop();
+});
+
+test('the page behind a link runs its own script alone, and says nothing of the code', async () => {
+  const page = await caller(api, null)('/sign-in');
+  expect([page.status, page.headers.get('content-type')]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+  ]);
+  expect(page.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'sha256-[^']+';/,
+  );
+  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+});

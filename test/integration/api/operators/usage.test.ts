@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { createUsageCounter } from '../../../../api/auth/key-usage.ts';
+import { limits } from '../../../../core/limits.ts';
+import { dayOf } from '../../../../core/usage.ts';
+import { createKeyUsageStore } from '../../../../systems/postgres/accounts/key-usage-store.ts';
+import type { Tenant } from '../../../support/api-world.ts';
+import { createTestDatabase, testSealer } from '../../../support/database.ts';
+import { createScene } from '../../../support/records.ts';
+import { openStream } from '../../../support/sse-client.ts';
+import { setDatabaseClock } from '../../systems/postgres/clock.ts';
+import { caller } from '../call.ts';
+import { useApi } from '../use-api.ts';
+import { type OperatorClient, signedIn } from './operator-client.ts';
+
+const { world, api } = useApi();
+let operator: OperatorClient;
+beforeAll(async () => {
+  operator = await signedIn(world, api);
+});
+
+const usageOf = async ({ projectId }: Tenant, keyId?: string) => {
+  const path = `/api/projects/${projectId}${keyId === undefined ? '' : `/keys/${keyId}`}/usage`;
+  return (await operator(path)).json.data;
+};
+
+test('every call with a key is counted, with its errors and its time, by every process', async () => {
+  const tenant = await world.tenant({ key: { rateLimitRpm: 7 } });
+  const other = await world.start();
+  const flows = '/api/v1/flows';
+  for (const process of [api, other, api]) await caller(process, tenant.key)(flows);
+  await caller(api, tenant.key)(`/api/v1/runs/${randomUUID()}`);
+  await caller(other, tenant.key)('/api/v1/nothing');
+  await caller(other, tenant.key)(`${flows}?x=1`);
+  await caller(api, tenant.key)(flows);
+  expect((await caller(api, tenant.key)(flows)).status).toBe(429);
+  await caller(api, `${tenant.key.slice(0, -1)}_`)(flows);
+
+  const today = expect.objectContaining({ calls: 8, errors: 4 });
+  await expect.poll(async () => (await usageOf(tenant, tenant.keyId)).days.at(-1)).toEqual(today);
+  const { days } = await usageOf(tenant, tenant.keyId);
+  expect(days).toHaveLength(limits.keyUsageDays);
+  expect(days.at(-1).day).toBe(dayOf(new Date()));
+  expect(days.at(-1).durationMs).toBeGreaterThan(0);
+  expect(days.at(-2)).toMatchObject({ calls: 0, errors: 0, durationMs: 0 });
+  expect((await usageOf(tenant)).days).toEqual(days);
+});
+
+test('a stream counts when it is opened, and how long it stays open is no time of work', async () => {
+  const own = await world.start();
+  const tenant = await world.tenant();
+  const { flowId, key } = tenant;
+  const made = await caller(own, key)(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
+  const url = `${own.url}/api/v1/runs/${made.json.data.runId}/stream`;
+  const stream = await openStream(url, { key });
+  await stream.until((events) => events.length > 0);
+  await expect.poll(async () => (await usageOf(tenant)).days.at(-1).calls).toBe(2);
+  const { durationMs } = (await usageOf(tenant)).days.at(-1);
+  stream.leave();
+  await own.close();
+  expect((await usageOf(tenant)).days.at(-1)).toMatchObject({ calls: 2, errors: 0, durationMs });
+});
+
+test('a process that stops writes down what it has counted', async () => {
+  const own = await world.start();
+  const tenant = await world.tenant();
+  await caller(own, tenant.key)('/api/v1/flows');
+  await own.close();
+  expect((await usageOf(tenant)).days.at(-1)).toMatchObject({ calls: 1, errors: 0 });
+});
+
+test('a project’s usage says what of its bounds is taken', async () => {
+  const tenant = await world.tenant({ maxConcurrentRuns: 5, monthlyRunQuota: 9 });
+  const trigger = () =>
+    caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
+  for (let count = 0; count < 3; count += 1) await trigger();
+  expect(await usageOf(tenant)).toMatchObject({
+    month: new Date().toISOString().slice(0, 7),
+    ...{ monthlyRuns: 3, monthlyRunQuota: 9, concurrentRuns: 3, maxConcurrentRuns: 5 },
+  });
+});
+
+test('as many days are told as were asked for, 30 at most', async () => {
+  const path = `/api/projects/${(await world.tenant()).projectId}/usage`;
+  expect((await operator(`${path}?days=1`)).json.data.days).toHaveLength(1);
+  expect((await operator(`${path}?days=30`)).json.data.days).toHaveLength(30);
+  for (const days of ['0', '31', 'x']) {
+    expect((await operator(`${path}?days=${days}`)).status).toBe(400);
+  }
+});
+
+test('what could not be written is written later, and once', async () => {
+  const tenant = await world.tenant();
+  const errors: unknown[] = [];
+  let isAway = true;
+  const counter = createUsageCounter({
+    keyUsage: {
+      ...world.stores.keyUsage,
+      add: (entries) =>
+        isAway ? Promise.reject(new Error('away')) : world.stores.keyUsage.add(entries),
+    },
+    now: () => new Date(),
+    onError: (error) => errors.push(error),
+  });
+  counter.add(tenant.keyId, { calls: 1 });
+  await counter.close();
+  isAway = false;
+  counter.add(tenant.keyId, { calls: 1, errors: 1 });
+  await counter.close();
+  await counter.close();
+  expect(errors).toHaveLength(1);
+  expect((await usageOf(tenant)).days.at(-1)).toMatchObject({ calls: 2, errors: 1 });
+});
+
+test('many processes count the same keys at once and lose nothing', async () => {
+  const tenants = await Promise.all(Array.from({ length: 5 }, () => world.tenant()));
+  const entries = tenants.map(({ keyId }) => ({
+    ...{ keyId, day: dayOf(new Date()), calls: 1, errors: 1, durationMs: 2 },
+  }));
+  const orders = [entries, [...entries].reverse()];
+  await Promise.all(
+    Array.from({ length: 40 }, (_, n) => world.stores.keyUsage.add(orders[n % 2] ?? [])),
+  );
+  for (const tenant of tenants) {
+    expect((await usageOf(tenant)).days.at(-1)).toMatchObject({
+      ...{ calls: 40, errors: 40, durationMs: 80 },
+    });
+  }
+});
+
+test('days are those of UTC, and the 31st is forgotten', async () => {
+  const own = await createTestDatabase();
+  const { projectId } = await createScene(own.pool, testSealer);
+  const { rows } = await own.pool.query<{ id: string }>(
+    `insert into api_keys (id, project_id, name, created_by, shown_prefix, key_hash)
+     values (gen_random_uuid(), $1, 'ci', 'ana', 'x', 'x') returning id`,
+    [projectId],
+  );
+  const keyId = rows[0]?.id ?? '';
+  const store = createKeyUsageStore(own.pool);
+  await setDatabaseClock(own.pool, '2030-01-31T23:59:59.999Z');
+  const one = { keyId, calls: 1, errors: 0, durationMs: 0 };
+  await store.add(['2030-01-01', '2030-01-02', '2030-01-31'].map((day) => ({ ...one, day })));
+  const days = await store.ofKey(keyId, 30);
+  expect(days[0]).toMatchObject({ day: '2030-01-02', calls: 1 });
+  expect(days.at(-1)).toMatchObject({ day: '2030-01-31', calls: 1 });
+  await store.forget();
+  const left = await own.pool.query(`select day::text from key_usage order by day`);
+  expect(left.rows.map(({ day }) => day as string)).toEqual(['2030-01-02', '2030-01-31']);
+  await own.drop();
+});

@@ -1,0 +1,226 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRetentionStore } from '../../../systems/postgres/maintenance/retention-store.ts';
+import { createSweeper } from '../../../worker/reconciler/jobs/retention.ts';
+import {
+  type ApiProcess,
+  type ApiWorld,
+  openApiWorld,
+  type Tenant,
+} from '../../support/api-world.ts';
+import { openStream } from '../../support/sse-client.ts';
+import { setDatabaseClock } from '../systems/postgres/clock.ts';
+import { caller } from './call.ts';
+import { output, triggerRun } from './log-writer.ts';
+
+const dayMs = 24 * 3_600_000;
+const start = Date.parse('2026-03-01T12:00:00Z');
+const kept = { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs };
+
+let world: ApiWorld;
+let api: ApiProcess;
+let tenant: Tenant;
+let call: ReturnType<typeof caller>;
+
+beforeAll(async () => {
+  world = await openApiWorld();
+  await timeIs(0);
+  api = await world.start();
+  tenant = await world.tenant();
+  call = caller(api, tenant.key);
+});
+afterAll(() => world.close());
+
+const timeIs = (afterMs: number) =>
+  setDatabaseClock(world.database.pool, new Date(start + afterMs).toISOString());
+
+/** All that is due, as a worker does it that has just begun. */
+async function sweep(): Promise<void> {
+  const retention = createRetentionStore(world.database.pool);
+  const pass = createSweeper({
+    retention,
+    kept,
+    logger: pino({ level: 'silent' }),
+    now: () => new Date(start),
+  });
+  for (let passes = 0; passes < 5; passes += 1) await pass();
+}
+
+/** A run with a log, a file and an end, all at the time that it is. */
+async function endedRun(body: object = {}) {
+  const log = await triggerRun(world, { ...api, ...tenant }, body);
+  await log.write([output('one'), output('two')]);
+  const file = await storeFile(log.runId);
+  await log.end();
+  return { ...log, ...file, path: `/api/v1/runs/${log.runId}` };
+}
+
+async function storeFile(runId: string) {
+  const content = Buffer.from(`content of ${runId}`);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const blob = { sha256, size: content.length };
+  await world.stores.blobs.put(Readable.from([content]), blob);
+  const entry = { ...blob, path: 'a.txt', mode: 0o644, scope: 'run' as const };
+  await world.stores.files.replaceSnapshot({ runId, generation: 1 }, [
+    { ...entry, modifiedAt: new Date(start) },
+  ]);
+  return { sha256, content };
+}
+
+const lines = async (path: string): Promise<number> =>
+  (await call(`${path}/logs?format=structured&channel=all`)).json.data.entries.length;
+
+const isStored = async (sha256: string): Promise<boolean> =>
+  (await world.stores.blobs.has([sha256])).has(sha256);
+
+test('log and files of a run last 30 days after its end and its record for ever', async () => {
+  await timeIs(0);
+  const run = await endedRun();
+  await timeIs(kept.runMs);
+  await sweep();
+  expect(await lines(run.path)).toBe(2);
+  expect((await call(`${run.path}/files/a.txt`)).text).toBe(run.content.toString());
+
+  await timeIs(kept.runMs + 1);
+  await sweep();
+  const logs = await call(`${run.path}/logs?format=structured&channel=all`);
+  expect(logs.json.data).toMatchObject({ entries: [], complete: true });
+  expect((await call(`${run.path}/files`)).json.data).toEqual([]);
+  expect((await call(`${run.path}/files/a.txt`)).status).toBe(404);
+  expect((await call(run.path)).json.data).toMatchObject({ runId: run.runId, exitCode: 0 });
+  const stream = await openStream(`${api.url}${run.path}/stream`, { key: tenant.key });
+  await stream.closed;
+  expect(stream.names()).toEqual(['status', 'finished']);
+  const resumed = { key: tenant.key, lastEventId: '1' };
+  await (await openStream(`${api.url}${run.path}/stream`, resumed)).closed;
+});
+
+test('a log longer than one piece goes whole, and a living run keeps all', async () => {
+  await timeIs(0);
+  const living = await triggerRun(world, { ...api, ...tenant });
+  await living.write([output('alive')]);
+  const long = await triggerRun(world, { ...api, ...tenant });
+  await long.write(Array.from({ length: 2_500 }, (_, n) => output(`line ${n}`)));
+  await long.end();
+  await timeIs(400 * dayMs);
+  await sweep();
+  expect(await lines(`/api/v1/runs/${long.runId}`)).toBe(0);
+  expect(await lines(`/api/v1/runs/${living.runId}`)).toBe(1);
+});
+
+test('files and conversation of a session last 7 days after its end, its log 30', async () => {
+  await timeIs(0);
+  const opened = await call(`/api/v1/flows/${tenant.flowId}/sessions`, { body: {} });
+  const { runId, sessionId } = opened.json.data;
+  const { sha256 } = await storeFile(runId);
+  await world.database.pool.query(
+    `insert into session_transcripts (run_id, path, sha256, size, mode, modified_at)
+     values ($1, 'conversation.jsonl', decode($2, 'hex'), 1, 420, db_clock())`,
+    [runId, sha256],
+  );
+  const ended = await call(`/api/v1/flows/${tenant.flowId}/sessions/${sessionId}`, {
+    method: 'DELETE',
+  });
+  expect(ended.status).toBe(200);
+  await world.stores.runs.endRun({ runId, cause: 'stopped_by_api', detail: null, exitCode: 0 });
+  await timeIs(kept.sessionFilesMs);
+  await sweep();
+  expect((await call(`/api/v1/runs/${runId}/files`)).json.data).toHaveLength(1);
+  await timeIs(kept.sessionFilesMs + 1);
+  await sweep();
+  expect((await call(`/api/v1/runs/${runId}/files`)).json.data).toEqual([]);
+  const { rows } = await world.database.pool.query(
+    'select from session_transcripts where run_id = $1',
+    [runId],
+  );
+  expect(rows).toEqual([]);
+});
+
+test('of a deleted run nothing is left a day later, not before its key is free', async () => {
+  await timeIs(0);
+  const key = randomUUID();
+  const run = await endedRun({ idempotencyKey: key });
+  await timeIs(1_000);
+  expect((await call(run.path, { method: 'DELETE' })).status).toBe(200);
+  await timeIs(dayMs - 1);
+  await sweep();
+  const again = { body: { prompt: 'Go', idempotencyKey: key } };
+  const replay = await call(`/api/v1/flows/${tenant.flowId}/runs`, again);
+  expect(replay).toMatchObject({ status: 200, json: { data: { runId: run.runId } } });
+
+  await timeIs(dayMs + 1_001);
+  await sweep();
+  const { rows } = await world.database.pool.query(
+    `select 'run' as what from runs where id = $1
+     union all select 'frame' from frames where run_id = $1
+     union all select 'file' from run_files where run_id = $1`,
+    [run.runId],
+  );
+  expect(rows).toEqual([]);
+  const fresh = await call(`/api/v1/flows/${tenant.flowId}/runs`, again);
+  expect(fresh.status).toBe(201);
+  expect(fresh.json.data.runId).not.toBe(run.runId);
+});
+
+test('a deleted run whose webhook is still owed stays', async () => {
+  await timeIs(0);
+  const run = await endedRun({ callbackUrl: 'https://127.0.0.1:9443/hook' });
+  await call(run.path, { method: 'DELETE' });
+  await timeIs(40 * dayMs);
+  await sweep();
+  expect(await world.stores.runs.find(run.runId)).toMatchObject({ webhook: { state: 'pending' } });
+});
+
+test('a blob that nothing names goes after a day; one that is named or was found lately stays', async () => {
+  await timeIs(0);
+  const named = await endedRun();
+  const lost = await putBlob('lost');
+  const found = await putBlob('found');
+  await timeIs(dayMs);
+  await sweep();
+  expect(await isStored(found)).toBe(true);
+  await timeIs(dayMs + 1);
+  await sweep();
+  expect(await isStored(lost)).toBe(false);
+  expect(await isStored(found)).toBe(true);
+  expect(await isStored(named.sha256)).toBe(true);
+  await putBlob('lost');
+  await sweep();
+  expect(await isStored(lost)).toBe(true);
+});
+
+async function putBlob(text: string): Promise<string> {
+  const content = Buffer.from(text);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  await world.stores.blobs.put(Readable.from([content]), { sha256, size: content.length });
+  return sha256;
+}
+
+test('of a blob that is stored again while it is swept, one of both is whole', async () => {
+  const retention = createRetentionStore(world.database.pool);
+  for (let round = 0; round < 30; round += 1) {
+    await timeIs(0);
+    const sha256 = await putBlob(`raced ${round}`);
+    await timeIs(2 * dayMs);
+    await Promise.all([retention.removeBlob(dayMs, sha256), putBlob(`raced ${round}`)]);
+    const parts = await Readable.from(world.stores.blobs.read(sha256)).toArray();
+    expect(Buffer.concat(parts).toString()).toBe(`raced ${round}`);
+  }
+});
+
+test('attempts to deliver a webhook are shown for 30 days', async () => {
+  await timeIs(0);
+  const run = await endedRun({ callbackUrl: 'https://127.0.0.1:9443/hook' });
+  const { pool } = world.database;
+  const attempts = async () =>
+    (await pool.query('select from webhook_attempts where run_id = $1', [run.runId])).rowCount;
+  await pool.query('insert into webhook_attempts (run_id, attempt) values ($1, 1)', [run.runId]);
+  await timeIs(kept.webhookAttemptsMs);
+  await sweep();
+  expect(await attempts()).toBe(1);
+  await timeIs(kept.webhookAttemptsMs + 1);
+  await sweep();
+  expect(await attempts()).toBe(0);
+});

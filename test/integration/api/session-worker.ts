@@ -1,0 +1,59 @@
+import { expect } from 'vitest';
+import { noUsage } from '../../../core/run.ts';
+import { createTurnStore } from '../../../systems/postgres/sessions/turn-store.ts';
+import type { ApiWorld } from '../../support/api-world.ts';
+
+/** What a worker does for a session, as far as the database sees it. */
+export interface SessionWorker {
+  /** A sandbox comes up and is given the oldest message, whose id this is. */
+  begin: () => Promise<string>;
+  /** The agent has answered it. */
+  end: (reply: string) => Promise<void>;
+  /** The sandbox is put away, with whatever it has not ended. */
+  sleep: () => Promise<void>;
+}
+
+const hostId = 'h-of-sessions';
+
+export function sessionWorker(world: ApiWorld, runId: string): SessionWorker {
+  const { frames, hosts } = world.stores;
+  const turns = createTurnStore(world.database.pool);
+  const held = { runId, generation: 0, token: 0 };
+  let messageId = '';
+  let offset = 0;
+
+  async function wakeUp(): Promise<void> {
+    await hosts.renew({ hostId, name: 'Of sessions', capacity: 1_000 });
+    const place = await turns.claimPlace(runId, held.generation);
+    if (place.outcome !== 'placed') throw new Error(`no place: ${place.outcome}`);
+    const lease = await frames.takeLease(runId, hostId, 600_000);
+    if (lease === null) throw new Error('no lease');
+    Object.assign(held, { generation: place.generation, token: lease.token });
+    offset = lease.byteOffset;
+    if (lease.generation < place.generation) {
+      await frames.beginGeneration(runId, lease.token, place.generation);
+      offset = 0;
+    }
+    await turns.markStarted(held);
+  }
+
+  return {
+    async begin() {
+      if (held.token === 0) await wakeUp();
+      const claimed = await turns.claim(held);
+      if (claimed.outcome !== 'turn') throw new Error(`no turn: ${claimed.outcome}`);
+      ({ messageId } = claimed);
+      return messageId;
+    },
+    async end(reply) {
+      const batch = { ...held, fromOffset: offset, toOffset: offset + 1, frames: [], facts: {} };
+      const turnEnd = { messageId, exitCode: 0, reply, usage: noUsage, costUsd: 0.25 } as const;
+      expect(await frames.append(batch, { turnEnd })).toMatchObject({ outcome: 'stored' });
+      offset += 1;
+    },
+    async sleep() {
+      expect(await turns.sandboxGone(runId, held.generation)).toBe(true);
+      held.token = 0;
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import { limits } from '../../../core/limits.ts';
+import { createStreamSeats } from '../../../systems/redis/stream-seats.ts';
+import { openStream } from '../../support/sse-client.ts';
+import { caller } from './call.ts';
+import { assistant, output, triggerRun } from './log-writer.ts';
+import { useTenant } from './use-api.ts';
+
+const { world, api, tenant } = useTenant();
+
+const newRun = () => triggerRun(world, { url: api.url, ...tenant });
+const pathOf = (runId: string) => `/api/v1/runs/${runId}/stream`;
+
+test('a stream of a key that is revoked is closed within 15 seconds; others stay', async () => {
+  const { runId } = await newRun();
+  const named = { projectId: tenant.projectId, name: 'second', createdBy: 'ana' };
+  const { key, record } = await world.stores.keys.create(named);
+  const doomed = await openStream(`${api.url}${pathOf(runId)}?api_key=${key}`, { key: null });
+  const kept = await openStream(`${api.url}${pathOf(runId)}`, { key: tenant.key });
+  await doomed.until((events) => events.length === 1);
+  const began = performance.now();
+  await world.stores.keys.revoke(record.keyId);
+  await doomed.closed;
+  expect(performance.now() - began).toBeLessThan(15_000);
+  expect(doomed.names()).toEqual(['status']);
+  expect(kept.isClosed()).toBe(false);
+  kept.leave();
+});
+
+test('pings every 15 seconds, with a comment', async () => {
+  const { runId } = await newRun();
+  const client = await openStream(`${api.url}${pathOf(runId)}`, { key: tenant.key });
+  const began = performance.now();
+  await expect.poll(() => client.comments).toEqual(['ping']);
+  expect(performance.now() - began).toBeGreaterThan(limits.streamPingMs - 1_000);
+  client.leave();
+});
+
+test('a key has 200 streams, not one more, over all processes; a seat that is left is free', async () => {
+  const own = await world.tenant();
+  const log = await triggerRun(world, { url: api.url, ...own });
+  const other = await world.start();
+  const address = (i: number) => `${(i % 2 === 0 ? api : other).url}${pathOf(log.runId)}`;
+  const clients = await Promise.all(
+    Array.from({ length: limits.streamsPerKey }, (_, i) =>
+      openStream(address(i), { key: own.key }),
+    ),
+  );
+  expect(clients.every(({ status }) => status === 200)).toBe(true);
+  for (const process of [api, other]) {
+    const refused = await caller(process, own.key)(pathOf(log.runId));
+    expect(refused.status).toBe(429);
+    expect(refused.json.error).toMatchObject({
+      code: 'STREAM_LIMIT',
+      limit: limits.streamsPerKey,
+      current: limits.streamsPerKey,
+    });
+  }
+  clients[0]?.leave();
+  await expect
+    .poll(async () => {
+      const again = await openStream(address(1), { key: own.key });
+      const { status } = again;
+      if (status === 200) clients[0] = again;
+      return status;
+    })
+    .toBe(200);
+  for (const client of clients) client.leave();
+});
+
+test('a project has 1 000 streams over all keys and processes, and not one more', async () => {
+  const own = await world.tenant();
+  const { projectId } = own;
+  const { runId } = await triggerRun(world, { url: api.url, ...own });
+  const other = await world.start();
+  const named = { projectId, name: 'further', createdBy: 'ana' };
+  const made = Array.from({ length: 6 }, () => world.stores.keys.create(named));
+  const keys = (await Promise.all(made)).map(({ key }) => key);
+  const open = (key: string, n: number) =>
+    openStream(`${(n % 2 === 0 ? api : other).url}${pathOf(runId)}`, { key });
+  // All but a few are those of processes elsewhere.
+  const seats = createStreamSeats(world.redis.redis, world.redis);
+  const elsewhere = Array.from({ length: limits.streamsPerProject - keys.length }, (_, n) =>
+    seats.take({ seatId: `s-${n}`, keyId: `k-${n % 6}`, projectId }),
+  );
+  expect(new Set((await Promise.all(elsewhere)).map((taken) => taken?.allowed))).toEqual(
+    new Set([true]),
+  );
+  const clients = await Promise.all(keys.map(open));
+  expect(clients.map(({ status }) => status)).toEqual(keys.map(() => 200));
+  for (const [n, key] of keys.entries()) {
+    const refused = await caller(n % 2 === 0 ? api : other, key)(pathOf(runId));
+    expect([refused.status, refused.json.error]).toMatchObject([
+      429,
+      { code: 'STREAM_LIMIT', limit: 1_000, current: 1_000 },
+    ]);
+  }
+  // Another project's streams are its own.
+  const foreign = await openStream(`${api.url}${pathOf((await newRun()).runId)}`, tenant);
+  expect(foreign.status).toBe(200);
+  for (const client of [...clients, foreign]) client.leave();
+});
+
+test('a process that stops tells its readers to come back soon, and they miss nothing', async () => {
+  const leaving = await world.start();
+  const log = await newRun();
+  const address = `${leaving.url}${pathOf(log.runId)}`;
+  const clients = await Promise.all(
+    Array.from({ length: 20 }, () => openStream(address, { key: tenant.key })),
+  );
+  await log.write([output('one\n'), assistant('one')]);
+  await Promise.all(clients.map((client) => client.until((events) => events.at(-1)?.id === '2')));
+  const began = performance.now();
+  await leaving.close();
+  expect(performance.now() - began).toBeLessThan(15_000);
+  for (const client of clients) {
+    await client.closed;
+    expect(client.retry).toBe(limits.streamRetryAtShutdownMs);
+    expect(client.names()).not.toContain('finished');
+  }
+  await log.write([assistant('two')]);
+  const back = await openStream(`${api.url}${pathOf(log.runId)}`, {
+    key: tenant.key,
+    lastEventId: '2',
+  });
+  await back.until((events) => events.at(-1)?.id === '3');
+  expect(back.names()).toEqual(['status', 'assistant']);
+  back.leave();
+});
+
+test('no key, prompt or query is found in any log', async () => {
+  const own = await world.start();
+  const secret = 'canary-in-a-prompt';
+  const call = caller(own, tenant.key);
+  const made = await call(`/api/v1/flows/${tenant.flowId}/runs`, {
+    body: { prompt: secret, callbackUrl: `https://example.com/${secret}`, labels: { a: secret } },
+  });
+  const { runId } = made.json.data;
+  const client = await openStream(`${own.url}${pathOf(runId)}?api_key=${tenant.key}`, {
+    key: null,
+  });
+  await client.until((events) => events.length === 1);
+  client.leave();
+  const anyone = caller(own, null);
+  await anyone(`${pathOf(runId)}?api_key=frs_${'B'.repeat(43)}`);
+  await anyone(`/api/v1/runs/${runId}?api_key=${tenant.key}`);
+  await anyone(`/api/v1/nothing?api_key=${tenant.key}`);
+  await anyone(`/%zz?api_key=${tenant.key}`);
+  await call(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: secret, [secret]: 1 } });
+  await call(`/api/v1/flows/${tenant.flowId}/runs`, { body: `{"prompt":"${secret}` });
+  await own.close();
+  const log = own.log();
+  expect(log.split('\n').length).toBeGreaterThan(5);
+  for (const word of [secret, tenant.key.slice(4), 'B'.repeat(43), 'api_key']) {
+    expect(log).not.toContain(word);
+  }
+  expect((await world.redis.keys()).join()).not.toContain(tenant.key);
+});

@@ -1,0 +1,164 @@
+import { beforeAll, expect, test } from 'vitest';
+import { type ApiProcess, publicUrl } from '../../support/api-world.ts';
+import { caller } from './call.ts';
+import { useApi } from './use-api.ts';
+
+const { world, api } = useApi();
+let other: ApiProcess;
+
+beforeAll(async () => {
+  other = await world.start();
+});
+
+test('answers 201 with the run record and its address, and starts the workflow', async () => {
+  const tenant = await world.tenant();
+  const answer = await caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
+    body: { prompt: 'Say hello', name: 'Nightly', labels: { team: 'core', 'a.b-c_d': '' } },
+  });
+  expect(answer.status).toBe(201);
+  const run = answer.json.data;
+  expect(answer.headers.get('location')).toBe(`/api/v1/runs/${run.runId}`);
+  expect(answer.headers.has('idempotency-replayed')).toBe(false);
+  expect(run).toEqual({
+    runId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    flowId: tenant.flowId,
+    projectId: tenant.projectId,
+    name: 'Nightly',
+    labels: { team: 'core', 'a.b-c_d': '' },
+    status: 'running',
+    agentStatus: null,
+    triggerType: 'api',
+    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    startedAt: null,
+    finishedAt: null,
+    sessionId: null,
+    streamUrl: `${publicUrl}/api/v1/runs/${run.runId}/stream`,
+    exitCode: null,
+    result: null,
+    structuredOutput: null,
+    usage: {
+      inputTokens: 0,
+      outputTokens: 0,
+      cacheReadInputTokens: 0,
+      cacheCreationInputTokens: 0,
+    },
+    costUsd: null,
+    numTurns: 0,
+    createdBy: { keyName: 'ci', createdBy: 'ana' },
+    webhook: { state: 'none', attempts: 0, lastStatus: null },
+    mcpServerNames: [],
+    retryOf: null,
+  });
+  expect(world.asked.started).toContain(`run/${run.runId}`);
+  await expect
+    .poll(async () => (await world.stores.runs.find(run.runId))?.workflowStartedAt)
+    .toBeInstanceOf(Date);
+});
+
+test('reads the run back with its prompt', async () => {
+  const tenant = await world.tenant();
+  const call = caller(api, tenant.key);
+  const { json } = await call(`/api/v1/flows/${tenant.flowId}/runs`, {
+    body: { prompt: 'Ünï\n"' },
+  });
+  const read = await call(`/api/v1/runs/${json.data.runId}`);
+  expect(read.status).toBe(200);
+  expect(read.json.data).toMatchObject({ ...json.data, prompt: 'Ünï\n"' });
+});
+
+test("takes the flow's own prompt where the call has none, and says 400 where neither has", async () => {
+  const prompted = await world.tenant({ flow: { prompt: 'As every day' } });
+  const made = await caller(api, prompted.key)(`/api/v1/flows/${prompted.flowId}/runs`, {
+    method: 'POST',
+  });
+  expect(made.status).toBe(201);
+  expect((await world.stores.runs.find(made.json.data.runId))?.prompt).toBe('As every day');
+
+  const bare = await world.tenant();
+  const refused = await caller(api, bare.key)(`/api/v1/flows/${bare.flowId}/runs`, { body: {} });
+  expect(refused.status).toBe(400);
+  expect(refused.json.error).toMatchObject({ code: 'VALIDATION_ERROR' });
+});
+
+test('of a hundred calls at once with one idempotency key on two processes one makes the run', async () => {
+  const tenant = await world.tenant();
+  const calls = Array.from({ length: 100 }, (_, i) =>
+    caller(i % 2 === 0 ? api : other, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
+      body: { prompt: `Number ${i}`, labels: { n: String(i) } },
+      headers: { 'idempotency-key': 'only-once' },
+    }),
+  );
+  const answers = await Promise.all(calls);
+  const made = answers.filter(({ status }) => status === 201);
+  const replayed = answers.filter(({ status }) => status === 200);
+  expect([made.length, replayed.length]).toEqual([1, 99]);
+  expect(new Set(answers.map(({ json }) => json.data.runId)).size).toBe(1);
+  expect(replayed.every(({ json }) => json.data.labels.n === made[0]?.json.data.labels.n)).toBe(
+    true,
+  );
+  expect(replayed.every(({ headers }) => headers.get('idempotency-replayed') === 'true')).toBe(
+    true,
+  );
+  expect(made[0]?.headers.has('idempotency-replayed')).toBe(false);
+});
+
+test('takes the idempotency key by header, by field, or by both if they agree', async () => {
+  const tenant = await world.tenant();
+  const trigger = (key: string | undefined, idempotencyKey: string | undefined) =>
+    caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
+      body: { prompt: 'Go', idempotencyKey },
+      headers: key === undefined ? {} : { 'idempotency-key': key },
+    });
+  const first = await trigger('order-7', undefined);
+  expect(first.status).toBe(201);
+  for (const again of [await trigger(undefined, 'order-7'), await trigger('order-7', 'order-7')]) {
+    expect(again.status).toBe(200);
+    expect(again.json.data.runId).toBe(first.json.data.runId);
+  }
+  expect((await trigger('order-7', 'order-8')).status).toBe(400);
+  expect((await trigger(undefined, 'k'.repeat(255))).status).toBe(201);
+  for (const bad of ['', 'with space', 'k'.repeat(256), 'ü', 'a\u0000b']) {
+    expect((await trigger(undefined, bad)).status, JSON.stringify(bad)).toBe(400);
+  }
+});
+
+test('a replay of a deleted run says what is left of it', async () => {
+  const tenant = await world.tenant();
+  const call = caller(api, tenant.key);
+  const trigger = () =>
+    call(`/api/v1/flows/${tenant.flowId}/runs`, {
+      body: { prompt: 'Go', labels: { a: 'b' } },
+      headers: { 'idempotency-key': 'gone' },
+    });
+  const { runId, createdAt } = (await trigger()).json.data;
+  await call(`/api/v1/runs/${runId}`, { method: 'DELETE' });
+  const replay = await trigger();
+  expect(replay.status).toBe(200);
+  expect(replay.json).toEqual({
+    data: {
+      runId,
+      flowId: tenant.flowId,
+      projectId: tenant.projectId,
+      labels: { a: 'b' },
+      createdAt,
+      status: 'running',
+      deleted: true,
+    },
+  });
+});
+
+test('answers 201 although Temporal is away, within the time it waits for it', async () => {
+  const lost = await world.start({ startRun: () => new Promise(() => {}) });
+  const failing = await world.start({ startRun: () => Promise.reject(new Error('away')) });
+  const tenant = await world.tenant();
+  for (const process of [lost, failing]) {
+    const began = performance.now();
+    const answer = await caller(process, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
+      body: { prompt: 'Go' },
+    });
+    expect(answer.status).toBe(201);
+    expect(performance.now() - began).toBeLessThan(20_000);
+    const run = await world.stores.runs.find(answer.json.data.runId);
+    expect(run?.workflowStartedAt).toBeNull();
+  }
+});

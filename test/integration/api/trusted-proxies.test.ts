@@ -1,0 +1,123 @@
+// Every caller has an address of its own on loopback. What tells them apart is how long unknown keys are
+// looked up for each.
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { expect, test } from 'vitest';
+import { createTrustedProxies } from '../../../api/http/trusted-proxies.ts';
+import { limits } from '../../../core/limits.ts';
+import type { ApiProcess } from '../../support/api-world.ts';
+import { useApi } from './use-api.ts';
+
+const { world } = useApi();
+const proxy = '127.0.0.2';
+const other = '127.0.0.3';
+const nowMs = 1_000_000_000_000;
+
+/** Its time stands still, so that no bucket fills up again. */
+function startBehind(...proxies: string[]): Promise<ApiProcess> {
+  const isTrustedProxy = createTrustedProxies({ proxies, nowMs: () => nowMs });
+  return world.start({ isTrustedProxy, nowMs: () => nowMs });
+}
+
+interface Calling {
+  from: string;
+  /** The header `X-Forwarded-For`. */
+  said?: string;
+}
+
+/** The status that an unknown key gets. */
+async function knock(api: ApiProcess, { from, said }: Calling): Promise<number> {
+  const asked = request(`${api.url}/api/v1/flows`, {
+    localAddress: from,
+    headers: {
+      authorization: `Bearer frs_${randomUUID().replaceAll('-', '')}AAAAAAAAAAA`,
+      ...(said !== undefined && { 'x-forwarded-for': said }),
+    },
+  });
+  asked.end();
+  const [answer] = await once(asked, 'response');
+  answer.resume();
+  return answer.statusCode;
+}
+
+/** How many of them a caller has left, who says something else each time if `said` does. */
+async function knockOften(api: ApiProcess, from: string, said: (n: number) => string) {
+  const statuses: number[] = [];
+  for (let sent = 0; sent < limits.unknownKeysPerMinute + 50; sent += 50) {
+    const batch = Array.from({ length: 50 }, (_, n) => knock(api, { from, said: said(sent + n) }));
+    statuses.push(...(await Promise.all(batch)));
+  }
+  return statuses;
+}
+
+test('who comes by a trusted proxy counts by himself, whatever he says of himself', async () => {
+  const api = await startBehind('10.9.0.0/16', proxy);
+  // What a caller claims stands before what the proxy saw.
+  const statuses = await knockOften(api, proxy, (n) => `198.51.100.${n % 250}, 203.0.113.7`);
+  expect(new Set(statuses)).toEqual(new Set([401, 429]));
+  expect(await knock(api, { from: proxy, said: '203.0.113.7' })).toBe(429);
+  expect(await knock(api, { from: proxy, said: '203.0.113.8' })).toBe(401);
+  // One more proxy of the list on the way is passed over.
+  expect(await knock(api, { from: proxy, said: '203.0.113.7, 10.9.8.7' })).toBe(429);
+  expect(await knock(api, { from: proxy, said: '203.0.113.7, 10.8.8.7' })).toBe(401);
+  // One that it saw on a network of its own, which has a name with a dot.
+  expect(await knock(api, { from: proxy, said: '203.0.113.7, fe80::1%eth0.100' })).toBe(401);
+});
+
+test('what anybody else says of where he comes from changes nothing', async () => {
+  const api = await startBehind(proxy);
+  const statuses = await knockOften(api, other, (n) => `203.0.${n >> 8}.${n & 255}`);
+  expect(statuses).toContain(429);
+  expect(await knock(api, { from: other })).toBe(429);
+  expect(await knock(api, { from: '127.0.0.4', said: other })).toBe(401);
+  expect(await knock(api, { from: proxy, said: other })).toBe(429);
+});
+
+test('without a list nobody is believed', async () => {
+  const api = await startBehind();
+  const statuses = await knockOften(api, proxy, (n) => `203.0.${n >> 8}.${n & 255}`);
+  expect(statuses).toContain(429);
+});
+
+test('a name stands for where it leads, once that is known; one that leads nowhere for nobody', async () => {
+  const isTrusted = createTrustedProxies({
+    proxies: ['nobody.invalid', 'localhost'],
+    nowMs: () => nowMs,
+  });
+  expect(isTrusted('127.0.0.1')).toBe(false);
+  await expect.poll(() => isTrusted('127.0.0.1')).toBe(true);
+  expect(isTrusted('::ffff:127.0.0.1')).toBe(true);
+  for (const nobody of ['127.0.0.2', 'localhost', '', 'fe80::1%lo', 'fe80::1%eth0.1']) {
+    expect(isTrusted(nobody)).toBe(false);
+  }
+});
+
+test('a proxy that has another address by now is known again, and its old one is nobody’s', async () => {
+  let address = '172.18.0.9';
+  let now = nowMs;
+  const isTrusted = createTrustedProxies({
+    proxies: ['caddy'],
+    nowMs: () => now,
+    addressesOf: async () => [address],
+  });
+  await expect.poll(() => isTrusted('172.18.0.9')).toBe(true);
+  address = '172.18.0.11';
+  now += limits.proxyNameKeptMs + 1;
+  await expect.poll(() => isTrusted('172.18.0.11')).toBe(true);
+  expect(isTrusted('172.18.0.9')).toBe(false);
+});
+
+test('networks of both kinds, and every socket that their addresses come by', () => {
+  const isTrusted = createTrustedProxies({
+    proxies: ['10.1.0.0/16', 'fd00::/8', '192.0.2.1'],
+    nowMs: () => nowMs,
+  });
+  for (const one of ['10.1.2.3', '::ffff:10.1.2.3', 'fd12::1', '192.0.2.1']) {
+    expect(isTrusted(one), one).toBe(true);
+  }
+  for (const one of ['10.2.0.1', '::ffff:10.2.0.1', 'fe80::1', '192.0.2.2', 'unknown']) {
+    expect(isTrusted(one), one).toBe(false);
+  }
+});

@@ -1,0 +1,36 @@
+// What nearly every test of the API begins with. It is opened before the tests of a file and closed
+// after them, as one line of it.
+
+import { afterAll, beforeAll } from 'vitest';
+import {
+  type ApiProcess,
+  type ApiWorld,
+  openApiWorld,
+  type Tenant,
+} from '../../support/api-world.ts';
+import { type CallOptions, caller } from './call.ts';
+
+/** A world with one process of the service in it. */
+export function useApi() {
+  // Empty until `beforeAll`, so that they can be constants; no test runs before that.
+  const world = {} as ApiWorld;
+  const api = {} as ApiProcess;
+  beforeAll(async () => {
+    Object.assign(world, await openApiWorld());
+    Object.assign(api, await world.start());
+  });
+  afterAll(() => world.close());
+  return { world, api };
+}
+
+/** With a project, a flow and a key in it, by which `call` calls. */
+export function useTenant() {
+  const { world, api } = useApi();
+  // Empty until `beforeAll`, as above.
+  const tenant = {} as Tenant;
+  beforeAll(async () => {
+    Object.assign(tenant, await world.tenant());
+  });
+  const call = (path: string, options?: CallOptions) => caller(api, tenant.key)(path, options);
+  return { world, api, tenant, call };
+}

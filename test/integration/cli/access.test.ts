@@ -1,0 +1,63 @@
+// Who is let in: projects by their keys, operators by links.
+
+import { describe, expect, test } from 'vitest';
+import { createKeyStore, type KeyRecord } from '../../../systems/postgres/accounts/key-store.ts';
+import {
+  createOperatorStore,
+  type Operator,
+} from '../../../systems/postgres/accounts/operator-store.ts';
+import { useCliWorld } from './cli-world.ts';
+
+const { world, flowrun } = useCliWorld();
+
+describe('keys', () => {
+  test('are shown once, alone on standard output, and work', async () => {
+    const { out, err, code } = await flowrun('key', 'create', '--project', 'shop', '--name', 'ci');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^frs_[0-9A-Za-z]{43}\n$/);
+    expect(err).toContain('not shown again');
+    const found = await createKeyStore(world.database.pool).findByKey(out.trim());
+    expect(found).toMatchObject({
+      projectId: 'shop',
+      name: 'ci',
+      state: 'active',
+      rateLimitRpm: 60,
+    });
+    const listed = await flowrun('key', 'list', '--project', 'shop');
+    expect(listed.out).toContain(out.slice(0, 12));
+    expect(listed.out).not.toContain(out.trim());
+  });
+
+  test('have an owner, a rate and an end, and can be revoked', async () => {
+    const { keyId } = await flowrun.json<KeyRecord & { key: string }>(
+      ...['key', 'create', '--project', 'shop', '--name', 'deploy', '--created-by', 'ana'],
+      ...['--rpm', '10000', '--expires', '2099-01-31T12:00:00Z'],
+    );
+    const revoked = await flowrun.json<KeyRecord>('key', 'revoke', keyId);
+    expect(revoked).toMatchObject({
+      createdBy: 'ana',
+      rateLimitRpm: 10_000,
+      expiresAt: '2099-01-31T12:00:00.000Z',
+      state: 'revoked',
+    });
+    expect(await flowrun.json('key', 'revoke', keyId)).toEqual(revoked);
+  });
+});
+
+describe('operators', () => {
+  test('get a link that signs in once, and are out once they are removed', async () => {
+    const operators = createOperatorStore(world.database.pool);
+    const codeFrom = (link: string) =>
+      /^http:\/\/127\.0\.0\.1:8080\/sign-in#(\S+)$/.exec(link)?.[1];
+    const added = await flowrun('operator', 'add', 'ana');
+    const again = await flowrun.json<{ link: string }>('operator', 'add', 'ana');
+    const begun = await operators.signIn(codeFrom(added.out.trim()) ?? '');
+    expect(begun).toMatchObject({ operator: { name: 'ana' } });
+    expect(await operators.signIn(codeFrom(again.link) ?? '')).not.toBeNull();
+    const listed = await flowrun.json<Operator[]>('operator', 'list');
+    expect(listed.map(({ name }) => name)).toEqual(['ana']);
+    expect((await flowrun('operator', 'remove', 'ana')).code).toBe(0);
+    expect(await operators.findBySession(begun?.session ?? '')).toBeNull();
+    expect((await flowrun('operator', 'remove', 'ana')).err).toContain('no operator ana');
+  });
+});

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { createSealer, type Sealer } from '../../../systems/postgres/admission/seal.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { type Cli, cliWith } from '../../support/run-cli.ts';
+
+export interface CliWorld {
+  flowrun: Cli;
+  /** The same, with this to read from standard input. */
+  withInput: (input: string) => Cli;
+  /** What the command line is told. */
+  env: Record<string, string>;
+  database: TestDatabase;
+  /** With the key that the command line has, too. */
+  sealer: Sealer;
+  /** The path of a file that holds this text. */
+  file: (name: string, text: string) => string;
+  close: () => Promise<void>;
+}
+
+/** The command line beside a database of its own, in which there is the project `shop`. */
+export async function openCliWorld(more: Record<string, string> = {}): Promise<CliWorld> {
+  const encryptionKey = randomBytes(32);
+  const database = await createTestDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'flowrun-cli-'));
+  const key = encryptionKey.toString('base64');
+  const env = { DATABASE_URL: database.url, ENCRYPTION_KEY: key, ...more };
+  const flowrun = cliWith(env);
+  await flowrun.json('project', 'create', 'shop', '--name', 'The shop');
+  return {
+    flowrun,
+    withInput: (input) => cliWith(env, input),
+    env,
+    database,
+    sealer: createSealer(encryptionKey),
+    file(name, text) {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      return path;
+    },
+    async close() {
+      rmSync(folder, { recursive: true, force: true });
+      await database.drop();
+    },
+  };
+}
+
+/** The same as one line of a test file: opened before its tests and closed after them. */
+export function useCliWorld() {
+  // Empty until `beforeAll`, so that it can be a constant; no test runs before that.
+  const world = {} as CliWorld;
+  beforeAll(async () => {
+    Object.assign(world, await openCliWorld());
+  });
+  afterAll(() => world.close());
+  const run = (...args: string[]) => world.flowrun(...args);
+  const json = <T>(...args: string[]) => world.flowrun.json<T>(...args);
+  return { world, flowrun: Object.assign(run, { json }) };
+}

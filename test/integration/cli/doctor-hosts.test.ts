@@ -1,0 +1,121 @@
+// What only a host can know, it says with its row; the advice is read there.
+
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { HostReport } from '../../../core/host-report.ts';
+import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { type Doctor, doctorWith } from '../../support/doctor-world.ts';
+import { createScene } from '../../support/records.ts';
+import { stackEnv } from '../../support/stack-env.ts';
+
+const instance = `t-${randomUUID().slice(0, 8)}`;
+const dayMs = 24 * 3_600_000;
+const well: HostReport = {
+  instance,
+  engineVersion: '28.1.0',
+  engineTrouble: null,
+  image: 'sandbox:1',
+  imagePresent: true,
+  runtimeSetting: 'auto',
+  runtime: 'runc',
+  runtimeFault: null,
+  runtimeTrouble: null,
+  diskFreeBytes: 50 * 1024 ** 3,
+  diskTotalBytes: 90 * 1024 ** 3,
+  diskFreeInodes: 5_000_000,
+  clockAheadMs: 0,
+  kept: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
+};
+let database: TestDatabase;
+let doctor: Doctor;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  doctor = doctorWith({
+    DATABASE_URL: database.url,
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    TEMPORAL_ADDRESS: stackEnv.temporalAddress,
+    INSTANCE: instance,
+  });
+});
+afterAll(() => database?.drop());
+afterEach(async () => void (await database.pool.query('delete from hosts')));
+
+const host = (hostId: string, report: Partial<HostReport> = {}, capacity = 4) =>
+  createHostStore(database.pool).renew({
+    hostId,
+    name: `name-of-${hostId}`,
+    capacity,
+    report: { ...well, ...report },
+  });
+
+test('no host at all, and one that is well', async () => {
+  expect((await doctor()).about('no_host')).toContain('Start a worker');
+  await host('a');
+  expect((await doctor()).of('hosts')).toEqual({
+    name: 'hosts',
+    state: 'ok',
+    said: ['name-of-a: 0 of 4 places, Docker 28.1.0 with runc, 50.0 GiB free'],
+    troubles: [],
+    mended: [],
+  });
+});
+
+test('a host whose engine is away, one without its image, room and time, one without gVisor', async () => {
+  await host('a', { engineVersion: null, engineTrouble: 'docker: version: connect ENOENT' });
+  await host('b', { imagePresent: false, diskFreeBytes: 1024 ** 3, clockAheadMs: 90_000 });
+  const runtimeTrouble = 'docker: the engine does not have the runtime runsc, only runc';
+  const lacking = { runtimeSetting: 'runsc', runtime: null } as const;
+  await host('c', { ...lacking, runtimeFault: 'runtime_missing', runtimeTrouble });
+  const without = 'docker: the engine lists the runtime runsc without --host-uds=open';
+  await host('d', { ...lacking, runtimeFault: 'runtime_unusable', runtimeTrouble: without });
+  const { about } = await doctor();
+  expect(about('host_runtime_missing')).toMatch(
+    /name-of-c cannot start.* on runsc: .*only runc\. Put gVisor there.*npm run setup:gvisor/,
+  );
+  expect(about('host_runtime_unusable')).toMatch(
+    /name-of-d cannot start.* on runsc: .*without --host-uds=open\. Put .*runtimeArgs.*reload it/,
+  );
+  expect(about('host_engine_away')).toMatch(/name-of-a.*ENOENT.*Start the Docker Engine/);
+  expect(about('host_image_missing')).toMatch(/name-of-b.*sandbox:1.*Build the image or pull it/);
+  expect(about('host_disk_short')).toMatch(/name-of-b has 1\.0 GiB.*Make room/);
+  expect(about('host_clock_wrong')).toMatch(/name-of-b is 90 s ahead of that of Postgres.*NTP/);
+});
+
+test('a host whose disk takes no more files', async () => {
+  await host('a', { diskFreeInodes: 12 });
+  expect((await doctor()).about('host_disk_short')).toMatch(
+    /name-of-a has 50\.0 GiB and room for 12 files left on its disk.*df -i/,
+  );
+});
+
+test('a host that has fallen silent, and one that was given up long ago', async () => {
+  await host('a');
+  await host('retired');
+  await database.pool.query(`update hosts set last_seen = last_seen - interval '1 hour'
+                             where id = 'retired'`);
+  expect((await doctor()).of('hosts')).toMatchObject({ state: 'ok' });
+  await database.pool.query(`update hosts set last_seen = last_seen - interval '90 s'
+                             where id = 'a'`);
+  const { about } = await doctor();
+  expect(about('host_silent')).toMatch(/name-of-a has said nothing for 9\d s.*same data folder/);
+});
+
+test('no host takes anything new, or none has a place', async () => {
+  await host('a', {}, 1);
+  await createHostStore(database.pool).setDraining('a', true);
+  expect((await doctor()).about('all_draining')).toContain('flowrun host undrain');
+  await createHostStore(database.pool).setDraining('a', false);
+  const scene = await createScene(database.pool, testSealer);
+  expect((await scene.run()).hostId).toBe('a');
+  expect((await doctor()).about('no_place')).toContain('Add a host, or raise HOST_CAPACITY');
+});
+
+test('a command that was told of another instance than its database is of', async () => {
+  await host('a', { instance: 'theirs' });
+  const { about } = await doctor();
+  expect(about('other_instance')).toMatch(
+    /instance theirs, and this command was told t-.*INSTANCE/,
+  );
+});

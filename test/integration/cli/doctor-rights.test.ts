@@ -1,0 +1,96 @@
+// What is there, and not as it should be: rights, versions, names, room for files.
+
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runQueue } from '../../../core/task-queues.ts';
+import type { ApiWorld } from '../../support/api-world.ts';
+import { doctorWith, openDoctorWorld } from '../../support/doctor-world.ts';
+import { type OwnTemporal, startOwnTemporal } from '../../support/own-temporal.ts';
+
+let world: ApiWorld;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  ({ world, env } = await openDoctorWorld(randomBytes(32).toString('base64')));
+});
+afterAll(() => world?.close());
+
+test('a schema of a later version is named, and nothing is wrong with it', async () => {
+  const { pool } = world.database;
+  await pool.query(`insert into migrations (name, run_on) values ('999_to_come', now())`);
+  const { state, said } = (await doctorWith(env)()).of('schema');
+  await pool.query(`delete from migrations where name = '999_to_come'`);
+  expect([state, said.at(-1)]).toEqual(['ok', 'and of a later version 999_to_come']);
+});
+
+test('a user of the database who may not read all of it', async () => {
+  const { pool, url } = world.database;
+  const role = `reader_${randomBytes(4).toString('hex')}`;
+  await pool.query(`create role ${role} login password 'x'`);
+  await pool.query(`grant select on migrations to ${role}`);
+  await pool.query(`revoke execute on function db_clock() from public`);
+  const theirs = new URL(url);
+  Object.assign(theirs, { username: role, password: 'x' });
+  const doctor = doctorWith({ ...env, DATABASE_URL: theirs.href });
+  const some = await doctor();
+  const unread = ['secrets', 'hosts', 'runs', 'messages', 'schedules', 'webhooks'];
+  for (const code of [
+    ...unread.map((what) => `${what}_unreadable`),
+    'clock_unknown',
+    'retention_unknown',
+  ])
+    expect(some.about(code), code).toMatch(/permission denied.*See what Postgres logs/);
+  for (const code of ['workers_unknown', 'containers_unknown'])
+    expect(some.about(code), code).toMatch(/permission denied.*See the log of/);
+  await pool.query(`revoke select on migrations from ${role}`);
+  const none = await doctor();
+  expect(none.about('schema_unreadable')).toMatch(
+    /permission denied.*Let the user of DATABASE_URL/,
+  );
+  expect(none.of('hosts').state).toBe('skipped');
+  await pool.query(`grant execute on function db_clock() to public`);
+  await pool.query(`drop role ${role}`);
+});
+
+test('search attributes that Temporal does not know are named, and registered once a worker is there', async () => {
+  const temporal = await startOwnTemporal();
+  const doctor = doctorWith({ ...env, TEMPORAL_ADDRESS: temporal.address });
+  const before = await doctor({ fix: true });
+  expect(before.about('search_attributes_missing')).toMatch(
+    /namespace default does not know ProjectId, .*search_attributes_refused/,
+  );
+  expect(before.of('search attributes').mended).toEqual([]);
+  await askForWork(temporal);
+  expect((await doctor()).of('workers').state).toBe('ok');
+  const { state, mended } = (await doctor({ fix: true })).of('search attributes');
+  expect([state, mended]).toEqual(['ok', [expect.stringContaining('ProjectId')]]);
+  expect((await doctor()).about('search_attributes_missing')).toBe('');
+  await temporal.stop();
+});
+
+/** As a worker does, once. */
+async function askForWork({ connection }: OwnTemporal): Promise<void> {
+  const taskQueue = { name: runQueue(env['INSTANCE'] ?? '') };
+  const asking = { namespace: 'default', taskQueue, identity: 'somebody' };
+  await connection.withDeadline(Date.now() + 3_000, () =>
+    connection.workflowService.pollWorkflowTaskQueue(asking).catch(() => undefined),
+  );
+}
+
+test('a disk with room for bytes and for no more files', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'few-files-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8g,nr_inodes=1000', 'tmpfs', folder]);
+  try {
+    const diagnosis = await doctorWith({ ...env, DATA_DIR: folder })();
+    expect(diagnosis.about('disk_short')).toMatch(
+      /8\.0 GiB and room for 999 files left.*RUN_KEPT_DAYS/,
+    );
+  } finally {
+    execFileSync('umount', [folder]);
+    rmdirSync(folder);
+  }
+});

@@ -1,0 +1,129 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Flow } from '../../../core/flow.ts';
+import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
+import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { useCliWorld } from './cli-world.ts';
+
+const { world, flowrun } = useCliWorld();
+beforeAll(async () => {
+  const hosts = createHostStore(world.database.pool);
+  await hosts.renew({ hostId: 'host-1', name: 'first', capacity: 4 });
+});
+
+describe('flows', () => {
+  test('are made with what was said, and the usual for the rest', async () => {
+    const made = await flowrun.json<Flow>('flow', 'create', '--project', 'shop', '--name', 'Plain');
+    expect(made).toMatchObject({
+      projectId: 'shop',
+      name: 'Plain',
+      prompt: null,
+      instructions: null,
+      model: null,
+      resources: { memoryBytes: 2 * 1024 ** 3, cpus: 1 },
+      network: { policy: 'limited', allowedHosts: [] },
+      timeoutSeconds: null,
+      runner: null,
+      version: 1,
+    });
+    const rich = await flowrun.json<Flow>(
+      ...['flow', 'create', '--project', 'shop', '--name', 'Rich', '--prompt', '-- begin'],
+      ...['--instructions-file', world.file('instructions.md', 'Be brief.\n'), '--model', 'opus'],
+      ...['--network', 'open', '--allow-host', 'example.org:8443', '--allow-host', '*.example.com'],
+      ...['--memory', '1.5GiB', '--cpus', '0.5', '--timeout-seconds', '60', '--runner', 'host-1'],
+      ...['--max-turns', '12', '--max-budget-usd', '2.50'],
+    );
+    expect(rich).toMatchObject({
+      prompt: '-- begin',
+      instructions: 'Be brief.\n',
+      model: 'opus',
+      resources: { memoryBytes: 1.5 * 1024 ** 3, cpus: 0.5 },
+      network: { policy: 'open', allowedHosts: ['example.org:8443', '*.example.com'] },
+      timeoutSeconds: 60,
+      limits: { maxTurns: 12, maxBudgetUsd: 2.5 },
+      runner: 'host-1',
+    });
+    expect(await flowrun.json('flow', 'show', rich.flowId)).toEqual(rich);
+    const update = ['flow', 'update', rich.flowId, '--max-turns', 'none'];
+    expect(await flowrun.json<Flow>(...update)).toMatchObject({
+      limits: { maxTurns: null, maxBudgetUsd: 2.5 },
+    });
+  });
+
+  test('are bound to no host that was never seen', async () => {
+    const err = expect.stringMatching(/The runner is the id of no host .*flowrun host list/);
+    const named = ['flow', 'create', '--project', 'shop', '--name', 'Bound'];
+    expect(await flowrun(...named, '--runner', 'nope')).toMatchObject({ code: 1, err });
+    const { flowId } = await flowrun.json<Flow>(...named, '--runner', 'host-1');
+    const update = ['flow', 'update', flowId];
+    expect(await flowrun(...update, '--runner', 'nope')).toMatchObject({ code: 1, err });
+    const file = ['--config', world.file('runner.json', '{"runner":"nope"}')];
+    expect(await flowrun(...update, ...file)).toMatchObject({ code: 1, err });
+    expect(await flowrun.json<Flow>('flow', 'show', flowId)).toMatchObject({ runner: 'host-1' });
+    const none = await flowrun.json<Flow>(...update, ...file, '--runner', 'none');
+    expect(none).toMatchObject({ runner: null });
+  });
+
+  test('keep what an update does not speak of', async () => {
+    const { flowId } = await flowrun.json<Flow>(
+      ...['flow', 'create', '--project', 'shop', '--name', 'Changing', '--prompt', 'one'],
+      ...['--memory', '512MiB', '--allow-host', 'example.org', '--timeout-seconds', '60'],
+    );
+    const update = (...args: string[]) => flowrun.json<Flow>('flow', 'update', flowId, ...args);
+    const changed = await update('--cpus', '2', '--network', 'none', '--timeout-seconds', 'none');
+    expect(changed).toMatchObject({
+      name: 'Changing',
+      prompt: 'one',
+      resources: { memoryBytes: 512 * 1024 ** 2, cpus: 2 },
+      network: { policy: 'none', allowedHosts: ['example.org'] },
+      timeoutSeconds: null,
+      version: 2,
+    });
+    expect(await update('--prompt-file', world.file('prompt.txt', 'two'))).toMatchObject({
+      prompt: 'two',
+    });
+  });
+
+  test('take as many characters as the API does, counted as people count', async () => {
+    const named = ['flow', 'create', '--project', 'shop', '--name', '😀'.repeat(200)];
+    const instructions = (length: number) => world.file('long.md', '😀'.repeat(length));
+    const { flowId } = await flowrun.json<Flow>(
+      ...[...named, '--instructions-file', instructions(100_000)],
+    );
+    const over = ['flow', 'update', flowId, '--instructions-file', instructions(100_001)];
+    expect((await flowrun(...over)).err).toContain('at most 100000 characters');
+    const renamed = await flowrun('flow', 'update', flowId, '--name', '😀'.repeat(201));
+    expect(renamed.err).toContain('1 to 200 characters');
+  });
+
+  test('run by themselves where a schedule says so', async () => {
+    const given = ['--project', 'shop', '--name', 'Nightly', '--schedule', '0 3 * * *'];
+    expect((await flowrun('flow', 'create', ...given)).err).toContain('needs a prompt');
+    const { flowId } = await flowrun.json<Flow>('flow', 'create', ...given, '--prompt', 'Go');
+    const update = (...args: string[]) => flowrun.json<Flow>('flow', 'update', flowId, ...args);
+    expect((await update('--timezone', 'Europe/Berlin')).schedule).toEqual({
+      cron: '0 3 * * *',
+      timezone: 'Europe/Berlin',
+    });
+    expect((await flowrun('flow', 'update', flowId, '--schedule', 'daily')).code).toBe(2);
+    expect((await update('--schedule', 'none')).schedule).toBeNull();
+  });
+
+  test('take a prompt from standard input', async () => {
+    const made = await world
+      .withInput('from a pipe')
+      .json<Flow>(
+        ...['flow', 'create', '--project', 'shop', '--name', 'Piped', '--prompt-file', '-'],
+      );
+    expect(made.prompt).toBe('from a pipe');
+  });
+
+  test('are all listed, however many there are', async () => {
+    await flowrun.json('project', 'create', 'many');
+    const flows = createFlowStore(world.database.pool, world.sealer);
+    for (let count = 1; count <= 201; count++) {
+      await flows.create({ projectId: 'many', name: `Flow ${count}` });
+    }
+    const listed = await flowrun.json<Flow[]>('flow', 'list', '--project', 'many');
+    expect(new Set(listed.map(({ flowId }) => flowId)).size).toBe(201);
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import {
+  createProjectStore,
+  type Project,
+} from '../../../systems/postgres/accounts/project-store.ts';
+import { useCliWorld } from './cli-world.ts';
+
+const { world, flowrun } = useCliWorld();
+
+describe('projects', () => {
+  test('are made, changed and listed', async () => {
+    const made = await flowrun.json<Project>('project', 'create', 'news');
+    expect(made).toMatchObject({
+      projectId: 'news',
+      name: 'news',
+      maxConcurrentRuns: 10,
+      monthlyRunQuota: null,
+    });
+    const set = (...args: string[]) => flowrun.json<Project>('project', 'set', 'news', ...args);
+    expect(await set('--max-concurrent-runs', '3', '--monthly-run-quota', '100')).toMatchObject({
+      maxConcurrentRuns: 3,
+      monthlyRunQuota: 100,
+    });
+    expect(await set('--monthly-run-quota', 'none')).toMatchObject({
+      maxConcurrentRuns: 3,
+      monthlyRunQuota: null,
+    });
+    const all = await flowrun.json<Project[]>('project', 'list');
+    expect(all.map(({ projectId }) => projectId)).toEqual(['shop', 'news']);
+  });
+
+  test('have one webhook secret', async () => {
+    const secret = await flowrun.json('project', 'webhook-secret', 'shop');
+    expect(secret).toEqual({ webhookSecret: expect.stringMatching(/^\S{20,}$/) });
+    expect(await flowrun.json('project', 'webhook-secret', 'shop')).toEqual(secret);
+    const rotated = await flowrun.json('project', 'webhook-secret', 'shop', '--rotate');
+    expect(rotated).not.toEqual(secret);
+    expect(await flowrun.json('project', 'webhook-secret', 'shop')).toEqual(rotated);
+  });
+
+  test('have a model of their own, whose key is not printed', async () => {
+    const keyFile = world.file('model.key', 'sk-own-model\n');
+    const set = (...args: string[]) => flowrun('project', 'set', 'shop', '--json', ...args);
+    const projects = createProjectStore(world.database.pool, world.sealer);
+    const url = ['--own-model-base-url', 'https://models.example.test'];
+    const { code, out } = await set('--own-model-key-file', keyFile, ...url);
+    expect([code, out.includes('sk-own')]).toEqual([0, false]);
+    expect(await projects.readModel('shop')).toEqual({
+      apiKey: 'sk-own-model',
+      baseUrl: 'https://models.example.test',
+    });
+    expect((await set('--own-model-key-file', keyFile)).code).toBe(2);
+    expect((await set('--own-model-key-file', 'none')).code).toBe(0);
+    expect(await projects.readModel('shop')).toBeNull();
+  });
+
+  test('are printed for people too', async () => {
+    const { out } = await flowrun('project', 'list');
+    expect(out).toMatch(/^PROJECT ID {2,}NAME {2,}MAX CONCURRENT RUNS/);
+    expect(out).toMatch(/\nshop {2,}The shop {2,}10 {2,}/);
+  });
+});

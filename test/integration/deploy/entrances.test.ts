@@ -1,0 +1,272 @@
+// What the entrances do when a host is removed, with a Postgres and a Redis of the test's own, started as
+// deploy/hosts starts them and, like there, again when they end.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, connect as dial, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { hostNames, placesBelow, putOnList } from '../../../deploy/hosts/allowlist.ts';
+import { keyPairIn, makeHostCertificate } from '../../../deploy/hosts/certificates.ts';
+import { type Stores, tellEntrances } from '../../../deploy/hosts/ingress.ts';
+import { obey } from '../../../deploy/hosts/main-command.ts';
+import { repository } from '../../../dev/lib/folders.ts';
+import { run } from '../../../dev/lib/run-command.ts';
+import { freePort } from '../../../dev/stack/ports.ts';
+import { postgresBinaries } from '../../../dev/stack/servers/postgres-binaries.ts';
+import { ensureCluster } from '../../../dev/stack/servers/postgres-cluster.ts';
+
+const program = join(repository, 'deploy/hosts/prepare.ts');
+const tsx = join(repository, 'node_modules/tsx/dist/cli.mjs');
+const password = 'a-password';
+
+let secrets: string;
+let stores: Stores;
+let redisTlsPort: number;
+let postgres: ChildProcess;
+let redis: ChildProcess;
+let isOver = false;
+
+beforeAll(async () => {
+  secrets = mkdtempSync(join(tmpdir(), 'flowrun-entrances-'));
+  chmodSync(secrets, 0o755);
+  for (const folder of ['hosts', 'postgres', 'redis', 'entrance', 'service', 'joined']) {
+    mkdirSync(join(secrets, folder));
+  }
+  for (const file of ['postgres/flowrun', 'postgres/superuser', 'redis/password']) {
+    writeFileSync(join(secrets, file), `${password}\n`);
+  }
+  writeFileSync(join(secrets, 'service/encryption-key'), 'three\n');
+  const FLOWRUN_HOSTS_NAME = 'localhost';
+  await run(process.execPath, [tsx, program, secrets], {
+    env: { ...process.env, FLOWRUN_HOSTS_NAME },
+  });
+  const at = async () => ({ host: '127.0.0.1', port: await freePort() });
+  const temporalEntrance = join(secrets, 'caddy.sock');
+  stores = { secrets, postgres: await at(), redis: await at(), temporalEntrance };
+  redisTlsPort = await freePort();
+  await startPostgres();
+  startRedis();
+});
+afterAll(async () => {
+  isOver = true;
+  for (const each of [postgres, redis]) {
+    if (each.exitCode !== null) continue;
+    each.kill('SIGKILL');
+    await once(each, 'exit');
+  }
+  rmSync(secrets, { recursive: true });
+});
+
+/** Worker-2 has joined, and both know it. */
+beforeEach(async () => {
+  const pair = keyPairIn(join(secrets, 'joined'));
+  await makeHostCertificate(pair, 'worker-2');
+  putOnList(placesBelow(secrets), 'worker-2', pair.certificate);
+  await expect.poll(() => superuser('select pg_reload_conf()')).toBe(1);
+  const list = join(secrets, 'redis/hosts.crt');
+  await expect.poll(() => ask('inside', ['config', 'set', 'tls-ca-cert-file', list])).toBe('OK');
+  await expect.poll(() => ask('host', ['ping'])).toBe('PONG');
+});
+
+test('what a host has changed in Redis ends with its leave', async () => {
+  expect(await ask('nobody', ['ping'])).not.toBe('PONG');
+  expect(await ask('host', ['config', 'set', 'tls-auth-clients', 'no'])).toBe('OK');
+  expect(await ask('nobody', ['ping'])).toBe('PONG');
+  expect(await obey(['remove', 'worker-2'], stores)).toBe(0);
+  await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
+  expect(await ask('nobody', ['ping'])).not.toBe('PONG');
+  expect(await ask('host', ['ping'])).not.toBe('PONG');
+});
+
+test('who was on the way into Postgres when its host was removed does not stay', async () => {
+  const door = await openSlowDoor();
+  const late = hostClient(door.port);
+  const ended = endOf(late);
+  const heard = late.connect().then(() => 'in', String);
+  await door.isHeld;
+  const removed = obey(['remove', 'worker-2'], stores);
+  // Longer than a look at who is there takes, shorter than Postgres waits.
+  setTimeout(door.letGo, 1500);
+  // It may be ended before it hears that it is in.
+  expect(await heard).toMatch(/^in$|terminating connection/);
+  expect(await removed).toBe(0);
+  await ended;
+  expect(await superuser(heldByHost)).toBe(0);
+  expect(
+    await hostClient(stores.postgres.port)
+      .connect()
+      .then(() => 'in', String),
+  ).not.toBe('in');
+  door.close();
+});
+
+test('a remove that one entrance did not hear has told the other, and is repeated', async () => {
+  const held = hostClient(stores.postgres.port);
+  const ended = endOf(held);
+  await held.connect();
+  const away = { ...stores, redis: { host: '127.0.0.1', port: await freePort() } };
+  expect(await obey(['remove', 'worker-2'], away)).toBe(1);
+  await ended;
+  expect(hostNames(placesBelow(secrets))).toEqual([]);
+  expect(await ask('host', ['ping'])).toBe('PONG');
+  expect(await obey(['remove', 'worker-2'], stores)).toBe(0);
+  await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
+  expect(await ask('host', ['ping'])).not.toBe('PONG');
+});
+
+// Above it is not there, and nobody misses it.
+test('the entrance of Temporal is told to end by a remove, not by an add', async () => {
+  const orders: (string | undefined)[] = [];
+  let status = 500;
+  const entrance = createHttpServer(({ method, url }, answer) => {
+    orders.push(`${method} ${url}`);
+    answer.writeHead(status).end();
+  }).listen(stores.temporalEntrance);
+  await once(entrance, 'listening');
+  expect(await obey(['remove', 'worker-2'], stores)).toBe(1);
+  status = 200;
+  expect(await obey(['remove', 'worker-2'], stores)).toBe(0);
+  expect(orders).toEqual(['POST /stop', 'POST /stop']);
+  await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
+  await tellEntrances(stores);
+  expect(orders).toHaveLength(2);
+  entrance.close();
+});
+
+test('an add that an entrance did not hear leaves nobody on the list', async () => {
+  process.env.FLOWRUN_HOSTS_NAME = 'localhost';
+  const away = { ...stores, redis: { host: '127.0.0.1', port: await freePort() } };
+  expect(await obey(['add', 'worker-3'], away)).toBe(1);
+  expect(hostNames(placesBelow(secrets))).toEqual(['worker-2']);
+});
+
+const heldByHost = `select 1 from pg_stat_ssl where client_dn = '/CN=worker-2'`;
+
+async function startPostgres(): Promise<void> {
+  const home = join(secrets, 'home');
+  const binaries = await postgresBinaries(join(home, 'cluster'), () => undefined);
+  const { folder, who } = await ensureCluster({ home, binaries, password, database: 'flowrun' });
+  const key = join(home, 'server.key');
+  copyFileSync(join(secrets, 'postgres/server.key'), key);
+  chmodSync(key, 0o600);
+  if (who.uid !== undefined && who.gid !== undefined) chownSync(key, who.uid, who.gid);
+  const rules = join(home, 'pg_hba.conf');
+  const others = 'hostssl all all all scram-sha-256 clientcert=verify-ca';
+  writeFileSync(rules, `hostnossl all postgres all scram-sha-256\n${others}\n`);
+  const settings = {
+    port: stores.postgres.port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    authentication_timeout: '3s',
+    hba_file: rules,
+    ssl: 'on',
+    ssl_cert_file: join(secrets, 'postgres/server.crt'),
+    ssl_key_file: key,
+    ssl_ca_file: join(secrets, 'postgres/hosts.crt'),
+  };
+  const set = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const how = { ...who, cwd: home, stdio: 'ignore' } as const;
+  postgres = spawn(join(binaries, 'postgres'), ['-D', folder, ...set], how);
+}
+
+function startRedis(): void {
+  const file = join(secrets, 'redis/redis.conf');
+  writeFileSync(file, `requirepass ${password}\nsave ""\nappendonly no\nbind 127.0.0.1\n`);
+  const tls = ['--tls-port', String(redisTlsPort)];
+  for (const [name, of] of [
+    ['cert', 'server.crt'],
+    ['key', 'server.key'],
+    ['ca-cert', 'hosts.crt'],
+  ]) {
+    tls.push(`--tls-${name}-file`, join(secrets, 'redis', String(of)));
+  }
+  const line = [file, '--port', String(stores.redis.port), ...tls];
+  redis = spawn('redis-server', line, { cwd: secrets, stdio: 'ignore' });
+  redis.on('exit', () => {
+    if (!isOver) startRedis();
+  });
+}
+
+/** The answer, or the words of the refusal. */
+async function ask(as: 'inside' | 'host' | 'nobody', [verb = '', ...rest]: string[]) {
+  const ca = readFileSync(placesBelow(secrets).authority.certificate);
+  const port = as === 'inside' ? stores.redis.port : redisTlsPort;
+  const common = { port, host: '127.0.0.1', password, lazyConnect: true };
+  const own = as === 'host' ? hostPair() : {};
+  const tls = as === 'inside' ? {} : { tls: { ca, servername: 'localhost', ...own } };
+  const client = new Redis({ ...common, ...tls, retryStrategy: () => null });
+  client.on('error', () => undefined);
+  const cut = new Promise<string>((resolve) => client.once('end', () => resolve('cut')));
+  const answer = client.connect().then(() => client.call(verb, ...rest));
+  try {
+    return await Promise.race([answer.then(String, String), cut]);
+  } finally {
+    client.disconnect();
+  }
+}
+
+function hostClient(port: number): pg.Client {
+  const ca = readFileSync(placesBelow(secrets).authority.certificate);
+  const ssl = { ca, ...hostPair() };
+  const client = new pg.Client({ host: 'localhost', port, user: 'postgres', password, ssl });
+  client.on('error', () => undefined);
+  return client;
+}
+
+/** Whatever is said before it. */
+const endOf = (client: pg.Client) => new Promise((resolve) => client.once('end', resolve));
+
+function hostPair() {
+  const pair = keyPairIn(join(secrets, 'joined'));
+  return { key: readFileSync(pair.key), cert: readFileSync(pair.certificate) };
+}
+
+/** How many rows it answers. */
+async function superuser(query: string): Promise<number | null> {
+  const client = new pg.Client({ ...stores.postgres, user: 'postgres', password });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query(query)).rowCount;
+  } catch {
+    return null;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A way to Postgres on which a client that has asked for TLS goes on when it is let go. */
+async function openSlowDoor() {
+  const signs = new EventEmitter();
+  const isHeld = once(signs, 'held');
+  const door: Server = createServer((client) => {
+    const server = dial(stores.postgres.port, '127.0.0.1');
+    server.pipe(client);
+    client.on('error', () => undefined);
+    server.on('error', () => undefined);
+    client.once('data', (wish) => {
+      server.write(wish);
+      client.pause();
+      signs.once('go', () => client.pipe(server));
+      signs.emit('held');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  const { port } = door.address() as AddressInfo; // a TCP server that listens
+  return { port, isHeld, letGo: () => signs.emit('go'), close: () => door.close() };
+}

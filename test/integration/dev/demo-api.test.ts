@@ -1,0 +1,60 @@
+// The demo right after a restore: the service does not know yet what it has lost, and says so.
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createApi } from '../../../dev/demo/api.ts';
+import { CannotGoOn } from '../../../dev/lib/setup-error.ts';
+import { useTenant } from '../api/use-api.ts';
+
+const { world, api, tenant } = useTenant();
+const query = (text: string) => world.database.pool.query(text);
+
+let said = '';
+let answers: { status: number; at: number }[] = [];
+beforeEach(() => {
+  said = '';
+  answers = [];
+  const { fetch } = globalThis;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (...asked) => {
+    const at = performance.now();
+    const answer = await fetch(...asked);
+    answers.push({ status: answer.status, at });
+    return answer;
+  });
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    said += String(text);
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const trigger = (withinMs?: number) =>
+  createApi(api.url, tenant.key, withinMs).call('POST', `/api/v1/flows/${tenant.flowId}/runs`, {
+    body: { prompt: 'Go', idempotencyKey: `demo-${withinMs}` },
+  });
+
+test('waits as it is told and says why, and gives up when it has waited long enough', async () => {
+  await query('select note_restoration(db_clock())');
+  const refused = await trigger(1_000).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(CannotGoOn);
+  expect(String(refused)).toMatch(/could not go on for 1 s, .* restored from a backup.*\n.*doctor/);
+  expect(said).toBe('');
+
+  answers = [];
+  const waiting = trigger();
+  await expect.poll(() => answers).toHaveLength(2);
+  expect(said).toMatch(/^ {2}503 .*restored from a backup.*\n {2}\(asked again/);
+  await query('update restorations set settled_at = db_clock()');
+  expect((await waiting).status).toBe(201);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 201]);
+  const waits = answers.slice(1).map(({ at }, n) => at - (answers[n]?.at ?? at));
+  for (const waitedMs of waits) expect(waitedMs).toBeGreaterThanOrEqual(4_900);
+  expect(said.match(/503/g)).toHaveLength(1);
+}, 60_000);
+
+test('any other refusal is told at once', async () => {
+  const call = createApi(api.url, tenant.key).call('GET', '/api/v1/runs/none');
+  await expect(call).rejects.toThrow(/answered 404: .*NOT_FOUND/);
+  expect(said).toBe('');
+});

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Flow } from '../../../core/flow.ts';
+import { makeFlow } from '../../../dev/demo/make-flow.ts';
+import type { Project } from '../../../systems/postgres/accounts/project-store.ts';
+import { useCliWorld } from '../cli/cli-world.ts';
+
+const { world, flowrun } = useCliWorld();
+let said = '';
+beforeEach(() => {
+  said = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    said += String(text);
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const projects = async () =>
+  (await flowrun.json<Project[]>('project', 'list')).map(({ projectId }) => projectId);
+
+test('a second demo goes on in the project and with the flow of the first', async () => {
+  const first = await makeFlow(world.env);
+  expect(said).toContain('npx flowrun project create demo');
+  expect(said).not.toContain('from the demo before');
+  said = '';
+  const second = await makeFlow(world.env);
+  expect(said).toContain('(project and flow are there from the demo before)');
+  expect(second.flowId).toBe(first.flowId);
+  expect(second.key).not.toBe(first.key);
+  expect(await projects()).toEqual(['shop', 'demo']);
+}, 60_000);
+
+test('a flow that was changed meanwhile is left alone', async () => {
+  const { flowId } = await makeFlow(world.env);
+  await flowrun.json('flow', 'update', flowId, '--network', 'none');
+  const next = await makeFlow(world.env);
+  expect(next.flowId).not.toBe(flowId);
+  const listed = await flowrun.json<Flow[]>('flow', 'list', '--project', 'demo');
+  expect(listed).toHaveLength(2);
+  expect(await projects()).toEqual(['shop', 'demo']);
+}, 60_000);

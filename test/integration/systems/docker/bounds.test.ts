@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../../../core/limits.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+import { type ShellImage, shellImage } from './support/shell-image.ts';
+import { dockerWorld } from './support/world.ts';
+
+const world = dockerWorld();
+const miB = 1024 ** 2;
+let image: ShellImage;
+
+beforeAll(async () => {
+  image = await shellImage(world.engine);
+});
+afterAll(async () => {
+  await world.close();
+  await image.remove();
+});
+
+function run(script: string, memoryBytes = 256 * miB) {
+  return world.run(world.spec({ image: image.name, memoryBytes }), {
+    args: ['bash', '-c', script],
+  });
+}
+
+const hog = `python3 -c 'a=[bytearray(1<<20) for _ in range(4096)]'`;
+
+test('an agent out of memory ends with 137, and the engine says why', async () => {
+  const { untilExited } = await run(`exec ${hog}`);
+  expect(await untilExited()).toMatchObject({ exitCode: 137, oomKilled: true });
+});
+
+// On gVisor the memory is that of the sandbox's kernel, which ends as a whole.
+const childEnds = stackEnv.sandboxRuntime === 'runc' ? { exitCode: 0 } : { exitCode: 137 };
+
+test('a child out of memory is not the end of an agent that ends well', async () => {
+  const { untilExited, out } = await run(`${hog}; echo "child: $?"; exit 0`);
+  expect(await untilExited()).toMatchObject({ ...childEnds, oomKilled: true });
+  expect(out()).toBe(childEnds.exitCode === 0 ? 'child: 137\n' : '');
+});
+
+test('a fork bomb stays within its sandbox and can be ended', async () => {
+  const bomb = await run('echo up; bomb() { bomb | bomb & }; bomb; sleep 30');
+  await bomb.untilOut('up');
+  const asked: number[] = [];
+  for (let n = 0; n < 20; n += 1) {
+    const start = performance.now();
+    await world.engine.version();
+    asked.push(performance.now() - start);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const stats = await world.engine.docker.getContainer(bomb.containerId).stats({ stream: false });
+  // On gVisor processes are not the host's: memory bounds them.
+  expect(stats.pids_stats?.current ?? 0).toBeLessThanOrEqual(512);
+  expect(Math.max(...asked)).toBeLessThan(limits.engineCallTimeoutMs);
+  await world.sandboxes.signal(bomb.containerId, 'SIGKILL');
+  expect(await bomb.untilExited()).toMatchObject({ status: 'exited' });
+});
+
+test("a full tmp is the agent's own problem", async () => {
+  const { untilExited, err } = await run(
+    'dd if=/dev/zero of=/tmp/fill bs=1M count=600; exit 3',
+    2048 * miB,
+  );
+  expect(await untilExited()).toMatchObject({ exitCode: 3 });
+  expect(err()).toContain('No space left on device');
+});
+
+test('a file cannot grow past its bound, the spool included', async () => {
+  const { untilExited } = await run('truncate -s 3G /workspace/file || exit 153');
+  expect(await untilExited()).toMatchObject({ exitCode: 153 });
+});
+
+test('an orphan is reaped by the init', async () => {
+  const script = [
+    'for n in $(seq 50); do (sleep 0 & exec true); done',
+    'for n in $(seq 100); do ps -eo stat | grep -q Z || break; sleep 0.1; done',
+    'ps -eo stat | grep -c Z; exit 0',
+  ].join('\n');
+  const { untilExited, out } = await run(script);
+  await untilExited();
+  expect(out()).toBe('0\n');
+});

@@ -1,0 +1,117 @@
+// A worker in a container: its data is a volume, of which a sandbox sees its own folders and no more.
+
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DataPlace, knowsSubpath } from '../../../../systems/docker/data-place.ts';
+import { createEngine } from '../../../../systems/docker/engine.ts';
+import { type RunFolders, runMounts } from '../../../../systems/docker/mounts.ts';
+import { startFakeEngine } from '../../../support/fake-engine.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+
+const volume = `frs-test-${randomBytes(4).toString('hex')}`;
+const dir = '/data';
+const data = { dir, volume };
+const engine = createEngine({ dockerHost: stackEnv.dockerHost, instance: volume, data });
+const { apiVersion } = await engine.version();
+/** Where this machine sees the volume. */
+let mountpoint: string;
+
+beforeAll(async () => {
+  await engine.docker.createVolume({ Name: volume });
+  mountpoint = (await engine.docker.getVolume(volume).inspect()).Mountpoint;
+});
+afterAll(() => engine.docker.getVolume(volume).remove());
+
+function foldersOf(run: string): RunFolders {
+  const root = join(dir, 'r', run);
+  const folders = {
+    workspace: join(root, 'workspace'),
+    spool: join(root, 'spool'),
+    config: join(root, 'config'),
+    socket: join(dir, 's', run),
+  };
+  for (const folder of Object.values(folders)) mkdirSync(seen(folder), { recursive: true });
+  return folders;
+}
+
+const seen = (path: string): string => join(mountpoint, relative(dir, path));
+
+/** Runs a script where a sandbox of this run would be, and answers what it said. */
+async function runIn(folders: RunFolders, place: DataPlace, script: string): Promise<string> {
+  const container = await engine.docker.createContainer({
+    Image: stackEnv.sandboxImage,
+    User: '0:0',
+    Entrypoint: ['sh', '-c', `{ ${script}; } > /spool/out 2>&1`],
+    HostConfig: { NetworkMode: 'none', Mounts: runMounts(folders, place) },
+  });
+  try {
+    await container.start();
+    await container.wait();
+    return readFileSync(join(seen(folders.spool), 'out'), 'utf8');
+  } finally {
+    await container.remove({ force: true });
+  }
+}
+
+async function seesItsOwnAlone(place: DataPlace): Promise<void> {
+  const [own, neighbour] = [foldersOf('own'), foldersOf('neighbour')];
+  writeFileSync(join(seen(own.workspace), 'file'), 'of mine');
+  writeFileSync(join(seen(neighbour.workspace), 'file'), 'of another');
+  const said = await runIn(
+    own,
+    place,
+    'cat /workspace/file; echo later > /workspace/made; touch /run/egress/x; grep -r "of another" /workspace /workspace/.. --include=file -s',
+  );
+  expect(said).toContain('of mine');
+  expect(said).not.toContain('of another');
+  expect(said).toContain('Read-only file system');
+  expect(readFileSync(join(seen(own.workspace), 'made'), 'utf8')).toBe('later\n');
+}
+
+test('a sandbox sees its own folders, bound from where the engine keeps the volume', async () => {
+  await seesItsOwnAlone({ how: 'bind', dir, source: mountpoint });
+});
+
+test.skipIf(!knowsSubpath(apiVersion))(
+  'a sandbox sees its own folders, as folders of the volume',
+  async () => {
+    await seesItsOwnAlone({ how: 'subpath', dir, volume });
+  },
+);
+
+test('the engine’s own version decides which of the two it is', async () => {
+  const expected: DataPlace = knowsSubpath(apiVersion)
+    ? { how: 'subpath', dir, volume }
+    : { how: 'bind', dir, source: mountpoint };
+  expect(await engine.dataPlace()).toEqual(expected);
+  expect(['1.41', '1.44', '1.45', '1.51', '2.0'].map(knowsSubpath)).toEqual([
+    false,
+    false,
+    true,
+    true,
+    true,
+  ]);
+});
+
+test('a worker on the engine’s own machine names its folders as they are', async () => {
+  const local = createEngine({ dockerHost: stackEnv.dockerHost, instance: volume });
+  expect(await local.dataPlace()).toEqual({ how: 'same' });
+});
+
+test('refuses a volume whose files the engine cannot show, and a folder that is not below', async () => {
+  const place = { how: 'subpath', dir, volume } as const;
+  const folders = { workspace: '/data', spool: '/data/a', config: '/data/b', socket: '/data/c' };
+  expect(() => runMounts(folders, place)).toThrow('/data is no folder below /data');
+  expect(() => runMounts({ ...folders, workspace: '/etc' }, place)).toThrow('/etc is no folder');
+
+  // An older engine, whose volume is of a driver of its own.
+  const fake = await startFakeEngine(({ path }) =>
+    path.includes('/version') ? { ApiVersion: '1.44' } : { Driver: 'nfs', Mountpoint: '' },
+  );
+  const { dockerHost } = fake;
+  const old = createEngine({ dockerHost, instance: volume, data });
+  await expect(old.dataPlace()).rejects.toThrow('is a volume of the driver nfs');
+  fake.close();
+});

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { repository } from '../../../../dev/lib/folders.ts';
+import { containerSpec } from '../../../../systems/docker/container-spec.ts';
+import type { SandboxSpec } from '../../../../systems/docker/sandbox-spec.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+import { type ShellImage, shellImage } from './support/shell-image.ts';
+import { dockerWorld } from './support/world.ts';
+
+interface Probe {
+  group: string;
+  name: string;
+  denied: boolean;
+  detail: string;
+}
+
+const world = dockerWorld();
+const abstractName = `flowrun-${randomBytes(4).toString('hex')}`;
+const command = ['python3', '/workspace/probes.py', abstractName];
+let image: ShellImage;
+let listener: Server;
+
+beforeAll(async () => {
+  image = await shellImage(world.engine);
+  listener = createServer((client) => client.end());
+  await new Promise<void>((resolve) => listener.listen(`\0${abstractName}`, resolve));
+});
+afterAll(async () => {
+  listener.close();
+  await world.close();
+  await image.remove();
+});
+
+function sandbox(script: string): SandboxSpec {
+  const spec = world.spec({ image: image.name });
+  copyFileSync(
+    join(repository, 'test/systems/docker/support', script),
+    join(spec.folders.workspace, script),
+  );
+  return spec;
+}
+
+async function statusOf(containerId: string): Promise<string> {
+  return (await world.sandboxes.inspect(containerId)).status;
+}
+
+function read(out: string): Probe[] {
+  const lines = out.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line) as Probe); // probes.py writes nothing else
+}
+
+/** What gVisor's own kernel grants, inside itself: the host's is not asked, nor the seccomp profile. */
+const grantedByGvisor = [
+  ...['unshare', 'clone into a user namespace', 'keyctl', 'mbind'],
+  ...['process_vm_readv', 'process_vm_writev', 'be more important', 'never be killed for memory'],
+  ...['open /dev/fuse', 'open /dev/net/tun', 'seccomp filter is on'],
+];
+
+/** Much of what the host's kernel has and refuses is not there at all, and says so by other errors. */
+function isAnsweredByGvisor({ name, detail }: Probe): boolean {
+  if (stackEnv.sandboxRuntime !== 'runsc') return false;
+  return /^E[A-Z0-9]+$/.test(detail) || grantedByGvisor.includes(name);
+}
+
+test('refuses every attempt to get out, up or at the kernel', async () => {
+  const run = await world.run(sandbox('probes.py'), { args: command });
+  expect(await run.untilExited()).toMatchObject({ status: 'exited', exitCode: 0 });
+  const probes = read(run.out());
+  expect(probes.filter((probe) => !probe.denied && !isAnsweredByGvisor(probe))).toEqual([]);
+  expect(probes.length).toBeGreaterThan(150);
+  expect(new Set(probes.map((probe) => probe.group))).toEqual(
+    new Set(['kernel', 'privilege', 'files', 'network']),
+  );
+});
+
+test('the probes see it where nothing holds them in', async () => {
+  const spec = sandbox('probes.py');
+  const { instance } = world.engine;
+  const options = containerSpec(spec, {
+    instance,
+    hostCpus: 1,
+    runtime: await world.engine.runtime(),
+  });
+  const open = {
+    ...options,
+    User: '0:0',
+    Entrypoint: ['bash', '-c', `${command.join(' ')} >> /workspace/seen`],
+    HostConfig: {
+      ...options.HostConfig,
+      CapDrop: [],
+      CapAdd: ['SYS_ADMIN'],
+      ReadonlyRootfs: false,
+      SecurityOpt: ['seccomp=unconfined'],
+      MaskedPaths: [],
+      ReadonlyPaths: [],
+    },
+  };
+  const container = await world.engine.docker.createContainer(open);
+  await container.start();
+  await expect.poll(() => statusOf(container.id), { timeout: 30_000 }).toBe('exited');
+  const seen = read(readFileSync(join(spec.folders.workspace, 'seen'), 'utf8'));
+  const allowed = seen.filter((probe) => !probe.denied).map((probe) => probe.name);
+  expect(allowed).toEqual(expect.arrayContaining(['unshare', 'mount', 'bpf', 'chroot', 'keyctl']));
+  expect(allowed).toEqual(expect.arrayContaining(['CapEff is empty', 'not root', 'setuid 0']));
+  expect(allowed).toEqual(expect.arrayContaining(['write /etc/passwd', 'remove the spool']));
+  expect(allowed.length).toBeGreaterThan(50);
+});
+
+test('lets an agent do its everyday work', async () => {
+  const run = await world.run(sandbox('possible.sh'), { args: ['bash', '/workspace/possible.sh'] });
+  const { exitCode } = await run.untilExited();
+  expect(run.err()).toBe('');
+  expect(exitCode).toBe(0);
+  expect(run.out()).toContain('proxy answers 403');
+  expect(run.out()).toContain('all done');
+});

@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createEngine } from '../../../../systems/docker/engine.ts';
+import { createSandboxes } from '../../../../systems/docker/sandbox.ts';
+import type { ExitHint } from '../../../../systems/docker/watch-exits.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+import { type ShellImage, shellImage } from './support/shell-image.ts';
+import { dockerWorld } from './support/world.ts';
+
+const world = dockerWorld();
+const { sandboxes, engine } = world;
+let image: ShellImage;
+
+beforeAll(async () => {
+  image = await shellImage(engine);
+});
+afterAll(async () => {
+  await world.close();
+  await image.remove();
+});
+
+const shell = (script: string) => ({ args: ['bash', '-c', script] });
+const spec = () => world.spec({ image: image.name });
+const statusOf = async (id: string) => (await sandboxes.inspect(id)).status;
+
+test('thirty attempts at once make one container', async () => {
+  const wanted = spec();
+  const made = await Promise.all(Array.from({ length: 30 }, () => sandboxes.ensureCreated(wanted)));
+  expect(new Set(made.map((one) => one.containerId)).size).toBe(1);
+  expect(made.filter((one) => !one.adopted)).toHaveLength(1);
+  const listed = await sandboxes.list();
+  expect(listed.filter((one) => one.runId === wanted.runId)).toHaveLength(1);
+});
+
+test.each([
+  ['another project', { projectId: 'project-2' }, 'frs.project'],
+  ['another host', { hostId: 'host-2' }, 'frs.host'],
+])('does not take over the container of %s', async (_whose, changes, label) => {
+  const wanted = spec();
+  await sandboxes.ensureCreated(wanted);
+  await expect(sandboxes.ensureCreated({ ...wanted, ...changes })).rejects.toMatchObject({
+    code: 'foreign_container',
+    message: expect.stringContaining(label),
+  });
+});
+
+test('says which image is missing', async () => {
+  const wanted = world.spec({ image: 'flowrun-no-such-image:1' });
+  await expect(sandboxes.ensureCreated(wanted)).rejects.toMatchObject({
+    code: 'image_missing',
+    message: expect.stringContaining('flowrun-no-such-image:1'),
+  });
+  await expect(engine.imageId('flowrun-no-such-image:1')).rejects.toMatchObject({
+    code: 'image_missing',
+  });
+  expect(await engine.imageId(stackEnv.sandboxImage)).toMatch(/^sha256:[0-9a-f]{64}$/);
+});
+
+test('keeps the exit code, and never starts again what has run', async () => {
+  const wanted = spec();
+  const run = await world.run(wanted, shell('echo once; exit 41'));
+  expect(await run.untilExited()).toMatchObject({ exitCode: 41, oomKilled: false });
+  await sandboxes.start(run.containerId);
+  expect(await sandboxes.inspect(run.containerId)).toMatchObject({
+    status: 'exited',
+    exitCode: 41,
+  });
+  expect(await sandboxes.ensureCreated(wanted)).toMatchObject({ adopted: true });
+  expect(run.out()).toBe('once\n');
+  expect(run.host.exits).toEqual([{ code: 41, signal: null }]);
+});
+
+test('passes SIGTERM on to the agent, whose own ending counts', async () => {
+  const run = await world.run(
+    spec(),
+    shell('trap "echo bye; exit 9" TERM; echo up; while :; do sleep 0.1; done'),
+  );
+  await run.untilOut('up');
+  await sandboxes.start(run.containerId);
+  await sandboxes.signal(run.containerId, 'SIGTERM');
+  expect(await run.untilExited()).toMatchObject({ exitCode: 9 });
+  expect(run.out()).toBe('up\nbye\n');
+  await sandboxes.signal(run.containerId, 'SIGTERM');
+});
+
+test('SIGKILL ends an agent that heeds nothing, also a paused one', async () => {
+  for (const paused of [false, true]) {
+    const run = await world.run(
+      spec(),
+      shell('trap "" TERM; echo up; while :; do sleep 0.1; done'),
+    );
+    await run.untilOut('up');
+    await sandboxes.signal(run.containerId, 'SIGTERM');
+    if (paused) await sandboxes.pause(run.containerId);
+    await sandboxes.signal(run.containerId, 'SIGKILL');
+    expect(await run.untilExited()).toMatchObject({ exitCode: 137, oomKilled: false });
+  }
+});
+
+test('pauses and goes on, as often as asked', async () => {
+  const run = await world.run(spec(), shell('while :; do echo tick; sleep 0.05; done'));
+  await run.untilOut('tick');
+  await Promise.all([sandboxes.pause(run.containerId), sandboxes.pause(run.containerId)]);
+  expect(await statusOf(run.containerId)).toBe('paused');
+  const frozen = run.out();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(run.out()).toBe(frozen);
+  await sandboxes.unpause(run.containerId);
+  await sandboxes.unpause(run.containerId);
+  await run.untilOut(`${frozen}tick`);
+  await sandboxes.setCpus(run.containerId, 0.5);
+  expect(await statusOf(run.containerId)).toBe('running');
+});
+
+test('removes what runs and what is gone, ten at once', async () => {
+  const run = await world.run(spec(), shell('sleep 60'));
+  const { containerId } = run;
+  await Promise.all(Array.from({ length: 10 }, () => sandboxes.remove(containerId)));
+  await sandboxes.remove(containerId);
+  expect(await sandboxes.inspect(containerId)).toMatchObject({ status: 'missing', exitCode: null });
+  await sandboxes.signal(containerId, 'SIGKILL');
+  await sandboxes.pause(containerId);
+  await sandboxes.setCpus(containerId, 1);
+  await expect(sandboxes.start(containerId)).rejects.toMatchObject({ code: 'container_missing' });
+});
+
+test('removes what is paused', async () => {
+  const { containerId, untilOut } = await world.run(spec(), shell('echo up; sleep 60'));
+  await untilOut('up');
+  await sandboxes.pause(containerId);
+  await sandboxes.remove(containerId);
+  expect(await statusOf(containerId)).toBe('missing');
+});
+
+test('lists what is its own, whatever the state, and nothing of another instance', async () => {
+  const other = createSandboxes(
+    createEngine({ dockerHost: stackEnv.dockerHost, instance: `${engine.instance}x` }),
+  );
+  const mine = spec();
+  const { containerId } = await sandboxes.ensureCreated(mine);
+  expect(await other.list()).toEqual([]);
+  expect(await sandboxes.list()).toContainEqual({
+    containerId,
+    runId: mine.runId,
+    projectId: mine.projectId,
+    hostId: mine.hostId,
+    generation: 1,
+    state: 'created',
+  });
+});
+
+test('tells of an exit', async () => {
+  const hints: ExitHint[] = [];
+  const watch = sandboxes.watchExits((hint) => hints.push(hint));
+  const wanted = spec();
+  const run = await world.run(wanted, shell('sleep 1'));
+  await run.untilExited();
+  const hint = { containerId: run.containerId, runId: wanted.runId };
+  await expect.poll(() => hints).toContainEqual(hint);
+  watch.close();
+});
+
+test('shows nothing of the configuration to those who look at containers', async () => {
+  const secrets = ['canary-in-args', 'canary-in-env', 'canary-in-file'];
+  const run = await world.run(spec(), {
+    args: ['bash', '-c', 'cat ~/.frs/f; echo $TOKEN; sleep 60 # canary-in-args'],
+    env: { TOKEN: 'canary-in-env' },
+    files: [{ name: 'f', content: 'canary-in-file\n' }],
+  });
+  await run.untilOut('canary-in-env');
+  expect(run.out()).toContain('canary-in-file');
+  const container = engine.docker.getContainer(run.containerId);
+  const { ResolvConfPath, ...described } = await container.inspect();
+  const kept = readFileSync(join(ResolvConfPath, '../config.v2.json'), 'utf8');
+  for (const secret of secrets) {
+    expect(JSON.stringify(described)).not.toContain(secret);
+    expect(kept).not.toContain(secret);
+  }
+});

@@ -1,0 +1,236 @@
+// gVisor where the engine has it, and never anything else in the place of what was asked for. Which
+// runtimes an engine lists is made up here; what it refuses, and whether a sandbox on it reaches its
+// socket, a real one says.
+
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { RuntimeSetting } from '../../../../core/sandbox-runtime.ts';
+import { createEngine } from '../../../../systems/docker/engine.ts';
+import { labelNames } from '../../../../systems/docker/labels.ts';
+import { removeLeftTrials } from '../../../../systems/docker/left-trials.ts';
+import { chooseRuntime } from '../../../../systems/docker/runtime.ts';
+import { createSandboxes } from '../../../../systems/docker/sandbox.ts';
+import { tryRuntime } from '../../../../systems/docker/try-runtime.ts';
+import { type FakeEngine, startFakeEngine } from '../../../support/fake-engine.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+import { dockerWorld } from './support/world.ts';
+
+const world = dockerWorld();
+let fake: FakeEngine;
+let listed: string[];
+/** How the engine calls gVisor. */
+let gvisorArgs: string[] | undefined;
+/** The runtimes that containers were created with. */
+let created: unknown[];
+let asked: number;
+
+beforeAll(async () => {
+  fake = await startFakeEngine(({ path, body }) => {
+    if (path.includes('/containers/create')) {
+      const spec = JSON.parse(body) as { HostConfig: { Runtime?: string } };
+      created.push(spec.HostConfig.Runtime);
+      return { Id: `container-${created.length}` };
+    }
+    if (path.includes('/info')) asked += 1;
+    const argsOf = (name: string) => (name === 'runsc' ? { runtimeArgs: gvisorArgs } : {});
+    const entries = listed.map((name) => [name, { path: name, ...argsOf(name) }] as const);
+    const Runtimes = Object.fromEntries(entries);
+    return { Version: '28.1.0', ApiVersion: '1.49', NCPU: 2, Runtimes };
+  });
+});
+beforeEach(() => {
+  gvisorArgs = ['--debug', '--host-uds=open'];
+  created = [];
+  asked = 0;
+});
+afterAll(async () => {
+  fake.close();
+  await world.close();
+});
+
+function engineWith(runtime: RuntimeSetting, dockerHost = fake.dockerHost) {
+  const engine = createEngine({ dockerHost, instance: world.engine.instance, runtime });
+  const sandboxes = createSandboxes(engine);
+  return { engine, sandboxes, create: () => sandboxes.ensureCreated(world.spec()) };
+}
+
+const missing = { code: 'runtime_missing', message: expect.stringContaining('runtime runsc') };
+
+test.each<[RuntimeSetting, string[], string]>([
+  ['auto', ['runc', 'io.containerd.runc.v2'], 'runc'],
+  ['auto', ['runc', 'runsc-kvm', 'nvidia'], 'runc'],
+  ['auto', ['runc', 'runsc'], 'runsc'],
+  ['runc', ['runc', 'runsc'], 'runc'],
+  ['runsc', ['runc', 'runsc'], 'runsc'],
+])(
+  'SANDBOX_RUNTIME=%s, where there are %j, is %s in every sandbox',
+  async (wanted, names, used) => {
+    listed = names;
+    const { engine, create } = engineWith(wanted);
+    await create();
+    await create();
+    expect(created).toEqual([used, used]);
+    expect(await engine.runtime()).toBe(used);
+    expect(asked).toBe(2); // how many processors there are, and this
+  },
+);
+
+test('gVisor that is set and not there starts nothing, until it is there', async () => {
+  listed = ['runc'];
+  const { engine, create } = engineWith('runsc');
+  await expect(create()).rejects.toMatchObject(missing);
+  await expect(engine.findRuntime()).rejects.toThrow('does not have the runtime runsc, only runc');
+  expect(created).toEqual([]);
+  listed = ['runc', 'runsc'];
+  await create();
+  expect(created).toEqual(['runsc']);
+});
+
+test('what was chosen by itself is not given up by itself', async () => {
+  listed = ['runc', 'runsc'];
+  const { engine, create } = engineWith('auto');
+  await create();
+  listed = ['runc'];
+  await expect(engine.findRuntime()).rejects.toMatchObject(missing);
+  await expect(create()).rejects.toMatchObject(missing);
+  listed = ['runc', 'runsc'];
+  expect(await engine.findRuntime()).toBe('runsc');
+  await create();
+  expect(created).toEqual(['runsc', 'runsc']);
+});
+
+const unusable = { code: 'runtime_unusable', message: expect.stringContaining('--host-uds=open') };
+
+test.each([
+  [['--host-uds=open'], 'runsc'],
+  [['-host-uds', 'all', '--debug'], 'runsc'],
+  [['--host-uds=none'], null],
+  [['--host-uds=create'], null],
+  [['--not-host-uds=open'], null],
+  [[], null],
+  [undefined, null],
+])('gVisor that is called with %j is %s, whatever it is asked for by', async (args, used) => {
+  listed = ['runc', 'runsc'];
+  gvisorArgs = args;
+  for (const wanted of ['auto', 'runsc'] as const) {
+    const { create, engine } = engineWith(wanted);
+    if (used === null) await expect(create()).rejects.toMatchObject(unusable);
+    else expect(await engine.findRuntime()).toBe(used);
+  }
+  expect(created).toEqual([]);
+});
+
+test('what auto cannot use does not become runc, and is used once it can be', async () => {
+  listed = ['runc', 'runsc'];
+  gvisorArgs = [];
+  const { engine, create } = engineWith('auto');
+  await expect(engine.findRuntime()).rejects.toMatchObject(unusable);
+  await expect(create()).rejects.toMatchObject(unusable);
+  listed = ['runc'];
+  await expect(create()).rejects.toMatchObject(missing);
+  expect(created).toEqual([]);
+  listed = ['runc', 'runsc'];
+  gvisorArgs = ['--host-uds=open'];
+  await create();
+  expect(created).toEqual(['runsc']);
+});
+
+test('a trial that failed is believed for a minute, one that went well for good', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    let why: string | null = 'the machine was out of memory';
+    const tryOut = vi.fn(async () => why);
+    const runtimes = { runsc: { path: 'runsc' } };
+    const { findRuntime } = chooseRuntime('runsc', { listed: async () => runtimes, tryOut });
+    for (const [waitMs, times] of [
+      [0, 1],
+      [59_000, 1],
+      [2_000, 2],
+    ] as const) {
+      vi.advanceTimersByTime(waitMs);
+      await expect(findRuntime()).rejects.toMatchObject(unusable);
+      expect(tryOut).toHaveBeenCalledTimes(times);
+    }
+    why = null;
+    for (const waitMs of [61_000, 3_600_000]) {
+      vi.advanceTimersByTime(waitMs);
+      expect(await findRuntime()).toBe('runsc');
+    }
+    expect(tryOut).toHaveBeenCalledTimes(3);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test.each([
+  [400, /^a sandbox on it does not start/],
+  [500, null],
+])('that a trial is refused with %i is an answer, or a passing trouble', async (status, said) => {
+  listed = ['runc', 'runsc'];
+  const failing = await startFakeEngine(({ path }) => {
+    if (path.includes('/start')) return { status, message: 'no' };
+    if (path.includes('/containers/create')) return { Id: 'a-trial' };
+    return { Version: '28.1.0', ApiVersion: '1.49', NCPU: 2, State: { Status: 'created' } };
+  });
+  const { engine } = engineWith('runsc', failing.dockerHost);
+  const trial = tryRuntime(engine, { runtime: 'runsc', image: 'an-image' });
+  if (said === null) await expect(trial).rejects.toMatchObject({ code: 'refused', status });
+  else expect(await trial).toMatch(said);
+  failing.close();
+});
+
+test('a real engine: what is asked for, where it has that, and nothing where it has not', async () => {
+  const hasGvisor = 'runsc' in (await world.engine.facts()).runtimes;
+  const strict = engineWith('runsc', stackEnv.dockerHost);
+  if (!hasGvisor) await expect(strict.create()).rejects.toMatchObject(missing);
+  if (!hasGvisor) expect(await strict.sandboxes.list()).toEqual([]);
+  const { engine, create } = engineWith('auto', stackEnv.dockerHost);
+  const { containerId } = await create();
+  const { HostConfig } = await engine.docker.getContainer(containerId).inspect();
+  expect(HostConfig.Runtime).toBe(hasGvisor ? 'runsc' : 'runc');
+});
+
+test('a sandbox is tried on a real engine: it reaches its socket, and nothing of it stays', async () => {
+  const folder = mkdtempSync(join(stackEnv.dataDir, 'try-test-'));
+  const wanted = { image: stackEnv.sandboxImage, data: { dir: folder } };
+  const runtime = stackEnv.sandboxRuntime;
+  const left = mkdtempSync(join(folder, 'try-')); // by one that died long ago
+  utimesSync(left, 0, 0);
+  expect(await tryRuntime(world.engine, { ...wanted, runtime })).toBeNull();
+  await expect.poll(trials).toEqual([]); // a removal may be under way
+  expect(readdirSync(folder)).toEqual([]);
+  const noImage = tryRuntime(world.engine, { ...wanted, runtime, image: 'nobody/has-it:1' });
+  await expect(noImage).rejects.toMatchObject({ code: 'image_missing' });
+  expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+test('what a trial has left that nobody started is removed, and a younger one is not', async () => {
+  const folder = mkdtempSync(join(stackEnv.dataDir, 'left-test-'));
+  for (const name of ['try-left', 'not-a-trial']) mkdirSync(join(folder, name));
+  const { call, docker, instance } = world.engine;
+  const Labels = { [labelNames.trial]: instance };
+  await call('create', () => docker.createContainer({ Image: stackEnv.sandboxImage, Labels }));
+  await removeLeftTrials(world.engine, { dir: folder, olderThanMs: 60_000 });
+  expect(readdirSync(folder)).toHaveLength(2);
+  expect(await trials()).toHaveLength(1);
+  await removeLeftTrials(world.engine, { dir: folder, olderThanMs: -1_000 });
+  expect(readdirSync(folder)).toEqual(['not-a-trial']);
+  await expect.poll(trials).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+async function trials(): Promise<unknown[]> {
+  const { docker, instance } = world.engine;
+  return docker.listContainers({ all: true, filters: { label: [`frs.trial=${instance}`] } });
+}
+
+test('the refusal of a real engine that has lost it has the same name', async () => {
+  const { call, docker } = world.engine;
+  const options = { Image: stackEnv.sandboxImage, HostConfig: { Runtime: 'runsc-lost' } };
+  await expect(call('create', () => docker.createContainer(options))).rejects.toMatchObject({
+    code: 'runtime_missing',
+    message: expect.stringContaining('runsc-lost'),
+  });
+});

@@ -1,0 +1,139 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../../../../core/limits.ts';
+import type { SandboxConfig } from '../../../../../core/sandbox.ts';
+import { sandboxPaths } from '../../../../../core/sandbox.ts';
+import type { ContainerState } from '../../../../../systems/docker/container-state.ts';
+import { createEngine, type Engine } from '../../../../../systems/docker/engine.ts';
+import type { RunFolders } from '../../../../../systems/docker/mounts.ts';
+import { createSandboxes, type Sandboxes } from '../../../../../systems/docker/sandbox.ts';
+import type { SandboxSpec } from '../../../../../systems/docker/sandbox-spec.ts';
+import { type FakeHost, fakeHost } from '../../../../support/fake-host.ts';
+import { stackEnv } from '../../../../support/stack-env.ts';
+
+/** Real containers under an instance label of their own; `close` leaves nothing of them behind. */
+export interface DockerWorld {
+  engine: Engine;
+  sandboxes: Sandboxes;
+  /** A sandbox to be, its folders made as the host makes them. */
+  spec(changes?: Partial<SandboxSpec>): SandboxSpec;
+  /** Starts it with a host of ours behind its socket. */
+  run(spec: SandboxSpec, config?: Partial<SandboxConfig>): Promise<Running>;
+  close(): Promise<void>;
+}
+
+export interface Running {
+  containerId: string;
+  host: FakeHost;
+  out(): string;
+  err(): string;
+  untilOut(text: string): Promise<void>;
+  untilExited(): Promise<ContainerState>;
+}
+
+export function dockerWorld(): DockerWorld {
+  const instance = `t${randomBytes(4).toString('hex')}`;
+  const { dockerHost, sandboxRuntime: runtime } = stackEnv;
+  const engine = createEngine({ dockerHost, instance, runtime });
+  const sandboxes = createSandboxes(engine);
+  mkdirSync(stackEnv.dataDir, { recursive: true });
+  const root = mkdtempSync(join(stackEnv.dataDir, 'd-'));
+  const hosts: FakeHost[] = [];
+
+  function spec(changes: Partial<SandboxSpec> = {}): SandboxSpec {
+    const runId = changes.runId ?? randomUUID();
+    return {
+      runId,
+      projectId: 'project-1',
+      generation: 1,
+      image: stackEnv.sandboxImage,
+      hostId: 'host-1',
+      folders: makeFolders(join(root, runId.slice(0, 12))),
+      memoryBytes: limits.sandboxMemoryBytes,
+      cpus: limits.sandboxCpus,
+      deadline: new Date(Date.now() + 60 * 60 * 1_000),
+      ...changes,
+    };
+  }
+
+  async function run(wanted: SandboxSpec, config: Partial<SandboxConfig> = {}): Promise<Running> {
+    const host = fakeHost({ socket: join(wanted.folders.socket, 'x'), config });
+    await host.up();
+    hosts.push(host);
+    const { containerId } = await sandboxes.ensureCreated(wanted);
+    await sandboxes.start(containerId);
+    const read = (name: string): string => readFileSync(join(wanted.folders.spool, name), 'utf8');
+    return {
+      containerId,
+      host,
+      out: () => read('out'),
+      err: () => read('err'),
+      untilOut: (text) =>
+        until(
+          () => read('out').includes(text),
+          () => `"${text}" in ${read('out')}`,
+        ),
+      untilExited: () => untilExited(sandboxes, containerId),
+    };
+  }
+
+  async function close(): Promise<void> {
+    for (const { containerId } of await sandboxes.list()) await sandboxes.remove(containerId);
+    await Promise.all(hosts.map((host) => host.down()));
+    rmSync(root, { recursive: true, force: true });
+  }
+
+  return { engine, sandboxes, spec, run, close };
+}
+
+function makeFolders(root: string): RunFolders {
+  const { uid, gid } = sandboxPaths;
+  const folders = {
+    workspace: join(root, 'workspace'),
+    spool: join(root, 'spool'),
+    config: join(root, 'config'),
+    socket: join(root, 's'),
+  };
+  for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true });
+  for (const folder of [folders.workspace, folders.config]) chownSync(folder, uid, gid);
+  for (const name of ['out', 'err']) {
+    const file = join(folders.spool, name);
+    writeFileSync(file, '');
+    chmodSync(file, 0o600);
+    chownSync(file, uid, gid);
+  }
+  return folders;
+}
+
+async function untilExited(sandboxes: Sandboxes, containerId: string): Promise<ContainerState> {
+  let state = await sandboxes.inspect(containerId);
+  await until(
+    async () => {
+      state = await sandboxes.inspect(containerId);
+      return state.status === 'exited' || state.status === 'missing';
+    },
+    () => `the end of ${containerId}, which is ${state.status}`,
+  );
+  return state;
+}
+
+async function until(
+  condition: () => boolean | Promise<boolean>,
+  describe: () => string,
+): Promise<void> {
+  const end = performance.now() + 170_000; // the test's own time is mostly shorter
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`waited in vain for ${describe()}`);
+    await sleep(25);
+  }
+}

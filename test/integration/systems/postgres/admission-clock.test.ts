@@ -1,0 +1,62 @@
+// The database's clock stands where each test puts it, in a database of this file's own. Its sessions
+// are set to the time zone that is furthest from UTC, so that a month taken in local time shows.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
+import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
+import { createScene, type Scene } from '../../../support/records.ts';
+import { setDatabaseClock } from './clock.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const name = new URL(database.url).pathname.slice(1);
+  await database.pool.query(`alter database ${name} set timezone to 'Pacific/Kiritimati'`);
+  pool = createPool(database.url, { applicationName: 'test', max: 20 });
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+async function admitAt(scene: Scene, at: string, idempotencyKey: string | null = null) {
+  await setDatabaseClock(pool, at);
+  return createAdmission(pool, testSealer).admitRun(scene.request({ idempotencyKey }));
+}
+
+test('the sessions of this test are not in UTC', async () => {
+  expect((await pool.query('show timezone')).rows).toEqual([{ TimeZone: 'Pacific/Kiritimati' }]);
+});
+
+test('an idempotency key counts for 24 hours to the millisecond', async () => {
+  const scene = await createScene(pool, testSealer);
+  const first = await admitAt(scene, '2027-03-01T10:00:00.000Z', 'k');
+  expect(first).toMatchObject({ outcome: 'admitted' });
+  const last = await admitAt(scene, '2027-03-02T09:59:59.999Z', 'k');
+  expect(last).toEqual({ ...first, outcome: 'replay' });
+  const beyond = await admitAt(scene, '2027-03-02T10:00:00.000Z', 'k');
+  expect(beyond).toMatchObject({
+    outcome: 'admitted',
+    run: { workflowId: `run/${scene.projectId}/k/2027-03-02T10:00:00.000Z` },
+  });
+  const replay = await admitAt(scene, '2027-03-03T09:59:59.999Z', 'k');
+  expect(replay).toEqual({ ...beyond, outcome: 'replay' });
+});
+
+test.each([
+  ['2027-01-31T23:59:59.999Z', '2027-02-01T00:00:00.000Z'],
+  ['2028-02-29T23:59:59.999Z', '2028-03-01T00:00:00.000Z'],
+  ['2027-12-31T23:59:59.999Z', '2028-01-01T00:00:00.000Z'],
+])('the quota is full at %s and empty at %s', async (lastMoment, firstMoment) => {
+  const scene = await createScene(pool, testSealer, { project: { monthlyRunQuota: 2 } });
+  expect(await admitAt(scene, `${lastMoment.slice(0, 7)}-01T00:00:00.000Z`)).toMatchObject({
+    outcome: 'admitted',
+  });
+  expect(await admitAt(scene, lastMoment)).toMatchObject({ outcome: 'admitted' });
+  expect(await admitAt(scene, lastMoment)).toMatchObject({ reason: 'MONTHLY_QUOTA', current: 2 });
+  expect(await admitAt(scene, firstMoment)).toMatchObject({ outcome: 'admitted' });
+  expect(await admitAt(scene, firstMoment)).toMatchObject({ outcome: 'admitted' });
+  expect(await admitAt(scene, firstMoment)).toMatchObject({ reason: 'MONTHLY_QUOTA', current: 2 });
+});

@@ -1,0 +1,113 @@
+// Two pools stand for two API processes. Each race is run at a limit and judged by what is stored.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type Admission,
+  createAdmission,
+} from '../../../../systems/postgres/admission/admission.ts';
+import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
+import { createScene, type Scene } from '../../../support/records.ts';
+
+let database: TestDatabase;
+let pools: Pool[];
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pools = [0, 1].map((n) => createPool(database.url, { applicationName: `api-${n}`, max: 20 }));
+});
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.end()));
+  await database.drop();
+});
+
+function admitAtOnce(scene: Scene, times: number, key: (n: number) => string | null) {
+  const stores = pools.map((pool) => createAdmission(pool, testSealer));
+  return Promise.all(
+    Array.from({ length: times }, (_, n) => {
+      const store = stores[n % stores.length];
+      if (!store) throw new Error('no pool');
+      return store.admitRun(scene.request({ idempotencyKey: key(n), labels: { n: `${n}` } }));
+    }),
+  );
+}
+
+const outcomes = (admissions: Admission[], outcome: Admission['outcome']) =>
+  admissions.filter((admission) => admission.outcome === outcome);
+
+async function count(table: string, projectId: string): Promise<number> {
+  const text = `select count(*) as n from ${table} where project_id = $1`;
+  return (await database.pool.query(text, [projectId])).rows[0].n;
+}
+
+test('of a hundred at once exactly the cap is admitted, and the others hear true numbers', async () => {
+  const scene = await createScene(database.pool, testSealer, {
+    project: { maxConcurrentRuns: 10 },
+  });
+  const admissions = await admitAtOnce(scene, 100, () => null);
+  expect(outcomes(admissions, 'admitted')).toHaveLength(10);
+  const refusal = { outcome: 'refused', reason: 'CONCURRENT_LIMIT', limit: 10, current: 10 };
+  expect(outcomes(admissions, 'refused')).toEqual(Array.from({ length: 90 }, () => refusal));
+  expect(await count('runs', scene.projectId)).toBe(10);
+});
+
+test('while runs come and go the cap holds at every moment', async () => {
+  const scene = await createScene(database.pool, testSealer, { project: { maxConcurrentRuns: 3 } });
+  const active = `select count(*) as n from runs where project_id = $1 and ended_at is null`;
+  const seen: number[] = [];
+  const churn = Promise.all(
+    pools.flatMap((pool) =>
+      Array.from({ length: 8 }, async () => {
+        const runs = createRunStore(pool, testSealer);
+        for (let i = 0; i < 12; i += 1) {
+          const admission = await createAdmission(pool, testSealer).admitRun(scene.request());
+          if (admission.outcome !== 'admitted') continue;
+          const { runId } = admission.run;
+          await runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+        }
+      }),
+    ),
+  );
+  const over = new AbortController();
+  const watch = async () => {
+    while (!over.signal.aborted)
+      seen.push((await database.pool.query(active, [scene.projectId])).rows[0].n);
+  };
+  await Promise.all([churn.finally(() => over.abort()), watch()]);
+  expect(Math.max(...seen)).toBeLessThanOrEqual(3);
+  expect(Math.max(...seen)).toBeGreaterThan(0);
+});
+
+test('of a hundred at once exactly the quota is admitted', async () => {
+  const scene = await createScene(database.pool, testSealer, { project: { monthlyRunQuota: 7 } });
+  const admissions = await admitAtOnce(scene, 100, () => null);
+  expect(outcomes(admissions, 'admitted')).toHaveLength(7);
+  const refusal = { outcome: 'refused', reason: 'MONTHLY_QUOTA', limit: 7, current: 7 };
+  expect(outcomes(admissions, 'refused')).toEqual(Array.from({ length: 93 }, () => refusal));
+});
+
+test('a hundred calls with one key make one run, and all get that one', async () => {
+  const scene = await createScene(database.pool, testSealer, { project: { maxConcurrentRuns: 1 } });
+  const admissions = await admitAtOnce(scene, 100, () => 'one-key');
+  const admitted = outcomes(admissions, 'admitted');
+  expect(admitted).toHaveLength(1);
+  const runs = admissions.map((admission) => 'run' in admission && admission.run);
+  expect(runs).toEqual(Array.from({ length: 100 }, () => runs[0]));
+  expect(await count('runs', scene.projectId)).toBe(1);
+});
+
+test('ten keys ten times each make ten runs', async () => {
+  const scene = await createScene(database.pool, testSealer);
+  const admissions = await admitAtOnce(scene, 100, (n) => `key-${n % 10}`);
+  expect(outcomes(admissions, 'admitted')).toHaveLength(10);
+  expect(outcomes(admissions, 'replay')).toHaveLength(90);
+  expect(await count('runs', scene.projectId)).toBe(10);
+});
+
+test('projects do not wait for one another for long: forty of each of five are all admitted', async () => {
+  const scenes = await Promise.all(
+    Array.from({ length: 5 }, () => createScene(database.pool, testSealer)),
+  );
+  const all = await Promise.all(scenes.map((scene) => admitAtOnce(scene, 40, () => null)));
+  expect(outcomes(all.flat(), 'admitted')).toHaveLength(200);
+});

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { emptyRunConfig } from '../../../../core/run-config.ts';
+import { testSealer } from '../../../support/database.ts';
+import { createScene } from '../../../support/records.ts';
+import { admissionStores } from './admission-stores.ts';
+import { useFreshScene } from './use-scene.ts';
+
+const { database, scene } = useFreshScene();
+const stores = () => admissionStores(database.pool);
+
+const oneServer = { type: 'http', url: 'https://one.example' } as const;
+
+test('an admitted run is what was asked for, running and not started', async () => {
+  const request = scene.request({
+    name: 'Näme',
+    labels: { team: 'a\0b', 'x.y': '' },
+    prompt: 'p'.repeat(1_000_000),
+    callbackUrl: 'https://hooks.example/x',
+    partialMessages: true,
+    timeoutSeconds: 77,
+  });
+  const admission = await stores().admission.admitRun(request);
+  const { runId, flowId, projectId, name, labels, prompt } = request;
+  expect(admission).toMatchObject({
+    outcome: 'admitted',
+    run: {
+      ...{ runId, flowId, projectId, name, labels, prompt },
+      status: 'running',
+      agentStatus: null,
+      triggerType: 'api',
+      partialMessages: true,
+      timeoutSeconds: 77,
+      startedAt: null,
+      endedAt: null,
+      createdBy: { keyName: 'ci', createdBy: 'ana' },
+      webhook: { state: 'waiting', attempts: 0, lastStatus: null },
+      generation: 1,
+      workflowId: `run/${runId}`,
+      workflowStartedAt: null,
+      lastSeq: 0,
+    },
+  });
+  expect(await stores().runs.find(runId)).toEqual('run' in admission && admission.run);
+});
+
+test('the configuration comes with the plan, the names of its servers with the run', async () => {
+  const mcpServers = { zeta: oneServer, alpha: oneServer };
+  const secrets = { env: { TOKEN: 't' }, mcpServers: { beta: oneServer, alpha: oneServer } };
+  const withServers = await createScene(database.pool, testSealer, { flow: { secrets } });
+  const config = { ...emptyRunConfig, mcpServers, env: { A: 'b' } };
+  const merged = await withServers.run({ config });
+  expect(merged.mcpServerNames).toEqual(['alpha', 'beta', 'zeta']);
+  const replaced = await withServers.run({ config: { ...config, mcpMode: 'replace' } });
+  expect(replaced.mcpServerNames).toEqual(['alpha', 'zeta']);
+  const plan = await stores().runs.sandboxPlan(merged.runId);
+  expect(plan).toMatchObject({ run: merged, flow: withServers.flow, secrets, config });
+});
+
+describe('what a run may do', () => {
+  const limits = { maxTurns: 9, maxBudgetUsd: 1.5 };
+
+  test('is what the flow says where the request says nothing, and stays that', async () => {
+    const bounded = await createScene(database.pool, testSealer, { flow: { model: 'm', limits } });
+    const plain = await bounded.run();
+    expect(plain).toMatchObject({ model: 'm', ...limits, retryOf: null });
+    await stores().flows.update(bounded.flow.flowId, {
+      model: 'n',
+      limits: { ...limits, maxTurns: 1 },
+    });
+    expect(await stores().runs.find(plain.runId)).toEqual(plain);
+    const asked = { model: 'o', maxTurns: 2, maxBudgetUsd: 0.01, retryOf: plain.runId };
+    const outputSchema = '{"type":"object","title":"\\u0000"}';
+    const own = await bounded.run({ ...asked, outputSchema });
+    expect(own).toMatchObject(asked);
+    expect(await stores().runs.sandboxPlan(own.runId)).toMatchObject({ outputSchema });
+  });
+
+  test('the parts of its configuration are known by name when they are gone, its context is kept', async () => {
+    const given = { ...emptyRunConfig, env: { A: 'b' }, context: { 'user-id': 'canary-7' } };
+    const { runId, ...run } = await scene.run({ config: given });
+    expect(run).toMatchObject({ configFields: ['env', 'context'] });
+    await stores().end(runId);
+    expect(await stores().configs.read(runId)).toBeNull();
+    expect(await stores().configs.context(runId)).toEqual({ 'user-id': 'canary-7' });
+    const { rows } = await database.pool.query('select * from runs where id = $1', [runId]);
+    expect(JSON.stringify(rows)).not.toContain('canary');
+    const plain = await scene.run();
+    expect(plain).toMatchObject({ configFields: [] });
+    expect(await stores().configs.context(plain.runId)).toEqual({});
+  });
+});
+
+test('a flow or a project that is not there, or not together, is an error and leaves nothing', async () => {
+  const other = await createScene(database.pool, testSealer);
+  for (const wrong of [
+    scene.request({ projectId: 'nowhere' }),
+    scene.request({ flowId: randomUUID() }),
+    scene.request({ flowId: other.flow.flowId }),
+  ]) {
+    await expect(stores().admission.admitRun(wrong)).rejects.toThrow(/^no (flow|project)/);
+  }
+  expect(await stores().writtenFor(scene.projectId)).toMatchObject({ runs: 0, month: 0 });
+});

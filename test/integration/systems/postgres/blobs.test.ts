@@ -1,0 +1,157 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { limits } from '../../../../core/limits.ts';
+import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
+import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+
+let database: TestDatabase;
+let second: Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  second = createPool(database.url, { applicationName: 'test-second', max: 20 });
+});
+afterAll(async () => {
+  await second.end();
+  await database.drop();
+});
+
+const blobs = (pool = database.pool) => createBlobStore(pool);
+const idOf = (content: Buffer) => ({
+  sha256: createHash('sha256').update(content).digest('hex'),
+  size: content.length,
+});
+
+async function* inPieces(content: Buffer, bytes: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < content.length; at += bytes) yield content.subarray(at, at + bytes);
+}
+
+async function readAll(sha256: string, range?: { start?: number; end?: number }): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of blobs().read(sha256, range)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+async function rowsOf(sha256: string): Promise<{ blobs: number; bytes: number }> {
+  const { rows } = await database.pool.query(
+    `select (select count(*) from blobs where sha256 = $1) as blobs,
+            (select coalesce(sum(length(data)), 0)::int from blob_chunks where sha256 = $1) as bytes`,
+    [Buffer.from(sha256, 'hex')],
+  );
+  return rows[0];
+}
+
+const chunk = limits.blobChunkBytes;
+const sizes = [0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 7];
+
+test.each(sizes)(
+  'gives back the %i bytes it was given, in whatever pieces they came',
+  async (size) => {
+    const content = randomBytes(size);
+    const id = idOf(content);
+    await blobs().put(inPieces(content, 70_001), id);
+    expect((await readAll(id.sha256)).equals(content)).toBe(true);
+    expect(await rowsOf(id.sha256)).toEqual({ blobs: 1, bytes: size });
+  },
+);
+
+describe('a range', () => {
+  const content = randomBytes(2 * chunk + 500);
+  const { sha256 } = idOf(content);
+  beforeAll(() => blobs().put(inPieces(content, chunk), idOf(content)));
+
+  test.each([
+    [0, 1],
+    [chunk - 1, chunk + 1],
+    [chunk, 2 * chunk],
+    [5, 2 * chunk + 499],
+    [2 * chunk + 499, 2 * chunk + 500],
+    [2 * chunk, 9 * chunk],
+    [7, 7],
+    [9 * chunk, 10 * chunk],
+  ])('from %i to before %i is just that', async (start, end) => {
+    expect((await readAll(sha256, { start, end })).equals(content.subarray(start, end))).toBe(true);
+  });
+
+  test('without an end goes to the end', async () => {
+    expect((await readAll(sha256, { start: 10 })).equals(content.subarray(10))).toBe(true);
+  });
+});
+
+test('putting the same twice keeps one', async () => {
+  const content = randomBytes(chunk + 5);
+  const id = idOf(content);
+  await blobs().put(inPieces(content, chunk), id);
+  await blobs().put(inPieces(content, chunk), id);
+  expect(await rowsOf(id.sha256)).toEqual({ blobs: 1, bytes: id.size });
+});
+
+test.each([100, 2 * chunk + 9])(
+  'twenty who put the same %i bytes at once keep one',
+  async (size) => {
+    const content = randomBytes(size);
+    const id = idOf(content);
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        blobs(n % 2 ? second : database.pool).put(inPieces(content, 300_000), id),
+      ),
+    );
+    expect(await rowsOf(id.sha256)).toEqual({ blobs: 1, bytes: size });
+    expect((await readAll(id.sha256)).equals(content)).toBe(true);
+  },
+);
+
+describe.each([1_000, 2 * chunk])('content of %i bytes that is not what it is called', (size) => {
+  const content = randomBytes(size);
+  const id = idOf(content);
+  const changed = Buffer.from(content);
+  changed[size - 1] = (changed[size - 1] ?? 0) ^ 1;
+
+  test.each([
+    ['other bytes', changed, 'other content'],
+    ['too few', content.subarray(0, size - 1), 'ended after'],
+    ['too many', Buffer.concat([content, content]), 'longer than'],
+  ])('is refused and stores nothing: %s', async (_name, wrong, reason) => {
+    await expect(blobs().put(inPieces(wrong, 4_096), id)).rejects.toThrow(reason);
+    expect(await rowsOf(id.sha256)).toEqual({ blobs: 0, bytes: 0 });
+    await expect(readAll(id.sha256)).rejects.toThrow('no blob');
+  });
+
+  test('does not stand in the way of the right one', async () => {
+    const wrong = blobs().put(inPieces(changed, 4_096), id);
+    const right = blobs(second).put(inPieces(content, 4_096), id);
+    await Promise.allSettled([wrong]); // it finds the right one there, or is refused
+    await right;
+    expect((await readAll(id.sha256)).equals(content)).toBe(true);
+  });
+});
+
+test('a source that fails half way stores nothing', async () => {
+  const content = randomBytes(2 * chunk);
+  async function* failing() {
+    yield content.subarray(0, chunk + 10);
+    throw new Error('disk gone');
+  }
+  await expect(blobs().put(failing(), idOf(content))).rejects.toThrow('disk gone');
+  expect(await rowsOf(idOf(content).sha256)).toEqual({ blobs: 0, bytes: 0 });
+});
+
+test('reads many small ones at once, and none that is larger than a chunk', async () => {
+  const contents = [randomBytes(0), randomBytes(10), randomBytes(chunk), randomBytes(chunk + 1)];
+  for (const content of contents) await blobs().put(inPieces(content, chunk), idOf(content));
+  const ids = contents.map((content) => idOf(content).sha256);
+  const found = await blobs().readSmall([...ids, idOf(Buffer.from('none')).sha256]);
+  expect(found.size).toBe(3);
+  for (const [sha256, content] of found) expect(idOf(content).sha256).toBe(sha256);
+  expect([...found.keys()].sort()).toEqual(ids.slice(0, 3).sort());
+});
+
+test('says which of many are here', async () => {
+  const [here, there] = [randomBytes(10), randomBytes(10)].map(idOf);
+  if (!here || !there) throw new Error('no ids');
+  await blobs().put(inPieces(randomBytes(0), 1), idOf(Buffer.alloc(0)));
+  expect(await blobs().has([here.sha256, there.sha256, idOf(Buffer.alloc(0)).sha256])).toEqual(
+    new Set([idOf(Buffer.alloc(0)).sha256]),
+  );
+  expect(await blobs().has([])).toEqual(new Set());
+});

@@ -1,0 +1,98 @@
+// Who claims a turn is told whether files may be waiting for it, so that nobody asks where there are none.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
+import { createFlowFileStore } from '../../../../systems/postgres/files/flow-file-store.ts';
+import type { FilesToGive } from '../../../../systems/postgres/files/input-files.ts';
+import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
+import {
+  createTurnStore,
+  type HeldSession,
+} from '../../../../systems/postgres/sessions/turn-store.ts';
+import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
+import { useScene } from './use-scene.ts';
+
+const content = Buffer.from('hello');
+const sha256 = createHash('sha256').update(content).digest('hex');
+const file = { path: 'a', sha256, size: content.length, mode: 0o644 };
+const given: FilesToGive = { files: [{ ...file, scope: 'run' }], judgedBy: { sha256: null } };
+
+const { database, scene } = useScene();
+const turns = () => createTurnStore(database.pool);
+const messages = () => createMessageStore(database.pool);
+let held: HeldSession;
+let messageId: string;
+beforeAll(() =>
+  createBlobStore(database.pool).put(Readable.from([content]), { sha256, size: content.length }),
+);
+/** A session whose agent is done with its first message. */
+beforeEach(async () => {
+  const { runId } = await scene.session();
+  messageId = await storeMessage(database.pool, runId);
+  held = await giveMessage(database.pool, runId);
+});
+
+const endFirst = () => turns().refuse(held, { messageId, reason: 'enough' });
+
+async function filesMayWait(): Promise<boolean> {
+  const claimed = await turns().claim(held);
+  if (claimed.outcome !== 'turn') throw new Error(`not given: ${claimed.outcome}`);
+  return claimed.filesMayWait;
+}
+
+const next = () => {
+  return { runId: held.runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' };
+};
+const give = () =>
+  createFlowFileStore(database.pool).give(
+    { runId: held.runId, flowId: scene.flow.flowId, arePending: true },
+    given,
+  );
+
+test('a turn for which nothing was given', async () => {
+  await endFirst();
+  await messages().store(next());
+  expect(await filesMayWait()).toBe(false);
+});
+
+test('files that came with its message, and nobody else’s', async () => {
+  await endFirst();
+  await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, given });
+  await messages().store(next());
+  expect(await filesMayWait()).toBe(true);
+});
+
+test('files that came with a message behind it wait for that one', async () => {
+  await endFirst();
+  await messages().store(next());
+  await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, given });
+  expect(await filesMayWait()).toBe(false);
+});
+
+test('files that wait for the session, until the sandbox has them', async () => {
+  await endFirst();
+  await give();
+  await messages().store(next());
+  expect(await filesMayWait()).toBe(true);
+  expect(await filesMayWait()).toBe(true);
+  await turns().settleFiles(held, [file]);
+  expect(await filesMayWait()).toBe(false);
+});
+
+test('a message that is stored while the turn is being claimed: its files are asked for', async () => {
+  await endFirst();
+  const holding = await database.pool.connect();
+  try {
+    await holding.query('begin');
+    await holding.query('select from cursors where run_id = $1 for update', [held.runId]);
+    const claimed = filesMayWait();
+    await untilWaiting(database.pool);
+    await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, given });
+    await holding.query('commit');
+    expect(await claimed).toBe(true);
+  } finally {
+    holding.release();
+  }
+});

@@ -1,0 +1,150 @@
+// Where every host is full, whose place one that waits is given: that of the session which has been
+// idle for longest, where it could go.
+
+import { beforeEach, expect, test } from 'vitest';
+import { blankMemory } from '../../../../core/agent-memory.ts';
+import type { Run } from '../../../../core/run.ts';
+import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
+import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
+import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
+import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
+import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
+import { testSealer } from '../../../support/database.ts';
+import { storeMessage } from './session-turns.ts';
+import { useFreshScene } from './use-scene.ts';
+
+const { database, scene } = useFreshScene();
+const hosts = () => createHostStore(database.pool);
+const placeFor = async ({ runId }: Run) =>
+  (await createAdmission(database.pool, testSealer).idleInTheWay(runId))?.runId ?? null;
+/** Whose place in its project another run of it is given. */
+const placeInProject = async () =>
+  (await createMessageStore(database.pool).longestIdle(scene.projectId))?.runId ?? null;
+
+beforeEach(async () => {
+  await database.pool.query('truncate runs, hosts cascade');
+  for (const hostId of ['h-1', 'h-2']) await hosts().renew({ hostId, name: hostId, capacity: 1 });
+});
+
+async function workingSession(): Promise<Run> {
+  const run = await scene.session();
+  await storeMessage(database.pool, run.runId);
+  await createTurnStore(database.pool).claimPlace(run.runId, 0);
+  return run;
+}
+
+/** One that has had nothing to do for so many seconds, on a host. */
+async function idleSession(seconds: number): Promise<Run & { onHost: string }> {
+  const run = await workingSession();
+  const { pool } = database;
+  await pool.query('update session_messages set ended_at = db_clock() where run_id = $1', [
+    run.runId,
+  ]);
+  const { rows } = await pool.query<{ host_id: string }>(
+    `update sessions s set idle_since = db_clock() - $2 * interval '1 s' from runs r
+     where s.run_id = $1 and r.id = s.run_id returning r.host_id`,
+    [run.runId, seconds],
+  );
+  return { ...run, onHost: rows[0]?.host_id ?? '' };
+}
+
+test('each that waits is given another, the longest idle first, and the next one none', async () => {
+  const [shorter, longer] = [await idleSession(10), await idleSession(20)];
+  const [first, second, third] = [await scene.run(), await scene.run(), await workingSession()];
+  for (let times = 0; times < 2; times += 1) {
+    expect(await placeFor(first)).toBe(longer.runId);
+    expect(await placeFor(second)).toBe(shorter.runId);
+    expect(await placeFor(third)).toBeNull();
+  }
+});
+
+test('one that is at work, or has a message, keeps its place', async () => {
+  await workingSession();
+  const idle = await idleSession(10);
+  const waiting = await scene.run();
+  expect(await placeFor(waiting)).toBe(idle.runId);
+  await storeMessage(database.pool, idle.runId);
+  expect(await placeFor(waiting)).toBeNull();
+});
+
+test('one that waits for an answer keeps its place, whatever has made it ask', async () => {
+  await workingSession();
+  const idle = await idleSession(10);
+  const waiting = await scene.run();
+  const { pool } = database;
+  await pool.query(
+    `insert into interactions (run_id, id, tool_name, input) values ($1, 'asked', 'AskUserQuestion', '{}')`,
+    [idle.runId],
+  );
+  expect(await placeFor(waiting)).toBeNull();
+  expect(await placeInProject()).toBeNull();
+  await pool.query(`update interactions set outcome = 'answered' where run_id = $1`, [idle.runId]);
+  expect(await placeFor(waiting)).toBe(idle.runId);
+});
+
+test.each([
+  { ...blankMemory, backgroundTasks: 1 },
+  { ...blankMemory, isInTurn: true },
+])('one whose agent goes on by itself comes last: %o', async (memory) => {
+  const [longer, shorter] = [await idleSession(20), await idleSession(10)];
+  const text = 'update cursors set memory = $2 where run_id = $1';
+  await database.pool.query(text, [longer.runId, JSON.stringify(memory)]);
+  await database.pool.query(text, [shorter.runId, JSON.stringify(blankMemory)]);
+  const [first, second] = [await scene.run(), await scene.run()];
+  expect(await placeFor(first)).toBe(shorter.runId);
+  expect(await placeFor(second)).toBe(longer.runId);
+  expect(await placeInProject()).toBe(shorter.runId);
+});
+
+test('where a place has been given back meanwhile nobody makes way', async () => {
+  const [one, other] = [await idleSession(20), await idleSession(10)];
+  const waiting = await scene.run();
+  expect(await placeFor(waiting)).toBe(one.runId);
+  await hosts().renew({ hostId: other.onHost, name: other.onHost, capacity: 2 });
+  expect(await placeFor(waiting)).toBeNull();
+});
+
+test('one that waits for no place takes none', async () => {
+  const placed = await scene.run();
+  expect(placed.hostId).not.toBeNull();
+  await idleSession(10);
+  expect(await placeFor(placed)).toBeNull();
+});
+
+test('a run that is bound to a host gets a place there, and no other', async () => {
+  const [one, other] = [await idleSession(20), await idleSession(10)];
+  expect(one.onHost).not.toBe(other.onHost);
+  await createFlowStore(database.pool, testSealer).update(scene.flow.flowId, {
+    runner: other.onHost,
+  });
+  try {
+    expect(await placeFor(await scene.run())).toBe(other.runId);
+  } finally {
+    await createFlowStore(database.pool, testSealer).update(scene.flow.flowId, { runner: null });
+  }
+});
+
+test('whoever is bound to a host where nobody is idle is in nobody else’s way', async () => {
+  await workingSession();
+  const idle = await idleSession(10);
+  const flow = await createFlowStore(database.pool, testSealer).create({
+    projectId: scene.projectId,
+    name: 'Bound',
+    runner: idle.onHost === 'h-1' ? 'h-2' : 'h-1',
+  });
+  const bound = await scene.run({ flowId: flow.flowId });
+  expect(await placeFor(await scene.run())).toBe(idle.runId);
+  expect(await placeFor(bound)).toBeNull();
+});
+
+test('a place on a host that drains, or is not seen, is of no use to anybody', async () => {
+  const [one, other] = [await idleSession(20), await idleSession(10)];
+  const waiting = await scene.run();
+  await hosts().setDraining(one.onHost, true);
+  expect(await placeFor(waiting)).toBe(other.runId);
+  await database.pool.query(
+    `update hosts set last_seen = last_seen - interval '1 min' where id = $1`,
+    [other.onHost],
+  );
+  expect(await placeFor(waiting)).toBeNull();
+});

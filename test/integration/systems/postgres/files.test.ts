@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import type { FileEntry } from '../../../../core/file-entry.ts';
+import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
+import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
+import { useScene } from './use-scene.ts';
+
+const content = Buffer.from('hello');
+const sha256 = createHash('sha256').update(content).digest('hex');
+
+const { database, scene } = useScene();
+let runId: string;
+beforeAll(async () => {
+  async function* chunks() {
+    yield content;
+  }
+  await createBlobStore(database.pool).put(chunks(), { sha256, size: content.length });
+});
+beforeEach(async () => {
+  ({ runId } = await scene.run());
+});
+
+const of = (generation = 1) => ({ runId, generation });
+const files = () => createFileStore(database.pool);
+const modifiedAt = new Date('2027-01-02T03:04:05.678Z');
+const entry = (path: string, given: Partial<FileEntry> = {}): FileEntry => ({
+  ...{ path, size: content.length, sha256, mode: 0o644, scope: 'run', modifiedAt },
+  ...given,
+});
+
+test('a snapshot is given back as it was, in the order of its bytes', async () => {
+  const entries = ['B', 'a', 'a/b', 'a.b', 'ü', 'it\'s {odd}, "quoted"\\', 'a\nb'].map((path) =>
+    entry(path),
+  );
+  await files().replaceSnapshot(of(), entries);
+  const stored = await files().list(runId, { limit: 100 });
+  const inOrder = [...entries].sort((x, y) =>
+    Buffer.compare(Buffer.from(x.path), Buffer.from(y.path)),
+  );
+  expect(stored).toEqual(inOrder);
+});
+
+test('a later snapshot replaces the whole of the earlier one', async () => {
+  await files().replaceSnapshot(of(), [entry('a'), entry('b')]);
+  await files().replaceSnapshot(of(), [entry('b', { mode: 0o755 }), entry('c', { scope: 'flow' })]);
+  expect((await files().list(runId, { limit: 9 })).map((file) => file.path)).toEqual(['b', 'c']);
+  expect(await files().find(runId, 'a')).toBeNull();
+  expect(await files().find(runId, 'b')).toEqual(entry('b', { mode: 0o755 }));
+  await files().replaceSnapshot(of(), []);
+  expect(await files().list(runId, { limit: 9 })).toEqual([]);
+});
+
+test('a list is narrowed by scope and beginning, and goes on page by page', async () => {
+  const paths = ['a/1', 'a/2', 'a_3', 'b', 'a%4'];
+  const scope = (path: string) => (path === 'a/2' ? 'flow' : 'run');
+  await files().replaceSnapshot(
+    of(),
+    paths.map((path) => entry(path, { scope: scope(path) })),
+  );
+  const list = async (query: Parameters<ReturnType<typeof files>['list']>[1]) =>
+    (await files().list(runId, query)).map((file) => file.path);
+  expect(await list({ prefix: 'a/', limit: 9 })).toEqual(['a/1', 'a/2']);
+  expect(await list({ prefix: 'a%', limit: 9 })).toEqual(['a%4']);
+  expect(await list({ prefix: 'a_', limit: 9 })).toEqual(['a_3']);
+  expect(await list({ scope: 'flow', limit: 9 })).toEqual(['a/2']);
+  expect(await list({ limit: 2 })).toEqual(['a%4', 'a/1']);
+  expect(await list({ limit: 9, after: 'a/1' })).toEqual(['a/2', 'a_3', 'b']);
+});
+
+test('a file whose content was never stored is refused, and the earlier snapshot stays', async () => {
+  await files().replaceSnapshot(of(), [entry('a')]);
+  const missing = entry('b', { sha256: '00'.repeat(32) });
+  await expect(files().replaceSnapshot(of(), [missing])).rejects.toThrow('foreign key');
+  expect((await files().list(runId, { limit: 9 })).map((file) => file.path)).toEqual(['a']);
+});
+
+test('of twenty snapshots at once one is kept whole', async () => {
+  const snapshots = Array.from({ length: 20 }, (_, n) => [
+    entry(`${n}/a`),
+    entry(`${n}/b`),
+    entry('c'),
+  ]);
+  await Promise.all(snapshots.map((entries) => files().replaceSnapshot(of(), entries)));
+  expect(snapshots).toContainEqual(await files().list(runId, { limit: 99 }));
+});
+
+test('twenty thousand files are one snapshot', async () => {
+  const entries = Array.from({ length: 20_000 }, (_, n) => entry(`dir/${n}`));
+  await files().replaceSnapshot(of(), entries);
+  await files().replaceSnapshot(of(), entries);
+  expect(await files().list(runId, { limit: 50_000 })).toHaveLength(20_000);
+});

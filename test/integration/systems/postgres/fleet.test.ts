@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { createFleetStore } from '../../../../systems/postgres/hosts/fleet-store.ts';
+import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { testSealer } from '../../../support/database.ts';
+import { useScene } from './use-scene.ts';
+
+const { database, scene } = useScene();
+
+const count = () => createFleetStore(database.pool, 10_000).count();
+
+test('an empty service counts as one in which nothing waits', async () => {
+  await database.pool.query('truncate hosts cascade');
+  expect(await count()).toEqual({
+    runs: { waiting: 0, starting: 0, running: 0, awake: 0, asleep: 0 },
+    oldestRunSeconds: 0,
+    messages: 0,
+    oldestMessageSeconds: 0,
+    webhooks: 0,
+    oldestWebhookSeconds: 0,
+    hosts: { live: 0, draining: 0, silent: 0 },
+    places: { free: 0, taken: 0 },
+    projectsAtCap: 0,
+  });
+});
+
+test('runs, places, webhooks and caps are counted as they are', async () => {
+  const { pool } = database;
+  const runs = createRunStore(pool, testSealer);
+  const hosts = createHostStore(pool);
+  const waiting = await scene.run({});
+  await hosts.renew({ hostId: 'h-1', name: 'one', capacity: 5 });
+  await hosts.renew({ hostId: 'h-2', name: 'two', capacity: 5 });
+  await hosts.renew({ hostId: 'h-3', name: 'three', capacity: 5 });
+  await hosts.setDraining('h-2', true);
+  await pool.query(`update hosts set last_seen = last_seen - interval '1 min' where id = 'h-3'`);
+  const [running, ended] = [await scene.run({}), await scene.run({ callbackUrl })];
+  await scene.run({});
+  await runs.markStarted(running.runId, running.generation, 'idle');
+  await runs.endRun({ runId: ended.runId, cause: 'completed', detail: null, exitCode: 0 });
+  await pool.query(`update runs set created_at = created_at - interval '1 min' where id = $1`, [
+    waiting.runId,
+  ]);
+  await pool.query('update projects set max_concurrent_runs = 3');
+  const numbers = await count();
+  expect(numbers).toMatchObject({
+    runs: { waiting: 1, starting: 1, running: 1, awake: 0, asleep: 0 },
+    webhooks: 1,
+    hosts: { live: 1, draining: 1, silent: 1 },
+    places: { free: 3, taken: 2 },
+    projectsAtCap: 1,
+  });
+  expect(numbers.oldestRunSeconds).toBeGreaterThan(59);
+  expect(numbers.oldestRunSeconds).toBeLessThan(90);
+});
+
+const callbackUrl = 'https://hooks.example.test/run';

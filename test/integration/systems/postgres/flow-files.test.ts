@@ -1,0 +1,115 @@
+// The versions of a flow's files: a run that is being admitted and a change of the files meet.
+
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
+import type { Pool } from '../../../../systems/postgres/client/pool.ts';
+import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
+import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
+import { createFlowFileStore } from '../../../../systems/postgres/files/flow-file-store.ts';
+import type { FilesToGive } from '../../../../systems/postgres/files/input-files.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { testSealer } from '../../../support/database.ts';
+import { createScene } from '../../../support/records.ts';
+import { useDatabase } from '../../../support/use-database.ts';
+
+const database = useDatabase();
+
+/** Files of the flow, their content already stored. */
+async function files(contents: Record<string, string>): Promise<FilesToGive> {
+  const made = Object.entries(contents).map(async ([path, content]) => {
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const size = Buffer.byteLength(content);
+    const blobs = createBlobStore(database.pool);
+    await blobs.put(Readable.from([Buffer.from(content)]), { sha256, size });
+    return { path, sha256, size, mode: 0o644, scope: 'flow' as const };
+  });
+  return { files: await Promise.all(made), judgedBy: { sha256: null } };
+}
+
+async function scene() {
+  const made = await createScene(database.pool, testSealer);
+  const { flowId } = made.flow;
+  const flowFiles = createFlowFileStore(database.pool);
+  /** By a run that has ended, so that nobody needs what is replaced. */
+  async function change(contents: Record<string, string>): Promise<void> {
+    const { runId } = await made.run();
+    const end = { runId, cause: 'completed', detail: null, exitCode: 0 } as const;
+    await createRunStore(database.pool, testSealer).endRun(end);
+    const given = await flowFiles.give({ runId, flowId }, await files(contents));
+    expect(given).toEqual({ outcome: 'given' });
+  }
+  return { ...made, flowId, flowFiles, change };
+}
+
+const seedOf = async (runId: string) =>
+  (await createFileStore(database.pool).listSeed(runId)).map(({ path, size }) => [path, size]);
+
+test('a change waits for the run that is just being made from what it replaces', async () => {
+  const { flow, projectId, request, change } = await scene();
+  await change({ a: '1', b: '1' });
+  const client = await database.pool.connect();
+  let isOpen = true;
+  onTestFinished(() => void (isOpen && client.release(true)));
+  // Asks one connection for everything, as a pool of one would.
+  const admission = createAdmission(client as unknown as Pool, testSealer);
+  await client.query('begin');
+  const admitted = await admission.admitRun({ ...request(), flowId: flow.flowId, projectId });
+  if (admitted.outcome !== 'admitted') throw new Error(admitted.outcome);
+
+  let isDone = false;
+  const run = { runId: admitted.run.runId, flowId: flow.flowId };
+  const later = changeWithoutRun(run.flowId, { a: '22' }).then(() => (isDone = true));
+  await sleep(300);
+  expect(isDone).toBe(false);
+  await client.query('commit');
+  client.release();
+  isOpen = false;
+  await later;
+  expect(await seedOf(run.runId)).toEqual([
+    ['a', 1],
+    ['b', 1],
+  ]);
+});
+
+/** What an injection into another run of the flow does, without its own row in between. */
+async function changeWithoutRun(flowId: string, contents: Record<string, string>): Promise<void> {
+  const { rows } = await database.pool.query<{ id: string }>(
+    'select id from runs where flow_id = $1 and ended_at is not null limit 1',
+    [flowId],
+  );
+  const flowFiles = createFlowFileStore(database.pool);
+  const given = await flowFiles.give({ runId: rows[0]?.id ?? '', flowId }, await files(contents));
+  expect(given).toEqual({ outcome: 'given' });
+}
+
+test('what nobody is made from any more is gone with the next change', async () => {
+  const { flowId, change } = await scene();
+  const count = async () => {
+    const text =
+      'select path, since, until from flow_files where flow_id = $1 order by path, since';
+    return (await database.pool.query(text, [flowId])).rows;
+  };
+  await change({ a: '1' });
+  await change({ a: '2', b: '2' });
+  await change({ a: '3' });
+  expect(await count()).toEqual([
+    { path: 'a', since: 3, until: null },
+    { path: 'b', since: 2, until: null },
+  ]);
+  await change({ a: '3', b: '2' });
+  expect((await count()).map(({ since }) => since)).toEqual([3, 2]);
+});
+
+test('scopes that an older .flowignore decided are to be decided again', async () => {
+  const { flowId, flowFiles, change, run } = await scene();
+  await change({ '.flowignore': '*.log' });
+  const { runId } = await run();
+  const given = await files({ 'x.log': 'x' });
+  expect(await flowFiles.give({ runId, flowId }, given)).toEqual({ outcome: 'stale' });
+  const rules = await flowFiles.find(flowId, '.flowignore');
+  const again = { ...given, judgedBy: { sha256: rules?.sha256 ?? '' } };
+  expect(await flowFiles.give({ runId, flowId }, again)).toEqual({ outcome: 'given' });
+});

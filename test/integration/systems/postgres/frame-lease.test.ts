@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { blankMemory } from '../../../../core/agent-memory.ts';
+import { chat, useFrameLog } from './use-frame-log.ts';
+
+const { database, run, frames, runs, lease, batch } = useFrameLog();
+
+describe('the lease', () => {
+  const expire = () =>
+    database.pool.query('update cursors set lease_expires_at = db_clock() where run_id = $1', [
+      run.runId,
+    ]);
+
+  test('is one owner’s until it expires, and begins where the log has got to', async () => {
+    const first = await frames().takeLease(run.runId, 'one', 60_000);
+    const start = { generation: 1, byteOffset: 0, lastSeq: 0, memory: blankMemory };
+    expect(first).toEqual({ token: 1, ...start });
+    expect(await frames().takeLease(run.runId, 'two', 60_000)).toBeNull();
+    expect(await frames().takeLease(run.runId, 'one', 60_000)).toBeNull();
+    expect(await frames().stealLease(run.runId, 'two', 60_000)).toBeNull();
+    const memory = { ...blankMemory, isInTurn: true };
+    await frames().append(batch(1, { toOffset: 42, frames: [chat(1)], memory }));
+    await expire();
+    expect(await frames().takeLease(run.runId, 'two', 60_000)).toEqual({
+      token: 2,
+      generation: 1,
+      byteOffset: 42,
+      lastSeq: 1,
+      memory,
+    });
+  });
+
+  test('is taken back at once by an owner that was started again', async () => {
+    await frames().takeLease(run.runId, 'one', 60_000);
+    expect(await frames().stealLease(run.runId, 'one', 60_000)).toMatchObject({ token: 2 });
+    expect(await frames().append(batch(1, { frames: [chat(1)] }))).toEqual({ outcome: 'fenced' });
+  });
+
+  test('that expired is still its holder’s until another takes it', async () => {
+    const { token } = await lease();
+    await expire();
+    expect(await frames().append(batch(token, { frames: [chat(1)] }))).toMatchObject({
+      lastSeq: 1,
+    });
+    expect(await frames().renewLease(run.runId, token, 60_000)).toBe(true);
+    expect(await frames().takeLease(run.runId, 'two', 60_000)).toBeNull();
+    await expire();
+    await frames().takeLease(run.runId, 'two', 60_000);
+    expect(await frames().renewLease(run.runId, token, 60_000)).toBe(false);
+    const own = { runId: run.runId, frames: [chat(2)], token };
+    expect(await frames().appendOwn(own)).toEqual({ outcome: 'fenced' });
+  });
+
+  test('is not waited for where no answer comes in its time', async () => {
+    const { token } = await lease();
+    const holding = await database.pool.connect();
+    try {
+      await holding.query('begin');
+      await holding.query('select from cursors where run_id = $1 for update', [run.runId]);
+      const renewal = frames().renewLease(run.runId, token, 100);
+      await expect(renewal).rejects.toThrow('Query read timeout');
+    } finally {
+      await holding.query('rollback');
+      holding.release();
+    }
+    expect(await frames().renewLease(run.runId, token, 60_000)).toBe(true);
+  });
+
+  test('of a run that never was is nobody’s', async () => {
+    expect(await frames().takeLease(randomUUID(), 'one', 60_000)).toBeNull();
+    expect(await frames().state(randomUUID())).toBeNull();
+  });
+
+  test('a new generation reads its spool from the beginning, the old one writes no more', async () => {
+    const { token } = await lease();
+    await frames().append(batch(token, { toOffset: 10, frames: [chat(1)] }));
+    expect(await frames().beginGeneration(run.runId, token + 1, 2)).toBe(false);
+    expect(await frames().beginGeneration(run.runId, token, 2)).toBe(true);
+    expect(await frames().beginGeneration(run.runId, token, 2)).toBe(false);
+    const old = batch(token, { fromOffset: 10, toOffset: 20, frames: [chat(2)] });
+    expect(await frames().append(old)).toEqual({ outcome: 'fenced' });
+    const next = batch(token, { generation: 2, frames: [chat(3)] });
+    expect(await frames().append(next)).toMatchObject({ firstSeq: 2 });
+    expect(await runs().find(run.runId)).toMatchObject({ generation: 2 });
+  });
+
+  test('a generation that another has followed does not begin any more', async () => {
+    const { token } = await lease();
+    await database.pool.query('update runs set generation = 3 where id = $1', [run.runId]);
+    expect(await frames().beginGeneration(run.runId, token, 2)).toBe(false);
+    expect(await runs().find(run.runId)).toMatchObject({ generation: 3 });
+    expect(await frames().beginGeneration(run.runId, token, 3)).toBe(true);
+  });
+});

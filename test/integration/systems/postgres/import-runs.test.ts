@@ -1,0 +1,169 @@
+// Runs that the database forgot when it was restored from a backup, and that Temporal knows.
+
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { limits } from '../../../../core/limits.ts';
+import type { Run } from '../../../../core/run.ts';
+import type { LostRun } from '../../../../systems/postgres/maintenance/import-runs.ts';
+import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
+import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
+import { testSealer } from '../../../support/database.ts';
+import { admissionStores } from './admission-stores.ts';
+import { useFreshScene } from './use-scene.ts';
+
+const { database, scene } = useFreshScene();
+const stores = () => admissionStores(database.pool);
+const reconcile = () => createReconcileStore(database.pool);
+beforeEach(() => database.pool.query('delete from restorations'));
+
+const restored = () => database.pool.query('select note_restoration(db_clock())');
+const settle = () => database.pool.query('update restorations set settled_at = db_clock()');
+
+const hourMs = 3_600_000;
+const ago = (ms: number) => new Date(Date.now() - ms);
+
+/** What Temporal says of a run of this flow, as it would of one that was admitted with this key. */
+async function lost(key: string | null, given: Partial<LostRun> = {}): Promise<LostRun> {
+  const { runId = randomUUID(), startedAt = ago(hourMs) } = given;
+  const { rows } = await database.pool.query<{ id: string }>(
+    'select run_workflow_id($1, $2, $3, $4) as id',
+    [scene.projectId, runId, key, startedAt],
+  );
+  return {
+    ...{ runId, flowId: scene.flow.flowId, projectId: scene.projectId, timeoutSeconds: 60 },
+    ...{ triggerType: 'api', workflowId: rows[0]?.id ?? '', startedAt, closedAt: ago(0) },
+    ...given,
+  };
+}
+
+const admit = (idempotencyKey: string | null, more = {}) =>
+  stores().admission.admitRun(scene.request({ idempotencyKey, ...more }));
+
+async function find(runId: string): Promise<Run> {
+  const run = await stores().runs.find(runId);
+  if (run === null) throw new Error('the run is not there');
+  return run;
+}
+
+describe('a run that is lost', () => {
+  test('is there again as one that has ended, once', async () => {
+    const run = await lost(null, { closedAt: ago(hourMs / 2) });
+    expect(await reconcile().adoptLostRuns([run, run])).toEqual([run.runId]);
+    expect(await reconcile().adoptLostRuns([run])).toEqual([]);
+    expect(await find(run.runId)).toMatchObject({
+      ...{ status: 'sleep', endCause: 'lost_in_restore', triggerType: 'api', timeoutSeconds: 60 },
+      ...{ createdAt: run.startedAt, endedAt: run.closedAt, webhook: { state: 'none' } },
+      ...{ workflowId: run.workflowId, startedAt: null, exitCode: null, lastSeq: 0 },
+    });
+    expect(await reconcile().unknownWorkflows([run.workflowId])).toEqual([]);
+  });
+
+  test('has ended now where its workflow was open', async () => {
+    const before = Date.now();
+    const run = await lost(null, { closedAt: null });
+    await reconcile().adoptLostRuns([run]);
+    expect((await find(run.runId)).endedAt?.getTime()).toBeGreaterThanOrEqual(before);
+  });
+
+  test('counts in the month in which it was admitted, a session not', async () => {
+    const runs = [await lost(null), await lost('k'), await lost(null, { triggerType: 'schedule' })];
+    const session = await lost(null, { sessionId: 's', workflowId: `session/${randomUUID()}` });
+    await reconcile().adoptLostRuns([...runs, session]);
+    expect(await stores().writtenFor(scene.projectId)).toMatchObject({ runs: 4, month: 2 });
+  });
+
+  test('stays lost where its flow is lost, too', async () => {
+    const run = await lost('k', { flowId: randomUUID() });
+    expect(await reconcile().adoptLostRuns([run])).toEqual([]);
+    expect(await stores().runs.find(run.runId)).toBeNull();
+  });
+});
+
+describe('its key', () => {
+  test.each([
+    'order-7',
+    'a/b/2026-11-21T10:00:00.123Z',
+    '\\x41\'"',
+    'k'.repeat(100),
+    'k'.repeat(101),
+    'k'.repeat(255),
+    `sha256:${'0'.repeat(64)}`,
+  ])('%s is answered with it', async (key) => {
+    const run = await lost(key);
+    await reconcile().adoptLostRuns([run]);
+    expect(await admit(key)).toEqual({ outcome: 'replay', run: await find(run.runId) });
+    expect(await admit(`${key}.`.slice(-255))).toMatchObject({ outcome: 'admitted' });
+  });
+
+  test('is free again when its window is over', async () => {
+    const run = await lost('k', { startedAt: ago(limits.idempotencyWindowMs + 1_000) });
+    await reconcile().adoptLostRuns([run]);
+    expect(await admit('k')).toMatchObject({ outcome: 'admitted' });
+  });
+
+  test('is that of the last of those that had it, in whatever order they are found', async () => {
+    const [first, last] = [await lost('k', { startedAt: ago(25 * hourMs) }), await lost('k')];
+    await reconcile().adoptLostRuns([last]);
+    await reconcile().adoptLostRuns([first]);
+    expect(await admit('k')).toMatchObject({ outcome: 'replay', run: { runId: last.runId } });
+  });
+});
+
+describe('before a restoration is settled', () => {
+  test('a key that is not known is refused, and uses up nothing', async () => {
+    await admit('known');
+    await restored();
+    const before = await stores().writtenFor(scene.projectId);
+    expect(await admit('k')).toEqual({ outcome: 'refused', reason: 'UPSTREAM_UNAVAILABLE' });
+    expect(await stores().writtenFor(scene.projectId)).toEqual(before);
+    expect(await admit('known')).toMatchObject({ outcome: 'replay' });
+    expect(await admit(null)).toMatchObject({ outcome: 'admitted' });
+    await settle();
+    expect(await admit('k')).toMatchObject({ outcome: 'admitted' });
+  });
+
+  test('no moment of a schedule is admitted', async () => {
+    await restored();
+    const refused = { outcome: 'refused', reason: 'UPSTREAM_UNAVAILABLE' };
+    expect(await admit(null, { triggerType: 'schedule' })).toEqual(refused);
+  });
+
+  test('who repeats a key all the while gets the lost run, and nobody another', async () => {
+    await restored();
+    const run = await lost('k');
+    let isOver = false;
+    const repeats = Array.from({ length: 10 }, async () => {
+      for (;;) {
+        const wasOver = isOver;
+        const answer = await admit('k');
+        if (answer.outcome !== 'refused' || wasOver) return answer;
+      }
+    });
+    await reconcile().adoptLostRuns([run]);
+    await settle();
+    isOver = true;
+    const answers = await Promise.all(repeats);
+    expect(answers).toEqual(
+      answers.map(() => ({
+        outcome: 'replay',
+        run: expect.objectContaining({ runId: run.runId }),
+      })),
+    );
+  });
+
+  test('a session whose id is given is opened where it is known, else it is not', async () => {
+    const sessions = createSessionStore(database.pool, testSealer);
+    const open = (sessionId: string, isIdGiven = true) =>
+      sessions.open({ ...scene.request(), sessionId, isIdGiven, mcpServerNames: [] });
+    const known = await open('known');
+    await restored();
+    expect(await open('known')).toMatchObject({ runId: known === 'unsettled' ? '' : known.runId });
+    expect(await open('lost')).toBe('unsettled');
+    expect(await open(randomUUID(), false)).not.toBe('unsettled');
+    const run = await lost(null, { sessionId: 'lost', workflowId: `session/${randomUUID()}` });
+    await reconcile().adoptLostRuns([run]);
+    await settle();
+    expect(await open('lost')).toMatchObject({ runId: run.runId, endCause: 'lost_in_restore' });
+    expect(await open('another')).toMatchObject({ endedAt: null });
+  });
+});

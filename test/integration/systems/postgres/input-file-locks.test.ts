@@ -1,0 +1,79 @@
+// Whoever changes several of a run's given files at once locks them in one order, so that no two wait
+// for each other: with one of them in another's hands, those before it are taken, those after it free.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
+import { createFlowFileStore } from '../../../../systems/postgres/files/flow-file-store.ts';
+import type { FilesToGive } from '../../../../systems/postgres/files/input-files.ts';
+import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
+import {
+  createTurnStore,
+  type HeldSession,
+} from '../../../../systems/postgres/sessions/turn-store.ts';
+import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
+import { useScene } from './use-scene.ts';
+
+const content = Buffer.from('hello');
+const sha256 = createHash('sha256').update(content).digest('hex');
+const files = ['c', 'a', 'B'].map((path) => ({ path, sha256, size: content.length, mode: 0o644 }));
+const given: FilesToGive = {
+  files: files.map((file) => ({ ...file, scope: 'run' })),
+  judgedBy: { sha256: null },
+};
+
+const { database, scene } = useScene();
+const turns = () => createTurnStore(database.pool);
+let held: HeldSession;
+let give: () => Promise<unknown>;
+beforeAll(() =>
+  createBlobStore(database.pool).put(Readable.from([content]), { sha256, size: content.length }),
+);
+/** A session with a turn, and files that wait for the next one. */
+beforeEach(async () => {
+  const { runId } = await scene.session();
+  await storeMessage(database.pool, runId);
+  held = await giveMessage(database.pool, runId);
+  const { flowId } = scene.flow;
+  give = () => createFlowFileStore(database.pool).give({ runId, flowId, arePending: true }, given);
+  await give();
+});
+
+/** Those that nobody has locked, while `change` waits for `a`. */
+async function freeDuring(change: () => Promise<unknown>): Promise<string[]> {
+  const { pool } = database;
+  const holding = await pool.connect();
+  try {
+    await holding.query('begin');
+    const text = `select path from given_files where run_id = $1`;
+    await holding.query(`${text} and path = 'a' for no key update`, [held.runId]);
+    const changed = change();
+    await untilWaiting(pool);
+    const { rows } = await pool.query<{ path: string }>(`${text} for no key update skip locked`, [
+      held.runId,
+    ]);
+    await holding.query('commit');
+    await changed;
+    return rows.map(({ path }) => path);
+  } finally {
+    holding.release();
+  }
+}
+
+test('files that are given again', async () => {
+  expect(await freeDuring(give)).toEqual(['c']);
+});
+
+test('files that a sandbox has by now', async () => {
+  expect(await freeDuring(() => turns().settleFiles(held, files))).toEqual(['c']);
+  expect(await turns().settleFiles(held, files)).toBe(0);
+});
+
+test('files that come with a message', async () => {
+  const messageId = randomUUID();
+  const message = { runId: held.runId, messageId, clientMessageId: null, text: 'Hello.' };
+  const { flowId } = scene.flow;
+  await createMessageStore(database.pool).storeWithFiles(message, { flowId, given });
+  expect(await freeDuring(() => turns().waitingFiles(held, messageId))).toEqual(['c']);
+});

@@ -1,0 +1,104 @@
+// Whoever has lost the lease of a session's log says nothing of it any more: each statement that a
+// sandbox's host makes is tried by one who had it before, and by the one who has it now.
+
+import { createHash } from 'node:crypto';
+import { beforeEach, expect, test } from 'vitest';
+import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
+import {
+  createTurnStore,
+  type HeldSession,
+} from '../../../../systems/postgres/sessions/turn-store.ts';
+import { giveMessage, storeMessage } from './session-turns.ts';
+import { useScene } from './use-scene.ts';
+
+const { database, scene } = useScene();
+const turns = () => createTurnStore(database.pool);
+const sha256 = createHash('sha256').digest('hex');
+const given = { path: 'given.txt', sha256, size: 0, mode: 0o644 };
+
+let messageId: string;
+let before: HeldSession;
+let now: HeldSession;
+/** A message at work, with a file that waits for the next turn; its host has come back meanwhile. */
+beforeEach(async () => {
+  const { runId } = await scene.session();
+  messageId = await storeMessage(database.pool, runId);
+  before = await giveMessage(database.pool, runId);
+  const lease = await createFrameStore(database.pool).stealLease(runId, 'h-1', 60_000);
+  now = { ...before, token: lease?.token ?? 0 };
+  expect(now.token).toBeGreaterThan(before.token);
+  await database.pool.query(
+    `insert into blobs (sha256, size) values (decode($1, 'hex'), 0) on conflict do nothing`,
+    [sha256],
+  );
+  await database.pool.query(
+    `insert into given_files (run_id, path, sha256, size, mode, scope, modified_at, pending)
+     values ($1, $2, decode($3, 'hex'), 0, $4, 'run', db_clock(), true)`,
+    [runId, given.path, sha256, given.mode],
+  );
+});
+
+const rowsOf = async (text: string): Promise<unknown[]> =>
+  (await database.pool.query(text, [now.runId])).rows;
+const filesLeft = () => rowsOf('select path, pending from given_files where run_id = $1');
+const told = async () =>
+  (await rowsOf('select event from frames where run_id = $1 order by seq')).map(
+    (row) => (row as { event: string }).event,
+  );
+
+test('its first word of a new sandbox is told once, by whoever has the lease', async () => {
+  expect(await turns().markStarted(before)).toBeNull();
+  expect(await told()).not.toContain('session_ready');
+  expect(await turns().markStarted(now)).toHaveLength(2);
+  expect(await turns().markStarted(now)).toBeNull();
+  expect((await told()).filter((event) => event === 'session_ready')).toHaveLength(1);
+});
+
+test('files that came with a message are laid ready for who has the lease', async () => {
+  await database.pool.query(
+    `insert into message_files (message_id, path, sha256, size, mode, scope)
+     values ($1, 'brought.txt', decode($2, 'hex'), 0, 420, 'run')`,
+    [messageId, sha256],
+  );
+  const paths = async (held: HeldSession) =>
+    (await turns().waitingFiles(held, messageId)).map(({ path }) => path);
+  expect(await paths(before)).not.toContain('brought.txt');
+  expect(await filesLeft()).toEqual([{ path: given.path, pending: true }]);
+  expect(await paths(now)).toEqual(['brought.txt', given.path]);
+});
+
+test('a file is in its place, or can never be, where the lease is', async () => {
+  expect(await turns().settleFiles(before, [given])).toBe(0);
+  expect(await turns().dropFile(before, given)).toBe(0);
+  expect(await filesLeft()).toEqual([{ path: given.path, pending: true }]);
+  expect(await turns().settleFiles(now, [given])).toBe(1);
+  expect(await filesLeft()).toEqual([{ path: given.path, pending: false }]);
+  await database.pool.query('update given_files set pending = true where run_id = $1', [now.runId]);
+  expect(await turns().dropFile(now, given)).toBe(1);
+  expect(await filesLeft()).toEqual([]);
+});
+
+test('a turn is refused by whoever has the lease, once', async () => {
+  const refusal = { messageId, reason: 'given.txt cannot be written' };
+  await turns().refuse(before, refusal);
+  expect(await told()).not.toContain('turn_end');
+  await turns().refuse(now, refusal);
+  await turns().refuse(now, refusal);
+  expect((await told()).filter((event) => event === 'turn_end')).toHaveLength(1);
+});
+
+test('the end of a sandbox that another has followed is nothing to its session', async () => {
+  const { runId, generation, token } = now;
+  const frames = createFrameStore(database.pool);
+  expect(await frames.beginGeneration(runId, token, generation + 1)).toBe(true);
+  const state = () =>
+    rowsOf(`
+      select r.status, r.awake, r.host_id, c.lease_owner, m.ended_at, m.attempts
+      from runs r join cursors c on c.run_id = r.id join session_messages m on m.run_id = r.id
+      where r.id = $1`);
+  const inNext = await state();
+  expect(await turns().sandboxGone(runId, generation, 'exited')).toBe(false);
+  expect(await state()).toEqual(inNext);
+  expect(await turns().sandboxGone(runId, generation + 1, 'exited')).toBe(true);
+  expect(await state()).toMatchObject([{ host_id: null, lease_owner: null }]);
+});

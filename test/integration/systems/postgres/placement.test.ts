@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
+import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
+import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
+import { createScene } from '../../../support/records.ts';
+
+let database: TestDatabase;
+let second: Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  second = createPool(database.url, { applicationName: 'test-second', max: 20 });
+});
+beforeEach(() => database.pool.query('delete from hosts'));
+afterAll(async () => {
+  await second.end();
+  await database.drop();
+});
+
+const hosts = () => createHostStore(database.pool);
+const admission = (pool = database.pool) => createAdmission(pool, testSealer);
+const renew = (hostId: string, capacity: number) =>
+  hosts().renew({ hostId, name: hostId, capacity });
+
+/** Hosts of this test alone: runs of other tests take no place on them. */
+const newHostId = (): string => `host-${randomUUID()}`;
+
+async function lastSeenAgo(hostId: string, ms: number): Promise<void> {
+  await database.pool.query(
+    `update hosts set last_seen = db_clock() - $2 * interval '1 ms' where id = $1`,
+    [hostId, ms],
+  );
+}
+
+async function end(runId: string): Promise<void> {
+  const runs = createRunStore(database.pool, testSealer);
+  await runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+}
+
+test('a run goes where most places are free, and nowhere when none is', async () => {
+  const [large, small] = [newHostId(), newHostId()];
+  await renew(large, 2);
+  await renew(small, 1);
+  const scene = await createScene(database.pool, testSealer);
+  const placed = [await scene.run(), await scene.run(), await scene.run(), await scene.run()];
+  const places = placed.map((run) => run.hostId);
+  expect(places[0]).toBe(large);
+  expect(places.slice(0, 3).sort()).toEqual([large, large, small].sort());
+  expect(places[3]).toBeNull();
+});
+
+test('a host of no capacity, one that drains, and one that was not seen for 30 s get nothing', async () => {
+  const scene = await createScene(database.pool, testSealer);
+  const hostId = newHostId();
+  await renew(hostId, 0);
+  expect((await scene.run()).hostId).toBeNull();
+  expect(await renew(hostId, 5)).toEqual({ draining: false });
+  await hosts().setDraining(hostId, true);
+  expect(await renew(hostId, 5)).toEqual({ draining: true });
+  expect((await scene.run()).hostId).toBeNull();
+  await hosts().setDraining(hostId, false);
+  await lastSeenAgo(hostId, 30_000);
+  expect((await scene.run()).hostId).toBeNull();
+  await lastSeenAgo(hostId, 25_000);
+  expect((await scene.run()).hostId).toBe(hostId);
+});
+
+test('a run that was admitted without a place gets one when one is free, and keeps it', async () => {
+  const hostId = newHostId();
+  await renew(hostId, 1);
+  const scene = await createScene(database.pool, testSealer);
+  const first = await scene.run();
+  const waiting = await scene.run();
+  expect(await admission().claimPlace(waiting.runId)).toBeNull();
+  await end(first.runId);
+  expect(await admission().claimPlace(waiting.runId)).toMatchObject({ hostId });
+  await hosts().setDraining(hostId, true);
+  expect(await admission().claimPlace(waiting.runId)).toMatchObject({ hostId });
+  expect(await hosts().list()).toMatchObject([{ hostId, capacity: 1, used: 1, draining: true }]);
+});
+
+test('a run that has ended, and one that never was, gets no place', async () => {
+  const scene = await createScene(database.pool, testSealer);
+  const { runId } = await scene.run();
+  await end(runId);
+  await renew(newHostId(), 1);
+  expect(await admission().claimPlace(runId)).toBeNull();
+  expect(await admission().claimPlace(randomUUID())).toBeNull();
+});
+
+test('a flow with a runner of its own runs there alone, and is refused while that is away', async () => {
+  const [runner, other] = [newHostId(), newHostId()];
+  await renew(other, 5);
+  const scene = await createScene(database.pool, testSealer, { flow: { runner } });
+  const offline = { outcome: 'refused', reason: 'RUNNER_OFFLINE' };
+  expect(await admission().admitRun(scene.request())).toEqual(offline);
+  await renew(runner, 1);
+  await lastSeenAgo(runner, 30_000);
+  expect(await admission().admitRun(scene.request())).toEqual(offline);
+  await renew(runner, 1);
+  expect((await scene.run()).hostId).toBe(runner);
+  const waiting = await scene.run();
+  expect(waiting.hostId).toBeNull();
+  expect(await admission().claimPlace(waiting.runId)).toBeNull();
+});
+
+test('a runner that is away is said before the cap and after an idempotency hit', async () => {
+  const runner = newHostId();
+  await renew(runner, 1);
+  const given = { flow: { runner }, project: { maxConcurrentRuns: 1 } };
+  const scene = await createScene(database.pool, testSealer, given);
+  const first = await scene.run({ idempotencyKey: 'k' });
+  await lastSeenAgo(runner, 60_000);
+  expect(await admission().admitRun(scene.request())).toMatchObject({ reason: 'RUNNER_OFFLINE' });
+  const replay = await admission().admitRun(scene.request({ idempotencyKey: 'k' }));
+  expect(replay).toEqual({ outcome: 'replay', run: first });
+});
+
+test('eighty runs of two projects at once never overfill a host', async () => {
+  const hostIds = [newHostId(), newHostId()];
+  for (const hostId of hostIds) await renew(hostId, 9);
+  const scenes = [
+    await createScene(database.pool, testSealer),
+    await createScene(database.pool, testSealer),
+  ];
+  const admissions = [admission(database.pool), admission(second)];
+  const placed = await Promise.all(
+    Array.from({ length: 80 }, async (_, i) => {
+      const request = scenes[i % 2]?.request();
+      const answer = request && (await admissions[Math.floor(i / 2) % 2]?.admitRun(request));
+      return answer?.outcome === 'admitted' ? answer.run.hostId : undefined;
+    }),
+  );
+  const counts = [...hostIds, null].map((id) => placed.filter((hostId) => hostId === id).length);
+  expect(counts).toEqual([9, 9, 62]);
+});
+
+test('forty waiting runs that ask again at once share out the places that are free', async () => {
+  const scene = await createScene(database.pool, testSealer);
+  const waiting = await Promise.all(Array.from({ length: 40 }, () => scene.run()));
+  const hostId = newHostId();
+  await renew(hostId, 7);
+  const pools = [database.pool, second];
+  const claims = await Promise.all(
+    waiting.flatMap(({ runId }) => pools.map((pool) => admission(pool).claimPlace(runId))),
+  );
+  expect(claims.filter((claim) => claim?.hostId === hostId)).toHaveLength(14);
+  expect(await hosts().list()).toMatchObject([{ hostId, used: 7 }]);
+});

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Run } from '../../../../core/run.ts';
+import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
+import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { createWebhookStore } from '../../../../systems/postgres/runs/webhook-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
+import { createScene, type Scene } from '../../../support/records.ts';
+import { attemptsAge } from './attempts-age.ts';
+
+let database: TestDatabase;
+let scene: Scene;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+// The questions are about all runs there are, so each test begins with none.
+beforeEach(async () => {
+  await database.pool.query('truncate projects, hosts cascade');
+  scene = await createScene(database.pool, testSealer);
+});
+afterAll(() => database.drop());
+
+const reconcile = () => createReconcileStore(database.pool);
+const runs = () => createRunStore(database.pool, testSealer);
+const minuteMs = 60_000;
+const ids = (found: Run[]) => found.map((run) => run.runId);
+
+/** As if all that is stored had been stored a minute earlier. */
+async function aMinutePasses(): Promise<void> {
+  await database.pool.query(
+    `update runs set created_at = created_at - interval '1 min',
+       end_cause_at = end_cause_at - interval '1 min', ended_at = ended_at - interval '1 min'`,
+  );
+  await database.pool.query(`update hosts set last_seen = last_seen - interval '1 min'`);
+}
+
+async function end(runId: string): Promise<void> {
+  await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+}
+
+test('finds runs whose workflow nobody started, once they are old enough', async () => {
+  const [forgotten, started, ended] = [await scene.run(), await scene.run(), await scene.run()];
+  await runs().markWorkflowStarted(started.runId);
+  await end(ended.runId);
+  expect(await reconcile().unstarted(5_000)).toEqual([]);
+  await aMinutePasses();
+  const young = await scene.run();
+  expect(ids(await reconcile().unstarted(5_000))).toEqual([forgotten.runId]);
+  expect(ids(await reconcile().unstarted(-1_000))).toContain(young.runId);
+});
+
+test('finds causes whose end has not come', async () => {
+  const [stopped, ended, live] = [await scene.run(), await scene.run(), await scene.run()];
+  await runs().recordCause({ runId: stopped.runId, cause: 'stopped_by_api', detail: null });
+  await end(ended.runId);
+  expect(await reconcile().causesWithoutEnd(5_000)).toEqual([]);
+  await aMinutePasses();
+  await runs().recordCause({ runId: live.runId, cause: 'timed_out', detail: null });
+  expect(ids(await reconcile().causesWithoutEnd(5_000))).toEqual([stopped.runId]);
+});
+
+test('goes through the live runs page by page, each once', async () => {
+  const all = await Promise.all(Array.from({ length: 5 }, () => scene.run()));
+  await scene.run();
+  for (const { runId } of all) await runs().markWorkflowStarted(runId);
+  const live = all.map((run) => run.runId).sort();
+  await end(live.pop() ?? '');
+  const first = await reconcile().liveRuns(3);
+  const second = await reconcile().liveRuns(3, first.at(-1)?.runId);
+  expect([...ids(first), ...ids(second)]).toEqual(live);
+});
+
+test('finds the live runs of hosts that are lost, and of hosts that nobody knows', async () => {
+  const hosts = createHostStore(database.pool);
+  await hosts.renew({ hostId: 'h', name: 'h', capacity: 2 });
+  const [placed, ended] = [await scene.run(), await scene.run()];
+  const unplaced = await scene.run();
+  expect(unplaced.hostId).toBeNull();
+  await end(ended.runId);
+  await aMinutePasses();
+  expect(ids(await reconcile().runsOnLostHosts(2 * minuteMs))).toEqual([]);
+  expect(ids(await reconcile().runsOnLostHosts(minuteMs))).toEqual([placed.runId]);
+  expect(ids(await runs().liveOnHost('h'))).toEqual([placed.runId]);
+  await database.pool.query('delete from hosts');
+  expect(ids(await reconcile().runsOnLostHosts(2 * minuteMs))).toEqual([placed.runId]);
+});
+
+test('finds webhooks that nobody delivered or dropped', async () => {
+  const callbackUrl = 'https://hooks.example';
+  const webhooks = createWebhookStore(database.pool, testSealer);
+  const all = await Promise.all(Array.from({ length: 3 }, () => scene.run({ callbackUrl })));
+  const [owed, delivered, dropped] = all.map((run) => run.runId);
+  if (!owed || !delivered || !dropped) throw new Error('no runs');
+  for (const runId of [owed, delivered, dropped]) await end(runId);
+  await webhooks.claimAttempt(delivered, 1);
+  await webhooks.recordAttempt(delivered, 1, { status: 200, error: null });
+  await webhooks.drop(dropped);
+  expect(await reconcile().undeliveredWebhooks(5_000)).toEqual([]);
+  await aMinutePasses();
+  expect(ids(await reconcile().undeliveredWebhooks(5_000))).toEqual([owed]);
+});
+
+test('finds a webhook in the middle of its attempts when the next one is due, and not before', async () => {
+  const { runId } = await scene.run({ callbackUrl: 'https://hooks.example' });
+  await end(runId);
+  const webhooks = createWebhookStore(database.pool, testSealer);
+  const owed = async () => ids(await reconcile().undeliveredWebhooks(0));
+  const shortOfItMs = 1_500;
+  for (const [made, delayMs] of [2_000, 10_000, 30_000].entries()) {
+    await webhooks.claimAttempt(runId, made + 1);
+    await attemptsAge(database, delayMs - shortOfItMs);
+    expect(await owed(), 'nobody knows what came of it').toEqual([]);
+    await webhooks.recordAttempt(runId, made + 1, { status: 500, error: null });
+    await attemptsAge(database, delayMs - shortOfItMs);
+    expect(await owed()).toEqual([]);
+    await attemptsAge(database, shortOfItMs);
+    expect(await owed()).toEqual([runId]);
+  }
+  await webhooks.claimAttempt(runId, 4);
+  expect(await owed(), 'to be given up').toEqual([runId]);
+});
+
+test('one at a time holds the lock, and gives it back after a failure too', async () => {
+  let inside = 0;
+  const work = async () => {
+    inside += 1;
+    expect(inside).toBe(1);
+    expect(await reconcile().withGlobalLock(async () => undefined)).toBe(false);
+    inside -= 1;
+  };
+  const held = await Promise.all(
+    Array.from({ length: 10 }, () => reconcile().withGlobalLock(work)),
+  );
+  expect(held.filter(Boolean).length).toBeGreaterThan(0);
+  const failing = reconcile().withGlobalLock(async () => {
+    throw new Error('no');
+  });
+  await expect(failing).rejects.toThrow('no');
+  expect(await reconcile().withGlobalLock(async () => undefined)).toBe(true);
+});

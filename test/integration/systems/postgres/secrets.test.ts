@@ -1,0 +1,89 @@
+// Canaries go in wherever a secret may; then every column of every table is read as text and as bytes.
+
+import { expect, test } from 'vitest';
+import { createKeyStore } from '../../../../systems/postgres/accounts/key-store.ts';
+import { createOperatorStore } from '../../../../systems/postgres/accounts/operator-store.ts';
+import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
+import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { testSealer } from '../../../support/database.ts';
+import { createScene } from '../../../support/records.ts';
+import { useDatabase } from '../../../support/use-database.ts';
+
+const canary = 'canary-9f3b';
+
+const database = useDatabase();
+
+/** Table names in which a text stands, in clear or within bytes. */
+async function tablesWith(text: string): Promise<string[]> {
+  const { rows: tables } = await database.pool.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'public'`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const hex = Buffer.from(text).toString('hex');
+    const { rows } = await database.pool.query<{ hits: number }>(
+      `select count(*) as hits from ${name} t where position($1 in t::text) > 0
+         or position($2 in t::text) > 0`,
+      [text, hex],
+    );
+    if ((rows[0]?.hits ?? 0) > 0) found.push(name);
+  }
+  return found;
+}
+
+const server = {
+  type: 'http',
+  url: `https://${canary}.example`,
+  headers: { auth: canary },
+} as const;
+
+test('what is secret stands in no table, and is readable where it is needed', async () => {
+  const secrets = { env: { TOKEN: canary }, mcpServers: { docs: server } };
+  const scene = await createScene(database.pool, testSealer, { flow: { secrets } });
+  const config = {
+    ...{ env: { TOKEN: canary }, mcpServers: { own: server }, mcpMode: 'merge' as const },
+    ...{ appendSystemPrompt: canary, disallowedTools: [], context: { user: canary } },
+  };
+  const { runId } = await scene.run({ config });
+  const { key } = await createKeyStore(database.pool).create({
+    ...{ projectId: scene.projectId, name: 'ci', createdBy: 'ana' },
+  });
+  const projects = createProjectStore(database.pool, testSealer);
+  await projects.update(scene.projectId, {
+    model: { apiKey: canary, baseUrl: `https://${canary}.example` },
+  });
+  const operators = createOperatorStore(database.pool);
+  const { code } = await operators.invite('ana');
+  const begun = await operators.signIn((await operators.invite('ana')).code);
+  const session = begun?.session ?? '';
+  const webhookSecret = await projects.ensureWebhookSecret(scene.projectId);
+  for (const secret of [canary, key.slice(12), webhookSecret.slice(4), code, session]) {
+    expect(await tablesWith(secret)).toEqual([]);
+  }
+  const plan = await createRunStore(database.pool, testSealer).sandboxPlan(runId);
+  expect(plan).toMatchObject({ secrets, config });
+});
+
+test('the search finds what does stand there', async () => {
+  const scene = await createScene(database.pool, testSealer);
+  await scene.run({ prompt: `a ${canary}-prompt` });
+  expect(await tablesWith(`${canary}-prompt`)).toEqual(['runs']);
+  await database.pool.query(`update projects set webhook_secret_sealed = $1`, [
+    Buffer.from(`x${canary}-bytes`),
+  ]);
+  expect(await tablesWith(`${canary}-bytes`)).toEqual(['projects']);
+});
+
+test('what was sealed for one run does not open for another', async () => {
+  const scene = await createScene(database.pool, testSealer);
+  const [one, two] = [await scene.run(), await scene.run()];
+  await database.pool.query(
+    `update run_configs set sealed = (select sealed from run_configs where run_id = $1)
+     where run_id = $2`,
+    [one.runId, two.runId],
+  );
+  const configs = createConfigStore(database.pool, testSealer);
+  expect(await configs.read(one.runId)).not.toBeNull();
+  await expect(configs.read(two.runId)).rejects.toThrow();
+});

@@ -1,0 +1,41 @@
+// What nearly every test of sessions begins with: a message, an agent that is at work on it, and
+// somebody else who waits for a lock.
+
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Pool } from '../../../../systems/postgres/client/pool.ts';
+import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
+import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
+import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
+import {
+  createTurnStore,
+  type HeldSession,
+} from '../../../../systems/postgres/sessions/turn-store.ts';
+
+/** Its id. */
+export async function storeMessage(pool: Pool, runId: string): Promise<string> {
+  const message = { runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' };
+  const stored = await createMessageStore(pool).store(message);
+  if (stored.outcome !== 'stored') throw new Error(`not stored: ${stored.outcome}`);
+  return message.messageId;
+}
+
+/** An agent is given the session's oldest message. */
+export async function giveMessage(pool: Pool, runId: string): Promise<HeldSession> {
+  await createHostStore(pool).renew({ hostId: 'h-1', name: 'h', capacity: 1_000 });
+  const turns = createTurnStore(pool);
+  await turns.claimPlace(runId, 0);
+  const lease = await createFrameStore(pool).takeLease(runId, 'h-1', 60_000);
+  if (!lease) throw new Error('the lease is taken');
+  const held = { runId, generation: 1, token: lease.token };
+  const { outcome } = await turns.claim(held);
+  if (outcome !== 'turn') throw new Error(`not given: ${outcome}`);
+  return held;
+}
+
+/** One statement waits for what another transaction holds. */
+export async function untilWaiting(pool: Pool): Promise<void> {
+  const text = `select from pg_stat_activity
+                where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await pool.query(text)).rowCount).toBe(1);
+}

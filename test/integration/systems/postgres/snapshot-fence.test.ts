@@ -1,0 +1,170 @@
+// What a sandbox leaves is stored under its number. Of one that another has followed nothing is taken
+// any more, however the two come to meet: before, after, and while the place is given away.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import type { FileEntry } from '../../../../core/file-entry.ts';
+import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
+import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
+import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
+import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
+import type { Lease } from '../../../../systems/postgres/log/lease.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
+import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
+import { testSealer } from '../../../support/database.ts';
+import { useScene } from './use-scene.ts';
+
+const content = Buffer.from('hello');
+const sha256 = createHash('sha256').update(content).digest('hex');
+const modifiedAt = new Date('2027-01-02T03:04:05.678Z');
+const entry = (path: string): FileEntry => ({
+  ...{ path, size: content.length, sha256, mode: 0o644, scope: 'run', modifiedAt },
+});
+
+const { database, scene } = useScene();
+let runId: string;
+beforeAll(async () => {
+  await createHostStore(database.pool).renew({ hostId: 'h-1', name: 'h', capacity: 1_000 });
+  async function* chunks() {
+    yield content;
+  }
+  await createBlobStore(database.pool).put(chunks(), { sha256, size: content.length });
+});
+/** A session whose first sandbox has its place, and a message. */
+beforeEach(async () => {
+  ({ runId } = await scene.session());
+  const message = { runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' };
+  await createMessageStore(database.pool).store(message);
+  expect(await nextPlace(0)).toBe(1);
+});
+
+const turns = () => createTurnStore(database.pool);
+const files = () => createFileStore(database.pool);
+
+async function nextPlace(after: number): Promise<number> {
+  const place = await turns().claimPlace(runId, after);
+  return place.outcome === 'placed' ? place.generation : 0;
+}
+
+/** All that a sandbox stores; whether it was taken. */
+async function save(generation: number, name: string, lease?: Lease): Promise<boolean[]> {
+  const of = { runId, generation, ...(lease === undefined ? {} : { token: lease.token }) };
+  const answers = [
+    await files().replaceSnapshot(of, [entry(name)]),
+    await turns().replaceTranscript(of, [entry(name)]),
+  ];
+  await createRunStore(database.pool, testSealer).recordSnapshot(of, { of: name });
+  await turns().markSaved(of, new Date());
+  return answers;
+}
+
+async function stored() {
+  const kept = await files().list(runId, { limit: 9 });
+  const transcript = await turns().listTranscript(runId);
+  const { rows } = await database.pool.query<{ of: string; savedAt: Date | null }>(
+    `select r.snapshot::json ->> 'of' as of, s.saved_at as "savedAt"
+     from runs r join sessions s on s.run_id = r.id where r.id = $1`,
+    [runId],
+  );
+  return {
+    files: kept.map(({ path }) => path),
+    transcript: transcript.map(({ path }) => path),
+    ...rows[0],
+  };
+}
+
+test('a sandbox that another has followed changes nothing of what is stored', async () => {
+  expect(await save(1, 'first')).toEqual([true, true]);
+  const before = await stored();
+  expect(before).toMatchObject({ files: ['first'], transcript: ['first'], of: 'first' });
+  expect(await nextPlace(1)).toBe(2);
+  expect(await save(1, 'late')).toEqual([false, false]);
+  expect(await stored()).toEqual(before);
+  expect(await save(2, 'second')).toEqual([true, true]);
+  expect(await save(1, 'late')).toEqual([false, false]);
+  expect(await stored()).toMatchObject({
+    ...{ files: ['second'], transcript: ['second'], of: 'second' },
+  });
+});
+
+test('what was stored is there for the next sandbox, though nobody could say any more that it was', async () => {
+  expect(await files().listRespawn(runId)).toBeNull();
+  await files().replaceSnapshot({ runId, generation: 1 }, [entry('first')]);
+  expect(await files().listRespawn(runId)).toMatchObject([{ path: 'first' }]);
+});
+
+test('whoever stores while the next place is given away waits for that, and is refused', async () => {
+  const giver = await database.pool.connect();
+  try {
+    await giver.query('begin');
+    await giver.query(`select from claim_session_place($1, 1, '30 s')`, [runId]);
+    const late = save(1, 'late');
+    await untilWaiting();
+    await giver.query('commit');
+    expect(await late).toEqual([false, false]);
+    expect(await stored()).toMatchObject({ files: [], transcript: [], of: null, savedAt: null });
+  } finally {
+    giver.release();
+  }
+});
+
+test('of an old one and a new one at once the new one is what is left, every time', async () => {
+  for (let generation = 1; generation <= 20; generation += 1) {
+    const late = save(generation, `old-${generation}`);
+    const next = nextPlace(generation).then((following) => save(following, `new-${generation}`));
+    expect(await next).toEqual([true, true]);
+    await late;
+    const name = `new-${generation}`;
+    expect(await stored()).toMatchObject({ files: [name], transcript: [name], of: name });
+  }
+});
+
+test('who looked after a sandbox before another took its log changes nothing of what is stored', async () => {
+  const first = await takeLease();
+  expect(await save(1, 'first', first)).toEqual([true, true]);
+  const before = await stored();
+  const second = await takeLease();
+  expect(await save(1, 'late', first)).toEqual([false, false]);
+  expect(await stored()).toEqual(before);
+  expect(await save(1, 'second', second)).toEqual([true, true]);
+  expect(await save(1, 'late', first)).toEqual([false, false]);
+  expect(await stored()).toMatchObject({ files: ['second'], of: 'second' });
+});
+
+test('a message that another sandbox has by now, or another host, is not condemned by the one before', async () => {
+  const { rows } = await database.pool.query<{ id: string }>(
+    `update session_messages set generation = 2, attempts = 1 where run_id = $1 returning id`,
+    [runId],
+  );
+  const id = rows[0]?.id ?? '';
+  const attempts = async () =>
+    (await database.pool.query('select attempts from session_messages where id = $1', [id])).rows;
+  const [before, { token }] = [await takeLease(), await takeLease()];
+  await turns().condemn({ runId, generation: 1, token }, id, 'stalled');
+  await turns().condemn({ runId, generation: 2, token: before.token }, id, 'stalled');
+  expect(await attempts()).toEqual([{ attempts: 1 }]);
+  await turns().condemn({ runId, generation: 2, token }, id, 'stalled');
+  expect(await attempts()).toEqual([{ attempts: 2 }]);
+});
+
+test('whoever has lost the lease of the log is given no message, and tells of none', async () => {
+  const lease = await createFrameStore(database.pool).takeLease(runId, 'h-1', 60_000);
+  const held = { runId, generation: 1, token: lease?.token ?? 0 };
+  await expect(turns().claim({ ...held, token: held.token - 1 })).rejects.toThrow('is lost');
+  const told = { event: 'user_message' };
+  expect(await turns().claim(held)).toMatchObject({ outcome: 'turn', accepted: false, told });
+});
+
+/** From an earlier life of the same host too. */
+async function takeLease(): Promise<Lease> {
+  const lease = await createFrameStore(database.pool).stealLease(runId, 'h-1', 60_000);
+  if (lease === null) throw new Error('it is not to be had');
+  return lease;
+}
+
+async function untilWaiting(): Promise<void> {
+  const text = `select from pg_stat_activity
+                where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await database.pool.query(text)).rowCount).toBe(1);
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
+import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
+import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
+import { useScene } from './use-scene.ts';
+
+const { database, scene } = useScene();
+const frames = () => createFrameStore(database.pool);
+
+test('a turn that ends while a message is stored waits for that, and never the other way round', async () => {
+  const { runId } = await scene.session();
+  const messageId = await storeMessage(database.pool, runId);
+  const held = await giveMessage(database.pool, runId);
+  const storing = await database.pool.connect();
+  try {
+    await storing.query('begin');
+    await storing.query('select from runs where id = $1 for no key update', [runId]);
+    const end = { messageId, exitCode: 0, reply: 'Hi.', usage: null, costUsd: null } as const;
+    const ending = frames().append(
+      { ...held, fromOffset: 0, toOffset: 1, frames: [], facts: { agentStatus: 'idle' } },
+      { turnEnd: end },
+    );
+    await untilWaiting(database.pool);
+    await storing.query('update sessions set last_message_at = db_clock() where run_id = $1', [
+      runId,
+    ]);
+    await storing.query('commit');
+    expect(await ending).toMatchObject({ outcome: 'stored' });
+    expect(await createMessageStore(database.pool).end(messageId)).toMatchObject({ reply: 'Hi.' });
+  } finally {
+    storing.release();
+  }
+});

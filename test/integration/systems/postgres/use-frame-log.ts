@@ -1,0 +1,49 @@
+// The log of one run, another one for every test, and what is written to it.
+
+import { beforeEach } from 'vitest';
+import type { Frame } from '../../../../core/frame.ts';
+import type { Run } from '../../../../core/run.ts';
+import type { Batch } from '../../../../systems/postgres/log/append-frames.ts';
+import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { testSealer } from '../../../support/database.ts';
+import { useScene } from './use-scene.ts';
+
+export function useFrameLog() {
+  const { database, scene } = useScene();
+  // Empty until `beforeEach`, so that it can be a constant.
+  const run = {} as Run;
+  beforeEach(async () => {
+    Object.assign(run, await scene.run());
+  });
+  const frames = () => createFrameStore(database.pool);
+  const runs = () => createRunStore(database.pool, testSealer);
+  return {
+    database,
+    run,
+    frames,
+    runs,
+    async lease() {
+      const taken = await frames().takeLease(run.runId, 'host', 60_000);
+      if (!taken) throw new Error('the lease is taken');
+      return taken;
+    },
+    batch: (token: number, given: Partial<Batch>): Batch => ({
+      ...{ runId: run.runId, token, generation: 1, fromOffset: 0, toOffset: 1 },
+      ...{ frames: [], facts: {} },
+      ...given,
+    }),
+  };
+}
+
+export const chat = (n: number | string): Frame => ({
+  event: 'assistant',
+  data: `{"n":${n}}`,
+  channel: 'chat',
+});
+
+export const output = (text: string): Frame => ({
+  event: 'output',
+  data: JSON.stringify({ data: text }),
+  channel: 'output',
+});

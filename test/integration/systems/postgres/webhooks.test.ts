@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { createWebhookStore } from '../../../../systems/postgres/runs/webhook-store.ts';
+import { testSealer } from '../../../support/database.ts';
+import { createScene } from '../../../support/records.ts';
+import { useScene, useSecondPool } from './use-scene.ts';
+
+const { database, scene } = useScene();
+const second = useSecondPool(database);
+
+const url = 'https://hooks.example/run?token=t';
+const webhooks = (pool = database.pool) => createWebhookStore(pool, testSealer);
+const runs = () => createRunStore(database.pool, testSealer);
+const refused = { status: 500, error: null };
+
+async function endedRun(): Promise<string> {
+  const { runId } = await scene.run({ callbackUrl: url });
+  await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  return runId;
+}
+
+const webhookOf = async (runId: string) => (await runs().find(runId))?.webhook;
+
+test('every attempt sends the same body under the same delivery id, signed with one secret', async () => {
+  const runId = await endedRun();
+  const secret = await createProjectStore(database.pool, testSealer).ensureWebhookSecret(
+    scene.projectId,
+  );
+  const first = await webhooks().claimAttempt(runId, 1);
+  expect(first).toEqual({
+    ...{ url, secret, attempt: 1 },
+    body: expect.stringContaining(`"runId":"${runId}"`),
+    deliveryId: expect.any(String),
+    requestId: null,
+  });
+  await webhooks().recordAttempt(runId, 1, refused);
+  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ ...first, attempt: 2 });
+  expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 2, lastStatus: 500 });
+});
+
+test('of forty who claim one attempt at once one makes it', async () => {
+  const runId = await endedRun();
+  const claims = await Promise.all(
+    Array.from({ length: 40 }, (_, n) =>
+      webhooks(n % 2 ? second() : database.pool).claimAttempt(runId, 1),
+    ),
+  );
+  expect(claims.filter((claim) => 'url' in claim)).toHaveLength(1);
+  expect(claims.filter((claim) => 'refused' in claim)).toEqual(
+    Array.from({ length: 39 }, () => ({ refused: 'taken' })),
+  );
+  expect(await webhookOf(runId)).toMatchObject({ attempts: 1 });
+});
+
+test('once delivered there is nothing more to send, and a late failure changes nothing', async () => {
+  const runId = await endedRun();
+  await webhooks().claimAttempt(runId, 1);
+  await webhooks().claimAttempt(runId, 2);
+  await webhooks().recordAttempt(runId, 2, { status: 204, error: null });
+  await webhooks().recordAttempt(runId, 1, { status: null, error: 'reset\0' });
+  await webhooks().drop(runId);
+  expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 204 });
+  expect(await webhooks().claimAttempt(runId, 3)).toEqual({ done: 204 });
+  const { rows } = await database.pool.query(
+    'select attempt, status, error from webhook_attempts where run_id = $1 order by attempt',
+    [runId],
+  );
+  expect(rows).toEqual([
+    { attempt: 1, status: null, error: 'reset\ufffd' },
+    { attempt: 2, status: 204, error: null },
+  ]);
+});
+
+test.each([199, 300, 302, 404, 500])('a status of %i is no delivery', async (status) => {
+  const runId = await endedRun();
+  await webhooks().claimAttempt(runId, 1);
+  await webhooks().recordAttempt(runId, 1, { status, error: null });
+  expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 1, lastStatus: status });
+});
+
+test('a dropped one is sent no more, but by a delivery of its own', async () => {
+  const runId = await endedRun();
+  await webhooks().claimAttempt(runId, 1);
+  await webhooks().drop(runId);
+  expect(await webhookOf(runId)).toMatchObject({ state: 'dropped' });
+  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ refused: 'taken' });
+  const again = await webhooks().claimAttempt(runId, 1, 1);
+  expect(again).toMatchObject({ attempt: 1, url });
+  expect(await webhooks().claimAttempt(runId, 1, 1)).toEqual({ refused: 'taken' });
+  await webhooks().recordAttempt(runId, 1, { status: 200, error: null, delivery: 1 });
+  expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 200 });
+});
+
+test('one that was delivered is sent again when an operator asks, each time under a number of its own', async () => {
+  const runId = await endedRun();
+  expect(await webhooks().claimRedelivery(runId)).toBeNull();
+  await webhooks().claimAttempt(runId, 1);
+  await webhooks().recordAttempt(runId, 1, { status: 204, error: null });
+  const numbers = await Promise.all([1, 2, 3].map(() => webhooks().claimRedelivery(runId)));
+  expect(numbers.sort()).toEqual([1, 2, 3]);
+  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ done: 204 });
+  expect(await webhooks().claimAttempt(runId, 1, 2)).toMatchObject({ url, attempt: 1 });
+  expect(await webhooks().claimAttempt(runId, 1, 2)).toEqual({ refused: 'taken' });
+  await webhooks().recordAttempt(runId, 1, { status: 500, error: null, delivery: 2 });
+  expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 204 });
+  const made = await webhooks().attempts(runId);
+  expect(made.map(({ delivery, attempt, status }) => [delivery, attempt, status])).toEqual([
+    [0, 1, 204],
+    [2, 1, 500],
+  ]);
+});
+
+test('nothing is owed before the end, without a callback, or for no run', async () => {
+  const live = await scene.run({ callbackUrl: url });
+  expect(await webhooks().claimAttempt(live.runId, 1)).toEqual({ unended: true });
+  const quietly = await scene.run();
+  const quiet = await scene.run();
+  await runs().endRun({ runId: quiet.runId, cause: 'completed', detail: null, exitCode: 0 });
+  for (const runId of [quietly.runId, quiet.runId, randomUUID()]) {
+    expect(await webhooks().claimAttempt(runId, 1)).toEqual({ refused: 'none' });
+  }
+});
+
+test('a deleted run still owes its webhook', async () => {
+  const { runId } = await scene.run({ callbackUrl: url });
+  await runs().markDeleted(runId);
+  await runs().endRun({ runId, cause: 'exited', detail: null, exitCode: 143 });
+  const claim = await webhooks().claimAttempt(runId, 1);
+  expect(claim).toMatchObject({ body: expect.stringContaining('"error":"deleted_by_api"') });
+});
+
+test('fifty first deliveries at once make one secret', async () => {
+  const { projectId } = await createScene(database.pool, testSealer);
+  const secrets = await Promise.all(
+    Array.from({ length: 50 }, (_, n) =>
+      createProjectStore(n % 2 ? second() : database.pool, testSealer).ensureWebhookSecret(
+        projectId,
+      ),
+    ),
+  );
+  expect(new Set(secrets).size).toBe(1);
+  expect(secrets[0]).toMatch(/^whs_[A-Za-z0-9_-]{43}$/);
+});
+
+test('a project that is not there has no secret', async () => {
+  const projects = createProjectStore(database.pool, testSealer);
+  await expect(projects.ensureWebhookSecret('nowhere')).rejects.toThrow('no project');
+});

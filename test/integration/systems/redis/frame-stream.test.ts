@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StoredFrame } from '../../../../core/frame.ts';
+import { limits } from '../../../../core/limits.ts';
+import {
+  createFrameStream,
+  type FrameStream,
+  type Wake,
+} from '../../../../systems/redis/frame-stream.ts';
+import { redisKeys } from '../../../../systems/redis/keys.ts';
+import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
+
+let world: RedisWorld;
+let stream: FrameStream;
+
+beforeAll(async () => {
+  world = await openRedis();
+  stream = createFrameStream(world.redis, { instance: world.instance });
+});
+
+afterAll(async () => {
+  stream.close();
+  await world.close();
+});
+
+const at = new Date('2026-11-01T10:00:00.123Z');
+const frame = (seq: number, text = `line ${seq}`): StoredFrame => {
+  return { seq, at, event: 'output', channel: 'output', data: JSON.stringify({ data: text }) };
+};
+const fromStart = { seq: 0, n: 0 };
+
+test('gives back frames and deltas as they were published, each delta after its frame', async () => {
+  const runId = randomUUID();
+  const deltas = [
+    { seq: 1, n: 1, data: '{"a":1}' },
+    { seq: 1, n: 2, data: '{"a":2}' },
+    { seq: 2, n: 1, data: '{"a":3}' },
+  ];
+  const frames = [frame(1, 'é\u2028'), frame(2)];
+  expect(await stream.publish(runId, { frames, deltas })).toBe(true);
+  expect(await stream.read(runId, fromStart, 100)).toEqual([
+    { kind: 'frame', frame: frames[0] },
+    { kind: 'delta', delta: deltas[0] },
+    { kind: 'delta', delta: deltas[1] },
+    { kind: 'frame', frame: frames[1] },
+    { kind: 'delta', delta: deltas[2] },
+  ]);
+  expect(await stream.read(runId, { seq: 1, n: 1 }, 1)).toEqual([
+    { kind: 'delta', delta: deltas[1] },
+  ]);
+});
+
+test('takes a frame once, however often it is published', async () => {
+  const runId = randomUUID();
+  expect(await stream.publish(runId, { frames: [frame(1), frame(2)], deltas: [] })).toBe(true);
+  expect(await stream.publish(runId, { frames: [frame(2), frame(3)], deltas: [] })).toBe(true);
+  const seqs = (await stream.read(runId, fromStart, 100))?.map((entry) =>
+    entry.kind === 'frame' ? entry.frame.seq : null,
+  );
+  expect(seqs).toEqual([1, 2, 3]);
+});
+
+test('leaves a stub for what is longer than 32 KiB, and holds what is not', async () => {
+  const runId = randomUUID();
+  const fitting = { ...frame(1), data: 'x'.repeat(limits.redisFrameMaxBytes) };
+  const longer = { ...frame(2), data: 'x'.repeat(limits.redisFrameMaxBytes + 1) };
+  await stream.publish(runId, { frames: [fitting, longer], deltas: [] });
+  expect(await stream.read(runId, fromStart, 100)).toEqual([
+    { kind: 'frame', frame: fitting },
+    { kind: 'stub', seq: 2 },
+  ]);
+});
+
+test('keeps a run below its bound in bytes, however much is published', async () => {
+  const runId = randomUUID();
+  const data = JSON.stringify({ data: 'y'.repeat(30_000) });
+  for (let batch = 0; batch < 40; batch += 1) {
+    const frames = Array.from({ length: 20 }, (_, i) => ({ ...frame(batch * 20 + i + 1), data }));
+    expect(await stream.publish(runId, { frames, deltas: [] })).toBe(true);
+  }
+  const kept = (await stream.read(runId, fromStart, 10_000)) ?? [];
+  expect(kept.length * data.length).toBeLessThanOrEqual(
+    limits.replayBufferBytes + 20 * data.length,
+  );
+  expect(kept.length * data.length).toBeGreaterThan(limits.replayBufferBytes / 2);
+  const last = kept.at(-1);
+  expect(last?.kind === 'frame' && last.frame.seq).toBe(800);
+});
+
+test('keeps a run below its bound in frames', async () => {
+  const runId = randomUUID();
+  for (let batch = 0; batch < 12; batch += 1) {
+    const frames = Array.from({ length: 1_000 }, (_, i) => frame(batch * 1_000 + i + 1));
+    await stream.publish(runId, { frames, deltas: [] });
+  }
+  const kept = await world.redis.xlen(redisKeys(world.instance).frames(runId));
+  expect(kept).toBeLessThanOrEqual(limits.replayBufferFrames + 1_000);
+});
+
+test('gives every key an end, and lets it go an hour after the run', async () => {
+  const runId = randomUUID();
+  const keys = redisKeys(world.instance);
+  await stream.publish(runId, { frames: [frame(1)], deltas: [] });
+  expect(await stream.readFileTree(runId)).toEqual({ json: null });
+  await stream.publishFileTree(runId, '[]');
+  expect(await stream.readFileTree(runId)).toEqual({ json: '[]' });
+  for (const key of [keys.frames(runId), keys.fileTree(runId)]) {
+    expect(await world.redis.pttl(key)).toBeGreaterThan(limits.replayBufferAfterEndMs);
+  }
+  expect(await stream.expire(runId)).toBe(true);
+  for (const key of [keys.frames(runId), keys.fileTree(runId)]) {
+    const left = await world.redis.pttl(key);
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(limits.replayBufferAfterEndMs);
+  }
+});
+
+test('wakes up who listens, says why, and is silent after that', async () => {
+  const runId = randomUUID();
+  const heard: Wake[] = [];
+  const unsubscribe = stream.subscribe(runId, (wake) => heard.push(wake));
+  await expect.poll(() => heard).toEqual([{ kind: 'unsure' }]);
+  await stream.publish(runId, { frames: [frame(1), frame(2)], deltas: [] });
+  await stream.wake(runId);
+  await stream.publishFileTree(runId, '[]');
+  await expect
+    .poll(() => heard.slice(1))
+    .toMatchObject([{ kind: 'frames', lastSeq: 2 }, { kind: 'state' }, { kind: 'filetree' }]);
+  unsubscribe();
+  await stream.wake(runId);
+  await stream.wake(runId);
+  expect(heard).toHaveLength(4);
+});
+
+test('brings what is short with the word of it, as it is read, and what is long not', async () => {
+  const runId = randomUUID();
+  const heard: Wake[] = [];
+  const unsubscribe = stream.subscribe(runId, (wake) => heard.push(wake));
+  await expect.poll(() => heard.length).toBe(1);
+  const delta = { seq: 1, n: 1, data: '{"a":"\\u2028 é"}' };
+  await stream.publish(runId, { frames: [frame(1, 'é\u2028 "\n')], deltas: [delta] });
+  const long = { ...frame(2), data: 'x'.repeat(limits.redisWakeMaxBytes) };
+  await stream.publish(runId, { frames: [long], deltas: [] });
+  await expect.poll(() => heard.length).toBe(3);
+  expect(heard.slice(1)).toEqual([
+    { kind: 'frames', lastSeq: 1, entries: await stream.read(runId, fromStart, 2) },
+    { kind: 'frames', lastSeq: 2, entries: [] },
+  ]);
+  unsubscribe();
+});
+
+test('says unsure when its connection was cut, and hears again', async () => {
+  const runId = randomUUID();
+  const own = createFrameStream(await world.connect(), { instance: world.instance });
+  const heard: Wake[] = [];
+  own.subscribe(runId, (wake) => heard.push(wake));
+  await expect.poll(() => heard.length).toBe(1);
+  const mine = String(await world.redis.client('LIST', 'TYPE', 'PUBSUB'))
+    .split('\n')
+    .filter((line) => line.includes(`name=${world.instance} `));
+  for (const line of mine)
+    await world.redis.client('KILL', 'ID', /id=(\d+)/.exec(line)?.[1] ?? '0');
+  await expect.poll(() => heard.length).toBe(2);
+  expect(heard[1]).toEqual({ kind: 'unsure' });
+  await stream.wake(runId);
+  await expect.poll(() => heard.at(-1)).toEqual({ kind: 'state' });
+  own.close();
+});
+
+test('answers at once, without an error, while Redis is away', async () => {
+  const redis = lostRedis();
+  const lost = createFrameStream(redis, { instance: world.instance });
+  const runId = randomUUID();
+  const began = performance.now();
+  lost.subscribe(runId, () => {})();
+  expect(await lost.publish(runId, { frames: [frame(1)], deltas: [] })).toBe(false);
+  expect(await lost.wake(runId)).toBe(false);
+  expect(await lost.read(runId, fromStart, 1)).toBeNull();
+  expect(await lost.publishFileTree(runId, '[]')).toBe(false);
+  expect(await lost.readFileTree(runId)).toBeNull();
+  expect(await lost.expire(runId)).toBe(false);
+  expect(performance.now() - began).toBeLessThan(limits.redisCommandTimeoutMs);
+  lost.close();
+  redis.disconnect();
+});

@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPresence } from '../../../../systems/redis/presence.ts';
+import { openRedis, type RedisWorld } from '../../../support/redis-world.ts';
+
+let world: RedisWorld;
+beforeAll(async () => {
+  world = await openRedis();
+});
+afterAll(() => world?.close());
+
+describe('who holds a stream', () => {
+  it('is known to every process, and since when nobody does', async () => {
+    const here = createPresence(world.redis, world);
+    const there = createPresence(await world.connect(), world);
+    expect(await there.unattendedForMs('run-1')).toBeNull();
+    await here.attend(['run-1', 'run-2']);
+    await sleep(100); // by a clock that is not Redis's
+    expect(await there.unattendedForMs('run-1')).toBeGreaterThanOrEqual(50);
+    await here.attend(['run-2']);
+    const [first, second] = await Promise.all(
+      ['run-1', 'run-2'].map((runId) => there.unattendedForMs(runId)),
+    );
+    expect(first ?? 0).toBeGreaterThan(second ?? 0);
+  });
+
+  it('counts as there while Redis cannot say', async () => {
+    const lost = await world.connect();
+    lost.disconnect();
+    const presence = createPresence(lost, world);
+    await presence.attend(['run-1']);
+    expect(await presence.unattendedForMs('run-1')).toBe(0);
+  });
+});

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRateLimiter } from '../../../../systems/redis/rate-limit.ts';
+import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
+
+let world: RedisWorld;
+const nowMs = () => performance.timeOrigin + performance.now();
+
+beforeAll(async () => {
+  world = await openRedis();
+});
+afterAll(() => world.close());
+
+test('lets one minute of calls through at once, then refuses and says when to come back', async () => {
+  const limiter = createRateLimiter(world.redis, { instance: world.instance, nowMs });
+  const keyId = randomUUID();
+  const answers = [];
+  for (let i = 0; i < 61; i += 1) answers.push(await limiter.take(keyId, 60));
+  expect(answers.slice(0, 60).every((answer) => answer.allowed)).toBe(true);
+  expect(answers[0]).toMatchObject({ limit: 60, remaining: 59 });
+  const last = answers[60];
+  expect(last).toMatchObject({ allowed: false, limit: 60, remaining: 0, retryAfterSeconds: 1 });
+  const resetIn = (last?.resetAtSeconds ?? 0) - nowMs() / 1_000;
+  expect(resetIn).toBeGreaterThan(58);
+  expect(resetIn).toBeLessThanOrEqual(61);
+});
+
+test('shares one bucket between two processes', async () => {
+  const options = { instance: world.instance, nowMs };
+  const one = createRateLimiter(world.redis, options);
+  const other = createRateLimiter(await world.connect(), options);
+  const keyId = randomUUID();
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? one : other).take(keyId, 100)),
+  );
+  expect(answers.filter((answer) => answer.allowed)).toHaveLength(100);
+});
+
+test('gives a token back every second at 60 a minute', async () => {
+  let clock = nowMs();
+  const redis = lostRedis();
+  const limiter = createRateLimiter(redis, { instance: world.instance, nowMs: () => clock });
+  const keyId = randomUUID();
+  for (let i = 0; i < 60; i += 1) await limiter.take(keyId, 60);
+  expect((await limiter.take(keyId, 60)).allowed).toBe(false);
+  clock += 999;
+  expect((await limiter.take(keyId, 60)).allowed).toBe(false);
+  clock += 1;
+  expect((await limiter.take(keyId, 60)).allowed).toBe(true);
+  expect((await limiter.take(keyId, 60)).allowed).toBe(false);
+  redis.disconnect();
+});
+
+test('holds the limit when Redis forgets everything, and when it is gone', async () => {
+  const redis = await world.connect();
+  const limiter = createRateLimiter(redis, { instance: world.instance, nowMs });
+  const keyId = randomUUID();
+  let allowed = 0;
+  const began = nowMs();
+  const call = async () => {
+    if ((await limiter.take(keyId, 30)).allowed) allowed += 1;
+  };
+  for (let i = 0; i < 20; i += 1) await call();
+  await world.redis.del(...(await world.keys()));
+  for (let i = 0; i < 20; i += 1) await call();
+  redis.disconnect();
+  for (let i = 0; i < 20; i += 1) await call();
+  expect(allowed).toBeGreaterThanOrEqual(30);
+  const refilled = Math.ceil(((nowMs() - began) * 30) / 60_000);
+  expect(allowed).toBeLessThanOrEqual(30 + refilled);
+});
+
+test('its bucket in Redis ends by itself', async () => {
+  const limiter = createRateLimiter(world.redis, { instance: world.instance, nowMs });
+  const keyId = randomUUID();
+  await limiter.take(keyId, 60);
+  const ttl = await world.redis.pttl(`frs:${world.instance}:bucket:${keyId}`);
+  expect(ttl).toBeGreaterThan(0);
+  expect(ttl).toBeLessThan(3_000);
+});

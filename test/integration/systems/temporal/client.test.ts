@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Run } from '../../../../core/run.ts';
+import { createTemporal, type Temporal } from '../../../../systems/temporal/client.ts';
+import { workflowsSince } from '../../../../systems/temporal/workflows-since.ts';
+import { admittedRun } from '../../../support/admitted-run.ts';
+import { type FakeRun, fakeRun } from '../../../support/fake-run.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+import { createWorkflowWorld, type WorkflowWorld } from '../../../support/workflow-world.ts';
+
+let world: WorkflowWorld;
+let temporal: Temporal;
+beforeAll(async () => {
+  world = await createWorkflowWorld();
+  temporal = createTemporal({
+    namespace: 'default',
+    connection: { address: stackEnv.temporalAddress },
+    instance: world.instance,
+    publicUrl: 'https://runs.example',
+    times: { noCapacityMs: 60_000 },
+  });
+});
+afterAll(async () => {
+  await temporal?.close();
+  await world?.close();
+});
+
+const canary = 'prompt-canary';
+
+function newRun(fake: FakeRun): Run {
+  const runId = randomUUID();
+  world.serve(runId, fake.activities);
+  return admittedRun({ runId, prompt: canary, hostId: world.hostId });
+}
+
+const describeRaw = async ({ workflowId }: Run) =>
+  JSON.stringify((await world.client.workflow.getHandle(workflowId).describe()).raw);
+
+describe('the workflow of a run', () => {
+  it('is started once, however often and by whomever it is started', async () => {
+    const fake = fakeRun();
+    const run = newRun(fake);
+    await Promise.all(Array.from({ length: 10 }, () => temporal.startRun(run)));
+    expect(await temporal.describe(run.workflowId)).toBe('running');
+    fake.end({});
+    await world.client.workflow.getHandle(run.workflowId).result();
+    expect(fake.calls.filter((name) => name === 'startSandbox')).toHaveLength(1);
+  });
+
+  it('is not started again once it has ended', async () => {
+    const fake = fakeRun();
+    const run = newRun(fake);
+    await temporal.startRun(run);
+    fake.end({});
+    await world.client.workflow.getHandle(run.workflowId).result();
+    expect(await temporal.startRun(run)).toBe('already');
+    expect(await temporal.describe(run.workflowId)).toBe('closed');
+  });
+
+  it('hears a stop, and says so; one that is gone does not', async () => {
+    const fake = fakeRun();
+    const run = newRun(fake);
+    await temporal.startRun(run);
+    expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('signalled');
+    await world.client.workflow.getHandle(run.workflowId).result();
+    expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('gone');
+    expect(await temporal.signalStop(`run/${randomUUID()}`, { graceMs: 0 })).toBe('gone');
+    expect(await temporal.describe(`run/${randomUUID()}`)).toBe('missing');
+    expect(await temporal.hasCompleted(run.workflowId)).toBe(true);
+    expect(await temporal.hasCompleted(`run/${randomUUID()}`)).toBe(false);
+  });
+
+  it('ends by force when it cannot end itself, and a second time changes nothing', async () => {
+    const run = newRun(fakeRun());
+    await temporal.startRun(run);
+    expect(await temporal.hasCompleted(run.workflowId)).toBe(false);
+    await temporal.terminate(run.workflowId, 'test');
+    await temporal.terminate(run.workflowId, 'test');
+    expect(await temporal.hasCompleted(run.workflowId)).toBe(false);
+    expect(await temporal.describe(run.workflowId)).toBe('closed');
+  });
+
+  it('can be found and understood by an operator, and tells nothing in confidence', async () => {
+    const fake = fakeRun();
+    const run = newRun(fake);
+    await temporal.startRun(run);
+    await fake.called('followRun');
+    const handle = world.client.workflow.getHandle(run.workflowId);
+    const { typedSearchAttributes } = await handle.describe();
+    const found = typedSearchAttributes
+      .getAll()
+      .filter(({ key }) => !key.name.startsWith('BuildIds'))
+      .map(({ key, value }) => [key.name, value]);
+    expect(Object.fromEntries(found)).toMatchObject({
+      ProjectId: 'project-1',
+      FlowId: run.flowId,
+      TriggerType: 'api',
+      RunStatus: 'running',
+      HostId: world.hostId,
+    });
+    const details = JSON.stringify(await handle.query('__temporal_workflow_metadata'));
+    expect(details).toContain('following the agent');
+    expect(details).toContain(`frs-${world.instance}-${run.runId}-1`);
+    const raw = Buffer.from(await describeRaw(run)).toString();
+    const plain = (raw.match(/"[A-Za-z0-9+/=]{8,}"/g) ?? []).map((text) =>
+      Buffer.from(text.slice(1, -1), 'base64').toString(),
+    );
+    expect(plain.join()).toContain(`api run of flow ${run.flowId}`);
+    expect(plain.join()).toContain(`**Prompt** ${canary.length} bytes`);
+    const page = `https://runs.example/api/projects/project-1/runs/${run.runId}`;
+    expect(plain.join()).toContain(page);
+    expect([raw, ...plain].join()).not.toContain(canary);
+    fake.end({});
+    await handle.result();
+  });
+});
+
+describe('the workflow of a session', () => {
+  const sessionRun = (given: Partial<Run> = {}) => {
+    const runId = randomUUID();
+    return admittedRun({ runId, workflowId: `session/${runId}`, sessionId: 's', ...given });
+  };
+  const signalsOf = async ({ workflowId }: Run) => {
+    const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
+    return events?.filter((event) => event.workflowExecutionSignaledEventAttributes).length;
+  };
+
+  it.each([
+    ['had none yet', null],
+    ['has had a sandbox, and whose workflow Temporal has lost', new Date()],
+  ])('is started by a message where the session %s', async (_what, startedAt) => {
+    const run = sessionRun({ startedAt });
+    onTestFinished(() => temporal.terminate(run.workflowId, 'test'));
+    expect(await temporal.signalMessage(run, 'm-1')).toBe('signalled');
+    expect(await temporal.describe(run.workflowId)).toBe('running');
+    expect(await temporal.signalMessage({ ...run, startedAt: new Date() }, 'm-2')).toBe(
+      'signalled',
+    );
+    // One that comes while the workflow is thinking is written down after that.
+    await expect.poll(() => signalsOf(run)).toBe(2);
+    await temporal.terminate(run.workflowId, 'test');
+    for (const again of [run, { ...run, startedAt: new Date() }]) {
+      expect(await temporal.signalMessage(again, 'm-3')).toBe('gone');
+    }
+  });
+});
+
+describe('what was started since a time', () => {
+  async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
+    const read: T[] = [];
+    for await (const page of pages) read.push(page);
+    return read;
+  }
+  const seen = async (since: Date) => (await all(temporal.workflowsSince(since))).flat();
+
+  it('is found with the run that it stands for, open or over, and what was over before is not', async () => {
+    const [before, over, open] = [newRun(fakeRun()), newRun(fakeRun()), newRun(fakeRun())];
+    await temporal.startRun(before);
+    await temporal.terminate(before.workflowId, 'test');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const since = new Date();
+    for (const run of [over, open]) await temporal.startRun(run);
+    await temporal.terminate(over.workflowId, 'test');
+    const stateOf = async ({ workflowId }: Run) =>
+      (await seen(since)).find((each) => each.workflowId === workflowId)?.isOpen;
+    await expect.poll(() => stateOf(over), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => stateOf(open), { timeout: 10_000 }).toBe(true);
+    expect(await stateOf(before)).toBeUndefined();
+    const { runId, flowId, projectId, triggerType, timeoutSeconds } = over;
+    expect(await seen(since)).toContainEqual({
+      workflowId: over.workflowId,
+      isOpen: false,
+      startedAt: expect.any(Date),
+      closedAt: expect.any(Date),
+      run: { runId, flowId, projectId, triggerType, timeoutSeconds },
+    });
+    await temporal.terminate(open.workflowId, 'test');
+  });
+
+  it('is found page by page', async () => {
+    const since = new Date();
+    const runs = Array.from({ length: 5 }, () => newRun(fakeRun()));
+    for (const run of runs) await temporal.startRun(run);
+    const { client, instance } = world;
+    const pages = () => all(workflowsSince({ client, instance }, since, 2));
+    const found = async () =>
+      (await pages())
+        .flat()
+        .map(({ workflowId }) => workflowId)
+        .sort();
+    const started = runs.map(({ workflowId }) => workflowId).sort();
+    await expect.poll(found, { timeout: 10_000 }).toEqual(started);
+    expect((await pages()).map((page) => page.length)).toEqual([2, 2, 1]);
+    for (const { workflowId } of runs) await temporal.terminate(workflowId, 'test');
+  });
+});
+
+describe('the attempts at a webhook', () => {
+  const owes = async () => ({ webhook: true, cause: 'completed' }) as const;
+
+  it.each([
+    ['was under way', () => new Promise<never>(() => {}), 1],
+    ['had failed', () => Promise.reject(new Error('refused')), 1],
+  ])('are known of a workflow that was terminated when one %s', async (_, deliver, made) => {
+    const fake = fakeRun({ endRun: owes, deliverWebhook: deliver });
+    const run = newRun(fake);
+    await temporal.startRun(run);
+    fake.end({});
+    await fake.called('deliverWebhook');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await temporal.terminate(run.workflowId, 'test');
+    expect(await temporal.webhookAttempts(run.workflowId)).toBe(made);
+  });
+
+  it('are none of one that made none, or is not there', async () => {
+    const run = newRun(fakeRun());
+    await temporal.startRun(run);
+    expect(await temporal.webhookAttempts(run.workflowId)).toBe(0);
+    await temporal.terminate(run.workflowId, 'test');
+    expect(await temporal.webhookAttempts(`run/${randomUUID()}`)).toBe(0);
+  });
+});
+
+describe('the workflow of a webhook', () => {
+  it('goes on alone: a second start finds the first', async () => {
+    let attempts = 0;
+    const fake = fakeRun({
+      deliverWebhook: async ({ firstAttempt }) => {
+        attempts += 1;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return { status: 200 + firstAttempt };
+      },
+    });
+    const { runId } = newRun(fake);
+    const start = () => temporal.startWebhook({ runId, firstAttempt: 3 });
+    await Promise.all([start(), start()]);
+    const handle = world.client.workflow.getHandle(`webhook/${runId}/1`);
+    expect(await handle.result()).toEqual({ delivered: true });
+    expect(attempts).toBe(1);
+    expect(await start()).toBe('already');
+  });
+
+  it('may be started again where it was cut off', async () => {
+    const answers: Promise<{ status: number }>[] = [new Promise(() => {})];
+    const fake = fakeRun({ deliverWebhook: async () => answers.shift() ?? { status: 204 } });
+    const { runId } = newRun(fake);
+    const start = () => temporal.startWebhook({ runId, firstAttempt: 1 });
+    await start();
+    await fake.called('deliverWebhook');
+    await temporal.terminate(`webhook/${runId}/1`, 'test');
+    expect(await start()).toBe('started');
+    const handle = world.client.workflow.getHandle(`webhook/${runId}/1`);
+    expect(await handle.result()).toEqual({ delivered: true });
+  });
+});
+
+describe('a Temporal that is away', () => {
+  it('costs a call its deadline and nothing more', async () => {
+    const away = createTemporal({
+      namespace: 'default',
+      connection: { address: '127.0.0.1:9' },
+      instance: world.instance,
+    });
+    const start = performance.now();
+    await expect(away.check()).rejects.toThrow();
+    await expect(away.startRun(newRun(fakeRun()))).rejects.toThrow();
+    expect(performance.now() - start).toBeLessThan(20_000);
+    await away.close();
+  });
+});

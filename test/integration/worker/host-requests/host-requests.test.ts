@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createHostRequests, type HostRequests } from '../../../../api/files/host-rpc.ts';
+import { limits } from '../../../../core/limits.ts';
+import { createDeferred } from '../../../../lib/async/deferred.ts';
+import { createHostRequestStore } from '../../../../systems/postgres/hosts/host-rpc-store.ts';
+import { createBells } from '../../../../systems/redis/bells.ts';
+import type { Redis } from '../../../../systems/redis/connect.ts';
+import { type HostHandlers, serveHostRequests } from '../../../../worker/host/rpc-server.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
+
+let database: TestDatabase;
+let redis: RedisWorld;
+beforeAll(async () => {
+  [database, redis] = await Promise.all([createTestDatabase(), openRedis()]);
+});
+afterAll(() => Promise.all([database.drop(), redis.close()]));
+
+const runId = randomUUID();
+const missing: HostHandlers['store_file'] = async () => ({ outcome: 'missing' });
+
+async function api(connection?: Redis): Promise<HostRequests> {
+  const bells = createBells(connection ?? (await redis.connect()), redis);
+  onTestFinished(bells.close);
+  const store = createHostRequestStore(database.pool);
+  return createHostRequests({ store, bells, newId: randomUUID });
+}
+
+/** A host of its own; `end` is what its process does when it is told to stop. */
+async function host(
+  given: { hostId?: string; connection?: Redis },
+  store_file: HostHandlers['store_file'],
+) {
+  const { hostId = `host-${randomUUID()}`, connection = await redis.connect() } = given;
+  const bells = createBells(connection, redis);
+  const stopping = new AbortController();
+  const handlers: HostHandlers = {
+    store_file,
+    store_files: async () => ({ outcome: 'gone' }),
+    write_files: async () => ({ outcome: 'written' }),
+    answer_interaction: async () => ({ outcome: 'gone' }),
+  };
+  const store = createHostRequestStore(database.pool);
+  const logger = pino({ level: 'silent' });
+  const aboutRun = async (of: string) => ({ runId: of, requestId: null });
+  const loop = { hostId, store, bells, handlers, logger, aboutRun };
+  const served = serveHostRequests(loop, stopping.signal);
+  onTestFinished(() => {
+    stopping.abort();
+    bells.close();
+  });
+  return { hostId, end: () => (stopping.abort(), served) };
+}
+
+const question = (hostId: string, path = 'a') =>
+  ({ hostId, runId, kind: 'store_file', payload: { path } }) as const;
+const ask = (from: HostRequests, hostId: string, path?: string) =>
+  from.ask(question(hostId, path), { timeoutMs: 20_000 });
+
+async function rows(): Promise<number> {
+  const { rows: found } = await database.pool.query('select from host_requests');
+  return found.length;
+}
+
+test('a question reaches its host by bell, and its answer comes back by bell', async () => {
+  const heard: unknown[] = [];
+  const { hostId } = await host({}, async (payload, of) => {
+    heard.push({ payload, of });
+    return { outcome: 'too_large', size: 7, limit: 6 };
+  });
+  const other = await host({}, () => Promise.reject(new Error('not mine')));
+  const from = await api();
+  const tookMs: number[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    const began = performance.now();
+    await ask(from, hostId);
+    tookMs.push(performance.now() - began);
+  }
+  expect(Math.min(...tookMs)).toBeLessThan(limits.hostRequestTickMs / 2);
+  const answer = await ask(from, hostId, 'dir/ä');
+  const result = { outcome: 'too_large', size: 7, limit: 6 };
+  expect(answer).toEqual({ outcome: 'done', result });
+  expect(heard.at(-1)).toEqual({ payload: { path: 'dir/ä' }, of: { runId } });
+  expect(await rows()).toBe(0);
+  await other.end();
+});
+
+test('without Redis it takes the clock', async () => {
+  const { hostId } = await host({ connection: lostRedis() }, missing);
+  const answer = await ask(await api(lostRedis()), hostId);
+  expect(answer).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
+});
+
+test('a host that is away is waited for no longer than that, and finds nothing later', async () => {
+  const hostId = `host-${randomUUID()}`;
+  const began = performance.now();
+  const answer = await (await api()).ask(question(hostId), { timeoutMs: 300 });
+  expect(answer).toEqual({ outcome: 'timeout' });
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(await rows()).toBe(0);
+});
+
+test('what a process died of in the middle is answered by the next', async () => {
+  const hostId = `host-${randomUUID()}`;
+  let begun = 0;
+  await host({ hostId }, () => ((begun += 1), new Promise(() => undefined)));
+  const asked = ask(await api(), hostId);
+  await expect.poll(() => begun).toBe(1);
+  await host({ hostId }, missing);
+  expect(await asked).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
+  expect(begun).toBe(1);
+});
+
+test('a handler that throws is asked again', async () => {
+  let calls = 0;
+  const { hostId } = await host({}, async () => {
+    calls += 1;
+    if (calls === 1) throw new Error('not yet');
+    return { outcome: 'missing' };
+  });
+  const answer = await ask(await api(), hostId);
+  expect(answer).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
+  expect(calls).toBe(2);
+});
+
+test('as many as come at once are all answered, a bounded number at a time', async () => {
+  let atOnce = 0;
+  let most = 0;
+  const isFull = createDeferred<true>();
+  const { hostId } = await host({}, async () => {
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    if (atOnce === limits.hostRequestsAtOnce) isFull.resolve(true);
+    await isFull.promise;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    atOnce -= 1;
+    return { outcome: 'missing' };
+  });
+  const from = await api();
+  const count = 5 * limits.hostRequestsAtOnce;
+  const answers = await Promise.all(Array.from({ length: count }, () => ask(from, hostId)));
+  expect(answers.every(({ outcome }) => outcome === 'done')).toBe(true);
+  expect(most).toBe(limits.hostRequestsAtOnce);
+  expect(await rows()).toBe(0);
+});
+
+test('what nobody came back for is swept up', async () => {
+  const store = createHostRequestStore(database.pool);
+  const { kind } = question('');
+  const left = { requestId: randomUUID(), runId, kind, payload: '{}', hostId: 'gone', lifeMs: 1 };
+  await store.open(left);
+  await expect.poll(rows).toBe(1);
+  const { end } = await host({}, missing);
+  await expect.poll(rows).toBe(0);
+  await end();
+});

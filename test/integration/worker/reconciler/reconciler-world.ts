@@ -1,0 +1,138 @@
+import { pino } from 'pino';
+import type { Run } from '../../../../core/run.ts';
+import type { MemoRun } from '../../../../core/workflow-memo.ts';
+import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
+import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
+import { createRetentionStore } from '../../../../systems/postgres/maintenance/retention-store.ts';
+import { createScheduleStore } from '../../../../systems/postgres/maintenance/schedule-store.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import {
+  createWebhookStore,
+  type WebhookStore,
+} from '../../../../systems/postgres/runs/webhook-store.ts';
+import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
+import type { WorkflowState } from '../../../../systems/temporal/client.ts';
+import type { ReconcilerDeps } from '../../../../worker/reconciler/deps.ts';
+import { createHearing } from '../../../../worker/reconciler/hosts/renewal-streak.ts';
+import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
+import type { SandboxRef } from '../../../../workflows/shared/activities.ts';
+import { type TestDatabase, testSealer } from '../../../support/database.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** The real database; Temporal and the engine are literals that remember what they were asked. */
+export function reconcilerWorld(database: TestDatabase) {
+  const { pool } = database;
+  const runs = createRunStore(pool, testSealer);
+  const asked: string[] = [];
+  const clock = { now: Date.now() };
+  const workflows = new Map<string, WorkflowState>();
+  /** What their starts have said of the runs. */
+  const memos = new Map<string, MemoRun>();
+  const sandboxes: (SandboxRef & { hostId: string })[] = [];
+  const temporal: ReconcilerDeps['temporal'] = {
+    check: async () => {},
+    startRun: async (run: Run) => {
+      asked.push(`start ${run.runId}`);
+      return 'started';
+    },
+    signalMessage: async (run) => {
+      asked.push(`message ${run.runId}`);
+      return 'signalled';
+    },
+    signalStop: async (workflowId) => {
+      asked.push(`signal ${workflowId}`);
+      return workflows.get(workflowId) === 'running' ? 'signalled' : 'gone';
+    },
+    signalHostLost: async (workflowId, { generation }) => {
+      asked.push(`lost ${workflowId}-${generation}`);
+      return 'signalled';
+    },
+    signalSleep: async (workflowId) => {
+      asked.push(`sleep ${workflowId}`);
+      return 'signalled';
+    },
+    describe: async (workflowId) => workflows.get(workflowId) ?? 'missing',
+    hasCompleted: async () => false,
+    webhookAttempts: async () => 0,
+    terminate: async (workflowId) => {
+      asked.push(`terminate ${workflowId}`);
+      workflows.set(workflowId, 'closed');
+    },
+    async *workflowsSince() {
+      yield [...workflows].map(([workflowId, state]) => ({
+        workflowId,
+        isOpen: state === 'running',
+        startedAt: new Date(clock.now),
+        closedAt: state === 'running' ? null : new Date(clock.now),
+        run: memos.get(workflowId) ?? null,
+      }));
+    },
+    ensureSchedule: async (flowId, { cron, timezone }) => {
+      asked.push(`schedule ${flowId} ${cron} ${timezone}`);
+    },
+    removeSchedule: async (flowId) => {
+      asked.push(`unschedule ${flowId}`);
+    },
+    startWebhook: async ({ runId, firstAttempt }) => {
+      asked.push(`webhook ${runId} from ${firstAttempt}`);
+      return 'started';
+    },
+  };
+  const now = (): Date => new Date(clock.now);
+  const hearing = createHearing({ gapMs: 15_000, now });
+  const deps: ReconcilerDeps & { webhooks: WebhookStore } = {
+    hostId: 'host-here',
+    reconcile: createReconcileStore(pool),
+    runs,
+    webhooks: createWebhookStore(pool, testSealer),
+    messages: createMessageStore(pool),
+    schedules: createScheduleStore(pool),
+    retention: createRetentionStore(pool),
+    frameStream: { wake: async () => true, expire: async () => true },
+    temporal,
+    listSandboxes: async () => [...sandboxes],
+    removeSandbox: async ({ runId, generation }) => {
+      asked.push(`remove ${runId}-${generation}`);
+    },
+    sweepSandboxes: async () => {},
+    logger: pino({ level: 'silent' }),
+    heardForMs: hearing.forMs,
+    now,
+    times: {
+      everyMs: 10,
+      unstartedMs: 0,
+      nudgeMs: 0,
+      nudgeAgainMs: 60_000,
+      stuckMs: 3_600_000,
+      hostLostMs: 60_000,
+      hostWatchMs: 30_000,
+      webhookMs: 60_000,
+      overdueMs: 0,
+    },
+    kept: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
+  };
+  return {
+    deps,
+    runs,
+    hosts: createHostStore(pool),
+    asked,
+    workflows,
+    memos,
+    sandboxes,
+    clock,
+    hearing,
+    reconciler: createReconciler(deps),
+    /** As if the API had started it. */
+    async started(run: Run): Promise<Run> {
+      workflows.set(run.workflowId, 'running');
+      await runs.markWorkflowStarted(run.runId);
+      return run;
+    },
+    async read(run: Run): Promise<Run> {
+      const found = await runs.find(run.runId);
+      if (!found) throw new Error('the run is gone');
+      return found;
+    },
+  };
+}

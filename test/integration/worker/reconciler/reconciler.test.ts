@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
+import { attemptsAge } from '../../systems/postgres/attempts-age.ts';
+import { useFreshScene } from '../../systems/postgres/use-scene.ts';
+import { reconcilerWorld } from './reconciler-world.ts';
+
+const { database, scene } = useFreshScene();
+let world: ReturnType<typeof reconcilerWorld>;
+beforeEach(async () => {
+  await database.pool.query('truncate runs, hosts cascade');
+  world = reconcilerWorld(database);
+});
+
+const cause = (runId: string) => ({ runId, cause: 'stopped_by_api' as const, detail: null });
+const callbackUrl = 'https://receiver.example/';
+
+describe('a run that was admitted and not started', () => {
+  it('is started, once', async () => {
+    const run = await scene.run();
+    await world.reconciler.pass();
+    await world.reconciler.pass();
+    expect(world.asked.filter((line) => line.startsWith('start'))).toEqual([`start ${run.runId}`]);
+    expect((await world.read(run)).workflowStartedAt).not.toBeNull();
+  });
+
+  it('waits for Temporal where that is away, and other steps do not', async () => {
+    const run = await scene.run();
+    world.sandboxes.push({ runId: randomUUID(), generation: 1, hostId: 'host-here' });
+    world.deps.temporal.check = async () => {
+      throw new Error('away');
+    };
+    await world.reconciler.pass();
+    expect(world.asked).toEqual([`remove ${world.sandboxes[0]?.runId}-1`]);
+    expect((await world.read(run)).workflowStartedAt).toBeNull();
+  });
+
+  it('waits for the next worker where this one is stopped on its way', async () => {
+    const run = await scene.run();
+    const stopping = new AbortController();
+    world.deps.temporal.check = async () => stopping.abort();
+    await world.reconciler.run(stopping.signal);
+    expect(world.asked).toEqual([]);
+    expect((await world.read(run)).workflowStartedAt).toBeNull();
+  });
+
+  it('keeps no other waiting when it cannot be started', async () => {
+    const [bad, good] = [await scene.run(), await scene.run()];
+    const { startRun } = world.deps.temporal;
+    world.deps.temporal.startRun = async (run) => {
+      if (run.runId === bad.runId) throw new Error('refused');
+      return startRun(run);
+    };
+    await world.reconciler.pass();
+    expect((await world.read(bad)).workflowStartedAt).toBeNull();
+    expect((await world.read(good)).workflowStartedAt).not.toBeNull();
+  });
+});
+
+describe('a cause without an end', () => {
+  it('is signalled again, but not at every pass', async () => {
+    const run = await world.started(await scene.run());
+    await world.runs.recordCause(cause(run.runId));
+    await world.reconciler.pass();
+    await world.reconciler.pass();
+    expect(world.asked).toEqual([`signal ${run.workflowId}`]);
+    world.clock.now += 61_000;
+    await world.reconciler.pass();
+    expect(world.asked).toHaveLength(2);
+  });
+
+  it('ends the run with the cause it has, where nobody hears the signal', async () => {
+    const run = await world.started(await scene.run({ callbackUrl }));
+    world.workflows.set(run.workflowId, 'closed');
+    await world.runs.recordCause(cause(run.runId));
+    await world.reconciler.pass();
+    expect(await world.read(run)).toMatchObject({ status: 'sleep', endCause: 'stopped_by_api' });
+    expect(world.asked).toContain(`webhook ${run.runId} from 1`);
+  });
+
+  it('ends the run whose workflow makes nothing of it, after long enough', async () => {
+    const run = await world.started(await scene.run());
+    await world.runs.recordCause(cause(run.runId));
+    world.deps.times.stuckMs = 0;
+    await world.reconciler.pass();
+    expect(world.asked).toEqual([`terminate ${run.workflowId}`]);
+    expect((await world.read(run)).endedAt).not.toBeNull();
+  });
+
+  it('waits for its workflow to be started first', async () => {
+    const run = await scene.run();
+    await world.runs.recordCause(cause(run.runId));
+    world.deps.times.unstartedMs = 60_000;
+    await world.reconciler.pass();
+    expect(world.asked).toEqual([]);
+    expect((await world.read(run)).endedAt).toBeNull();
+  });
+});
+
+describe('a live run', () => {
+  it('is left alone while its workflow runs', async () => {
+    const run = await world.started(await scene.run());
+    await world.reconciler.pass();
+    expect(world.asked).toEqual([]);
+    expect((await world.read(run)).endedAt).toBeNull();
+  });
+
+  it('ends as the operator wanted when its workflow was closed, and its webhook goes out', async () => {
+    const run = await world.started(await scene.run({ callbackUrl }));
+    world.workflows.set(run.workflowId, 'closed');
+    await world.reconciler.pass();
+    expect(await world.read(run)).toMatchObject({ endCause: 'terminated_by_operator' });
+    expect(world.asked).toEqual([`webhook ${run.runId} from 1`]);
+  });
+
+  it('ends when Temporal has forgotten it, and is not started again', async () => {
+    const run = await world.started(await scene.run());
+    world.workflows.delete(run.workflowId);
+    await world.reconciler.pass();
+    await world.reconciler.pass();
+    expect(await world.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
+    expect(world.asked).toEqual([]);
+  });
+
+  it('is told to end when it is long past its limit', async () => {
+    const run = await world.started(await scene.run({ timeoutSeconds: 60 }));
+    world.clock.now += 61_000;
+    await world.reconciler.pass();
+    expect(await world.read(run)).toMatchObject({ endCause: 'timed_out', endedAt: null });
+  });
+});
+
+describe('an owed webhook', () => {
+  beforeEach(() => {
+    world.deps.times.webhookMs = 0;
+  });
+
+  async function endedRun() {
+    const run = await world.started(await scene.run({ callbackUrl }));
+    await world.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
+    return run;
+  }
+
+  it('is left to the workflow that is at it', async () => {
+    await endedRun();
+    await world.reconciler.pass();
+    expect(world.asked).toEqual([]);
+  });
+
+  it('goes on with the attempts that are left where that workflow is gone', async () => {
+    const run = await endedRun();
+    await world.deps.webhooks.claimAttempt(run.runId, 1);
+    world.workflows.set(run.workflowId, 'closed');
+    await world.reconciler.pass();
+    expect(world.asked, 'the second is not due yet').toEqual([]);
+    await attemptsAge(database, 2_000);
+    await world.reconciler.pass();
+    expect(world.asked).toEqual([`webhook ${run.runId} from 2`]);
+  });
+
+  it('is dropped when no attempt is left', async () => {
+    const run = await endedRun();
+    for (const attempt of [1, 2, 3, 4]) {
+      await world.deps.webhooks.claimAttempt(run.runId, attempt);
+    }
+    await attemptsAge(database, 30_000);
+    world.workflows.set(run.workflowId, 'closed');
+    await world.reconciler.pass();
+    expect((await world.read(run)).webhook.state).toBe('dropped');
+    expect(world.asked).toEqual([]);
+  });
+});
+
+describe('many live runs', () => {
+  it('are asked after some at a time, so that a slow answer holds up no other', async () => {
+    for (let made = 0; made < 4; made += 1) await world.started(await scene.run());
+    let asked = 0;
+    world.deps.temporal.describe = async () => {
+      asked += 1;
+      await expect.poll(() => asked).toBeGreaterThan(3);
+      return 'running';
+    };
+    await world.reconciler.pass();
+    expect(asked).toBe(4);
+  });
+});
+
+describe('a sandbox', () => {
+  it('is removed when its run has ended, went on elsewhere, or never was', async () => {
+    const live = await world.started(await scene.run());
+    const ended = await world.started(await scene.run());
+    await world.runs.endRun({ ...cause(ended.runId), exitCode: null });
+    const unknown = randomUUID();
+    const here = { generation: 1, hostId: 'host-here' };
+    world.sandboxes.push(
+      { runId: live.runId, ...here },
+      { runId: live.runId, ...here, generation: 0 },
+      { runId: ended.runId, ...here },
+      { runId: unknown, ...here },
+      { runId: unknown, ...here, hostId: 'host-elsewhere' },
+    );
+    await world.reconciler.pass();
+    expect(world.asked).toEqual([
+      `remove ${live.runId}-0`,
+      `remove ${ended.runId}-1`,
+      `remove ${unknown}-1`,
+    ]);
+  });
+});
+
+describe('two workers', () => {
+  it('do not compare the same things at the same time', async () => {
+    for (let made = 0; made < 5; made++) await scene.run();
+    const comparing = new Set<string>();
+    let together = 0;
+    const reconcilerOn = (hostId: string) => {
+      const startRun: typeof world.deps.temporal.startRun = async (run) => {
+        comparing.add(hostId);
+        together = Math.max(together, comparing.size);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        comparing.delete(hostId);
+        return world.deps.temporal.startRun(run);
+      };
+      return createReconciler({
+        ...world.deps,
+        hostId,
+        temporal: { ...world.deps.temporal, startRun },
+      });
+    };
+    await Promise.all([reconcilerOn('host-here').pass(), reconcilerOn('host-elsewhere').pass()]);
+    expect(together).toBe(1);
+    expect(world.asked).toHaveLength(5);
+  });
+});

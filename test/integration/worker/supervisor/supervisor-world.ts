@@ -1,0 +1,160 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pino from 'pino';
+import { onTestFinished } from 'vitest';
+import type { Delta, StoredFrame } from '../../../../core/frame.ts';
+import type { Run } from '../../../../core/run.ts';
+import type { SandboxEnd } from '../../../../core/sandbox.ts';
+import { createEngine } from '../../../../systems/docker/engine.ts';
+import { createSandboxes, type Sandboxes } from '../../../../systems/docker/sandbox.ts';
+import { createFlowStore, type NewFlow } from '../../../../systems/postgres/accounts/flow-store.ts';
+import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
+import type { AdmitRun } from '../../../../systems/postgres/admission/admission.ts';
+import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
+import type { Pool } from '../../../../systems/postgres/client/pool.ts';
+import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
+import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
+import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
+import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
+import { createInteractionStore } from '../../../../systems/postgres/runs/interaction-store.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
+import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
+import { createEgress, type EgressDeps } from '../../../../worker/egress/run-listener.ts';
+import { createAboutRun } from '../../../../worker/run-log-context.ts';
+import type { SupervisorDeps } from '../../../../worker/sandbox/deps.ts';
+import { foldersOf } from '../../../../worker/sandbox/sandbox-paths.ts';
+import { createSupervisor, type Supervisor } from '../../../../worker/sandbox/supervisor.ts';
+import type { SandboxRef } from '../../../../workflows/shared/activities.ts';
+import { testSealer } from '../../../support/database.ts';
+import { createScene } from '../../../support/records.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+
+/** A host with the real engine, database and scripted agent; its process can be ended and begun anew. */
+export interface SupervisorWorld {
+  hostId: string;
+  dataDir: string;
+  sandboxes: Sandboxes;
+  runs: ReturnType<typeof createRunStore>;
+  files: ReturnType<typeof createFileStore>;
+  blobs: ReturnType<typeof createBlobStore>;
+  published: { frames: StoredFrame[]; deltas: Delta[] }[];
+  trees: string[];
+  logged: string[];
+  /** A run whose agent does these steps. */
+  run(steps: object[], given?: Partial<AdmitRun>, flow?: Partial<NewFlow>): Promise<SandboxRef>;
+  /** A process of this host; earlier ones go on unless they were closed. */
+  process(given?: Partial<SupervisorDeps>, egress?: Partial<EgressDeps>): Supervisor;
+  find(ref: SandboxRef): Promise<Run>;
+  log(ref: SandboxRef): Promise<StoredFrame[]>;
+  /** The sandbox's working directory, as the host sees it. */
+  workspace(ref: SandboxRef): string;
+  /** Makes a file there, for an agent that waits for it. */
+  touch(ref: SandboxRef, name: string): Promise<void>;
+}
+
+export const follow = (supervisor: Supervisor, ref: SandboxRef): Promise<SandboxEnd> =>
+  supervisor.follow(ref, new AbortController().signal);
+
+export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
+  const instance = `t${randomBytes(4).toString('hex')}`;
+  const { dockerHost, sandboxRuntime: runtime } = stackEnv;
+  const sandboxes = createSandboxes(createEngine({ dockerHost, instance, runtime }));
+  await mkdir(stackEnv.dataDir, { recursive: true });
+  const dataDir = await mkdtemp(join(stackEnv.dataDir, 'v-'));
+  const hostId = `host-${randomUUID()}`;
+  const stores = {
+    runs: createRunStore(pool, testSealer),
+    configs: createConfigStore(pool, testSealer),
+    frames: createFrameStore(pool),
+    flows: createFlowStore(pool, testSealer),
+    sessions: createSessionStore(pool, testSealer),
+    turns: createTurnStore(pool),
+    projects: createProjectStore(pool, testSealer),
+    interactions: createInteractionStore(pool),
+    files: createFileStore(pool),
+    blobs: createBlobStore(pool),
+  };
+  const published: SupervisorWorld['published'] = [];
+  const trees: string[] = [];
+  const logged: string[] = [];
+  const supervisors: Supervisor[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+
+  function process(
+    given: Partial<SupervisorDeps> = {},
+    egress: Partial<EgressDeps> = {},
+  ): Supervisor {
+    const supervisor = createSupervisor({
+      hostId,
+      dataDir,
+      image: stackEnv.scriptedImage,
+      sandboxes,
+      ...stores,
+      frameStream: {
+        publish: async (_runId, batch) => published.push(batch) > 0,
+        publishFileTree: async (_runId, json) => trees.push(json) > 0,
+        expire: async () => true,
+        wake: async () => true,
+      },
+      bells: { overhear: () => () => undefined },
+      egress: createEgress({
+        model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
+        allowPrivate: [],
+        lookup: () => Promise.resolve([]),
+        connect: () => Promise.reject(new Error('no connections in this test')),
+        ...egress,
+      }),
+      times: { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 15_000 },
+      logger,
+      aboutRun: createAboutRun(stores.runs),
+      now: () => new Date(),
+      newId: randomUUID,
+      ...given,
+    });
+    supervisors.push(supervisor);
+    return supervisor;
+  }
+
+  async function run(
+    steps: object[],
+    given: Partial<AdmitRun> = {},
+    flow: Partial<NewFlow> = {},
+  ): Promise<SandboxRef> {
+    const hosts = createHostStore(pool);
+    await hosts.renew({ hostId, name: 'test', capacity: 1_000 });
+    const scene = await createScene(pool, testSealer, { flow: { runner: hostId, ...flow } });
+    const prompt = `@agent ${JSON.stringify(steps)}`;
+    const { runId, generation } = await scene.run({ prompt, ...given });
+    return { runId, generation };
+  }
+
+  async function find({ runId }: SandboxRef): Promise<Run> {
+    const found = await stores.runs.find(runId);
+    if (found === null) throw new Error('no such run');
+    return found;
+  }
+
+  async function log({ runId }: SandboxRef): Promise<StoredFrame[]> {
+    const frames: StoredFrame[] = [];
+    for (;;) {
+      const afterSeq = frames.at(-1)?.seq ?? 0;
+      const page = await stores.frames.read(runId, { order: 'asc', afterSeq, limit: 5_000 });
+      if (page.length === 0) return frames;
+      frames.push(...page);
+    }
+  }
+
+  onTestFinished(async () => {
+    await Promise.all(supervisors.map((supervisor) => supervisor.close()));
+    for (const { containerId } of await sandboxes.list()) await sandboxes.remove(containerId);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  const { runs, files, blobs } = stores;
+  const workspace = (ref: SandboxRef): string => foldersOf(dataDir, ref).workspace;
+  const touch = (ref: SandboxRef, name: string): Promise<void> =>
+    writeFile(join(workspace(ref), name), '');
+  const seen = { published, trees, logged, workspace, touch };
+  return { hostId, dataDir, sandboxes, runs, files, blobs, ...seen, run, process, find, log };
+}

@@ -1,0 +1,119 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  createWebhookSender,
+  type WebhookSender,
+} from '../../../../worker/webhook/send-webhook.ts';
+import {
+  answerWith,
+  type Behaviour,
+  startReceiver,
+  type WebhookReceiver,
+} from '../../../support/webhook-receiver.ts';
+
+const open: WebhookReceiver[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()));
+});
+
+const body = JSON.stringify({ labels: { who: 'Zoë €' } });
+
+async function receiver(behave?: Behaviour): Promise<WebhookReceiver> {
+  const started = await startReceiver(behave);
+  open.push(started);
+  return started;
+}
+
+function sender({ caFile }: WebhookReceiver, attemptTimeoutMs = 10_000): WebhookSender {
+  return createWebhookSender({ caFile, allowPrivate: ['127.0.0.0/8'], attemptTimeoutMs });
+}
+
+describe('one attempt at a webhook', () => {
+  it('posts the body byte for byte, with the headers it was given', async () => {
+    const there = await receiver();
+    const headers = { 'content-type': 'application/json', 'x-service-event': 'run.finished' };
+    const url = `${there.url}/hook?x=1`;
+    expect(await sender(there)({ url, body, headers })).toEqual({
+      outcome: 'answered',
+      status: 204,
+    });
+    expect(there.posts).toMatchObject([{ path: '/hook?x=1', body, headers }]);
+  });
+
+  it.each([301, 302, 307, 308])(
+    'takes %i for the answer and follows no redirect',
+    async (status) => {
+      const target = await receiver();
+      const there = await receiver(answerWith(status, { location: `${target.url}/` }));
+      expect(await sender(there)({ url: there.url, body, headers: {} })).toEqual({
+        outcome: 'answered',
+        status,
+      });
+      expect(target.posts).toEqual([]);
+    },
+  );
+
+  it('fails without a verified certificate, whatever the environment says', async () => {
+    const there = await receiver();
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    const trustsNobodyElse = createWebhookSender({ caFile: null, allowPrivate: ['127.0.0.0/8'] });
+    const outcome = await trustsNobodyElse({ url: there.url, body, headers: {} });
+    delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    expect(outcome).toEqual({ outcome: 'failed', reason: 'not_connected' });
+    expect(there.posts).toEqual([]);
+  });
+
+  it('goes round no proxy that the environment names', async () => {
+    const there = await receiver();
+    process.env['HTTPS_PROXY'] = 'http://127.0.0.1:9';
+    const outcome = await sender(there)({ url: there.url, body, headers: {} });
+    delete process.env['HTTPS_PROXY'];
+    expect(outcome).toEqual({ outcome: 'answered', status: 204 });
+  });
+
+  it('ends after its time when no answer comes', async () => {
+    const there = await receiver(() => {});
+    const start = performance.now();
+    const outcome = await sender(there, 300)({ url: there.url, body, headers: {} });
+    expect(outcome).toEqual({ outcome: 'failed', reason: 'timed_out' });
+    expect(performance.now() - start).toBeLessThan(20_000);
+  });
+
+  it('ends after its time when the answer never ends, and has the status', async () => {
+    const there = await receiver((response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write('.'), 50);
+      response.on('close', () => clearInterval(drip));
+    });
+    const start = performance.now();
+    const outcome = await sender(there, 3_000)({ url: there.url, body, headers: {} });
+    expect(outcome).toEqual({ outcome: 'answered', status: 200 });
+    expect(performance.now() - start).toBeLessThan(20_000);
+  });
+
+  it('reads no more than 64 KiB of an answer', async () => {
+    let written = 0;
+    let closed = false;
+    const there = await receiver((response) => {
+      response.on('close', () => {
+        closed = true;
+      });
+      const pump = (): void => {
+        if (closed || written > 256 * 1024 ** 2) return;
+        written += 65_536;
+        if (response.write(Buffer.alloc(65_536))) setImmediate(pump);
+        else response.once('drain', pump);
+      };
+      response.writeHead(200);
+      pump();
+    });
+    const outcome = await sender(there)({ url: there.url, body, headers: {} });
+    expect(outcome).toEqual({ outcome: 'answered', status: 200 });
+    expect(written).toBeLessThan(32 * 1024 ** 2);
+  });
+
+  it('fails when the receiver hangs up', async () => {
+    const there = await receiver((response) => response.destroy());
+    const outcome = await sender(there)({ url: there.url, body, headers: {} });
+    expect(outcome).toEqual({ outcome: 'failed', reason: 'not_connected' });
+  });
+});

@@ -1,0 +1,161 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Activities } from '../../../workflows/shared/activities.ts';
+import { fakeRun } from '../../support/fake-run.ts';
+import { createWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
+
+let world: WorkflowWorld;
+beforeAll(async () => {
+  world = await createWorkflowWorld();
+});
+afterAll(() => world?.close());
+
+describe('a run that ends by itself', () => {
+  it('starts, is followed, stores its workspace, ends, and is cleaned up', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities);
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(run.calls).toEqual([
+      'startSandbox',
+      'followRun',
+      'collectWorkspace',
+      'endRun',
+      'removeSandbox',
+    ]);
+  });
+
+  it('hands the exit code of a failing agent to the end of the run', async () => {
+    const ends: unknown[] = [];
+    const run = fakeRun({
+      endRun: async (input) => {
+        ends.push(input);
+        return { webhook: false, cause: input.cause };
+      },
+    });
+    const handle = await world.startRun(run.activities);
+    run.end({ cause: 'exited', exitCode: 7 });
+    expect(await handle.result()).toEqual({ cause: 'exited' });
+    expect(ends).toMatchObject([{ cause: 'exited', exitCode: 7 }]);
+  });
+
+  it('ends although its workspace cannot be stored', async () => {
+    const run = fakeRun({
+      collectWorkspace: async () => {
+        throw ApplicationFailure.nonRetryable('disk is gone');
+      },
+    });
+    const handle = await world.startRun(run.activities);
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
+  });
+
+  it('delivers the webhook that its end has claimed', async () => {
+    const run = fakeRun({ endRun: async ({ cause }) => ({ webhook: true, cause }) });
+    const handle = await world.startRun(run.activities);
+    run.end({});
+    await handle.result();
+    expect(run.calls).toContain('deliverWebhook');
+    expect(run.calls).not.toContain('dropWebhook');
+  });
+});
+
+describe('a run that is told to end', () => {
+  it('records the cause before it stops the sandbox, and waits for the last output', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities);
+    await run.called('followRun');
+    await handle.signal('stop', { graceMs: 500 });
+    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(run.calls).toEqual([
+      'startSandbox',
+      'followRun',
+      'recordCause',
+      'stopSandbox',
+      'collectWorkspace',
+      'endRun',
+      'removeSandbox',
+    ]);
+  });
+
+  it('keeps the cause that was recorded with the request', async () => {
+    const run = fakeRun({
+      recordCause: async () => {},
+      endRun: async () => ({ webhook: false, cause: 'stopped_by_api' }),
+    });
+    const handle = await world.startRun(run.activities);
+    await handle.signal('stop', { graceMs: 0 });
+    expect(await handle.result()).toEqual({ cause: 'stopped_by_api' });
+  });
+
+  it('stores no workspace of a deleted run', async () => {
+    const run = fakeRun({
+      followRun: async () => ({ cause: 'deleted_by_api', detail: null, exitCode: 143 }),
+    });
+    const handle = await world.startRun(run.activities);
+    await handle.result();
+    expect(run.calls).not.toContain('collectWorkspace');
+    expect(run.calls).toContain('removeSandbox');
+  });
+
+  it('takes a cancellation from outside as an order to stop, and still cleans up', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities);
+    await run.called('followRun');
+    await handle.cancel();
+    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(run.calls).toContain('stopSandbox');
+    expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
+  });
+
+  it('is stopped at its time limit', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities, { times: { runMs: 300 } });
+    expect(await handle.result()).toEqual({ cause: 'timed_out' });
+    expect(run.calls).toContain('stopSandbox');
+  });
+
+  it('is stopped once when stop, cancellation and time limit come together', async () => {
+    const told = heldEnd();
+    const run = fakeRun(told.activities);
+    const handle = await world.startRun(run.activities, { times: { runMs: 1_000 } });
+    await run.called('followRun');
+    await Promise.all([
+      handle.signal('stop', { graceMs: 0 }),
+      handle.signal('stop', { graceMs: 0 }),
+      handle.cancel(),
+    ]);
+    told.letEnd();
+    await handle.result();
+    expect(run.calls.filter((name) => name === 'stopSandbox')).toHaveLength(1);
+    expect(run.calls.filter((name) => name === 'endRun')).toHaveLength(1);
+  });
+
+  it('ends once when the agent ends while it is being stopped', async () => {
+    const told = heldEnd();
+    const run = fakeRun(told.activities);
+    const handle = await world.startRun(run.activities);
+    await run.called('followRun');
+    const signalled = handle.signal('stop', { graceMs: 0 });
+    run.end({});
+    await signalled;
+    told.letEnd();
+    await handle.result();
+    expect(run.calls.filter((name) => name === 'endRun')).toHaveLength(1);
+    expect(run.calls.filter((name) => name === 'removeSandbox')).toHaveLength(1);
+  });
+});
+
+/** A run that does not end before it is let: what is sent to it arrives, however late. */
+function heldEnd(): { activities: Pick<Activities, 'endRun'>; letEnd(): void } {
+  let letEnd = (): void => {};
+  const mayEnd = new Promise<void>((resolve) => {
+    letEnd = resolve;
+  });
+  const endRun: Activities['endRun'] = async ({ cause }) => {
+    await mayEnd;
+    return { webhook: false, cause };
+  };
+  return { activities: { endRun }, letEnd: () => letEnd() };
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/activity';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureTypes } from '../../../workflows/shared/activities.ts';
+import { fakeRun } from '../../support/fake-run.ts';
+import { createWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
+
+let world: WorkflowWorld;
+beforeAll(async () => {
+  world = await createWorkflowWorld();
+});
+afterAll(() => world?.close());
+
+describe('a run that cannot start', () => {
+  it('says why, and removes what there is of a sandbox', async () => {
+    const run = fakeRun({
+      startSandbox: async () => {
+        throw ApplicationFailure.nonRetryable('no such image', failureTypes.startFailed);
+      },
+      endRun: async ({ cause, detail }) => {
+        expect(detail).toBe('no such image');
+        return { webhook: false, cause };
+      },
+    });
+    const handle = await world.startRun(run.activities);
+    expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
+    expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
+  });
+
+  it('gives up in time when every attempt fails, and says what the last one said', async () => {
+    const details: unknown[] = [];
+    const run = fakeRun({
+      startSandbox: async () => {
+        throw ApplicationFailure.retryable('the engine is away', failureTypes.startFailed);
+      },
+      endRun: async ({ cause, detail }) => {
+        details.push(detail);
+        return { webhook: false, cause };
+      },
+    });
+    const handle = await world.startRun(run.activities, { times: { startMs: 4_000 } });
+    expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
+    expect(details).toEqual(['the engine is away']);
+    expect(run.calls.filter((name) => name === 'startSandbox').length).toBeGreaterThan(1);
+  });
+
+  it('is not followed when it was ended before its sandbox came up', async () => {
+    const run = fakeRun({
+      startSandbox: async () => ({ outcome: 'over' }),
+      endRun: async () => ({ webhook: false, cause: 'deleted_by_api' }),
+    });
+    const handle = await world.startRun(run.activities);
+    expect(await handle.result()).toEqual({ cause: 'deleted_by_api' });
+    expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
+  });
+
+  it('gives up when no place becomes free in time', async () => {
+    const details: unknown[] = [];
+    const run = fakeRun({
+      claimPlace: noPlaceFree,
+      endRun: async ({ cause, detail }) => {
+        details.push(detail);
+        return { webhook: false, cause };
+      },
+    });
+    const handle = await world.startRun(run.activities, {
+      hostId: null,
+      times: { noCapacityMs: 3_000, askAgainMs: 200 },
+    });
+    expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
+    expect(details).toEqual(['no capacity']);
+    expect(run.calls.filter((name) => name === 'claimPlace').length).toBeGreaterThan(1);
+    expect(run.calls).not.toContain('startSandbox');
+  });
+
+  it('starts as soon as a place is free', async () => {
+    const answers = [noPlaceFree, noPlaceFree, async () => ({ hostId: world.hostId })];
+    const run = fakeRun({ claimPlace: () => (answers.shift() ?? noPlaceFree)() });
+    const handle = await world.startRun(run.activities, {
+      hostId: null,
+      times: { askAgainMs: 100 },
+    });
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+  });
+
+  it('can be stopped while it waits for a place', async () => {
+    const run = fakeRun({ claimPlace: noPlaceFree });
+    const handle = await world.startRun(run.activities, { hostId: null });
+    await run.called('claimPlace');
+    await handle.signal('stop', { graceMs: 0 });
+    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(run.calls.slice(-1)).toEqual(['endRun']);
+  });
+});
+
+describe('a host that does not answer', () => {
+  const deadHost = () => ({ hostId: `dead-${randomUUID()}`, times: { hostDispatchMs: 1_000 } });
+
+  it('costs the run, with its name for it', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities, deadHost());
+    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
+    expect(run.calls).toEqual(['endRun']);
+  });
+
+  it('does not hold up a stop', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities, deadHost());
+    await handle.signal('stop', { graceMs: 0 });
+    expect(await handle.result()).toMatchObject({ cause: expect.any(String) });
+    expect(run.calls.slice(-1)).toEqual(['endRun']);
+  });
+
+  it('costs the run when the sandbox cannot be followed any more', async () => {
+    const run = fakeRun({
+      followRun: async () => {
+        throw ApplicationFailure.nonRetryable('gone', failureTypes.sandboxLost);
+      },
+    });
+    const handle = await world.startRun(run.activities);
+    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
+    expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
+  });
+});
+
+async function noPlaceFree(): Promise<never> {
+  throw ApplicationFailure.retryable('every host is full', failureTypes.noPlaceFree);
+}

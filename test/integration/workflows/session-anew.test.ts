@@ -1,0 +1,147 @@
+// Where a session's history begins anew, and what the next one goes on with.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../../core/limits.ts';
+import { createDeferred } from '../../../lib/async/deferred.ts';
+import type { SessionPlace, TurnOutcome } from '../../../workflows/shared/activities.ts';
+import { fakeRun } from '../../support/fake-run.ts';
+import { sessionStories } from '../../support/session-stories.ts';
+import {
+  createWorkflowWorld,
+  type SessionHandle,
+  type WorkflowWorld,
+} from '../../support/workflow-world.ts';
+
+let world: WorkflowWorld;
+beforeAll(async () => {
+  world = await createWorkflowWorld();
+});
+afterAll(() => world?.close());
+
+/** What was asked for and what was done in the first of a session's histories, in order. */
+async function firstHistory({ workflowId, firstExecutionRunId }: SessionHandle): Promise<string[]> {
+  const first = world.client.workflow.getHandle(workflowId, firstExecutionRunId);
+  const names = new Map<string, string>();
+  const { events } = await first.fetchHistory();
+  return (events ?? []).flatMap((event) => {
+    const asked = event.activityTaskScheduledEventAttributes?.activityType?.name;
+    if (asked) names.set(String(event.eventId), asked);
+    const done = event.activityTaskCompletedEventAttributes?.scheduledEventId;
+    if (done) return [`${names.get(String(done)) ?? ''} done`];
+    if (event.workflowExecutionContinuedAsNewEventAttributes) return ['anew'];
+    return asked ? [asked] : [];
+  });
+}
+
+async function firstHistoryOf(name: string): Promise<string[]> {
+  const story = sessionStories()[name];
+  if (!story) throw new Error(`there is no story ${name}`);
+  const handle = await world.startSession(story.run.activities, story.input);
+  await story.act(story.run, handle);
+  await handle.result();
+  return firstHistory(handle);
+}
+
+const countOf = (history: string[], what: string): number =>
+  history.filter((each) => each === what).length;
+
+describe("a session's history begins anew", () => {
+  it('between two turns, after so many', async () => {
+    const history = await firstHistoryOf('session-continued');
+    expect(countOf(history, 'runTurn done')).toBe(2);
+    expect(countOf(history, 'runTurn')).toBe(2);
+    expect(history.at(-1)).toBe('anew');
+  });
+
+  it('when what is left of an earlier sandbox is removed, and not before', async () => {
+    const history = await firstHistoryOf('session-removed-late');
+    expect(history.at(-1)).toBe('anew');
+    expect(countOf(history, 'runTurn done'), 'another turn meanwhile').toBe(2);
+    expect(countOf(history, 'removeSandbox done')).toBe(countOf(history, 'removeSandbox'));
+    expect(countOf(history, 'removeSandbox')).toBeGreaterThan(0);
+  });
+
+  it('without the sandbox whose host was given up last', async () => {
+    const removed = createDeferred<true>();
+    const outcomes: TurnOutcome[] = [
+      { outcome: 'reconfigure' },
+      { outcome: 'done', more: false },
+      { outcome: 'done', more: false },
+    ];
+    const turns: number[] = [];
+    const run = fakeRun({
+      claimSessionPlace: async ({ after }): Promise<SessionPlace> => {
+        const generation = after + 1;
+        return { outcome: 'placed', hostId: world.hostId, generation };
+      },
+      async runTurn({ generation }) {
+        turns.push(generation);
+        return outcomes.shift() ?? { outcome: 'over' };
+      },
+      removeSandbox: async ({ generation }) => {
+        if (generation === 1) await removed.promise;
+      },
+    });
+    const input = { times: { turnsPerHistory: 1, idleMs: 200 } };
+    const handle = await world.startSession(run.activities, input);
+    await handle.signal('message', { messageId: 'm-1' });
+    // It rests beside its second sandbox, and nothing but the removal keeps its history going.
+    await run.called('askSessionIdleness');
+    removed.resolve(true);
+    await expect.poll(() => firstHistory(handle)).toContain('removeSandbox done');
+    // It answers when it has read that.
+    await handle.query('__stack_trace');
+    await handle.signal('hostLost', { generation: 2 });
+    await expect.poll(() => turns).toEqual([1, 2, 3]);
+    expect((await firstHistory(handle)).at(-1)).toBe('anew');
+    await handle.signal('stop', { graceMs: 0 });
+    await handle.result();
+  });
+
+  it('when a turn that was cut off with its host has ended as it was told, and not before', async () => {
+    const ends: ((outcome: TurnOutcome) => void)[] = [];
+    const interrupted: unknown[] = [];
+    const run = fakeRun({
+      claimSessionPlace: async ({ after }): Promise<SessionPlace> => {
+        return { outcome: 'placed', hostId: world.hostId, generation: after + 1 };
+      },
+      runTurn: () => new Promise((end) => ends.push(end)),
+      interruptTurn: async ({ generation, messageId }) =>
+        void interrupted.push({ generation, messageId }),
+    });
+    const handle = await world.startSession(run.activities, { times: { turnsPerHistory: 1 } });
+    await handle.signal('message', { messageId: 'm-1' });
+    await expect.poll(() => ends).toHaveLength(1);
+    await handle.signal('interrupt', { messageId: 'm-1' });
+    await expect.poll(() => interrupted).toHaveLength(1);
+    await handle.signal('hostLost', { generation: 1 });
+    await expect.poll(() => ends).toHaveLength(2);
+    await expect.poll(() => interrupted).toHaveLength(2);
+    expect(interrupted).toEqual([1, 2].map((generation) => ({ generation, messageId: 'm-1' })));
+    expect(await firstHistory(handle)).not.toContain('anew');
+    ends[1]?.({ outcome: 'done', more: false });
+    await expect.poll(() => firstHistory(handle)).toContain('anew');
+    await handle.signal('stop', { graceMs: 0 });
+    ends[0]?.({ outcome: 'over' });
+    await handle.result();
+  });
+
+  it('and does not forget how many sandboxes were lost one after the other', async () => {
+    const ends: ((outcome: TurnOutcome) => void)[] = [];
+    const run = fakeRun({
+      claimSessionPlace: async ({ after }): Promise<SessionPlace> => {
+        return { outcome: 'placed', hostId: world.hostId, generation: after + 1 };
+      },
+      runTurn: () => new Promise((end) => ends.push(end)),
+    });
+    const handle = await world.startSession(run.activities, { times: { turnsPerHistory: 1 } });
+    await handle.signal('message', { messageId: 'm-1' });
+    for (let generation = 1; generation <= limits.sessionCrashesMax; generation += 1) {
+      await expect.poll(() => ends).toHaveLength(generation);
+      await handle.signal('hostLost', { generation });
+    }
+    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
+    expect((await firstHistory(handle)).at(-1)).toBe('anew');
+    for (const end of ends) end({ outcome: 'over' });
+  });
+});

@@ -1,0 +1,129 @@
+// Which sandbox is told of which turn that it is to end: by the real workflow on a real server, with a
+// world of its own.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDeferred } from '../../../lib/async/deferred.ts';
+import type {
+  HostActivities,
+  SessionPlace,
+  TurnOutcome,
+} from '../../../workflows/shared/activities.ts';
+import { type FakeRun, fakeRun } from '../../support/fake-run.ts';
+import {
+  createWorkflowWorld,
+  type SessionHandle,
+  type WorkflowWorld,
+} from '../../support/workflow-world.ts';
+
+let world: WorkflowWorld;
+beforeAll(async () => {
+  world = await createWorkflowWorld();
+});
+afterAll(() => world?.close());
+
+type Interrupted = Parameters<HostActivities['interruptTurn']>[0];
+
+interface World {
+  run: FakeRun;
+  handle: SessionHandle;
+  interrupted: Interrupted[];
+  /** Ends the turn that goes on. */
+  end(outcome: TurnOutcome): void;
+  untilTurn(nth: number): Promise<void>;
+  /** Lets the sandbox of this number come up; the first is up by itself. */
+  comeUp(): void;
+  stop(): Promise<void>;
+}
+
+/** A session with a message, whose turns go on until they are ended. */
+async function startSession(): Promise<World> {
+  const turns: ((outcome: TurnOutcome) => void)[] = [];
+  const interrupted: World['interrupted'] = [];
+  const up = createDeferred<true>();
+  const run = fakeRun({
+    claimSessionPlace: async ({ after }): Promise<SessionPlace> => ({
+      outcome: 'placed',
+      hostId: world.hostId,
+      generation: after + 1,
+    }),
+    async startSandbox({ generation }) {
+      if (generation > 1) await up.promise;
+      return { outcome: 'started' };
+    },
+    runTurn: () => new Promise<TurnOutcome>((end) => turns.push(end)),
+    interruptTurn: async (which) => void interrupted.push(which),
+  });
+  const handle = await world.startSession(run.activities);
+  await handle.signal('message', { messageId: 'a' });
+  const untilTurn = (nth: number): Promise<void> => expect.poll(() => turns.length).toBe(nth);
+  await untilTurn(1);
+  return {
+    run,
+    handle,
+    interrupted,
+    untilTurn,
+    end: (outcome) => turns.at(-1)?.(outcome),
+    comeUp: () => up.resolve(true),
+    async stop() {
+      await handle.signal('stop', { graceMs: 0 });
+      turns.at(-1)?.({ outcome: 'over' });
+      await handle.result();
+    },
+  };
+}
+
+const more: TurnOutcome = { outcome: 'done', more: true };
+
+describe("an interrupt of a session's turn", () => {
+  it('goes to its sandbox at once, with the message that it is of, however many are asked', async () => {
+    const { handle, interrupted, stop } = await startSession();
+    await handle.signal('interrupt', { messageId: 'a' });
+    await handle.signal('interrupt', { messageId: 'late' });
+    await handle.signal('interrupt', { messageId: 'a' });
+    await handle.signal('interrupt');
+    await expect.poll(() => interrupted).toHaveLength(3);
+    const asked = [{ messageId: 'a' }, { messageId: 'late' }, {}];
+    const { runId } = interrupted[0] ?? { runId: '' };
+    const all = asked.map((which) => ({ runId, generation: 1, ...which }));
+    expect(interrupted).toEqual(expect.arrayContaining(all));
+    await stop();
+  });
+
+  it('is forgotten with the end of a turn', async () => {
+    const { handle, interrupted, end, untilTurn, stop } = await startSession();
+    await handle.signal('interrupt', { messageId: 'a' });
+    await expect.poll(() => interrupted).toHaveLength(1);
+    end(more);
+    await untilTurn(2);
+    await handle.signal('interrupt', { messageId: 'b' });
+    await expect.poll(() => interrupted).toHaveLength(2);
+    expect(interrupted[1]).toMatchObject({ generation: 1, messageId: 'b' });
+    await stop();
+  });
+
+  it('goes to the next sandbox, too, where the turn is begun again, and not before that is up', async () => {
+    const { run, handle, interrupted, end, comeUp, untilTurn, stop } = await startSession();
+    await handle.signal('interrupt', { messageId: 'a' });
+    await expect.poll(() => interrupted).toHaveLength(1);
+    end({ outcome: 'over' });
+    const starts = () => run.calls.filter((name) => name === 'startSandbox').length;
+    await expect.poll(starts).toBe(2);
+    await handle.signal('interrupt', { messageId: 'b' });
+    // What was signalled before this was read with it.
+    await handle.signal('interrupt');
+    await expect.poll(() => interrupted).toHaveLength(2);
+    expect(interrupted[1], 'by hand, at once').toMatchObject({ generation: 2 });
+    expect(interrupted[1]).not.toHaveProperty('messageId');
+    comeUp();
+    await untilTurn(2);
+    await expect.poll(() => interrupted).toHaveLength(4);
+    expect(
+      interrupted
+        .slice(2)
+        .map(({ messageId }) => messageId)
+        .sort(),
+    ).toEqual(['a', 'b']);
+    expect(interrupted.slice(2).map(({ generation }) => generation)).toEqual([2, 2]);
+    await stop();
+  });
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SessionPlace, TurnOutcome } from '../../../workflows/shared/activities.ts';
+import { fakeRun } from '../../support/fake-run.ts';
+import { asleepAfter } from '../../support/fake-sessions.ts';
+import { type SessionStory, sessionStories } from '../../support/session-stories.ts';
+import { createWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
+
+let world: WorkflowWorld;
+beforeAll(async () => {
+  world = await createWorkflowWorld();
+});
+afterAll(() => world?.close());
+
+describe("a session's workflow", () => {
+  it.each(Object.entries(sessionStories()))('asks of the world what %s takes', async (_, story) => {
+    const { run, input, act, calls } = story;
+    const handle = await world.startSession(run.activities, input);
+    await act(run, handle);
+    await handle.result();
+    expect(run.calls.sort(), 'beside each other they may come in either order').toEqual(
+      [...calls].sort(),
+    );
+  });
+
+  it('ends as what it was ended for', async () => {
+    const causes = await Promise.all(
+      ['session-stop', 'session-sleep', 'session-lost'].map((name) => causeOf(name)),
+    );
+    expect(causes).toEqual(['terminated_by_operator', 'timed_out', 'max_reconnects_exceeded']);
+  });
+});
+
+it('counts the sandboxes that it has lost anew after each turn that is done', async () => {
+  const done: TurnOutcome = { outcome: 'done', more: true };
+  const lost: TurnOutcome = { outcome: 'over' };
+  const { activities } = asleepAfter([lost, lost, done, lost, lost, done, lost, done]);
+  const times = { idleMs: 200, silentMs: 1_000 };
+  const handle = await world.startSession(activities, { times });
+  await handle.signal('message', { messageId: 'm-1' });
+  expect(await handle.result()).toEqual({ cause: 'timed_out' });
+});
+
+it('is not put to sleep after its next turn by an order that found it asleep', async () => {
+  const run = fakeRun();
+  const handle = await world.startSession(run.activities);
+  await handle.signal('sleep');
+  // It answers when it has read that.
+  await handle.query('__stack_trace');
+  await handle.signal('message', { messageId: 'm-1' });
+  await run.called('runTurn');
+  await handle.query('__stack_trace');
+  await handle.signal('message', { messageId: 'm-2' });
+  const turns = () => run.calls.filter((name) => name === 'runTurn').length;
+  await expect.poll(turns).toBe(2);
+  expect(run.calls).not.toContain('stopSandbox');
+  await handle.signal('stop', { graceMs: 0 });
+  await handle.result();
+});
+
+it('wakes up again for a message that came, and of which nobody told it, while it fell asleep', async () => {
+  let claims = 0;
+  const run = fakeRun({
+    async claimSessionPlace(): Promise<SessionPlace> {
+      claims += 1;
+      if (claims > 3) return { outcome: 'asleep' };
+      return { outcome: 'placed', hostId: 'host-1', generation: claims === 1 ? 1 : 2 };
+    },
+    askSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
+  });
+  const times = { idleMs: 200, silentMs: 1_000 };
+  const handle = await world.startSession(run.activities, { times });
+  await handle.signal('message', { messageId: 'm-1' });
+  expect(await handle.result()).toEqual({ cause: 'timed_out' });
+  expect(run.calls.filter((name) => name === 'runTurn')).toHaveLength(2);
+});
+
+it('waits for thirty days, asleep, until it ends for want of anybody who speaks to it', async () => {
+  const handle = await world.startSession(fakeRun().activities);
+  const silence = async () => {
+    const { events } = await handle.fetchHistory();
+    const timers = (events ?? []).flatMap(({ timerStartedEventAttributes: of }) => of ?? []);
+    return timers.map(({ startToFireTimeout }) => Number(startToFireTimeout?.seconds));
+  };
+  await expect.poll(silence).toEqual([30 * 24 * 60 * 60]);
+  await handle.signal('stop', { graceMs: 0 });
+  await handle.result();
+});
+
+async function causeOf(name: string): Promise<string> {
+  const story: SessionStory | undefined = sessionStories()[name];
+  if (!story) throw new Error(`there is no story ${name}`);
+  const handle = await world.startSession(story.run.activities, story.input);
+  await story.act(story.run, handle);
+  return (await handle.result()).cause;
+}

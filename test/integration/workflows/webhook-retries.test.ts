@@ -1,0 +1,66 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fakeRun } from '../../support/fake-run.ts';
+import { createWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
+
+let world: WorkflowWorld;
+beforeAll(async () => {
+  world = await createWorkflowWorld();
+});
+afterAll(() => world?.close());
+
+describe('the webhook', () => {
+  it.concurrent.each([
+    ['is tried four times, 2, 10 and 30 seconds apart, then given up', 1, [2, 10, 30]],
+    ['goes on as late as it would have where others made attempts before', 3, [30]],
+  ])(
+    '%s',
+    async (_what, firstAttempt, delays) => {
+      const times: number[] = [];
+      const run = fakeRun({
+        deliverWebhook: async () => {
+          times.push(performance.now());
+          throw ApplicationFailure.retryable('the receiver answered 500');
+        },
+      });
+      const handle = await world.startWebhook(run.activities, firstAttempt);
+      expect(await handle.result()).toEqual({ delivered: false });
+      expect(run.calls.slice(-1)).toEqual(['dropWebhook']);
+      const gaps = gapsSeconds(times);
+      expect(gaps).toHaveLength(delays.length);
+      for (const [n, delay] of delays.entries()) {
+        expect(gaps[n]).toBeGreaterThan(delay - 0.5);
+        expect(gaps[n]).toBeLessThan(delay + 7); // of a busy machine
+      }
+    },
+    90_000,
+  );
+
+  it('is given up at once where it may not be sent', async () => {
+    const run = fakeRun({
+      deliverWebhook: async () => {
+        throw ApplicationFailure.nonRetryable('refused');
+      },
+    });
+    const handle = await world.startWebhook(run.activities);
+    expect(await handle.result()).toEqual({ delivered: false });
+    expect(run.calls).toEqual(['deliverWebhook', 'dropWebhook']);
+  });
+
+  it('never fails the run that it reports', async () => {
+    const run = fakeRun({
+      endRun: async ({ cause }) => ({ webhook: true, cause }),
+      deliverWebhook: async () => {
+        throw ApplicationFailure.nonRetryable('refused');
+      },
+    });
+    const handle = await world.startRun(run.activities);
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(run.calls).toContain('dropWebhook');
+  });
+});
+
+function gapsSeconds(times: number[]): number[] {
+  return times.slice(1).map((at, i) => (at - (times[i] ?? 0)) / 1_000);
+}

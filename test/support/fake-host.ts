@@ -1,0 +1,137 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { SandboxConfig } from '../../core/sandbox.ts';
+
+/**
+ * The host's side of a run's socket, kept in memory. It can go and come back like a worker that is
+ * killed and started again; what it knows of the run survives that, as the database does.
+ */
+export interface FakeHost {
+  asked: string[];
+  exits: unknown[];
+  isAcknowledged(): boolean;
+  push(line: string): void;
+  closeInput(): void;
+  up(): Promise<void>;
+  down(): Promise<void>;
+  /** Answers the next request for this path instead of the host. */
+  once(path: string, answer: (response: ServerResponse) => void): void;
+  /** What the gateway and the proxy would get. */
+  onOther(handle: (request: IncomingMessage, response: ServerResponse) => void): void;
+  untilAsked(path: string): Promise<void>;
+}
+
+export interface FakeHostOptions {
+  socket: string;
+  config?: Partial<SandboxConfig>;
+  /** How long an unanswered poll is held. */
+  pollMs?: number;
+}
+
+export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOptions): FakeHost {
+  const lines: string[] = [];
+  const asked: string[] = [];
+  const exits: unknown[] = [];
+  const overrides = new Map<string, (response: ServerResponse) => void>();
+  const waiting = new Set<() => void>();
+  let acknowledged = false;
+  let closed = false;
+  let server: Server | null = null;
+  let other = (_request: IncomingMessage, response: ServerResponse): void => {
+    response.writeHead(404).end();
+  };
+  const wake = (): void => {
+    for (const look of [...waiting]) look();
+  };
+
+  async function until(condition: () => boolean, timeoutMs: number): Promise<void> {
+    if (condition()) return;
+    await new Promise<void>((resolve) => {
+      const stop = (): void => {
+        clearTimeout(timer);
+        waiting.delete(look);
+        resolve();
+      };
+      const look = (): void => void (condition() && stop());
+      const timer = setTimeout(stop, timeoutMs);
+      waiting.add(look);
+    });
+  }
+
+  async function answerPoll(after: number, response: ServerResponse): Promise<void> {
+    await until(() => lines.length > after || closed, pollMs);
+    const line = lines[after];
+    if (line !== undefined) return void response.end(JSON.stringify({ index: after + 1, line }));
+    if (closed) return void response.end(JSON.stringify({ closed: true }));
+    response.writeHead(204).end();
+  }
+
+  async function readJson(request: IncomingMessage): Promise<unknown> {
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    return JSON.parse(text);
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://host');
+    asked.push(`${request.method} ${url.pathname}${url.search}`);
+    wake();
+    const override = overrides.get(url.pathname);
+    overrides.delete(url.pathname);
+    if (override !== undefined) return override(response);
+    if (url.pathname === '/control/config') {
+      if (acknowledged) return void response.writeHead(410).end();
+      return void response.end(JSON.stringify({ args: [], env: {}, files: [], ...config }));
+    }
+    if (url.pathname === '/control/config/ack') acknowledged = true;
+    else if (url.pathname === '/control/exit') exits.push(await readJson(request));
+    else if (url.pathname === '/control/messages') {
+      return answerPoll(Number(url.searchParams.get('after')), response);
+    } else return other(request, response);
+    response.writeHead(204).end();
+  }
+
+  async function up(): Promise<void> {
+    rmSync(socket, { force: true });
+    const made = createServer((request, response) => void handle(request, response));
+    made.on('connect', (request, client) => {
+      asked.push(`CONNECT ${request.url}`);
+      client.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    });
+    await new Promise<void>((resolve) => made.listen(socket, resolve));
+    chmodSync(socket, 0o666);
+    server = made;
+  }
+
+  async function down(): Promise<void> {
+    const gone = server;
+    server = null;
+    if (gone === null) return;
+    gone.closeAllConnections();
+    await new Promise<void>((resolve) => gone.close(() => resolve()));
+  }
+
+  return {
+    asked,
+    exits,
+    up,
+    down,
+    isAcknowledged: () => acknowledged,
+    push: (line) => {
+      lines.push(line);
+      wake();
+    },
+    closeInput: () => {
+      closed = true;
+      wake();
+    },
+    once: (path, answer) => void overrides.set(path, answer),
+    onOther: (handler) => {
+      other = handler;
+    },
+    untilAsked: async (path) => {
+      await until(() => asked.some((line) => line.includes(path)), 30_000);
+      if (!asked.some((line) => line.includes(path))) throw new Error(`nobody asked for ${path}`);
+    },
+  };
+}

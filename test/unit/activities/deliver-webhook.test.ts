@@ -1,0 +1,138 @@
+import { createHmac } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/activity';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { deliverOnce } from '../../../activities/deliver-webhook.ts';
+import type {
+  AttemptResult,
+  ClaimedAttempt,
+} from '../../../systems/postgres/runs/webhook-store.ts';
+import type { WebhookOutcome, WebhookRequest } from '../../../worker/webhook/send-webhook.ts';
+import type { EndRunInput } from '../../../workflows/shared/activities.ts';
+
+const body = '{"runId":"r","labels":{"who":"Zoë €"}}';
+const owed = {
+  url: 'https://receiver.example/',
+  body,
+  deliveryId: 'd-1',
+  requestId: 'q-1',
+  secret: 'whs_x',
+  attempt: 2,
+};
+
+function world(claim: ClaimedAttempt, outcome: WebhookOutcome) {
+  const sent: WebhookRequest[] = [];
+  const recorded: (AttemptResult & { attempt: number })[] = [];
+  const ended: EndRunInput[] = [];
+  const deps = {
+    webhooks: {
+      claimAttempt: async () => (ended.length > 0 && 'unended' in claim ? owed : claim),
+      recordAttempt: async (_runId: string, attempt: number, result: AttemptResult) => {
+        recorded.push({ attempt, ...result });
+      },
+    },
+    sendWebhook: async (request: WebhookRequest) => {
+      sent.push(request);
+      return outcome;
+    },
+    endRun: async (end: EndRunInput) => {
+      ended.push(end);
+      return { webhook: true, cause: end.cause };
+    },
+    logger: pino({ enabled: false }),
+    now: () => new Date(1_700_000_000_999),
+  };
+  return {
+    sent,
+    recorded,
+    ended,
+    deliver: (attempt = 2) => deliverOnce(deps, { runId: 'r', attempt, delivery: 0 }),
+  };
+}
+
+const answered = (status: number): WebhookOutcome => ({ outcome: 'answered', status });
+
+async function failureOf(delivery: Promise<unknown>): Promise<ApplicationFailure> {
+  const error = await delivery.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ApplicationFailure)) throw new Error('it did not fail');
+  return error;
+}
+
+describe('one attempt at a webhook', () => {
+  it('signs exactly the bytes that it sends, at the time of the attempt', async () => {
+    const { deliver, sent } = world(owed, answered(204));
+    expect(await deliver()).toEqual({ status: 204 });
+    const hmac = createHmac('sha256', 'whs_x').update(`1700000000.${body}`).digest('hex');
+    expect(sent).toEqual([
+      {
+        url: owed.url,
+        body,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'Service-Webhook/1.0',
+          'x-service-event': 'run.finished',
+          'x-service-run-id': 'r',
+          'x-service-delivery-id': 'd-1',
+          'x-service-attempt': '2',
+          'x-service-signature': `t=1700000000,v1=${hmac}`,
+        },
+      },
+    ]);
+  });
+
+  it.each([199, 301, 400, 404, 500])(
+    'is to be tried again when the answer is %i',
+    async (status) => {
+      const { deliver, recorded } = world(owed, answered(status));
+      const failure = await failureOf(deliver());
+      expect(failure).toMatchObject({ nonRetryable: false, category: 'BENIGN' });
+      expect(recorded).toEqual([{ attempt: 2, delivery: 0, status, error: null }]);
+    },
+  );
+
+  it('is to be tried again when nobody was reached', async () => {
+    const { deliver, recorded } = world(owed, { outcome: 'failed', reason: 'timed_out' });
+    expect(await failureOf(deliver())).toMatchObject({ nonRetryable: false });
+    expect(recorded).toEqual([{ attempt: 2, delivery: 0, status: null, error: 'timed_out' }]);
+  });
+
+  it('is the last one when the address is refused', async () => {
+    const { deliver } = world(owed, { outcome: 'refused', reason: 'its address is not public' });
+    expect(await failureOf(deliver())).toMatchObject({ nonRetryable: true });
+  });
+
+  it('sends nothing once the receiver has it', async () => {
+    const { deliver, sent } = world({ done: 200 }, answered(204));
+    expect(await deliver()).toEqual({ status: 200 });
+    expect(sent).toEqual([]);
+  });
+
+  it('sends nothing where none is owed', async () => {
+    const { deliver, sent } = world({ refused: 'none' }, answered(204));
+    expect(await deliver()).toEqual({ status: null });
+    expect(sent).toEqual([]);
+  });
+
+  it('ends a run whose end the database has lost, and then tells it', async () => {
+    const { deliver, sent, ended } = world({ unended: true }, answered(204));
+    expect(await deliver()).toEqual({ status: 204 });
+    const lost = { cause: 'max_reconnects_exceeded', detail: 'the database has lost its end' };
+    expect(ended).toEqual([{ runId: 'r', ...lost, exitCode: null }]);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('sends nothing under a number that was used before, and leaves the next to a retry', async () => {
+    const { deliver, sent } = world({ refused: 'taken' }, answered(204));
+    expect(await failureOf(deliver())).toMatchObject({ nonRetryable: false });
+    expect(sent).toEqual([]);
+  });
+
+  it('makes no fifth attempt', async () => {
+    const { deliver, sent } = world(owed, answered(204));
+    expect(await failureOf(deliver(5))).toMatchObject({ nonRetryable: true });
+    expect(sent).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+import type { AddressInfo } from 'node:net';
+import Fastify from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ApiDeps } from '../../../api/deps.ts';
+import { unmeasured } from '../../../api/metrics.ts';
+import { createBeginRun } from '../../../api/runs/start-run.ts';
+import type { WorkflowCalls } from '../../../api/runs/workflow-client.ts';
+import type { AdmitRun } from '../../../systems/postgres/admission/admission.ts';
+import { admittedRun } from '../../support/admitted-run.ts';
+
+test('a run that was admitted is answered, also where it cannot be read again after the wait', async () => {
+  const run = admittedRun();
+  const deps = {
+    publicUrl: 'http://a.test',
+    metrics: unmeasured,
+    admission: { admitRun: async () => ({ outcome: 'admitted', run }) },
+    runs: { find: () => Promise.reject(new Error('the database is away')) },
+  } as unknown as ApiDeps; // it asks nothing else
+  const beginRun = createBeginRun(deps, {
+    workflows: { start: async () => undefined } as unknown as WorkflowCalls,
+    untilEnded: async () => undefined,
+    closing: new AbortController().signal,
+  });
+  const app = Fastify();
+  app.decorateRequest('waitedMs', 0);
+  app.post('/', (request, reply) =>
+    beginRun(request, reply, { wanted: {} as AdmitRun, files: [], waitSeconds: 1 }),
+  );
+  await app.listen({ port: 0 });
+  onTestFinished(() => app.close());
+  const { port } = app.server.address() as AddressInfo; // listening on TCP
+  const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST' });
+  expect(answer.status).toBe(201);
+  expect(await answer.json()).toMatchObject({ data: { runId: run.runId } });
+});

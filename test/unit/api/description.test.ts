@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { App } from '../../../api/app-types.ts';
+import { errorStatuses } from '../../../api/errors.ts';
+import { streamEvents } from '../../../core/frame.ts';
+import { makeDocuments } from '../../../dev/docs-gen/documents.ts';
+import { buildBareApi } from '../../../dev/docs-gen/stub-api.ts';
+
+const publicUrl = 'https://runs.example.test';
+let app: App;
+beforeAll(async () => {
+  app = await buildBareApi(publicUrl);
+});
+afterAll(() => app.close());
+
+const read = async (path: string) => {
+  const answer = await app.inject(path);
+  expect(answer.statusCode).toBe(200);
+  return JSON.parse(answer.body);
+};
+
+describe('what clients are written against', () => {
+  test('the codes of errors are these; one that is missing here was added without a decision', () => {
+    expect(errorStatuses).toEqual({
+      VALIDATION_ERROR: [400, 408, 414, 415, 431],
+      UNAUTHORIZED: [401, 403],
+      NOT_FOUND: [404],
+      METHOD_NOT_ALLOWED: [405],
+      RUNNER_OFFLINE: [409],
+      ENDPOINT_RETIRED: [410],
+      PAYLOAD_TOO_LARGE: [413],
+      RANGE_NOT_SATISFIABLE: [416],
+      RATE_LIMITED: [429],
+      CONCURRENT_LIMIT: [429],
+      MONTHLY_QUOTA: [429],
+      STREAM_LIMIT: [429],
+      QUEUE_FULL: [429],
+      INTERNAL_ERROR: [500],
+      UPSTREAM_UNAVAILABLE: [503],
+    });
+  });
+
+  test('the events of a stream are these, and each is described', async () => {
+    expect([...streamEvents].sort()).toEqual([
+      'agent_status',
+      'assistant',
+      'chat_output',
+      'filetree',
+      'finished',
+      'interaction',
+      'interaction_closed',
+      'output',
+      'replay_truncated',
+      'result',
+      'session_ready',
+      'status',
+      'stream',
+      'stream_event',
+      'system',
+      'turn_end',
+      'user',
+      'user_message',
+    ]);
+    const { paths } = await read('/api/v1/openapi.json');
+    const { schema } =
+      paths['/api/v1/runs/{runId}/stream'].get.responses[200].content['text/event-stream'];
+    for (const name of streamEvents) expect(schema.description).toContain(` ${name}`);
+  });
+});
+
+describe('the description', () => {
+  test('is committed as the routes make it; `npm run describe` writes it anew', async () => {
+    for (const { path, text } of await makeDocuments()) {
+      expect(readFileSync(path, 'utf8') === text, `${basename(path)} is out of date`).toBe(true);
+    }
+  });
+
+  test('is given to anybody, and leads to where the service is', async () => {
+    const description = await read('/api/v1/openapi.json');
+    expect(description).toMatchObject({ openapi: '3.1.0', servers: [{ url: publicUrl }] });
+    const { variable } = await read('/api/v1/postman.json');
+    expect(variable).toContainEqual({ key: 'baseUrl', value: publicUrl });
+  });
+
+  test('has every route below /api/v1 that needs a key, and nothing else', async () => {
+    const { paths } = await read('/api/v1/openapi.json');
+    const described = Object.entries(paths as Record<string, object>).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const routes = app.routeTable
+      .filter(({ url, config }) => url.startsWith('/api/v1/') && config.isPublic !== true)
+      .map(({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
+      .map((route) => route.replace('*', '{filePath}'))
+      .filter((route) => !route.startsWith('HEAD '));
+    expect(described.sort()).toEqual(routes.sort());
+  });
+
+  test('leaves answers open to further fields, and requests not', async () => {
+    const { paths, components } = await read('/api/v1/openapi.json');
+    const schemas = components.schemas as Record<string, object>;
+    for (const name of ['Run', 'Flow', 'FileEntry', 'RunFinished']) {
+      expect(JSON.stringify(schemas[name]), name).not.toContain('"additionalProperties":false');
+    }
+    const { requestBody } = paths['/api/v1/flows/{flowId}/runs'].post;
+    expect(requestBody.content['application/json'].schema.additionalProperties).toBe(false);
+  });
+
+  test('says how much a trigger may bring', async () => {
+    const { paths } = await read('/api/v1/openapi.json');
+    const { requestBody } = paths['/api/v1/flows/{flowId}/runs'].post;
+    const { properties } = requestBody.content['application/json'].schema;
+    expect(properties).toMatchObject({
+      name: { minLength: 1, maxLength: 200 },
+      appendSystemPrompt: { maxLength: 100_000 },
+      callbackUrl: { maxLength: 2_048 },
+      idempotencyKey: { maxLength: 255 },
+      labels: { maxProperties: 20 },
+      disallowedTools: { maxItems: 200, items: { maxLength: 256 } },
+      files: { maxItems: 100 },
+      env: { maxProperties: 100, description: expect.stringMatching(/32768 .* 262144 /) },
+      mcpServers: { maxProperties: 20, description: expect.stringContaining('65536') },
+      outputSchema: { description: expect.stringContaining('65536') },
+      prompt: { minLength: 1, description: expect.stringContaining('1048576') },
+    });
+  });
+
+  test('says of every operation what it does, who may call it and how it is refused', async () => {
+    const { paths } = await read('/api/v1/openapi.json');
+    for (const [path, item] of Object.entries(paths as Record<string, Record<string, Operation>>)) {
+      for (const [method, { operationId, summary, responses, tags }] of Object.entries(item)) {
+        const what = `${method} ${path}`;
+        expect(operationId, what).toMatch(/^[a-z][A-Za-z]+$/);
+        expect(summary, what).toMatch(/^[A-Z].+[^.]$/);
+        expect(tags, what).toHaveLength(1);
+        expect(Object.keys(responses), what).toEqual(expect.arrayContaining(['401', '429']));
+      }
+    }
+  });
+});
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  responses: object;
+}

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { createReadiness } from '../../../api/http/readiness.ts';
+import { createLogger } from '../../../config/logger.ts';
+import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
+
+test('hosts are told of until they are given up, whenever that is', async () => {
+  const host = { draining: false, report: null };
+  const hosts = [4_000, 5_000].map((silentMs) => ({ ...host, silentMs }) as Host); // no more is asked
+  const readiness = createReadiness({
+    checks: {},
+    facts: { clockAheadMs: async () => 0, hosts: async () => hosts },
+    hostLostMs: 5_000,
+    logger: createLogger({ level: 'silent', name: 'test' }),
+  });
+  expect((await readiness()).hosts).toMatchObject([{ silentMs: 4_000 }]);
+});

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Fastify from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Caller } from '../../../api/app-types.ts';
+import type { ApiDeps } from '../../../api/deps.ts';
+import { unmeasured } from '../../../api/metrics.ts';
+import { createStreams } from '../../../api/stream/streams.ts';
+import { admittedRun } from '../../support/admitted-run.ts';
+
+test('a reader who has left before the first byte is no open stream, and keeps no seat', async () => {
+  const told: string[] = [];
+  const streams = createStreams({
+    metrics: { ...unmeasured, streamOpened: () => told.push('opened') },
+    newId: () => 'a-seat',
+    seats: {
+      take: async () => ({ allowed: true }),
+      renew: async () => undefined,
+      giveBack: async () => void told.push('seat given back'),
+    },
+    presence: { attend: async () => undefined },
+    frameStream: {
+      subscribe: () => () => void told.push('let go'),
+      readFileTree: async () => ({ json: null }),
+      read: async () => null,
+      wake: async () => true,
+    },
+  } as Partial<ApiDeps> as ApiDeps); // more is not asked for one who is not served
+  const app = Fastify();
+  app.get('/', async (_request, reply) => {
+    await once(reply.raw, 'close');
+    const caller = { key: { keyId: 'a-key', projectId: 'a-project' }, secret: '' } as Caller;
+    await streams.open({ run: admittedRun(), caller, resumeAfter: null }, reply);
+    told.push('answered');
+  });
+  await app.listen({ port: 0 });
+  onTestFinished(async () => {
+    await streams.close();
+    await app.close();
+  });
+  const { port } = app.server.address() as AddressInfo; // listening on TCP
+  const asked = once(app.server, 'request');
+  const request = get({ port, path: '/' }).on('error', () => undefined);
+  await asked;
+  request.destroy();
+  await expect.poll(() => told).toEqual(['let go', 'seat given back', 'answered']);
+});

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import type { App } from '../../../api/app-types.ts';
+import { whenOver } from '../../../api/http/on-response-close.ts';
+import { requestLog } from '../../../api/http/request-log.ts';
+import { requestMetrics } from '../../../api/http/request-metrics.ts';
+import { type ApiMetrics, unmeasured } from '../../../api/metrics.ts';
+import { createLogger } from '../../../config/logger.ts';
+
+type Counted = Parameters<ApiMetrics['answered']>[0];
+
+async function startServer(note?: () => never) {
+  const lines: Record<string, unknown>[] = [];
+  const counted: Counted[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(String(chunk)) as Record<string, unknown>);
+      done();
+    },
+  });
+  const logger: FastifyBaseLogger = createLogger({ level: 'info', name: 'test' }, destination);
+  const logController = new LogController({ disableRequestLogging: true });
+  const app: App = Fastify({ loggerInstance: logger, logController });
+  if (note !== undefined) whenOver(app, note);
+  requestLog(app);
+  requestMetrics(app, { ...unmeasured, answered: (request) => counted.push(request) });
+  app.get('/now', async () => ({ data: 1 }));
+  app.get('/probe/:status', { config: { isProbe: true } }, async ({ params }, reply) =>
+    reply.code(Number((params as { status: string }).status)).send({ data: 1 }),
+  );
+  app.get('/never', () => new Promise(() => undefined));
+  app.get('/stream', (_request, reply) => {
+    reply.hijack();
+    reply.raw.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+  });
+  await app.listen({ port: 0 });
+  onTestFinished(() => app.close());
+  const { port } = app.server.address() as AddressInfo; // listening on TCP
+  const call = (path: string): ClientRequest => get({ port, path }).on('error', () => undefined);
+  const told = () => lines.filter(({ msg }) => msg === 'request');
+  const wrong = () => lines.filter(({ level }) => level === 'error');
+  return { app, call, told, wrong, counted };
+}
+
+test('a request that was answered has one line and one count', async () => {
+  const { call, told, counted } = await startServer();
+  const [answer] = (await once(call('/now'), 'response')) as [IncomingMessage];
+  await once(answer.resume(), 'end');
+  await expect.poll(told).toMatchObject([{ route: '/now', status: 200 }]);
+  expect(told()[0]).not.toHaveProperty('callerLeft');
+  expect(counted).toMatchObject([{ route: '/now', status: 200 }]);
+});
+
+test('a stream that its reader leaves has one line and one count, too', async () => {
+  const { call, told, counted } = await startServer();
+  const request = call('/stream');
+  await once(request, 'response');
+  request.destroy();
+  await expect.poll(told).toMatchObject([{ route: '/stream', status: 200, callerLeft: true }]);
+  expect(counted).toMatchObject([{ route: '/stream', status: 200 }]);
+});
+
+test('of a caller who left before any answer there is a line, and no answer to count', async () => {
+  const { app, call, told, counted } = await startServer();
+  const asked = once(app.server, 'request');
+  const request = call('/never');
+  await asked;
+  request.destroy();
+  await expect.poll(told).toMatchObject([{ route: '/never', status: null, callerLeft: true }]);
+  expect(counted).toEqual([]);
+});
+
+test('a note that fails is told in the log, and keeps nobody else from theirs', async () => {
+  const { call, told, wrong } = await startServer(() => {
+    throw new Error('not noted');
+  });
+  const [answer] = (await once(call('/now'), 'response')) as [IncomingMessage];
+  await once(answer.resume(), 'end');
+  await expect.poll(told).toMatchObject([{ route: '/now', status: 200 }]);
+  expect(wrong()).toMatchObject([{ msg: 'request_not_noted', err: { message: 'not noted' } }]);
+});
+
+test('a probe that finds the service well is worth no line, any other answer is', async () => {
+  const { call, told, counted } = await startServer();
+  for (const path of ['/probe/200', '/probe/503', '/probe/404']) {
+    const [answer] = (await once(call(path), 'response')) as [IncomingMessage];
+    await once(answer.resume(), 'end');
+  }
+  await expect.poll(told).toMatchObject([{ status: 503 }, { status: 404 }]);
+  expect(counted).toMatchObject([{ status: 200 }, { status: 503 }, { status: 404 }]);
+});

@@ -1,0 +1,40 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { openBackup, writeBackup } from '../../../cli/backup/backup-file.ts';
+import { CliError } from '../../../cli/format-error.ts';
+
+const dump = Buffer.from('what pg_dump said');
+const head = { dumpedAt: new Date(0), schema: '001_first', keyId: 'a'.repeat(32), key: null };
+
+async function written(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'flowrun-backup-file-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'a.backup');
+  await writeBackup(path, head, async (into: Writable) => {
+    await new Promise<void>((resolve) => into.end(dump, resolve));
+  });
+  return path;
+}
+
+test('a backup is opened as it was written', async () => {
+  const opened = await openBackup(await written());
+  expect(opened.head).toEqual(head);
+  expect(await buffer(opened.dump())).toEqual(dump);
+});
+
+test('whichever byte was changed, it is said that the backup is damaged, or none of ours', async () => {
+  const path = await written();
+  const bytes = readFileSync(path);
+  for (const at of bytes.keys()) {
+    const changed = Buffer.from(bytes);
+    changed[at] = (bytes[at] ?? 0) ^ 0x02;
+    writeFileSync(path, changed);
+    const error: unknown = await openBackup(path).catch((thrown: unknown) => thrown);
+    expect(error, `byte ${at}`).toBeInstanceOf(CliError);
+    expect(String(error)).toMatch(/is damaged: it is not what was written|is no backup/);
+  }
+});

@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readCliConfig } from '../../../config/cli-config.ts';
+import { readApiConfig, readWorkerConfig } from '../../../config/config.ts';
+import { ConfigError } from '../../../config/config-error.ts';
+import { limits } from '../../../core/limits.ts';
+
+const key = randomBytes(32);
+const env = {
+  DATABASE_URL: 'postgres://user:canary@127.0.0.1:5432/flowrun',
+  REDIS_URL: 'redis://127.0.0.1:6379/0',
+  TEMPORAL_ADDRESS: '127.0.0.1:7233',
+  ENCRYPTION_KEY: key.toString('base64'),
+  DATA_DIR: '/var/lib/flowrun',
+  ANTHROPIC_API_KEY: 'sk-canary',
+  SANDBOX_IMAGE: 'flowrun-sandbox:1',
+};
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'config-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+describe('a configuration', () => {
+  test('has the usual where nothing is said', () => {
+    const worker = readWorkerConfig(env);
+    expect(worker).toMatchObject({
+      instance: 'flowrun',
+      publicUrl: 'http://127.0.0.1:8080',
+      encryptionKey: key,
+      logLevel: 'info',
+      failpoint: null,
+      temporalUiUrl: null,
+      model: { apiKey: 'sk-canary', baseUrl: 'https://api.anthropic.com' },
+      dockerHost: 'unix:///var/run/docker.sock',
+      sandboxRuntime: 'auto',
+      webhook: { caFile: null, allowPrivate: [] },
+      egress: { allowPrivate: [] },
+      times: {
+        runTimeoutMs: limits.runTimeoutMs,
+        stallTimeoutMs: limits.stallTimeoutMs,
+        afterResultGraceMs: limits.afterResultGraceMs,
+        noCapacityTimeoutMs: limits.noCapacityTimeoutMs,
+        reconcileEveryMs: limits.reconcileEveryMs,
+        leaseMs: limits.leaseMs,
+        sessionIdleMs: limits.sessionIdleMs,
+        sessionAttendedIdleMs: limits.sessionAttendedIdleMs,
+        sessionPauseAfterMs: limits.sessionPauseAfterMs,
+        sessionTurnsPerHistory: limits.sessionTurnsPerHistory,
+      },
+    });
+    expect(worker.temporal).toMatchObject({ address: '127.0.0.1:7233', namespace: 'default' });
+    expect(worker.capacity).toBeGreaterThanOrEqual(1);
+    expect(readApiConfig(env)).toMatchObject({
+      host: '127.0.0.1',
+      port: 8080,
+      corsOrigins: 'any',
+      trustedProxies: [],
+      failpoint: null,
+    });
+  });
+
+  test('has a model that answers by rule where no key is given, and only there', () => {
+    const { ANTHROPIC_API_KEY: _, ...keyless } = env;
+    const offline = { OFFLINE_MODEL_URL: 'http://model:8090' };
+    const model = { apiKey: 'offline', baseUrl: 'http://model:8090' };
+    expect(readWorkerConfig({ ...keyless, ...offline })).toMatchObject({
+      model,
+      offlineModel: true,
+    });
+    expect(readWorkerConfig({ ...env, ...offline })).toMatchObject({
+      model: { apiKey: 'sk-canary', baseUrl: 'https://api.anthropic.com' },
+      offlineModel: false,
+    });
+    expect(() => readWorkerConfig(keyless)).toThrow('ANTHROPIC_API_KEY is not set');
+    expect(readApiConfig({ ...env, ...offline }).offlineModel).toBe(true);
+    expect(readApiConfig({ ...env, ...offline, MODEL_KEY_GIVEN: 'yes' }).offlineModel).toBe(false);
+    expect(readApiConfig(env).offlineModel).toBe(false);
+  });
+
+  test('takes an address of the API that has a path', () => {
+    const urlOf = (PUBLIC_URL: string) => readApiConfig({ ...env, PUBLIC_URL }).publicUrl;
+    expect(urlOf('https://example.com/flowrun/')).toBe('https://example.com/flowrun');
+    expect(urlOf('HTTPS://Example.com:443')).toBe('https://example.com');
+  });
+
+  test('takes what is said', () => {
+    const given = {
+      ...env,
+      INSTANCE: 'test-1',
+      API_HOST: '0.0.0.0',
+      API_PORT: '80',
+      PUBLIC_URL: 'https://flows.example/',
+      HOST_CAPACITY: '4',
+      HOST_NAME: 'rack 7',
+      SANDBOX_RUNTIME: 'runsc',
+      TEMPORAL_NAMESPACE: 'flows',
+      TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+      WEBHOOK_CA_FILE: '/etc/ca.crt',
+      CORS_ORIGINS: 'https://app.example, http://localhost:5173',
+      TRUSTED_PROXIES: '10.1.2.3, fd00::/8, caddy, proxy-1.internal',
+      WEBHOOK_ALLOW_PRIVATE: '10.0.0.0/8, fd00::/8',
+      EGRESS_ALLOW_PRIVATE: '127.0.0.1:9000,[::1]:9000,tracker.internal:443',
+      LOG_LEVEL: 'debug',
+      RUN_TIMEOUT_MS: '1500',
+      FAILPOINT: 'chat.stored',
+    };
+    expect(readApiConfig(given)).toMatchObject({
+      host: '0.0.0.0',
+      port: 80,
+      publicUrl: 'https://flows.example',
+      failpoint: 'chat.stored',
+      corsOrigins: ['https://app.example', 'http://localhost:5173'],
+      trustedProxies: ['10.1.2.3', 'fd00::/8', 'caddy', 'proxy-1.internal'],
+      webhook: { allowPrivate: ['10.0.0.0/8', 'fd00::/8'] },
+    });
+    expect(readWorkerConfig(given)).toMatchObject({
+      instance: 'test-1',
+      capacity: 4,
+      hostName: 'rack 7',
+      sandboxRuntime: 'runsc',
+      temporalUiUrl: 'http://127.0.0.1:8233',
+      webhook: { caFile: '/etc/ca.crt' },
+      egress: { allowPrivate: ['127.0.0.1:9000', '[::1]:9000', 'tracker.internal:443'] },
+      logLevel: 'debug',
+      times: { runTimeoutMs: 1_500, leaseMs: limits.leaseMs },
+      temporal: { namespace: 'flows' },
+    });
+  });
+
+  test('cannot be changed', () => {
+    const worker = readWorkerConfig(env);
+    expect(Object.isFrozen(worker)).toBe(true);
+    expect(Object.isFrozen(worker.times)).toBe(true);
+    expect(Object.isFrozen(worker.egress.allowPrivate)).toBe(true);
+  });
+
+  test('takes secrets from files', () => {
+    const keyFile = join(folder, 'key');
+    writeFileSync(keyFile, `${key.toString('base64')}\n`);
+    const modelFile = join(folder, 'model');
+    writeFileSync(modelFile, 'sk-from-file\n');
+    const { ENCRYPTION_KEY: _, ANTHROPIC_API_KEY: __, ...rest } = env;
+    const files = { ENCRYPTION_KEY_FILE: keyFile, ANTHROPIC_API_KEY_FILE: modelFile };
+    const worker = readWorkerConfig({ ...rest, ...files });
+    expect(worker.encryptionKey).toEqual(key);
+    expect(worker.model.apiKey).toBe('sk-from-file');
+  });
+});
+
+describe('what is wrong is named, without its value', () => {
+  const failureOf = (change: Record<string, string | undefined>): string => {
+    try {
+      readWorkerConfig({ ...env, ...change });
+      readApiConfig({ ...env, ...change });
+    } catch (error) {
+      expect(error).toBeInstanceOf(ConfigError);
+      return (error as ConfigError).message;
+    }
+    throw new Error('the configuration was taken');
+  };
+
+  test('everything that is missing, at once', () => {
+    const lines = failureOf({ DATABASE_URL: undefined, REDIS_URL: '', SANDBOX_IMAGE: undefined });
+    expect(lines.split('\n')).toEqual([
+      'DATABASE_URL is not set: expected a postgres:// address',
+      'REDIS_URL is not set: expected a redis:// or rediss:// address',
+      'SANDBOX_IMAGE is not set: expected the name of the sandbox image',
+    ]);
+  });
+
+  test.each([
+    ['DATABASE_URL', 'mysql://canary'],
+    ['REDIS_URL', 'canary'],
+    ['ENCRYPTION_KEY', 'canary'],
+    ['INSTANCE', 'Canary!'],
+    ['API_PORT', '70000'],
+    ['API_PORT', '8e3'],
+    ['PUBLIC_URL', 'canary.example'],
+    ['PUBLIC_URL', 'https://flows.example/?canary'],
+    ['PUBLIC_URL', 'https://flows.example/#canary'],
+    ['PUBLIC_URL', 'https://canary@flows.example'],
+    ['CORS_ORIGINS', 'canary.example'],
+    ['CORS_ORIGINS', 'https://canary.example/'],
+    ['CORS_ORIGINS', '*, https://canary.example'],
+    ['TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['TRUSTED_PROXIES', '10.0.0.256'],
+    ['TRUSTED_PROXIES', 'https://canary'],
+    ['DATA_DIR', 'canary'],
+    ['DATA_DIR', `/${'c'.repeat(83)}`],
+    ['ANTHROPIC_API_KEY', 'two words'],
+    ['DOCKER_HOST', '/var/run/canary.sock'],
+    ['SANDBOX_RUNTIME', 'canary'],
+    ['HOST_CAPACITY', '-1'],
+    ['WEBHOOK_CA_FILE', 'canary.crt'],
+    ['WEBHOOK_ALLOW_PRIVATE', '10.0.0.0'],
+    ['WEBHOOK_ALLOW_PRIVATE', '10.0.0.0/33'],
+    ['EGRESS_ALLOW_PRIVATE', 'canary'],
+    ['EGRESS_ALLOW_PRIVATE', 'canary:99999'],
+    ['LOG_LEVEL', 'loud'],
+    ['FAILPOINT', 'chat.canary'],
+    ['LEASE_MS', '0'],
+    ['LEASE_MS', '1.5'],
+  ])('%s=%s', (name, value) => {
+    const message = failureOf({ [name]: value });
+    expect(message).toMatch(new RegExp(`^${name} is wrong: expected .+`));
+    expect(message).not.toContain('anary');
+  });
+
+  test('a variable and its file at once', () => {
+    expect(failureOf({ ENCRYPTION_KEY_FILE: '/dev/null' })).toBe(
+      'ENCRYPTION_KEY and ENCRYPTION_KEY_FILE are both set: expected one',
+    );
+  });
+
+  test('a file that is not there', () => {
+    const message = failureOf({ ENCRYPTION_KEY: undefined, ENCRYPTION_KEY_FILE: '/nowhere/key' });
+    expect(message).toContain('ENCRYPTION_KEY_FILE names a file that cannot be read: /nowhere/key');
+  });
+
+  test('no Temporal', () => {
+    expect(failureOf({ TEMPORAL_ADDRESS: undefined })).toContain('TEMPORAL_ADDRESS is not set');
+  });
+});
+
+test('the data folder leaves room for the paths of sockets', () => {
+  const longest = `/${'d'.repeat(82)}`;
+  expect(readWorkerConfig({ ...env, DATA_DIR: longest }).dataDir).toBe(longest);
+  expect(`${longest}/s/0123456789ab/x`).toHaveLength(limits.socketPathMaxBytes);
+});
+
+test('the command line takes its two variables from one place only', () => {
+  const cli = readCliConfig({ ...env, API_PORT: '9000' });
+  expect(cli).toEqual({
+    databaseUrl: env.DATABASE_URL,
+    encryptionKey: key,
+    publicUrl: 'http://127.0.0.1:9000',
+  });
+  expect(() => readCliConfig({ DATABASE_URL: env.DATABASE_URL, FLOWRUN_DATA: '/nowhere' })).toThrow(
+    'ENCRYPTION_KEY is not set',
+  );
+  expect(() => readCliConfig({ FLOWRUN_DATA: '/nowhere' })).toThrow('No database is configured');
+});

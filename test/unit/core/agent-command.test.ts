@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type AgentPlan, agentCommand } from '../../../core/agent-command.ts';
+import { emptyRunConfig, type McpServer, type RunConfig } from '../../../core/run-config.ts';
+
+const conversation = { id: '5b0d3f5e-4a51-4d0e-9a53-000000000001', resume: false };
+const plainFlow: AgentPlan['flow'] = {
+  instructions: null,
+  disallowedTools: [],
+  env: {},
+  mcpServers: {},
+};
+const plainRun: AgentPlan['run'] = {
+  partialMessages: false,
+  model: null,
+  maxTurns: null,
+  maxBudgetUsd: null,
+  outputSchema: null,
+};
+const server: McpServer = { type: 'http', url: 'https://mcp.example/x' };
+
+function plan(change: {
+  flow?: Partial<AgentPlan['flow']>;
+  config?: Partial<RunConfig>;
+  run?: Partial<AgentPlan['run']>;
+}): AgentPlan {
+  return {
+    flow: { ...plainFlow, ...change.flow },
+    config: { ...emptyRunConfig, ...change.config },
+    run: { ...plainRun, ...change.run },
+    conversation,
+  };
+}
+
+const always = [
+  ...['-p', '--verbose', '--output-format', 'stream-json', '--input-format', 'stream-json'],
+  ...['--replay-user-messages', '--dangerously-skip-permissions'],
+  ...['--permission-prompt-tool', 'stdio'],
+  ...['--setting-sources', 'user', '--strict-mcp-config'],
+];
+const withheld = ['--disallowedTools', 'EnterPlanMode', 'ExitPlanMode'];
+
+describe('the arguments', () => {
+  test('of the simplest run are the fixed ones and its conversation', () => {
+    expect(agentCommand(plan({}))).toEqual({
+      args: [...always, ...withheld, '--session-id', conversation.id],
+      env: {},
+      files: [],
+    });
+  });
+
+  test('name everything that was asked for, in one order', () => {
+    const command = agentCommand({
+      flow: { ...plainFlow, instructions: 'Be brief.', mcpServers: { a: server } },
+      config: {
+        ...emptyRunConfig,
+        mcpServers: { b: server },
+        disallowedTools: ['Bash(git:*)', 'WebFetch'],
+      },
+      run: {
+        partialMessages: true,
+        model: 'opus',
+        maxTurns: 3,
+        maxBudgetUsd: 0.25,
+        outputSchema: '{"type":"object"}',
+      },
+      conversation: { ...conversation, resume: true },
+    });
+    expect(command.args).toEqual([
+      ...always,
+      ...['--mcp-config', '/home/agent/.frs/flow-mcp.json', '/home/agent/.frs/run-mcp.json'],
+      ...['--append-system-prompt-file', '/home/agent/.frs/system-prompt.md'],
+      ...['--system-prompt-snapshot', 'off'],
+      ...[...withheld, 'Bash(git:*)', 'WebFetch'],
+      '--include-partial-messages',
+      ...['--model', 'opus', '--max-turns', '3', '--max-budget-usd', '0.25'],
+      ...['--json-schema', '{"type":"object"}'],
+      ...['--resume', conversation.id],
+    ]);
+  });
+
+  test('hold no value that could be read as a flag', () => {
+    for (const disallowedTools of [['--mcp-config'], ['Bash', '-p']]) {
+      expect(() => agentCommand(plan({ config: { disallowedTools } }))).toThrow(
+        'begins with a dash',
+      );
+    }
+    expect(() => agentCommand(plan({ run: { model: '--settings' } }))).toThrow(
+      'begins with a dash',
+    );
+  });
+
+  test('keep one tool one argument, whatever it holds', () => {
+    const tool = fc.string({ minLength: 1 }).filter((name) => !name.startsWith('-'));
+    fc.assert(
+      fc.property(fc.uniqueArray(tool, { minLength: 1 }), (disallowedTools) => {
+        const { args } = agentCommand(plan({ config: { disallowedTools } }));
+        expect(args).toEqual([
+          ...always,
+          ...withheld,
+          ...disallowedTools,
+          ...['--session-id', conversation.id],
+        ]);
+      }),
+    );
+  });
+
+  test('withhold the flow’s tools and the run’s, each once', () => {
+    const { args } = agentCommand(
+      plan({
+        flow: { disallowedTools: ['Bash', 'Read'] },
+        config: { disallowedTools: ['Read', 'Write'] },
+      }),
+    );
+    expect(args.slice(always.length, -2)).toEqual([...withheld, 'Bash', 'Read', 'Write']);
+  });
+});
+
+describe('MCP servers', () => {
+  const flow = { mcpServers: { a: server, b: server } };
+  const own = { ...server, url: 'https://own.example' };
+
+  test('are merged by the agent, which lets the run’s file win', () => {
+    const { files } = agentCommand(plan({ flow, config: { mcpServers: { b: own } } }));
+    expect(files).toEqual([
+      { name: 'flow-mcp.json', content: JSON.stringify({ mcpServers: flow.mcpServers }) },
+      { name: 'run-mcp.json', content: JSON.stringify({ mcpServers: { b: own } }) },
+    ]);
+  });
+
+  test('are the run’s only where it replaces them, be they none', () => {
+    const config = { mcpMode: 'replace', mcpServers: { b: own } } as const;
+    expect(agentCommand(plan({ flow, config })).files.map(({ name }) => name)).toEqual([
+      'run-mcp.json',
+    ]);
+    expect(agentCommand(plan({ flow, config: { mcpMode: 'replace' } })).files).toEqual([]);
+  });
+});
+
+describe('the system prompt', () => {
+  const promptOf = (change: Parameters<typeof plan>[0]) =>
+    agentCommand(plan(change)).files.find(({ name }) => name === 'system-prompt.md')?.content;
+
+  test('is the flow’s, and after it what the run appends', () => {
+    const config = { appendSystemPrompt: 'Answer in verse.' };
+    expect(promptOf({ flow: { instructions: 'Be brief.' }, config })).toBe(
+      'Be brief.\n\nAnswer in verse.',
+    );
+    expect(promptOf({ config })).toBe('Answer in verse.');
+    expect(promptOf({ config: { appendSystemPrompt: '' } })).toBeUndefined();
+  });
+
+  test('is in a file, so that no process list shows it', () => {
+    const { args } = agentCommand(plan({ flow: { instructions: 'canary' } }));
+    expect(args.join()).not.toContain('canary');
+  });
+});
+
+describe('the environment', () => {
+  test('is the flow’s, then the run’s, then its context', () => {
+    const { env } = agentCommand(
+      plan({
+        flow: { env: { A: 'flow', B: 'flow' } },
+        config: { env: { B: 'run' }, context: { 'user-id': '7', TEAM: 'x' } },
+      }),
+    );
+    expect(env).toEqual({ A: 'flow', B: 'run', FLOW_CTX_USER_ID: '7', FLOW_CTX_TEAM: 'x' });
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { readAgentLine } from '../../../core/agent-line.ts';
+import type { ExpectedTurn } from '../../../core/chat.ts';
+import { createChatReader } from '../../../core/chat-line.ts';
+
+const expected = { messageId: 'm-1', uuid: 'u-1', accepted: false, error: null };
+const lifecycle = (state: string, uuid = 'u-1'): string =>
+  JSON.stringify({ type: 'command_lifecycle', command_uuid: uuid, state });
+const result = (more: object = {}): string =>
+  JSON.stringify({ type: 'result', subtype: 'success', is_error: false, result: 'Hi', ...more });
+const prose = (text: string, more: object = {}): string =>
+  JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] }, ...more });
+
+/** The events that each line adds to those of any agent. */
+function read(lines: string[], beginning: ExpectedTurn = expected): string[] {
+  const reader = createChatReader('s-1', beginning);
+  return lines.flatMap((line) => {
+    const { prose: said, end } = reader.read(line, readAgentLine(line).facts);
+    return [...said, ...end].map(({ event, data }) => `${event} ${data}`);
+  });
+}
+
+const ended = (exitCode: number): string =>
+  `turn_end {"exitCode":${exitCode},"sessionId":"s-1","messageId":"m-1"}`;
+
+describe('the turn of a message', () => {
+  it('ends with its result, once', () => {
+    const lines = [lifecycle('queued'), lifecycle('started'), prose('Hi'), result()];
+    const told = ['chat_output {"text":"Hi"}', ended(0)];
+    expect(read([...lines, lifecycle('completed'), result()])).toEqual(told);
+  });
+
+  it('has failed where its result is an error', () => {
+    expect(read([lifecycle('started'), result({ is_error: true })])).toEqual([ended(1)]);
+  });
+
+  it('is not ended by a result that came before it, nor by one that nobody asked for', () => {
+    const ofItself = result({ origin: { kind: 'task-notification' } });
+    expect(read([result(), lifecycle('started'), ofItself, result()])).toEqual([ended(0)]);
+  });
+
+  it('has failed where the agent is done with it without a word', () => {
+    expect(read([lifecycle('completed', 'other'), lifecycle('completed')])).toEqual([ended(1)]);
+  });
+
+  it('says why it was cut off, where it has failed by that', () => {
+    const cutOff = { ...expected, error: 'stalled' as const };
+    const why = ended(1).replace('}', ',"error":"stalled"}');
+    expect(read([lifecycle('started'), result({ is_error: true })], cutOff)).toEqual([why]);
+    expect(read([lifecycle('completed')], cutOff)).toEqual([why]);
+    expect(read([lifecycle('started'), result()], cutOff)).toEqual([ended(0)]);
+  });
+
+  it('goes on where an earlier reader has left it', () => {
+    expect(read([result()], { ...expected, accepted: true })).toEqual([ended(0)]);
+  });
+
+  it('shows what is said to the user, not what helpers say among themselves', () => {
+    expect(read([prose('aside', { parent_tool_use_id: 'toolu_1' }), prose('')])).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type FileTreeNode, fileTree } from '../../../core/file-tree.ts';
+import { limits } from '../../../core/limits.ts';
+import { cpuTimeMs } from '../../support/cpu-time.ts';
+
+const treeOf = (...paths: string[]) => fileTree(paths.map((path) => ({ path })));
+
+function all(nodes: FileTreeNode[]): FileTreeNode[] {
+  return nodes.flatMap((node) => [node, ...all(node.children ?? [])]);
+}
+
+describe('the tree', () => {
+  test('has a node for every file and every directory above it', () => {
+    expect(treeOf('b.txt', 'a/c/d.txt', 'a/b.txt')).toEqual([
+      {
+        name: 'a',
+        path: 'a',
+        type: 'directory',
+        children: [
+          { name: 'b.txt', path: 'a/b.txt', type: 'file' },
+          {
+            name: 'c',
+            path: 'a/c',
+            type: 'directory',
+            children: [{ name: 'd.txt', path: 'a/c/d.txt', type: 'file' }],
+          },
+        ],
+      },
+      { name: 'b.txt', path: 'b.txt', type: 'file' },
+    ]);
+    expect(treeOf()).toEqual([]);
+  });
+
+  test('does not look into .git and node_modules', () => {
+    const shown = treeOf('.git/config', 'a/node_modules/x/y.js', 'a/b', '.gitignore');
+    expect(all(shown).map((node) => node.path)).toEqual(['.gitignore', 'a', 'a/b']);
+  });
+
+  test('takes names that objects have of their own', () => {
+    const paths = ['__proto__/a', 'constructor', 'toString/b'];
+    const files = all(treeOf(...paths)).filter((node) => node.type === 'file');
+    expect(files.map((node) => node.path).sort()).toEqual(paths.sort());
+  });
+
+  test('is the same in whatever order the files come', () => {
+    const paths = fc.uniqueArray(fc.stringMatching(/^[a-c]{1,2}(\/[a-c]{1,2}){0,3}$/), {
+      maxLength: 30,
+    });
+    fc.assert(
+      fc.property(paths, (some) => {
+        expect(treeOf(...some)).toEqual(treeOf(...some.toReversed()));
+      }),
+    );
+  });
+});
+
+describe('its bounds', () => {
+  test('5 000 nodes, those near the top first', () => {
+    const deep = Array.from({ length: 6_000 }, (_, index) => `d/e/${index}`);
+    const top = Array.from({ length: 100 }, (_, index) => `top-${index}`);
+    const nodes = all(treeOf(...deep, ...top));
+    expect(nodes).toHaveLength(limits.fileTreeMaxNodes);
+    expect(nodes.filter((node) => node.path.startsWith('top-'))).toHaveLength(100);
+    expect(all(treeOf(...deep.slice(0, 4_998)))).toHaveLength(5_000);
+  });
+
+  test('20 levels', () => {
+    const path = (levels: number) => new Array<string>(levels).fill('a').join('/');
+    expect(all(treeOf(path(20)))).toHaveLength(20);
+    expect(treeOf(path(21))).toEqual([]);
+  });
+
+  test('200 000 files are cut down in seconds of work', () => {
+    const files = Array.from({ length: 200_000 }, (_, index) => ({
+      path: `${index % 100}/${index}`,
+    }));
+    expect(all(fileTree(files))).toHaveLength(limits.fileTreeMaxNodes);
+    expect(cpuTimeMs(() => void fileTree(files))).toBeLessThan(5_000);
+  });
+});

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { endCauses } from '../../../core/end-cause.ts';
+import { lastAgentStatus } from '../../../core/last-agent-status.ts';
+
+test.each(['working', 'waiting'] as const)('an agent that was %s does so no more', (status) => {
+  for (const cause of endCauses) {
+    expect(lastAgentStatus(status, cause)).toBe(cause === 'completed' ? 'idle' : 'error');
+  }
+});
+
+test.each(['idle', 'error', null] as const)('what it was otherwise stands: %s', (status) => {
+  for (const cause of endCauses) expect(lastAgentStatus(status, cause)).toBe(status);
+});

@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { oneLine, readableText, storableText } from '../../../core/plain-text.ts';
+
+const anyText = fc.string({
+  unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
+});
+
+test('a storable text holds no NUL and only whole characters', () => {
+  expect(storableText('a\0b\ud800c😀\udc00')).toBe('a�b�c😀�');
+  fc.assert(fc.property(anyText, (text) => storableText(text).length === text.length));
+});
+
+test('a readable text holds nothing that a terminal obeys, and stays what it is when read again', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const readable = readableText(text);
+      expect(readable).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+      expect(readable).not.toMatch(/[\ud800-\udfff]/u);
+      expect(readableText(readable)).toBe(readable);
+    }),
+  );
+});
+
+test('one line is cut where it is too long, between whole characters', () => {
+  expect(oneLine(' a\n\tb ', 10)).toBe('a b');
+  expect(oneLine('abcdef', 6)).toBe('abcdef');
+  expect(oneLine('abcdefg', 6)).toBe('abcde…');
+  expect(oneLine('abcd😀fg', 6)).toBe('abcd…');
+  expect(oneLine('abc😀fg', 6)).toBe('abc😀…');
+});

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { finishedBody } from '../../../api/openapi/webhook.ts';
+import { type EndCause, endCauses, errorOf } from '../../../core/end-cause.ts';
+import { noUsage, type Run } from '../../../core/run.ts';
+import { signatureBase, webhookBody, webhookHeaders } from '../../../core/webhook.ts';
+import { admittedRun } from '../../support/admitted-run.ts';
+
+const run = admittedRun({
+  runId: 'r-1',
+  flowId: 'f-1',
+  projectId: 'p-1',
+  name: 'n',
+  labels: { team: 'a' },
+  agentStatus: 'idle',
+  prompt: 'secret prompt',
+  createdAt: new Date('2026-11-21T10:00:00.000Z'),
+  startedAt: new Date('2026-11-21T10:00:01.000Z'),
+  result: 'done',
+  costUsd: 0.5,
+  numTurns: 2,
+  webhook: { state: 'waiting', attempts: 0, lastStatus: null },
+  hostId: null,
+  lastSeq: 7,
+});
+const finishedAt = new Date('2026-11-21T10:00:05.006Z');
+const bodyOf = (cause: EndCause, change: Partial<Run> = {}, detail: string | null = null) =>
+  webhookBody({ run: { ...run, ...change }, end: { cause, detail, exitCode: 3 }, finishedAt });
+
+describe('the body', () => {
+  test('has the interface’s fields, then what was added', () => {
+    expect(bodyOf('completed')).toBe(
+      JSON.stringify({
+        runId: 'r-1',
+        flowId: 'f-1',
+        projectId: 'p-1',
+        status: 'sleep',
+        agentStatus: 'idle',
+        triggerType: 'api',
+        startedAt: '2026-11-21T10:00:01.000Z',
+        finishedAt: '2026-11-21T10:00:05.006Z',
+        exitCode: 3,
+        result: 'done',
+        costUsd: 0.5,
+        usage: noUsage,
+        labels: { team: 'a' },
+      }),
+    );
+  });
+
+  test('never leaves a promised field empty', () => {
+    expect(
+      JSON.parse(bodyOf('stopped_by_api', { agentStatus: null, startedAt: null })),
+    ).toMatchObject({
+      agentStatus: 'error',
+      startedAt: '2026-11-21T10:00:00.000Z',
+      error: 'stopped_by_api',
+    });
+  });
+
+  test.each(endCauses)('of %s has the fields that are described, and no other', (cause) => {
+    const body: unknown = JSON.parse(bodyOf(cause, { runId: randomUUID(), flowId: randomUUID() }));
+    expect(finishedBody.strict().parse(body)).toEqual(body);
+  });
+
+  test('says nothing of the prompt', () => {
+    expect(bodyOf('completed')).not.toContain('secret');
+  });
+
+  test.each(endCauses)('of %s has the error of its cause', (cause) => {
+    const error = errorOf({ cause, detail: 'why', exitCode: 3 });
+    const body = JSON.parse(bodyOf(cause, {}, 'why')) as { error?: string };
+    expect(body.error ?? null).toBe(error);
+    expect('error' in body).toBe(cause !== 'completed');
+  });
+});
+
+test('the error of a run that exited names its code, and of one that never started why', () => {
+  expect(errorOf({ cause: 'exited', detail: null, exitCode: 7 })).toBe(
+    'Process exited with code 7',
+  );
+  expect(errorOf({ cause: 'container_start_failed', detail: 'no capacity', exitCode: null })).toBe(
+    'container_start_failed: no capacity',
+  );
+});
+
+test('the signature is made over the second and the exact body', () => {
+  expect(signatureBase(1_700_000_000, '{"a":1}')).toBe('1700000000.{"a":1}');
+});
+
+test('the headers say what is sent, of which run, and how often it was tried', () => {
+  const attempt = { runId: 'r-1', deliveryId: 'd-1', attempt: 2, unixSeconds: 5, hmac: 'ab' };
+  expect(webhookHeaders(attempt)).toEqual({
+    'content-type': 'application/json',
+    'user-agent': 'Service-Webhook/1.0',
+    'x-service-event': 'run.finished',
+    'x-service-run-id': 'r-1',
+    'x-service-delivery-id': 'd-1',
+    'x-service-attempt': '2',
+    'x-service-signature': 't=5,v1=ab',
+  });
+});

@@ -1,0 +1,159 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, createServer, type SecureContextOptions } from 'node:tls';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { hostNames, placesBelow, putOnList, takeOffList } from '../../../deploy/hosts/allowlist.ts';
+import { type FirstMachine, makeBundle } from '../../../deploy/hosts/bundle.ts';
+import { keyPairIn, makeHostCertificate } from '../../../deploy/hosts/certificates.ts';
+import { repository } from '../../../dev/lib/folders.ts';
+import { run } from '../../../dev/lib/run-command.ts';
+
+const program = join(repository, 'deploy/hosts/prepare.ts');
+const tsx = join(repository, 'node_modules/tsx/dist/cli.mjs');
+
+let secrets: string;
+
+beforeEach(() => {
+  secrets = mkdtempSync(join(tmpdir(), 'flowrun-hosts-'));
+  for (const folder of ['hosts', 'postgres', 'redis', 'entrance', 'service']) {
+    mkdirSync(join(secrets, folder));
+  }
+  writeFileSync(join(secrets, 'postgres/flowrun'), 'one\n');
+  writeFileSync(join(secrets, 'redis/password'), 'two\n');
+  writeFileSync(join(secrets, 'service/encryption-key'), 'three\n');
+});
+afterEach(() => rmSync(secrets, { recursive: true }));
+
+test('a host comes in while it is on the list, a stranger of the same name never', async () => {
+  await prepare('localhost');
+  const places = placesBelow(secrets);
+  const host = await joined('worker-2');
+  const stranger = keyPairIn(join(secrets, 'service'));
+  await makeHostCertificate(stranger, 'worker-2');
+  expect(hostNames(places)).toEqual(['worker-2']);
+  expect(await comesIn(pairOf(host))).toBe(true);
+  expect(await comesIn(read(stranger))).toBe(false);
+  expect(await comesIn({})).toBe(false);
+  takeOffList(places, 'worker-2');
+  expect(hostNames(places)).toEqual([]);
+  expect(await comesIn(pairOf(host))).toBe(false);
+});
+
+test('neither a host nor this machine’s own certificate vouches for another', async () => {
+  await prepare('localhost');
+  const host = await joined('worker-2');
+  const places = placesBelow(secrets);
+  for (const signer of [pairFiles(host), keyPairIn(places.serverFolder)]) {
+    expect(await comesIn(read(signedBy(signer)))).toBe(false);
+  }
+});
+
+test('what is made once stays; another name gets a certificate, and the hosts stay', async () => {
+  await prepare('localhost');
+  await joined('worker-2');
+  const before = shown();
+  await prepare('localhost');
+  expect(shown()).toEqual(before);
+  await prepare('10.0.0.5');
+  const after = shown();
+  expect(after).toMatchObject({ authority: before.authority, list: before.list });
+  expect(after.server).not.toBe(before.server);
+  const said = execFileSync('openssl', ['x509', '-noout', '-ext', 'subjectAltName'], {
+    input: after.server,
+    encoding: 'utf8',
+  });
+  expect(said).toContain('IP Address:10.0.0.5');
+});
+
+test('a name that is none is refused, and nothing is made', async () => {
+  await expect(prepare('10.0.0.5:5432')).rejects.toThrow('FLOWRUN_HOSTS_NAME is wrong');
+  expect(hostNames(placesBelow(secrets))).toEqual([]);
+  expect(() => shown()).toThrow();
+});
+
+const prepare = (name: string): Promise<string> =>
+  run(process.execPath, [tsx, program, secrets], {
+    env: { ...process.env, FLOWRUN_HOSTS_NAME: name },
+  });
+
+/** The folder that a bundle was unpacked into. */
+async function joined(name: string): Promise<string> {
+  const first: FirstMachine = {
+    secrets,
+    name: 'localhost',
+    ports: { postgres: 5432, redis: 6380, temporal: 7243 },
+    project: 'flowrun',
+    publicUrl: 'http://127.0.0.1:8080',
+  };
+  const bundle = await makeBundle(name, first);
+  putOnList(placesBelow(secrets), name, bundle.certificate);
+  bundle.forget();
+  const folder = join(secrets, name);
+  mkdirSync(folder);
+  execFileSync('tar', ['-x', '-C', folder], { input: bundle.archive });
+  return join(folder, 'host');
+}
+
+const pairFiles = (host: string) => ({
+  key: join(host, 'host.key'),
+  certificate: join(host, 'host.crt'),
+});
+
+const pairOf = (host: string): SecureContextOptions => read(pairFiles(host));
+
+const read = (pair: { key: string; certificate: string }): SecureContextOptions => ({
+  key: readFileSync(pair.key),
+  cert: readFileSync(pair.certificate),
+});
+
+/** A certificate that a key of ours has signed without being asked to. */
+function signedBy(signer: { key: string; certificate: string }) {
+  const forged = keyPairIn(join(secrets, 'service'));
+  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc'];
+  const files = ['-keyout', forged.key, '-out', forged.certificate, '-config', '/dev/null'];
+  const by = ['-CA', signer.certificate, '-CAkey', signer.key, '-subj', '/CN=worker-3'];
+  execFileSync('openssl', ['req', '-x509', ...made, ...files, ...by], { stdio: 'ignore' });
+  const chain = [forged.certificate, signer.certificate].map((file) => readFileSync(file, 'utf8'));
+  writeFileSync(forged.certificate, chain.join(''));
+  return forged;
+}
+
+/** Whether an entrance with the files that Redis reads lets a client in that believes the authority. */
+async function comesIn(client: SecureContextOptions): Promise<boolean> {
+  const folder = join(secrets, 'redis');
+  const server = createServer({
+    key: readFileSync(join(folder, 'server.key')),
+    cert: readFileSync(join(folder, 'server.crt')),
+    ca: readFileSync(join(folder, 'hosts.crt')),
+    requestCert: true,
+  });
+  server.on('secureConnection', (socket) => socket.end('welcome'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  const ca = readFileSync(placesBelow(secrets).authority.certificate);
+  const socket = connect({ ...client, ca, port, host: '127.0.0.1', servername: 'localhost' });
+  socket.on('error', () => undefined);
+  const heard = once(socket, 'data').then(
+    ([data]) => String(data) === 'welcome',
+    () => false,
+  );
+  const closed = once(socket, 'close').then(() => false);
+  const isIn = await Promise.race([heard, closed]);
+  socket.destroy();
+  server.close();
+  return isIn;
+}
+
+function shown() {
+  const text = (file: string) => readFileSync(join(secrets, file), 'utf8');
+  return {
+    authority: text('hosts/authority/crt'),
+    server: text('redis/server.crt'),
+    list: text('postgres/hosts.crt'),
+  };
+}

@@ -1,0 +1,70 @@
+// Which tests run on gVisor, and on which engine; why on none is said.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { foldersOf, repository } from '../../../dev/lib/folders.ts';
+import { hashOf } from '../../../dev/lib/hash.ts';
+import { ensureGvisorEngine } from '../../../dev/stack/servers/gvisor-engine.ts';
+import { asksForGvisorTests, gvisorTests } from '../../../dev/test-runner/gvisor-tests.ts';
+import { type FakeEngine, startFakeEngine } from '../../support/fake-engine.ts';
+
+let folder: string;
+let engine: FakeEngine;
+let listed: Record<string, object>;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gvisor-'));
+  vi.stubEnv('FLOWRUN_CACHE', folder);
+  vi.stubEnv('FLOWRUN_DATA', folder);
+  listed = { runc: {} };
+  engine = await startFakeEngine(() => ({ Runtimes: listed }));
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  engine.close();
+  rmSync(folder, { recursive: true });
+});
+
+const ensure = () =>
+  ensureGvisorEngine({
+    folders: foldersOf('test'),
+    stackSocket: engine.dockerHost.slice('unix://'.length),
+    images: [],
+  });
+
+test('an engine that has gVisor as sandboxes need it is taken', async () => {
+  listed['runsc'] = { path: '/somewhere/runsc', runtimeArgs: ['--host-uds=open'] };
+  expect(await ensure()).toEqual({ socket: engine.dockerHost.slice('unix://'.length) });
+});
+
+test('where it cannot run the reason is told, and nothing is started', async () => {
+  const sums = readFileSync(join(repository, 'dev/from-source/gvisor/go.sum'));
+  const home = join(folder, `gvisor-${hashOf(sums)}`);
+  mkdirSync(home);
+  const script = '#!/bin/sh\necho "no ptrace here" >&2; exit 128\n';
+  writeFileSync(join(home, 'runsc'), script, { mode: 0o755 });
+  listed['runsc'] = { path: '/somewhere/runsc' };
+  expect(await ensure()).toEqual({
+    whyNot: expect.stringMatching(/^gVisor cannot run|^only root/),
+  });
+});
+
+test('the tests of sandboxes are those of the engine and of what the service promises of it', () => {
+  const files = gvisorTests();
+  for (const one of ['docker/escape', 'docker/entry', 'docker/bounds', 'docker/lifecycle']) {
+    expect(files).toContain(`test/systems/${one}.test.ts`);
+  }
+  expect(files).toContain('test/system/watchdogs.test.ts');
+});
+
+test.each([
+  [[], true],
+  [['test/systems'], true],
+  [['session-idle'], true],
+  [['--bail=1'], true],
+  [['test/core'], false],
+])('npm test -- %j asks for them: %j', (args, asked) => {
+  expect(asksForGvisorTests(args)).toBe(asked);
+});

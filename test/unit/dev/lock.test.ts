@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { alone, takeLock } from '../../../dev/stack/lock.ts';
+
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'flowrun-lock-'));
+  file = join(folder, 'lock');
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test('a lock is had by one, refused to the next, and free again after its release', async () => {
+  const first = await takeLock(file);
+  expect(first).toBeDefined();
+  expect(await takeLock(file)).toBeUndefined();
+  await first?.release();
+  const second = await takeLock(file);
+  expect(second).toBeDefined();
+  await second?.release();
+});
+
+test('ten at once work one after the other', async () => {
+  let inside = 0;
+  let most = 0;
+  const work = () =>
+    alone(file, async () => {
+      inside += 1;
+      most = Math.max(most, inside);
+      await new Promise((done) => setTimeout(done, 5));
+      inside -= 1;
+    });
+  await Promise.all(Array.from({ length: 10 }, work));
+  expect(most).toBe(1);
+});
+
+test('the lock of a killed process is free', async () => {
+  const script = `
+    const { takeLock } = await import('./dev/stack/lock.ts');
+    await takeLock(${JSON.stringify(file)});
+    console.log('held');
+    setInterval(() => {}, 1000);`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', script];
+  const holder = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(holder.stdout, 'data');
+  expect(await takeLock(file)).toBeUndefined();
+  holder.kill('SIGKILL');
+  const freed = await takeLock(file, { wait: true });
+  expect(freed).toBeDefined();
+  await freed?.release();
+});

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
+import { freePort, keptPort } from '../../../dev/stack/ports.ts';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'flowrun-ports-'));
+  vi.stubEnv('FLOWRUN_CACHE', folder);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+const script = `
+  const { freePort } = await import('${join(repository, 'dev/ports.ts')}');
+  console.log((await Promise.all(Array.from({ length: 10 }, () => freePort()))).join(' '));
+`;
+
+async function tenPorts(): Promise<number[]> {
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [said] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return said.trim().split(' ').map(Number);
+}
+
+test('commands that ask at once get different ports, none of which a connection is given', async () => {
+  const ports = (await Promise.all([tenPorts(), tenPorts(), tenPorts()])).flat();
+  expect(ports).toHaveLength(30);
+  expect(new Set(ports).size).toBe(30);
+  for (const port of ports) expect(port).toBeLessThan(32_768);
+});
+
+test('a port that somebody listens on is passed over', async () => {
+  const port = await freePort();
+  const taken = createServer().listen(port, '127.0.0.1');
+  await once(taken, 'listening');
+  try {
+    writeFileSync(join(folder, 'last.port'), `${port - 1}\n`);
+    expect(await freePort()).toBeGreaterThan(port);
+  } finally {
+    taken.close();
+  }
+});
+
+test('after the last port comes the first', async () => {
+  writeFileSync(join(folder, 'last.port'), '32767\n');
+  const port = await freePort();
+  expect(port).toBeGreaterThanOrEqual(20_000);
+  expect(port).toBeLessThan(20_100);
+});
+
+test('a part keeps its port, but not one that connections are given', async () => {
+  const port = await keptPort(folder, 'redis');
+  expect(await keptPort(folder, 'redis')).toBe(port);
+  writeFileSync(join(folder, 'redis.port'), '45871\n');
+  const other = await keptPort(folder, 'redis');
+  expect(other).toBeLessThan(32_768);
+  expect(await keptPort(folder, 'redis')).toBe(other);
+});

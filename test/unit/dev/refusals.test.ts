@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
+import { takeLock } from '../../../dev/stack/lock.ts';
+import { freePort } from '../../../dev/stack/ports.ts';
+
+let folder: string;
+let taken: Server;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'flowrun-'));
+  taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+});
+
+afterEach(() => {
+  taken.close();
+  rmSync(folder, { recursive: true });
+});
+
+test.each(['FLOWRUN_API_PORT', 'FLOWRUN_TEMPORAL_PORT', 'FLOWRUN_TEMPORAL_UI_PORT'])(
+  'the demo says that the port of %s is taken, and starts nothing',
+  async (variable) => {
+    const { port } = taken.address() as AddressInfo; // it listens on TCP
+    const { code, said } = await command('demo', { ...(await freePorts()), [variable]: `${port}` });
+    expect(said).toContain(`Port ${port} is taken by another program. Set ${variable}`);
+    expect(code).toBe(1);
+    expect(started()).toEqual([]);
+  },
+);
+
+test('the demo says that a port is none, and starts nothing', async () => {
+  const { code, said } = await command('demo', { FLOWRUN_API_PORT: 'eighty' });
+  expect(said).toContain('FLOWRUN_API_PORT is eighty, which is no port.');
+  expect(code).toBe(1);
+  expect(started()).toEqual([]);
+});
+
+test('a demo that failed names the command that ends what it has begun, for this very stack', async () => {
+  const nobody = '127.0.0.1:1';
+  const { code, said } = await command('demo', {
+    ...(await freePorts()),
+    DATABASE_URL: `postgres://nobody@${nobody}/none`,
+    REDIS_URL: `redis://${nobody}`,
+    TEMPORAL_ADDRESS: nobody,
+    DOCKER_HOST: 'unix:///nowhere/docker.sock',
+    ANTHROPIC_API_KEY: 'sk-none',
+  });
+  expect(code).toBe(1);
+  expect(said).toContain(`for the next try; FLOWRUN_DATA=${folder} npm run stop ends it.`);
+});
+
+test.each(['demo', 'stop'])('%s refuses while another command works on the stack', async (name) => {
+  const lock = await takeLock(join(folder, 'demo.lock'));
+  const { code, said } = await command(name, await freePorts());
+  await lock?.release();
+  expect(said).toContain('Another command is at work on the demo stack');
+  expect(code).toBe(1);
+  expect(started()).toEqual([]);
+});
+
+test('stop has nothing to do where nothing runs, again and again', async () => {
+  for (let i = 0; i < 2; i += 1) {
+    expect(await command('stop')).toEqual({ code: 0, said: 'Nothing was running.\n' });
+  }
+});
+
+async function command(name: string, env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [join(repository, `dev/${name}.mjs`)], {
+    env: { ...process.env, TEMPORAL_ADDRESS: '', ...env, FLOWRUN_DATA: folder },
+  });
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await once(child, 'close');
+  return { code: child.exitCode, said };
+}
+
+async function freePorts(): Promise<Record<string, string>> {
+  const [api, grpc, ui] = [await freePort(), await freePort(), await freePort()];
+  return {
+    FLOWRUN_API_PORT: `${api}`,
+    FLOWRUN_TEMPORAL_PORT: `${grpc}`,
+    FLOWRUN_TEMPORAL_UI_PORT: `${ui}`,
+  };
+}
+
+/** A part that was started has left its process's number. */
+function started(): string[] {
+  const pids = join(folder, 'demo/pids');
+  return existsSync(pids) ? readdirSync(pids) : [];
+}

@@ -1,0 +1,26 @@
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { isGenuine } from '../../../dev/demo/webhook-receiver.ts';
+
+const secret = 'whsec';
+const body = '{"runId":"1"}';
+
+function signed(at: number, text = body, by = secret) {
+  const v1 = createHmac('sha256', by).update(`${at}.${text}`).digest('hex');
+  return { body, signature: `t=${at},v1=${v1}` };
+}
+
+const now = () => Math.floor(Date.now() / 1000);
+
+test('a signature by the secret over these bytes, made just now, is genuine', () => {
+  expect(isGenuine(signed(now()), secret)).toBe(true);
+});
+
+test.each([
+  ['made with another secret', () => signed(now(), body, 'other')],
+  ['made over other bytes', () => signed(now(), `${body} `)],
+  ['made ten minutes ago', () => signed(now() - 600)],
+  ['that is none', () => ({ body, signature: 'undefined' })],
+])('a signature %s is refused', (_what, delivery) => {
+  expect(isGenuine(delivery(), secret)).toBe(false);
+});

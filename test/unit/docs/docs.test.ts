@@ -1,0 +1,132 @@
+// What the pages name is there: whoever follows them finds it.
+
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import type { CliDeps } from '../../../cli/deps.ts';
+import { createProgram } from '../../../cli/program.ts';
+import { repository } from '../../../dev/lib/folders.ts';
+import { codeIn, pageOf, pages, readSource } from '../../support/pages.ts';
+
+const code = pages.flatMap(codeIn);
+const source = readSource();
+const compose = readFileSync(join(repository, 'docker-compose.yml'), 'utf8');
+
+test('a link leads to a file, and to a heading of it', () => {
+  const dead = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !/^https?:/.test(target) && !leadsSomewhere(path, target))
+      .map((target) => `${path}: ${target}`),
+  );
+  expect(dead).toEqual([]);
+  expect(leadsSomewhere('README.md', 'docs/operate.md#no-such-heading')).toBe(false);
+});
+
+function leadsSomewhere(from: string, target: string): boolean {
+  const [file = '', anchor] = target.split('#');
+  const path = file === '' ? join(repository, from) : join(repository, dirname(from), file);
+  if (!existsSync(path)) return false;
+  if (anchor === undefined || statSync(path).isDirectory()) return anchor === undefined;
+  const headings = readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm);
+  return [...headings].some(([, heading = '']) => anchorOf(heading) === anchor);
+}
+
+/** As GitHub makes it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+
+test('an event, a code, a cause, a column or a metric is one of the service', () => {
+  const named = code.filter((one) => /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(one.code));
+  expect(named.length).toBeGreaterThan(50);
+  const words = new Set(source.match(/[a-z][a-z0-9]*(_[a-z0-9]+)+/g));
+  const strange = named.filter(({ code: name }) => !words.has(name) && !isOfCompose(name));
+  expect(strange.filter(({ code: name }) => name !== 'pg_dumpall')).toEqual([]);
+});
+
+/** A volume or network of it has the project's name before its own; one of a command, none. */
+function isOfCompose(name: string): boolean {
+  const own = name.replace(/^flowrun_/, '');
+  const [, volumes = ''] = compose.split(/^volumes:$/m);
+  return ['default', 'worker_data'].includes(own) || new RegExp(`^  ${own}:`, 'm').test(volumes);
+}
+
+test('a setting is one that there is', () => {
+  const known = pageOf('docs/settings.md');
+  const strange = code
+    .flatMap((one) =>
+      [...one.code.matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([name]) => ({
+        ...one,
+        name: name.replace(/_FILE$/, ''),
+      })),
+    )
+    .filter(({ name }) => !known.includes(name) && !isOfOthers(name));
+  expect(strange.map(({ path, name }) => `${path}: ${name}`)).toEqual([]);
+});
+
+/** A code of the interface, or what another program reads. */
+const isOfOthers = (name: string): boolean =>
+  new RegExp(`\\b${name}\\b`).test(readFileSync(join(repository, 'api/errors.ts'), 'utf8')) ||
+  ['COMPOSE_FILE', 'DAC_OVERRIDE'].includes(name);
+
+test('a command of the service, and each of its options, is one that there is', () => {
+  const lines = code.flatMap((one) =>
+    [...one.code.matchAll(/(?:^|npx |api |worker |&& |backup )flowrun ([^|><#]+)/g)].map(
+      ([, line = '']) => ({ ...one, line: line.trim() }),
+    ),
+  );
+  expect(lines.length).toBeGreaterThan(20);
+  const wrong = lines.map(({ path, line }) => ({ path, line, why: wrongIn(line) }));
+  expect(wrong.filter(({ why }) => why !== null)).toEqual([]);
+  expect(wrongIn('host empty <host>')).toContain('no command');
+  expect(wrongIn('doctor --mend')).toContain('no option');
+});
+
+function wrongIn(line: string): string | null {
+  const words = line.split(/\s+/);
+  let command = createProgram({} as CliDeps); // no command is run
+  let isVerb = true;
+  for (const word of words) {
+    if (word.startsWith('--')) {
+      isVerb = false;
+      const [name = ''] = word.split('=');
+      if (!optionsOf(command).includes(name)) return `no option ${name}`;
+    } else if (isVerb && command.commands.length > 0 && /^[a-z-]+$/.test(word)) {
+      const found: Command | undefined = command.commands.find((each) => each.name() === word);
+      if (found === undefined) return `no command ${word}`;
+      command = found;
+    }
+  }
+  return null;
+}
+
+const optionsOf = (command: Command): (string | undefined)[] => [
+  '--help',
+  '--json',
+  ...command.options.map(({ long }) => long),
+];
+
+test('a script of npm is one that there is', () => {
+  const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const named = code.flatMap((one) =>
+    [...one.code.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+});
+
+test('whatever the doctor finds wrong stands in the table of symptoms, and nothing else does', () => {
+  const inCode = readSource(['cli/doctor']).matchAll(/\bcode: ['`]((?:\$\{store\}_)?[a-z_]+)['`]/g);
+  const ofChecks = [...inCode].map(([, name = '']) => name.replace('${store}', '…'));
+  const faults = ['runtime_missing', 'runtime_unusable'];
+  const ofDoctor = new Set([...ofChecks, ...faults, ...faults.map((fault) => `host_${fault}`)]);
+  const table = pageOf('docs/troubleshooting.md');
+  const told = [...table.matchAll(/`\[([a-z_…]+)\]`/g)].map(([, name = '']) => name);
+  expect([...new Set(told)].toSorted()).toEqual([...ofDoctor].toSorted());
+});

@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { armFailpoint, failpoint, failpoints } from '../../../core/failpoint.ts';
+import { repository } from '../../../dev/lib/folders.ts';
+
+const folder = join(repository, 'test/faults');
+
+/** What the fault tests ask `pointsOf` for, in all their files. */
+function prefixesTried(): string[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.fault.ts'));
+  const texts = files.map((name) => readFileSync(`${folder}/${name}`, 'utf8'));
+  const calls = texts.flatMap((text) => [...text.matchAll(/\bpointsOf\(([^)]*)\)/g)]);
+  return calls.flatMap(([, words = '']) => words.match(/\w+/g) ?? []);
+}
+
+describe('a failpoint', () => {
+  it('is tried by a fault test, whichever it is', () => {
+    const prefixes = failpoints.map((name) => name.replace(/\..*/, ''));
+    expect([...new Set(prefixesTried())].sort()).toEqual([...new Set(prefixes)].sort());
+  });
+
+  it('does nothing unless it is armed, and then it alone does', () => {
+    for (const name of failpoints) failpoint(name);
+    const reached: string[] = [];
+    armFailpoint('chat.stored', () => reached.push('chat.stored'));
+    for (const name of failpoints) failpoint(name);
+    expect(reached).toEqual(['chat.stored']);
+  });
+});

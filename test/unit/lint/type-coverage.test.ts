@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
+
+/** What `npm run typecheck` does not look at: packages, and files that are meant to be wrong. */
+const leftOut = /(?:^|\/)(?:node_modules|dist|\.cache)\/|^test\/lint-control\//;
+
+function checkedBy(project: string): string[] {
+  const tsc = join(repository, 'node_modules/.bin/tsc');
+  const listing = spawnSync(tsc, ['-p', project, '--listFilesOnly'], {
+    cwd: repository,
+    encoding: 'utf8',
+  });
+  return listing.stdout.split('\n').map((path) => relative(repository, resolve(repository, path)));
+}
+
+test('every TypeScript file of the house is type-checked', () => {
+  const checked = new Set(['.', 'core', 'workflows'].flatMap(checkedBy));
+  const folders = readdirSync(repository, { withFileTypes: true }).filter(
+    (entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules',
+  );
+  const files = folders.flatMap(({ name }) =>
+    readdirSync(join(repository, name), { recursive: true, encoding: 'utf8' }).map((path) =>
+      join(name, path),
+    ),
+  );
+  const sources = files.filter((path) => path.endsWith('.ts') && !leftOut.test(path));
+  expect(sources.length).toBeGreaterThan(100);
+  expect(sources.filter((path) => !checked.has(path))).toEqual([]);
+});

@@ -1,0 +1,74 @@
+// What stands in ops/, as far as it can be judged without Prometheus and Grafana; whether each metric
+// exists, a whole service tells (test/system/metrics.test.ts).
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
+
+const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
+
+interface Panel {
+  id: number;
+  type: string;
+  title: string;
+  datasource?: { type: string; uid: string };
+  gridPos: { x: number; y: number; w: number; h: number };
+  targets?: { refId: string; expr: string; datasource?: { uid: string } }[];
+}
+interface Board {
+  panels: Panel[];
+  templating: { list: { name: string; type: string; query: string }[] };
+}
+
+describe('the alert rules', () => {
+  const alerts = [...read('ops/prometheus/alerts.yml').matchAll(/- alert: Flowrun(\w+)/g)].map(
+    ([, name]) => name,
+  );
+
+  it('each have a case in which it fires, and one in which it does not', () => {
+    const cases = read('ops/prometheus/alerts.test.yml');
+    const firing = /- alertname: Flowrun(\w+)\n +eval_time: .+\n +exp_alerts:\n +- exp_labels/g;
+    const silent = /- \{ alertname: Flowrun(\w+), eval_time: \w+, exp_alerts: \[\] \}/g;
+    for (const pattern of [firing, silent])
+      expect([...cases.matchAll(pattern)].map(([, name]) => name)).toEqual(alerts);
+  });
+
+  it('each have a line that says what to look at', () => {
+    const [, table = ''] = read('docs/monitoring.md').split('## When an alert fires');
+    const rows = table.split('\n## ')[0]?.matchAll(/^\| ([A-Z]\w+(?:, \w+)*) \|/gm) ?? [];
+    const named = [...rows].flatMap(([, names = '']) => names.split(', '));
+    expect(named.toSorted()).toEqual(alerts.toSorted());
+  });
+});
+
+describe('the board', () => {
+  const { panels, templating } = JSON.parse(read('ops/grafana/flowrun.json')) as Board;
+  const drawn = panels.filter(({ type }) => type !== 'row');
+
+  it('asks for its Prometheus, and no panel takes another', () => {
+    const [source] = templating.list;
+    expect(source).toMatchObject({ name: 'source', type: 'datasource', query: 'prometheus' });
+    const uids = drawn.flatMap(({ datasource, targets = [] }) => [
+      datasource?.uid,
+      ...targets.map((target) => target.datasource?.uid),
+    ]);
+    expect(new Set(uids)).toEqual(new Set(['${source}']));
+  });
+
+  it('has panels of their own number, each with what it draws', () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    for (const { title, targets = [] } of drawn) {
+      expect(targets.length, title).toBeGreaterThan(0);
+      expect(new Set(targets.map(({ refId }) => refId)).size, title).toBe(targets.length);
+    }
+  });
+
+  it('lays none over another, and none beyond its 24 columns', () => {
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, n) => `${x + (n % w)},${y + Math.floor(n / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(Math.max(...panels.map(({ gridPos: { x, w } }) => x + w))).toBe(24);
+  });
+});

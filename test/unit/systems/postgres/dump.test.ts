@@ -1,0 +1,28 @@
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { ClientPrograms } from '../../../../systems/postgres/client/pg-tools.ts';
+import { dump } from '../../../../systems/postgres/maintenance/dump.ts';
+
+const saying = (chunks: string[], ended = Promise.resolve()): ClientPrograms => ({
+  start: () => ({ input: new PassThrough(), output: Readable.from(chunks), ended }),
+});
+
+test('returns when what it writes into has taken the last of it, however slow that is', async () => {
+  const taken: string[] = [];
+  const slow = new Writable({
+    write: (chunk: Buffer, _encoding, done) =>
+      void sleep(20).then(() => {
+        taken.push(chunk.toString());
+        done();
+      }),
+  });
+  await dump(saying(['one', 'two', 'three']), slow);
+  expect(taken).toEqual(['one', 'two', 'three']);
+});
+
+test('fails with what the program says', async () => {
+  const failed = Promise.reject(new Error('pg_dump failed: no such database'));
+  failed.catch(() => undefined);
+  await expect(dump(saying([], failed), new PassThrough().resume())).rejects.toThrow('no such');
+});

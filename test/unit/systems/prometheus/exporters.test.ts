@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { freePort } from '../../../../dev/stack/ports.ts';
+import { exportFleet, type FleetNumbers } from '../../../../systems/prometheus/fleet-metrics.ts';
+import { createLogMetrics } from '../../../../systems/prometheus/log-metrics.ts';
+import { exportParts } from '../../../../systems/prometheus/part-metrics.ts';
+import { createRegistry } from '../../../../systems/prometheus/registry.ts';
+import { createRequestMetrics } from '../../../../systems/prometheus/request-metrics.ts';
+import { serveMetrics } from '../../../../systems/prometheus/serve-metrics.ts';
+
+const numbers: FleetNumbers = {
+  runs: { waiting: 1, starting: 2, running: 3, awake: 4, asleep: 5 },
+  oldestRunSeconds: 6.5,
+  messages: 7,
+  oldestMessageSeconds: 8,
+  webhooks: 9,
+  oldestWebhookSeconds: 10,
+  hosts: { live: 11, draining: 12, silent: 13 },
+  places: { free: 14, taken: 15 },
+  projectsAtCap: 16,
+};
+
+async function exported(registry: { metrics: () => Promise<string> }): Promise<string[]> {
+  const text = await registry.metrics();
+  const lines = text.split('\n').filter((line) => line.startsWith('flowrun_'));
+  return lines.sort();
+}
+
+describe('the numbers of the whole service', () => {
+  test('are read once for a scrape, and are those of that scrape', async () => {
+    const registry = createRegistry();
+    let reads = 0;
+    exportFleet(registry, async () => {
+      reads += 1;
+      return { ...numbers, projectsAtCap: reads };
+    });
+    expect(await exported(registry)).toContain('flowrun_projects_at_cap 1');
+    const lines = await exported(registry);
+    expect(reads).toBe(2);
+    expect(lines).toContain('flowrun_projects_at_cap 2');
+    expect(lines).toContain('flowrun_runs{state="starting"} 2');
+    expect(lines).toContain('flowrun_run_oldest_wait_seconds 6.5');
+  });
+
+  test('are not there while nobody knows them', async () => {
+    const registry = createRegistry();
+    let isKnown = true;
+    exportFleet(registry, () => (isKnown ? Promise.resolve(numbers) : Promise.reject(new Error())));
+    expect(await exported(registry)).not.toEqual([]);
+    isKnown = false;
+    expect(await exported(registry)).toEqual([]);
+  });
+});
+
+test('a part that fails or does not answer is down, and holds up no scrape', async () => {
+  const registry = createRegistry();
+  const checks = {
+    good: async () => 1,
+    bad: () => Promise.reject(new Error('away')),
+    silent: () => new Promise(() => undefined),
+  };
+  exportParts(registry, checks, 20);
+  expect(await exported(registry)).toEqual([
+    'flowrun_part_up{part="bad"} 0',
+    'flowrun_part_up{part="good"} 1',
+    'flowrun_part_up{part="silent"} 0',
+  ]);
+});
+
+test('a text that is no event of the log makes no series of its own', async () => {
+  const registry = createRegistry();
+  const { lineWritten } = createLogMetrics(registry);
+  lineWritten('info', 'run_admitted');
+  lineWritten('warn', 'Poll failed on s-12ab34');
+  lineWritten('warn', 'run_3f2504e0');
+  const lines = await exported(registry);
+  expect(lines).toContain('flowrun_log_lines_total{level="info",event="run_admitted"} 1');
+  expect(lines).toContain('flowrun_log_lines_total{level="warn",event="other"} 2');
+});
+
+test('a path that there is not makes no series of its own, and a stream has no duration', async () => {
+  const registry = createRegistry();
+  const { answered } = createRequestMetrics(registry, ['NOT_FOUND']);
+  const stream = { method: 'GET', status: 200, code: null, seconds: null };
+  answered({ ...stream, route: null, status: 404, code: 'NOT_FOUND' });
+  answered({ ...stream, route: '/runs/:runId/stream' });
+  const lines = await exported(registry);
+  expect(lines).toContain('flowrun_http_requests_total{method="GET",route="none",status="4xx"} 1');
+  expect(lines).toContain('flowrun_http_errors_total{code="NOT_FOUND"} 1');
+  expect(lines.filter((line) => line.includes('duration_seconds'))).toEqual([]);
+});
+
+describe('the address of the metrics', () => {
+  test('answers to /metrics alone, and to nobody once it is closed', async () => {
+    const port = await freePort();
+    const served = await serveMetrics(createRegistry(), { host: '127.0.0.1', port });
+    const url = `http://127.0.0.1:${port}`;
+    const answer = await fetch(`${url}/metrics`);
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+    expect(await answer.text()).toContain('process_cpu_seconds_total');
+    expect((await fetch(`${url}/`)).status).toBe(404);
+    expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(404);
+    await served.close();
+    await expect(fetch(`${url}/metrics`)).rejects.toThrow('fetch failed');
+  });
+
+  test('is refused where another has it', async () => {
+    const at = { host: '127.0.0.1', port: await freePort() };
+    const served = await serveMetrics(createRegistry(), at);
+    await expect(serveMetrics(createRegistry(), at)).rejects.toThrow('EADDRINUSE');
+    await served.close();
+  });
+});

@@ -1,0 +1,71 @@
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { searchAttributeNames } from '../../../../core/search-attributes.ts';
+import { createTemporal, type Temporal } from '../../../../systems/temporal/client.ts';
+import { admittedRun } from '../../../support/admitted-run.ts';
+import { type OwnTemporal, startOwnTemporal } from '../../../support/own-temporal.ts';
+
+/** Of Temporal's enumeration IndexedValueType. */
+const keyword = 2;
+
+let server: OwnTemporal;
+const open: Temporal[] = [];
+beforeAll(async () => {
+  server = await startOwnTemporal();
+}, 120_000);
+afterAll(async () => {
+  for (const temporal of open) await temporal.close();
+  await server?.stop();
+});
+
+function temporalOf(namespace: string): Temporal {
+  const { address } = server;
+  const temporal = createTemporal({ namespace, connection: { address }, instance: 'attributes' });
+  open.push(temporal);
+  return temporal;
+}
+
+async function makeNamespace(namespace: string, others: string[]): Promise<void> {
+  const { workflowService, operatorService } = server.connection;
+  const workflowExecutionRetentionPeriod = msToTs('1 day');
+  await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+  const searchAttributes = Object.fromEntries(others.map((name) => [name, keyword]));
+  const add = () => operatorService.addSearchAttributes({ namespace, searchAttributes });
+  await expect
+    .poll(() =>
+      add().then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true);
+}
+
+const typesIn = async (namespace: string) =>
+  (await server.connection.operatorService.listSearchAttributes({ namespace })).customAttributes;
+
+it('are registered where they are missing, by however many at once', async () => {
+  const eight = Array.from({ length: 8 }, () => temporalOf('default'));
+  await Promise.all(eight.map((temporal) => temporal.ensureSearchAttributes()));
+  const types = await typesIn('default');
+  for (const name of searchAttributeNames) expect(types[name], name).toBe(keyword);
+  expect(await temporalOf('default').ensureSearchAttributes()).toEqual([]);
+});
+
+it('leave alone what others have registered', async () => {
+  await makeNamespace('shared', ['Theirs', 'ProjectId']);
+  const added = await temporalOf('shared').ensureSearchAttributes();
+  expect(added).toEqual(searchAttributeNames.filter((name) => name !== 'ProjectId'));
+  expect(Object.keys(await typesIn('shared')).sort()).toEqual(
+    [...searchAttributeNames, 'Theirs'].sort(),
+  );
+});
+
+it('are done without where the server has no room for them: runs and sessions start all the same', async () => {
+  const others = Array.from({ length: 10 }, (_, i) => `Theirs${i}`);
+  await makeNamespace('full', others);
+  const temporal = temporalOf('full');
+  await expect(temporal.ensureSearchAttributes()).rejects.toThrow('cannot have more than 10');
+  expect(await temporal.startRun(admittedRun({}))).toBe('started');
+  expect(await temporal.signalMessage(admittedRun({ sessionId: 's' }), 'm')).toBe('signalled');
+});

@@ -1,0 +1,147 @@
+import { createServer, type Server } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Connect, connectDirectly } from '../../../../worker/egress/connect-proxy.ts';
+import type { EgressPolicy } from '../../../../worker/egress/policy.ts';
+import { callSocket, connectLine, sendRaw } from '../../../support/socket-client.ts';
+import { serveRun } from './egress-fixture.ts';
+
+const limited: EgressPolicy = { policy: 'limited', hosts: ['allowed.test'] };
+
+/** Stands where the real connect would: counts, and refuses, so that no packet leaves. */
+function createSpy() {
+  const addresses: string[] = [];
+  const connect: Connect = ({ address, port }) => {
+    addresses.push(`${address} ${port}`);
+    return Promise.reject(new Error('refused by the spy'));
+  };
+  return { addresses, connect };
+}
+
+async function echoServer(): Promise<{ port: number; server: Server }> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => socket.pipe(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { port: address.port, server };
+}
+
+test('connects to the address that was checked, bytes pass both ways, ends are passed on', async () => {
+  const { port } = await echoServer();
+  const exception = `mcp.test:${port}`;
+  const { socketPath } = await serveRun({
+    deps: {
+      allowPrivate: [exception],
+      lookupException: () => Promise.resolve(['127.0.0.1']),
+      connect: connectDirectly,
+    },
+    handlers: { policy: { policy: 'limited', hosts: [exception] } },
+  });
+  const { socket, status } = await sendRaw(socketPath, `${connectLine(exception)}early `);
+  expect(status).toBe(200);
+  socket.end('and late');
+  expect(await text(socket)).toBe('early and late');
+});
+
+test.each([
+  ['127.0.0.1'],
+  ['10.0.0.1'],
+  ['169.254.169.254'],
+  ['::1'],
+  ['::ffff:127.0.0.1'],
+  ['64:ff9b::7f00:1'],
+  ['2002:7f00:1::'],
+  ['93.184.216.34,127.0.0.1'],
+])('refuses an allowed name that resolves to %s', async (list) => {
+  const answers = list.split(',');
+  const spy = createSpy();
+  const { socketPath, refusals } = await serveRun({
+    deps: { lookup: () => Promise.resolve(answers), connect: spy.connect },
+    handlers: { policy: limited },
+  });
+  const { status } = await sendRaw(socketPath, connectLine('allowed.test:443'));
+  expect(status).toBe(403);
+  expect(spy.addresses).toEqual([]);
+  expect(refusals).toEqual([{ host: 'allowed.test', port: 443, reason: 'not_public', count: 1 }]);
+});
+
+test('asks for a name once and never connects to what a second answer would say', async () => {
+  const spy = createSpy();
+  let questions = 0;
+  const rebound = () => Promise.resolve(questions++ === 0 ? ['93.184.216.34'] : ['127.0.0.1']);
+  const { socketPath } = await serveRun({
+    deps: { lookup: rebound, connect: spy.connect },
+    handlers: { policy: limited },
+  });
+  const { status } = await sendRaw(socketPath, connectLine('allowed.test:443'));
+  expect(status).toBe(502);
+  expect(spy.addresses).toEqual(['93.184.216.34 443']);
+  expect(questions).toBe(1);
+});
+
+test.each([
+  ['a name that is not listed', limited, 'other.test:443', 'policy'],
+  ['another port', limited, 'allowed.test:22', 'policy'],
+  ['a metadata address', limited, '169.254.169.254:443', 'policy'],
+  [
+    'everything under none',
+    { policy: 'none', hosts: ['allowed.test'] },
+    'allowed.test:443',
+    'policy',
+  ],
+  ['a private literal under open', { policy: 'open', hosts: [] }, '10.0.0.1:443', 'not_public'],
+  ['a loopback literal under open', { policy: 'open', hosts: [] }, '[::1]:443', 'not_public'],
+  ['a number for an address', { policy: 'open', hosts: [] }, '2130706433:443', 'unresolvable'],
+  ['an unknown name', { policy: 'open', hosts: [] }, 'nowhere.test:443', 'unresolvable'],
+] as const)('refuses %s and connects nowhere', async (_what, policy, authority, reason) => {
+  const spy = createSpy();
+  const { socketPath, refusals } = await serveRun({
+    deps: { lookup: () => Promise.resolve([]), connect: spy.connect },
+    handlers: { policy: { policy: policy.policy, hosts: [...policy.hosts] } },
+  });
+  const { status } = await sendRaw(socketPath, connectLine(authority));
+  expect(status).toBe(403);
+  expect(refusals.map((refusal) => refusal.reason)).toEqual([reason]);
+  expect(spy.addresses).toEqual([]);
+});
+
+test('refuses the absolute form of a request and counts each place', async () => {
+  const { socketPath, refusals } = await serveRun({});
+  for (const count of [1, 2]) {
+    const answer = await callSocket(socketPath, { path: 'http://127.0.0.1:8080/secret' });
+    expect(answer.status).toBe(403);
+    expect(refusals.at(-1)).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      reason: 'not_connect',
+      count,
+    });
+  }
+});
+
+test('keeps count of no more places than its bound', async () => {
+  const { socketPath, refusals } = await serveRun({ handlers: { policy: limited } });
+  for (let place = 0; place < 230; place += 1) {
+    const { socket } = await sendRaw(socketPath, connectLine(`h${place}.test:443`));
+    socket.destroy();
+  }
+  expect(refusals).toHaveLength(200);
+});
+
+test('closing the run ends its tunnels and its socket', async () => {
+  const { port } = await echoServer();
+  const exception = `mcp.test:${port}`;
+  const run = await serveRun({
+    deps: {
+      allowPrivate: [exception],
+      lookupException: () => Promise.resolve(['127.0.0.1']),
+      connect: connectDirectly,
+    },
+    handlers: { policy: { policy: 'open', hosts: [exception] } },
+  });
+  const { socket } = await sendRaw(run.socketPath, connectLine(exception));
+  await run.close();
+  expect(await text(socket)).toBe('');
+  await expect(callSocket(run.socketPath, { path: '/control/config' })).rejects.toThrow();
+});

@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { onTestFinished } from 'vitest';
+import type { Refusal } from '../../../../worker/egress/connect-proxy.ts';
+import {
+  createEgress,
+  type Egress,
+  type EgressDeps,
+  type EgressHandlers,
+} from '../../../../worker/egress/run-listener.ts';
+
+export interface ServedRun {
+  socketPath: string;
+  egress: Egress;
+  refusals: (Refusal & { count: number })[];
+  close(): Promise<void>;
+}
+
+/** A run's socket, served; closed with the test. */
+export async function serveRun({
+  deps = {},
+  handlers = {},
+  beside,
+  at,
+}: {
+  deps?: Partial<EgressDeps>;
+  handlers?: Partial<EgressHandlers>;
+  /** Another run of the same host, whose `deps` count. */
+  beside?: ServedRun;
+  /** The socket whose place it takes. */
+  at?: string;
+}): Promise<ServedRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'egress-'));
+  const egress = beside?.egress ?? createEgress({ ...noWayOut, ...deps });
+  const refusals: ServedRun['refusals'] = [];
+  const socketPath = at ?? join(folder, 'x');
+  const run = await egress.listen(socketPath, {
+    logger: pino({ enabled: false }),
+    policy: { policy: 'limited', hosts: [] },
+    ownModel: () => Promise.resolve(null),
+    config: () => Promise.resolve(null),
+    acknowledge: () => Promise.resolve(),
+    nextMessage: () => Promise.resolve({ kind: 'none' }),
+    exited: () => {},
+    refused: (refusal) => void refusals.push(refusal),
+    ...handlers,
+  });
+  onTestFinished(async () => {
+    await run.close();
+    if (!beside) await egress.close();
+    await rm(folder, { recursive: true });
+  });
+  return { socketPath, egress, refusals, close: () => run.close() };
+}
+
+const noWayOut: EgressDeps = {
+  model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
+  allowPrivate: [],
+  lookup: () => Promise.reject(new Error('no resolver in this test')),
+  connect: () => Promise.reject(new Error('no connections in this test')),
+};

@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { callSocket, openCall } from '../../../support/socket-client.ts';
+import { serveRun } from './egress-fixture.ts';
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/** A model on loopback; the operator's own setting, so plain http and private are fine. */
+async function startModel(handle: Handle): Promise<string> {
+  const server = createServer((request, response) => void handle(request, response)).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+const serveModel = (baseUrl: string) =>
+  serveRun({ deps: { model: { apiKey: 'operator-key', baseUrl } } });
+
+test('asks the project’s own model with its key, from the next call on, and the service’s without', async () => {
+  const seen: string[] = [];
+  const answerAs =
+    (name: string): Handle =>
+    (request, response) => {
+      seen.push(`${name} ${String(request.headers['x-api-key'])}`);
+      response.writeHead(200).end('{}');
+    };
+  const services = await startModel(answerAs('service'));
+  const own = { apiKey: 'project-key', baseUrl: await startModel(answerAs('project')) };
+  const answers = [null, own, { ...own, apiKey: 'rotated' }, null];
+  const { socketPath } = await serveRun({
+    deps: { model: { apiKey: 'operator-key', baseUrl: services } },
+    handlers: { ownModel: () => Promise.resolve(answers.shift() ?? null) },
+  });
+  const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
+  for (let count = 0; count < 4; count += 1) await callSocket(socketPath, call);
+  expect(seen).toEqual([
+    'service operator-key',
+    'project project-key',
+    'project rotated',
+    'service operator-key',
+  ]);
+});
+
+test('sends nobody’s key where it is not known whose to send', async () => {
+  let calls = 0;
+  const baseUrl = await startModel((_request, response) => {
+    calls += 1;
+    response.end('{}');
+  });
+  const { socketPath } = await serveRun({
+    deps: { model: { apiKey: 'operator-key', baseUrl } },
+    handlers: { ownModel: () => Promise.reject(new Error('away')) },
+  });
+  const answer = await callSocket(socketPath, {
+    ...{ method: 'POST', path: '/model/v1/messages', body: '{}' },
+  });
+  expect([answer.status, calls]).toEqual([502, 0]);
+});
+
+test('adds the key of the operator and drops what the agent calls its own', async () => {
+  const seen: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[] = [];
+  const baseUrl = await startModel(async (request, response) => {
+    seen.push({ url: request.url, headers: request.headers, body: await text(request) });
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'x-seen': 'yes' })
+      .end('{"ok":1}');
+  });
+  const { socketPath } = await serveModel(`${baseUrl}/base/`);
+  const answer = await callSocket(socketPath, {
+    method: 'POST',
+    path: '/model/v1/messages?beta=true',
+    headers: {
+      'x-api-key': 'sandbox',
+      authorization: 'Bearer sandbox',
+      cookie: 'a=b',
+      'anthropic-version': '2023-06-01',
+      'content-type': 'application/json',
+    },
+    body: '{"prompt":"päivää"}',
+  });
+  expect(answer).toMatchObject({ status: 200, body: '{"ok":1}' });
+  expect(answer.headers['x-seen']).toBe('yes');
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).toMatchObject({
+    url: '/base/v1/messages?beta=true',
+    body: '{"prompt":"päivää"}',
+  });
+  expect(seen[0]?.headers).toMatchObject({
+    'x-api-key': 'operator-key',
+    'anthropic-version': '2023-06-01',
+  });
+  expect(seen[0]?.headers).not.toHaveProperty('authorization');
+  expect(seen[0]?.headers).not.toHaveProperty('cookie');
+});
+
+test('passes each piece of an answer on as it comes', async () => {
+  const pieces: ServerResponse[] = [];
+  const baseUrl = await startModel((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('event: one\n\n');
+    pieces.push(response);
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  const answer = await openCall(socketPath, {
+    method: 'POST',
+    path: '/model/v1/messages',
+    body: '{}',
+  });
+  const [first] = await once(answer, 'data');
+  expect(String(first)).toBe('event: one\n\n');
+  pieces[0]?.end('event: two\n\n');
+  const [second] = await once(answer, 'data');
+  expect(String(second)).toBe('event: two\n\n');
+});
+
+test.each([
+  ['GET', '/model/v1/messages', 405],
+  ['POST', '/model/v1/messages/batches', 404],
+  ['POST', '/model/v1/files', 404],
+  ['POST', '/model/v1/messages/../complete', 404],
+  ['POST', '/model//v1/messages', 404],
+  ['POST', '/model/v1/messages%2f', 404],
+  ['POST', '/v1/messages', 404],
+])('%s %s reaches nobody', async (method, path, status) => {
+  let calls = 0;
+  const baseUrl = await startModel((_request, response) => {
+    calls += 1;
+    response.end();
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  expect((await callSocket(socketPath, { method, path })).status).toBe(status);
+  expect(calls).toBe(0);
+});
+
+test('a model that is away is answered for in its own words, with a status that is retried', async () => {
+  const { socketPath } = await serveModel('http://127.0.0.1:1');
+  const answer = await callSocket(socketPath, {
+    method: 'POST',
+    path: '/model/v1/messages',
+    body: '{}',
+  });
+  expect(answer.status).toBe(502);
+  expect(JSON.parse(answer.body)).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+});
+
+test('an answer that breaks off breaks off for the agent too', async () => {
+  const baseUrl = await startModel((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('event: one\n\n', () => response.destroy());
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  const answer = await openCall(socketPath, {
+    method: 'POST',
+    path: '/model/v1/messages',
+    body: '{}',
+  });
+  await expect(text(answer)).rejects.toThrow('aborted');
+});
+
+test('an agent that leaves ends its call to the model', async () => {
+  const baseUrl = await startModel((_request, response) => response.flushHeaders());
+  const { socketPath } = await serveModel(baseUrl);
+  const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
+  const answers = await Promise.all(Array.from({ length: 32 }, () => openCall(socketPath, call)));
+  expect((await callSocket(socketPath, call)).status).toBe(529);
+  for (const answer of answers) answer.destroy();
+  await expect
+    .poll(async () => {
+      const answer = await openCall(socketPath, call);
+      answer.destroy();
+      return answer.statusCode;
+    })
+    .toBe(200);
+});
+
+test('a run that has as many calls under way as it may have takes none from another', async () => {
+  const baseUrl = await startModel((_request, response) => response.flushHeaders());
+  const greedy = await serveModel(baseUrl);
+  const modest = await serveRun({ beside: greedy });
+  const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
+  const openGreedy = () => openCall(greedy.socketPath, call);
+  const answers = await Promise.all(Array.from({ length: 32 }, openGreedy));
+  expect((await callSocket(greedy.socketPath, call)).status).toBe(529);
+  const answer = await openCall(modest.socketPath, call);
+  expect(answer.statusCode).toBe(200);
+  for (const open of [...answers, answer]) open.destroy();
+});
+
+test('a request that is too long is refused as such, and the model is not left waiting', async () => {
+  let ended: string | undefined;
+  const baseUrl = await startModel((request) => {
+    request.resume().on('close', () => {
+      ended = request.complete ? 'whole' : 'cut';
+    });
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  const call = { method: 'POST', path: '/model/v1/messages', body: 'x'.repeat(65 * 1024 ** 2) };
+  expect((await callSocket(socketPath, call)).status).toBe(413);
+  await expect.poll(() => ended).toBe('cut');
+});

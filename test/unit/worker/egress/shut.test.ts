@@ -1,0 +1,30 @@
+import { statSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { callSocket } from '../../../support/socket-client.ts';
+import { serveRun } from './egress-fixture.ts';
+
+it('cuts every connection of every run when it is shut, and lets them in when it is reopened', async () => {
+  let asked = 0;
+  const first = await serveRun({
+    handlers: {
+      nextMessage: (_after, signal) => {
+        asked += 1;
+        return new Promise((resolve) =>
+          signal.addEventListener('abort', () => resolve({ kind: 'none' })),
+        );
+      },
+    },
+  });
+  const second = await serveRun({ beside: first });
+  expect(statSync(first.socketPath).mode & 0o666, 'for the sandbox’s user').toBe(0o666);
+  const waiting = callSocket(first.socketPath, { path: '/control/messages?after=0' });
+  waiting.catch(() => undefined); // it is looked at below
+  await expect.poll(() => asked).toBe(1);
+
+  const config = () => callSocket(second.socketPath, { path: '/control/config' });
+  first.egress.shut();
+  await expect(waiting).rejects.toThrow();
+  await expect(config()).rejects.toThrow();
+  first.egress.reopen();
+  expect(await config()).toMatchObject({ status: 410 });
+});

@@ -1,0 +1,21 @@
+import pino from 'pino';
+import { afterEach, expect, test, vi } from 'vitest';
+import { endSoon } from '../../../worker/force-exit.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+test('a process that something keeps after its end says what, and goes all the same', () => {
+  vi.useFakeTimers();
+  const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
+  const lines: string[] = [];
+  endSoon(pino({}, { write: (line: string) => void lines.push(line) }));
+  vi.advanceTimersByTime(4_999);
+  expect(exit).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(exit).toHaveBeenCalledWith(0);
+  expect(lines.join('')).toContain('worker_lingered');
+  expect(lines.join('')).toContain('"kept":[');
+});

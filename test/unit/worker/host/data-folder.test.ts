@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { repository } from '../../../../dev/lib/folders.ts';
+import { DataFolderTaken, takeDataFolder } from '../../../../worker/host/data-dir-lock.ts';
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'frs-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+describe('the data folder of a worker', () => {
+  it('keeps the same host id from start to start', () => {
+    const first = takeDataFolder(dataDir);
+    first.release();
+    const second = takeDataFolder(dataDir);
+    second.release();
+    expect(second.hostId).toBe(first.hostId);
+    expect(first.hostId).toMatch(/^host-[0-9a-f]{8}$/);
+  });
+
+  it('refuses a second worker, and says what to do', () => {
+    const folder = takeDataFolder(dataDir);
+    expect(() => takeDataFolder(dataDir)).toThrow(DataFolderTaken);
+    expect(() => takeDataFolder(dataDir)).toThrow(/a folder of its own/);
+    folder.release();
+    takeDataFolder(dataDir).release();
+  });
+
+  it('is free again in the moment its worker is killed', async () => {
+    const other = await startOther();
+    expect(() => takeDataFolder(dataDir)).toThrow(DataFolderTaken);
+    other.kill('SIGKILL');
+    await once(other, 'exit');
+    takeDataFolder(dataDir).release();
+  });
+
+  it('knows when its lock was taken away and given to another', () => {
+    const folder = takeDataFolder(dataDir);
+    expect(folder.isHeld()).toBe(true);
+    rmSync(join(dataDir, 'lock'));
+    expect(folder.isHeld()).toBe(false);
+    const second = takeDataFolder(dataDir);
+    expect(folder.isHeld()).toBe(false);
+    expect(second.isHeld()).toBe(true);
+    second.release();
+    folder.release();
+  });
+
+  it('says what is missing where the tool for locking is not installed', () => {
+    const { PATH } = process.env;
+    process.env['PATH'] = '/nowhere';
+    expect(() => takeDataFolder(dataDir)).toThrow(/flock \(util-linux\)/);
+    process.env['PATH'] = PATH;
+  });
+});
+
+async function startOther() {
+  const module = join(repository, 'worker/host/data-dir-lock.ts');
+  const script = `import(${JSON.stringify(module)}).then(({ takeDataFolder }) => {
+    takeDataFolder(${JSON.stringify(dataDir)});
+    console.log('held');
+    setInterval(() => {}, 1000);
+  });`;
+  const other = spawn(process.execPath, ['--import', 'tsx', '-e', script]);
+  await once(other.stdout, 'data');
+  return other;
+}

@@ -1,0 +1,127 @@
+import type { buildConnector } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { createWebhookSender } from '../../../../worker/webhook/send-webhook.ts';
+
+/** Stands where the real connect would be, and always refuses: no packet leaves this machine. */
+function world(answers: Record<string, string[]>, allowPrivate: string[] = []) {
+  const dialled: string[] = [];
+  const connect = ((options: { lookup?: unknown }) => {
+    return (target: buildConnector.Options, callback: buildConnector.Callback) => {
+      dialled.push(target.hostname);
+      expect(options.lookup).toBeTypeOf('function');
+      callback(new Error('the spy refuses'), null);
+    };
+  }) as typeof buildConnector;
+  const send = createWebhookSender({
+    caFile: null,
+    allowPrivate,
+    connect,
+    lookup: async (host) => answers[host] ?? [],
+  });
+  return { dialled, send: (url: string) => send({ url, body: '{}', headers: {} }) };
+}
+
+const inside = [
+  '127.0.0.1',
+  '2130706433',
+  '0x7f000001',
+  '0177.0.0.1',
+  '127.1',
+  '0.0.0.0',
+  '10.0.0.1',
+  '172.16.0.1',
+  '192.168.0.1',
+  '169.254.169.254',
+  '100.64.0.1',
+  '224.0.0.1',
+  '255.255.255.255',
+  '[::1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::127.0.0.1]',
+  '[64:ff9b::7f00:1]',
+  '[2002:7f00:1::]',
+  '[2001:0:7f00:1::]',
+  '[fe80::1]',
+  '[fc00::1]',
+  '[ff02::1]',
+];
+
+describe('a callback address that leads inside', () => {
+  it.each(inside)('is refused as %s, without a connection', async (host) => {
+    const { send, dialled } = world({});
+    expect(await send(`https://${host}/hook`)).toMatchObject({ outcome: 'refused' });
+    expect(dialled).toEqual([]);
+  });
+
+  it('is refused when one of its addresses is inside', async () => {
+    const { send, dialled } = world({ 'mixed.example': ['8.8.8.8', '1.1.1.1', '127.0.0.1'] });
+    expect(await send('https://mixed.example/')).toMatchObject({ outcome: 'refused' });
+    expect(dialled).toEqual([]);
+  });
+
+  it('is refused by a name for this machine', async () => {
+    const { send, dialled } = world({ localhost: ['127.0.0.1'], 'localhost.': ['127.0.0.1'] });
+    expect(await send('https://localhost./')).toMatchObject({ outcome: 'refused' });
+    expect(dialled).toEqual([]);
+  });
+
+  it('fails closed where the name has no address, and may be tried again', async () => {
+    const { send, dialled } = world({});
+    expect(await send('https://nowhere.example/')).toEqual({
+      outcome: 'failed',
+      reason: 'unresolvable',
+    });
+    expect(dialled).toEqual([]);
+  });
+
+  it('is resolved once for each attempt, however often the name changes', async () => {
+    let asked = 0;
+    const dialled: string[] = [];
+    const connect: typeof buildConnector = () => (target, callback) => {
+      dialled.push(target.hostname);
+      callback(new Error('the spy refuses'), null);
+    };
+    const send = createWebhookSender({
+      caFile: null,
+      allowPrivate: [],
+      connect,
+      lookup: async () => (asked++ % 2 === 0 ? ['8.8.8.8'] : ['127.0.0.1']),
+    });
+    for (let i = 0; i < 1_000; i++) {
+      await send({ url: 'https://rebound.example/', body: '{}', headers: {} });
+    }
+    expect([asked, dialled.length]).toEqual([1_000, 500]);
+  });
+});
+
+describe('a callback address of the wrong kind', () => {
+  it.each([
+    'http://public.example/',
+    'https://user:secret@public.example/',
+    'https://public.example:25/',
+    'https://public.example:80/',
+    'https://public.example:1023/',
+  ])('is refused: %s', async (url) => {
+    const { send, dialled } = world({ 'public.example': ['8.8.8.8'] });
+    expect(await send(url)).toMatchObject({ outcome: 'refused' });
+    expect(dialled).toEqual([]);
+  });
+
+  it.each(['https://public.example/', 'https://public.example:1024/', 'https://8.8.8.8/'])(
+    'is dialled where nothing is wrong with it: %s',
+    async (url) => {
+      const { send, dialled } = world({ 'public.example': ['8.8.8.8'] });
+      expect(await send(url)).toEqual({ outcome: 'failed', reason: 'not_connected' });
+      expect(dialled).toHaveLength(1);
+    },
+  );
+
+  it('may be private where the operator says so, and only there', async () => {
+    const { send, dialled } = world({}, ['10.0.0.0/8']);
+    expect(await send('https://10.1.2.3/')).toMatchObject({ outcome: 'failed' });
+    expect(await send('https://192.168.0.1/')).toMatchObject({ outcome: 'refused' });
+    expect(dialled).toEqual(['10.1.2.3']);
+  });
+});

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
+import { testBundle } from '../../support/test-bundle.ts';
+
+const folder = join(repository, 'test/histories');
+const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+
+beforeAll(() => {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+});
+
+describe('the workflows as they are', () => {
+  it('have a history of every ending to answer for', () => {
+    const endings = ['success', 'failed-exit', 'stop', 'delete', 'cancel', 'time-limit'];
+    const losses = ['sandbox-lost', 'host-lost', 'start-failed', 'no-capacity'];
+    const sessions = ['session-stop', 'session-sleep', 'session-interrupted', 'session-lost'];
+    // Recorded with workers that did not know an interrupt's name, in part or throughout.
+    const older = ['session-named-interrupts-older-worker', 'session-upgraded-between-interrupts'];
+    const real = ['real-run', 'real-session'];
+    const wanted = [...endings, ...losses, 'webhook-retried', ...sessions, ...older, ...real];
+    expect(names).toEqual(expect.arrayContaining(wanted.map((name) => `${name}.json`)));
+  });
+
+  it.each(names)('have one in %s that tells nothing of the machine it was recorded on', (name) => {
+    const text = plainText(readFileSync(join(folder, name), 'utf8'));
+    for (const word of ['stackTrace', hostname()]) expect(text).not.toContain(word);
+    expect(text, 'the name of a process').not.toMatch(/\d+@/);
+    expect(text, 'the path of a file').not.toMatch(/(?<![\w.:/~-])(?:\/[\w.-]+){2,}/);
+  });
+
+  it.each(names)('replay %s', async (name) => {
+    await replay(name, 'workflows/index.ts');
+  });
+});
+
+describe('a changed workflow', () => {
+  const ofBoth = ['success', 'real-run', 'session-stop', 'session-asleep-stop', 'real-session'];
+  it.each(ofBoth)('is caught by the replay of %s', async (name) => {
+    const changed = 'test/fixtures/changed-workflow/index.ts';
+    await expect(replay(`${name}.json`, changed)).rejects.toThrow('TMPRL1100');
+  });
+});
+
+/** With what its payloads say in the place of the payloads. */
+const plainText = (json: string): string =>
+  json.replaceAll(/"(?:data|encoding)": "([^"]*)"/g, (_, base64: string) =>
+    Buffer.from(base64, 'base64').toString(),
+  );
+
+async function replay(name: string, workflowsPath: string): Promise<void> {
+  const workflowBundle = await testBundle(join(repository, workflowsPath));
+  const history = historyFromJSON(JSON.parse(readFileSync(join(folder, name), 'utf8')));
+  await Worker.runReplayHistory({ workflowBundle, replayName: name }, history);
+}
