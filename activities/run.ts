@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
-import type { EndCause } from '../core/end-cause.ts';
 import { failpoint } from '../core/failpoint.ts';
+import type { EndCause } from '../core/runs/end-cause.ts';
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { SandboxEnd } from '../core/sandbox.ts';
+import type { SandboxEnd } from '../core/sandbox/sandbox.ts';
 import {
   failureTypes,
   type HostActivities,

@@ -1,4 +1,4 @@
-import type { NotGiven } from '../core/chat.ts';
+import type { NotGiven } from '../core/sessions/chat.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { SessionActivities } from '../workflows/shared/activities.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Flow } from '../core/flow.ts';
-import type { Run } from '../core/run.ts';
-import { emptyRunConfig } from '../core/run-config.ts';
+import type { Flow } from '../core/flows/flow.ts';
+import type { Run } from '../core/runs/run.ts';
+import { emptyRunConfig } from '../core/runs/run-config.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import type { AdmissionStore, AdmitRun } from '../systems/postgres/admission/admission.ts';
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';

@@ -10,7 +10,7 @@ import {
   restore,
 } from '../systems/postgres/maintenance/dump.ts';
 import { migrate, migrationsFolder } from '../systems/postgres/schema/migrate.ts';
-import { forgetRuns } from '../systems/redis/forget-runs.ts';
+import { forgetRuns } from '../systems/redis/purge-runs.ts';
 import { type BackupHead, messageOf, openBackup, writeBackup } from './backup/backup-file.ts';
 import { keyIdOf, openKey, sealKey } from './backup/sealed-key.ts';
 import { CliError } from './format-error.ts';

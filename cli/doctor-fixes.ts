@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DoctorConfig } from '../config/doctor-config.ts';
 import { createLogger } from '../config/logger.ts';
-import { hostTimes } from '../core/host-times.ts';
+import { hostTimes } from '../core/hosts/host-thresholds.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import type { Pool } from '../systems/postgres/client/pool.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
-import { redactText } from '../core/redact.ts';
+import { redactText } from '../core/runs/redact.ts';
 
 /** What was asked for cannot be done; the message says why, and what to do. */
 export class CliError extends Error {

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { z } from 'zod';
 import type { Failpoint } from '../core/failpoint.ts';
-import type { RuntimeSetting } from '../core/sandbox-runtime.ts';
+import type { RuntimeSetting } from '../core/sandbox/sandbox-runtime.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
 import { type RedisConfig, redisConfig } from './redis-config.ts';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.ts';

@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { RuntimeSetting } from '../core/sandbox-runtime.ts';
+import type { RuntimeSetting } from '../core/sandbox/sandbox-runtime.ts';
 import { surroundings } from './cli-config.ts';
 import { type Environment, frozen, readVariables } from './environment.ts';
 import { type RedisConfig, redisConfig, redisVariables } from './redis-config.ts';

@@ -5,7 +5,7 @@ import {
   pino,
   stdTimeFunctions,
 } from 'pino';
-import { redact, redactText } from '../core/redact.ts';
+import { redact, redactText } from '../core/runs/redact.ts';
 import type { LogLevel } from './variables.ts';
 
 export type { Logger } from 'pino';

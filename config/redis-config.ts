@@ -1,4 +1,4 @@
-import { onlyDefined } from '../core/only-defined.ts';
+import { onlyDefined } from '../core/omit-undefined.ts';
 import { ConfigError } from './config-error.ts';
 import { expectedOfPair } from './pem.ts';
 import { serviceVariables } from './variables.ts';

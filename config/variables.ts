@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { failpoints } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
-import { runtimeSettings } from '../core/sandbox-runtime.ts';
+import { runtimeSettings } from '../core/sandbox/sandbox-runtime.ts';
 import { expectedOfFiles } from './database-files.ts';
 import { variable } from './environment.ts';
 import { defaultCapacity } from './host-capacity.ts';

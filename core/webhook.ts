@@ -1,5 +1,5 @@
-import { errorOf, type RunEnd } from './end-cause.ts';
-import type { Run } from './run.ts';
+import { errorOf, type RunEnd } from './runs/end-cause.ts';
+import type { Run } from './runs/run.ts';
 
 /** How a run ended, as the transaction that ends it knows it. */
 export interface FinishedRun {

@@ -2,8 +2,8 @@
 // gathered in this process and added to the day's row every few seconds, all keys together. What was
 // not written yet is lost with the process, and nothing else.
 
+import { dayOf, type KeyUsage } from '../../core/agent/usage.ts';
 import { limits } from '../../core/limits.ts';
-import { dayOf, type KeyUsage } from '../../core/usage.ts';
 import type { KeyDay, KeyUsageStore } from '../../systems/postgres/accounts/key-usage-store.ts';
 import type { App } from '../app-types.ts';
 import { whenOver } from '../http/on-response-close.ts';

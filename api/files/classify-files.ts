@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { ignoreName } from '../../core/file-entry.ts';
+import { ignoreName } from '../../core/files/file-entry.ts';
 import { limits } from '../../core/limits.ts';
 import type { FilesToGive } from '../../systems/postgres/files/input-files.ts';
 import type { ApiDeps } from '../deps.ts';

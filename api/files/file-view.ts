@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { FileEntry } from '../../core/file-entry.ts';
+import type { FileEntry } from '../../core/files/file-entry.ts';
 import type { fileEntry } from './file-schema.ts';
 
 export function fileView(file: FileEntry): z.infer<typeof fileEntry> {

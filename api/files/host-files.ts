@@ -1,6 +1,6 @@
-import type { FileEntry } from '../../core/file-entry.ts';
+import type { FileEntry } from '../../core/files/file-entry.ts';
 import { limits } from '../../core/limits.ts';
-import type { Run } from '../../core/run.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 

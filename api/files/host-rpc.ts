@@ -1,11 +1,11 @@
 // The way from an API process to the host that holds a run: a row in Postgres is the question, a bell
 // in Redis says that it is there. The bell may be lost; both sides look by a slow clock as well.
 
-import type { HostCallKind, HostCallPayload, HostCallResult } from '../../core/host-request.ts';
-import { bellOfHost, bellOfRequest } from '../../core/host-request.ts';
+import type { HostCallKind, HostCallPayload, HostCallResult } from '../../core/hosts/host-rpc.ts';
+import { bellOfHost, bellOfRequest } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import type { HostRequestStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
-import type { Bells } from '../../systems/redis/bells.ts';
+import type { Bells } from '../../systems/redis/notifier.ts';
 
 export interface HostQuestion<K extends HostCallKind> {
   hostId: string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkGivenPath } from '../../core/file-path.ts';
+import { checkGivenPath } from '../../core/files/file-path.ts';
 import { limits } from '../../core/limits.ts';
 
 const path = z

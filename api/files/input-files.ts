@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { GivenFile } from '../../core/host-request.ts';
+import type { GivenFile } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import { invalid } from '../errors.ts';
 import type { GivenFileBody } from './input-file-schema.ts';

@@ -1,4 +1,4 @@
-import type { Flow } from '../../core/flow.ts';
+import type { Flow } from '../../core/flows/flow.ts';
 import { limits } from '../../core/limits.ts';
 import type { FlowRecord } from './flow-schema.ts';
 

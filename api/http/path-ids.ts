@@ -1,4 +1,4 @@
-import { isInteractionId } from '../../core/interaction.ts';
+import { isInteractionId } from '../../core/agent/interaction.ts';
 import type { App } from '../app-types.ts';
 import { notFound } from '../errors.ts';
 

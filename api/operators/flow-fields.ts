@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { allowedHostRule, imageRule } from '../../core/field-rules.ts';
-import { type Flow, type FlowSecrets, standardFlow } from '../../core/flow.ts';
+import { type Flow, type FlowSecrets, standardFlow } from '../../core/flows/flow.ts';
+import { lacksPrompt, type Schedule, scheduleFault } from '../../core/flows/schedule.ts';
 import { limits } from '../../core/limits.ts';
-import { onlyDefined } from '../../core/only-defined.ts';
-import { lacksPrompt, type Schedule, scheduleFault } from '../../core/schedule.ts';
+import { onlyDefined } from '../../core/omit-undefined.ts';
 import type { FlowFields } from '../../systems/postgres/accounts/flow-store.ts';
 import { invalid } from '../errors.ts';
 import { parsedBody } from '../http/validation.ts';

@@ -1,5 +1,5 @@
-import { runnerFault } from '../../core/known-runner.ts';
 import { limits } from '../../core/limits.ts';
+import { runnerFault } from '../../core/runs/validate-runner.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { projectIdRule } from '../../core/field-rules.ts';
-import type { Flow } from '../../core/flow.ts';
-import type { Run } from '../../core/run.ts';
+import type { Flow } from '../../core/flows/flow.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { projectIdRule } from '../../core/field-rules.ts';
-import { onlyDefined } from '../../core/only-defined.ts';
+import { onlyDefined } from '../../core/omit-undefined.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -1,4 +1,4 @@
-import { onlyDefined } from '../../core/only-defined.ts';
+import { onlyDefined } from '../../core/omit-undefined.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -1,5 +1,5 @@
-import type { Flow } from '../../core/flow.ts';
-import type { RunConfig } from '../../core/run-config.ts';
+import type { Flow } from '../../core/flows/flow.ts';
+import type { RunConfig } from '../../core/runs/run-config.ts';
 import type { AdmitRun } from '../../systems/postgres/admission/admission.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';

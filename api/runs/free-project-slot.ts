@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../core/limits.ts';
-import { takesPlace } from '../../core/run.ts';
+import { takesPlace } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { WorkflowCalls } from './workflow-client.ts';
 

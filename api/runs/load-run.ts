@@ -1,5 +1,5 @@
-import type { Flow } from '../../core/flow.ts';
-import type { Run } from '../../core/run.ts';
+import type { Flow } from '../../core/flows/flow.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { foreign, notFound } from '../errors.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { RunConfig } from '../../core/run-config.ts';
+import type { RunConfig } from '../../core/runs/run-config.ts';
 import type { ApiDeps } from '../deps.ts';
 import { type DecodedFile, decodeFiles } from '../files/input-files.ts';
 import { checkCallbackUrl } from './callback-url.ts';

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { EndCause } from '../../core/end-cause.ts';
 import { failpoint } from '../../core/failpoint.ts';
-import type { Run } from '../../core/run.ts';
+import type { EndCause } from '../../core/runs/end-cause.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { WorkflowCalls } from './workflow-client.ts';
 

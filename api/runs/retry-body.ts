@@ -1,5 +1,5 @@
-import type { Run } from '../../core/run.ts';
-import type { ConfigField } from '../../core/run-config.ts';
+import type { Run } from '../../core/runs/run.ts';
+import type { ConfigField } from '../../core/runs/run-config.ts';
 import type { KeptFields } from '../../systems/postgres/runs/trigger-fields.ts';
 import { invalid } from '../errors.ts';
 import type { TriggerRead } from './parse-trigger.ts';

@@ -1,4 +1,4 @@
-import type { RunConfig } from '../../core/run-config.ts';
+import type { RunConfig } from '../../core/runs/run-config.ts';
 import { invalid } from '../errors.ts';
 import type { ConfigBody } from '../schemas/run-config-fields.ts';
 import { checkMcpServers } from './validate-mcp-servers.ts';

@@ -1,5 +1,5 @@
-import { errorOf } from '../../core/end-cause.ts';
-import type { Run } from '../../core/run.ts';
+import { errorOf } from '../../core/runs/end-cause.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { RunRecord } from './run-schema.ts';
 
 /** A run as clients see it. */

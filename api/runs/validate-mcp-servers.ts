@@ -1,6 +1,6 @@
-import { expandNames, namesIn } from '../../core/expand-names.ts';
-import type { McpServers } from '../../core/run-config.ts';
-import { isSandboxItself } from '../../core/sandbox-itself.ts';
+import { expandNames, namesIn } from '../../core/runs/expand-names.ts';
+import type { McpServers } from '../../core/runs/run-config.ts';
+import { isSandboxItself } from '../../core/sandbox/sandbox-loopback.ts';
 import { invalid } from '../errors.ts';
 
 type Env = Readonly<Record<string, string>>;

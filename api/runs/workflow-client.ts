@@ -4,7 +4,7 @@
 
 import { failpoint } from '../../core/failpoint.ts';
 import { limits } from '../../core/limits.ts';
-import type { Run } from '../../core/run.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 
 export interface WorkflowCalls {

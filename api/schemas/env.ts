@@ -1,5 +1,5 @@
-import { envNameFault } from '../../core/env-names.ts';
 import { limits } from '../../core/limits.ts';
+import { envNameFault } from '../../core/runs/env-names.ts';
 import { mapOf } from './record-of.ts';
 import { maxBytes, text } from './text.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endCauses, errorOf } from '../../core/end-cause.ts';
+import { endCauses, errorOf } from '../../core/runs/end-cause.ts';
 
 const names = endCauses.filter(
   (cause) => errorOf({ cause, detail: null, exitCode: null }) === cause,

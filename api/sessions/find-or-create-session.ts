@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Flow } from '../../core/flow.ts';
-import type { Run } from '../../core/run.ts';
+import type { Flow } from '../../core/flows/flow.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionIdTaken } from '../errors.ts';

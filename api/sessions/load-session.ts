@@ -1,4 +1,4 @@
-import type { Session } from '../../core/session.ts';
+import type { Session } from '../../core/sessions/session.ts';
 import type { ApiDeps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { loadFlow } from '../runs/load-run.ts';

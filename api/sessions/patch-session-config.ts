@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunConfig } from '../../core/run-config.ts';
+import type { RunConfig } from '../../core/runs/run-config.ts';
 import { parsedBody } from '../http/validation.ts';
 import { runConfigOf } from '../runs/run-config.ts';
 import { configFields } from '../schemas/run-config-fields.ts';

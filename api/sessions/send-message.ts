@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
-import { bellOfSession } from '../../core/host-request.ts';
-import type { Run } from '../../core/run.ts';
+import { bellOfSession } from '../../core/hosts/host-rpc.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { StoredMessage } from '../../systems/postgres/sessions/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionOver } from '../errors.ts';

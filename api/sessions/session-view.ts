@@ -1,4 +1,4 @@
-import type { Session } from '../../core/session.ts';
+import type { Session } from '../../core/sessions/session.ts';
 import { runView } from '../runs/run-view.ts';
 
 export function sessionView({ run, queued, lastMessageAt }: Session, publicUrl: string) {

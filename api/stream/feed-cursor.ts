@@ -1,6 +1,6 @@
-import type { StoredFrame } from '../../core/frame.ts';
+import type { StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
-import type { Run } from '../../core/run.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { StreamEntry, StreamPosition } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readLog } from './replay-source.ts';

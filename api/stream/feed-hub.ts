@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import type { Run } from '../../core/run.ts';
+import type { Run } from '../../core/runs/run.ts';
 import { stateOf } from './feed-state.ts';
 import { createLiveFeed, type FeedDeps, type LiveFeed } from './run-feed.ts';
 

@@ -1,4 +1,4 @@
-import type { Run } from '../../core/run.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { LogState } from '../../systems/postgres/log/run-progress.ts';
 import type { ApiDeps } from '../deps.ts';
 

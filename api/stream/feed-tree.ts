@@ -1,4 +1,4 @@
-import { fileTree } from '../../core/file-tree.ts';
+import { fileTree } from '../../core/files/file-tree.ts';
 import { limits } from '../../core/limits.ts';
 import type { ApiDeps } from '../deps.ts';
 

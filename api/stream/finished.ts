@@ -1,5 +1,5 @@
-import { type FinishedReason, finishedReasonOf } from '../../core/end-cause.ts';
-import type { Run } from '../../core/run.ts';
+import { type FinishedReason, finishedReasonOf } from '../../core/runs/end-cause.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { LogState } from '../../systems/postgres/log/run-progress.ts';
 import { sseEvent } from './sse.ts';
 

@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import type { Run } from '../../core/run.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { Presence } from '../../systems/redis/presence.ts';
 
 export interface Attendance {

@@ -7,7 +7,7 @@
 // The reader's place in the log decides alone what comes next, so phases 2 and 3 overlap without a
 // gap and without anything twice; a reader who falls behind the feed is back in phase 2.
 
-import type { Run } from '../../core/run.ts';
+import type { Run } from '../../core/runs/run.ts';
 import { createNotifier, type Notifier } from '../../lib/async/notifier.ts';
 import type { StreamPosition } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -1,4 +1,4 @@
-import type { StoredFrame } from '../../core/frame.ts';
+import type { StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 import type { StreamEntry } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -3,7 +3,7 @@
 // tick says so once a second whether anybody woke it or not, and has what Redis did not answer asked
 // again; so a lost wake-up, a lost frame or a lost Redis costs time and nothing else.
 
-import type { Run } from '../../core/run.ts';
+import type { Run } from '../../core/runs/run.ts';
 import { createCoalescingRunner } from '../../lib/async/coalescing-runner.ts';
 import type { LogState } from '../../systems/postgres/log/run-progress.ts';
 import type { Wake } from '../../systems/redis/frame-stream.ts';

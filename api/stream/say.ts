@@ -1,4 +1,4 @@
-import type { StoredFrame } from '../../core/frame.ts';
+import type { StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 import type { Reader } from './reader.ts';
 import type { Piece } from './ring-buffer.ts';

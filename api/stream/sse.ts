@@ -1,4 +1,4 @@
-import type { Delta, StoredFrame } from '../../core/frame.ts';
+import type { Delta, StoredFrame } from '../../core/frames/frame.ts';
 
 export interface SseEvent {
   event: string;

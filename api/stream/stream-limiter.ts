@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import type { SeatAnswer, SeatRequest, StreamSeats } from '../../systems/redis/stream-seats.ts';
+import type { SeatAnswer, SeatRequest, StreamSeats } from '../../systems/redis/stream-slots.ts';
 import { ApiError } from '../errors.ts';
 
 export interface Seating {

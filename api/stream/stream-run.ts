@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { streamEvents } from '../../core/frame.ts';
+import { streamEvents } from '../../core/frames/frame.ts';
 import { type App, callerOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { limits } from '../../core/limits.ts';
-import type { Run } from '../../core/run.ts';
-import type { SeatRequest } from '../../systems/redis/stream-seats.ts';
+import type { Run } from '../../core/runs/run.ts';
+import type { SeatRequest } from '../../systems/redis/stream-slots.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { createFeeds, type Feeds } from './feed-hub.ts';

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { agentCommand } from '../../core/agent-command.ts';
-import { emptyRunConfig } from '../../core/run-config.ts';
+import { agentCommand } from '../../core/agent/agent-command.ts';
+import { emptyRunConfig } from '../../core/runs/run-config.ts';
 import { promptLine } from '../../worker/sandbox/input/agent-input.ts';
 import { createInput, type Input } from '../../worker/sandbox/input/input-queue.ts';
 

@@ -3,7 +3,7 @@
 // round runs from its publication, so that storing the frames, which is the worker's part, is left out.
 
 import { sseFrame } from '../../api/stream/sse.ts';
-import type { Frame, StoredFrame } from '../../core/frame.ts';
+import type { Frame, StoredFrame } from '../../core/frames/frame.ts';
 import { createKeyStore } from '../../systems/postgres/accounts/key-store.ts';
 import { randomText } from '../../test/fixtures/scripted-agent/random-text.ts';
 import type { Service } from '../../test/support/service.ts';

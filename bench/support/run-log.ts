@@ -1,4 +1,4 @@
-import type { Frame, StoredFrame } from '../../core/frame.ts';
+import type { Frame, StoredFrame } from '../../core/frames/frame.ts';
 import { createFrameStore } from '../../systems/postgres/log/frame-store.ts';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { createFrameStream } from '../../systems/redis/frame-stream.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runQueue } from '../../core/task-queues.ts';
+import { runQueue } from '../../core/temporal/task-queues.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 import type { Sample, Scenario, Target } from '../measure/scenario.ts';
 import { median } from '../measure/statistics.ts';

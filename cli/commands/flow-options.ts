@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { type Flow, type NetworkPolicy, standardFlow } from '../../core/flow.ts';
+import { type Flow, type NetworkPolicy, standardFlow } from '../../core/flows/flow.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { limits } from '../../core/limits.ts';
-import { onlyDefined } from '../../core/only-defined.ts';
+import { onlyDefined } from '../../core/omit-undefined.ts';
 import { UsageError } from '../format-error.ts';
 import {
   allowedHost,

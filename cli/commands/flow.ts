@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { runnerFault } from '../../core/known-runner.ts';
 import { limits } from '../../core/limits.ts';
+import { runnerFault } from '../../core/runs/validate-runner.ts';
 import type { CliDeps, Stores } from '../deps.ts';
 import { CliError } from '../format-error.ts';
 import { noneAsNull, projectId, uuid } from '../parse-options.ts';

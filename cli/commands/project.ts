@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { limits } from '../../core/limits.ts';
-import { onlyDefined } from '../../core/only-defined.ts';
+import { onlyDefined } from '../../core/omit-undefined.ts';
 import type { CliDeps } from '../deps.ts';
 import { CliError, UsageError } from '../format-error.ts';
 import {

@@ -1,4 +1,4 @@
-import { redactText } from '../../core/redact.ts';
+import { redactText } from '../../core/runs/redact.ts';
 import type { DoctorContext } from './types.ts';
 import { type Check, type CheckResult, type Problem, seen } from './types.ts';
 

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 import { readDatabaseFiles } from '../../config/database-files.ts';
 import type { DoctorConfig } from '../../config/doctor-config.ts';
-import { onlyDefined } from '../../core/only-defined.ts';
+import { onlyDefined } from '../../core/omit-undefined.ts';
 import type { HandshakeTarget, HandshakeTrouble } from './tls-handshake.ts';
 import type { Problem } from './types.ts';
 

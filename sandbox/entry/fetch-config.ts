@@ -1,4 +1,4 @@
-import type { SandboxConfig } from '../../core/sandbox.ts';
+import type { SandboxConfig } from '../../core/sandbox/sandbox.ts';
 import type { Host } from './host-client.ts';
 
 /**

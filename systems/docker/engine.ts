@@ -4,11 +4,15 @@
 import { setMaxListeners } from 'node:events';
 import Docker from 'dockerode';
 import { limits } from '../../core/limits.ts';
-import type { RuntimeSetting } from '../../core/sandbox-runtime.ts';
-import { type DataPlace, findDataPlace, type WorkerData } from './data-place.ts';
+import type { RuntimeSetting } from '../../core/sandbox/sandbox-runtime.ts';
 import { dockerErrorOf } from './docker-error.ts';
-import { chooseRuntime, type ListedRuntimes, type RuntimeChoice } from './runtime.ts';
-import { tryRuntime } from './try-runtime.ts';
+import { type DataPlace, findDataPlace, type WorkerData } from './mount-source.ts';
+import { tryRuntime } from './runtime/probe-runtime.ts';
+import {
+  chooseRuntime,
+  type ListedRuntimes,
+  type RuntimeChoice,
+} from './runtime/runtime-selector.ts';
 
 export interface EngineOptions {
   /** `unix:///…`; Docker's usual socket if not given. */

@@ -1,5 +1,5 @@
-import { sandboxName } from '../../core/sandbox-name.ts';
-import type { SandboxSpec } from './sandbox-spec.ts';
+import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
+import type { SandboxSpec } from './container/sandbox-spec.ts';
 
 /** Everything of ours in the engine is found, and told from everything else, by these alone. */
 export const labelNames = {

@@ -1,15 +1,15 @@
-import { nanoCpus } from './container-spec.ts';
-import type { ContainerState } from './container-state.ts';
+import { nanoCpus } from './container/container-spec.ts';
+import type { ContainerState } from './container/container-state.ts';
+import { type Created, ensureCreated } from './container/ensure-created.ts';
+import { inspect } from './container/inspect.ts';
+import { type ListedSandbox, list } from './container/list.ts';
+import { remove } from './container/remove.ts';
+import type { SandboxSpec } from './container/sandbox-spec.ts';
+import { reachState } from './container/transition.ts';
+import { unpause, wakeDeaf } from './container/unpause-gvisor.ts';
+import { type ExitHint, type Watch, watchExits } from './container/watch-exits.ts';
 import { DockerError } from './docker-error.ts';
 import type { Engine } from './engine.ts';
-import { type Created, ensureCreated } from './ensure-created.ts';
-import { inspect } from './inspect.ts';
-import { type ListedSandbox, list } from './list.ts';
-import { reachState } from './reach-state.ts';
-import { remove } from './remove.ts';
-import type { SandboxSpec } from './sandbox-spec.ts';
-import { unpause, wakeDeaf } from './wake-deaf.ts';
-import { type ExitHint, type Watch, watchExits } from './watch-exits.ts';
 
 /** Every verb is safe to repeat, ends within the engine's deadline, and throws DockerError. */
 export interface Sandboxes {

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { endCauses } from '../../core/end-cause.ts';
+import { endCauses } from '../../core/runs/end-cause.ts';
 import { runSeconds, waitSeconds } from './buckets.ts';
 
 /** The lives of runs and messages, each told by the process that brought it about. */

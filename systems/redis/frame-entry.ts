@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Channel, Delta, StoredFrame } from '../../core/frame.ts';
+import type { Channel, Delta, StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 
 /** What one entry of a run's stream says. A stub stands for a frame that only Postgres has. */

@@ -1,9 +1,9 @@
-import type { Delta, StoredFrame } from '../../core/frame.ts';
+import type { Delta, StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { deltaEntry, frameEntry, type WrittenEntry, writeEntries } from './frame-entry.ts';
 import type { RedisKeys } from './keys.ts';
-import { createStreamBudget } from './stream-budget.ts';
+import { createStreamBudget } from './stream-trimmer.ts';
 
 /** Frames in order of `seq`, and the token deltas that came after each of them. */
 export interface FrameBatch {

@@ -4,16 +4,16 @@
 // which Redis refuses to take twice.
 
 import { limits } from '../../core/limits.ts';
+import { createGate } from './circuit-breaker.ts';
 import type { Redis } from './connect.ts';
 import { readEntry, type StreamEntry, type StreamPosition } from './frame-entry.ts';
 import { createFramePublisher, type FrameBatch } from './frame-publisher.ts';
-import { createGate } from './gate.ts';
 import { redisKeys } from './keys.ts';
-import { createWakeListener, type Wake } from './wake-listener.ts';
+import { createWakeListener, type Wake } from './subscriber.ts';
 
 export type { StreamEntry, StreamPosition } from './frame-entry.ts';
 export type { FrameBatch } from './frame-publisher.ts';
-export type { Wake } from './wake-listener.ts';
+export type { Wake } from './subscriber.ts';
 
 /** No call throws: false or null says that Redis could not be reached. */
 export interface FrameStream {

@@ -1,7 +1,7 @@
 import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
-import type { Run } from '../../core/run.ts';
-import type { Schedule } from '../../core/schedule.ts';
-import type { SearchAttributeName } from '../../core/search-attributes.ts';
+import type { Schedule } from '../../core/flows/schedule.ts';
+import type { Run } from '../../core/runs/run.ts';
+import type { SearchAttributeName } from '../../core/temporal/search-attributes.ts';
 import type { SessionTimes } from '../../workflows/shared/session-timeouts.ts';
 import type { Interruption, LostSandbox, StopOrder } from '../../workflows/shared/signals.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { runQueue } from '../../core/task-queues.ts';
+import { runQueue } from '../../core/temporal/task-queues.ts';
 
 /** The ids of this instance's workflows that stand for a run or a session and have not ended. */
 export async function openWorkflows({

@@ -1,5 +1,5 @@
-import type { SearchAttributeName } from '../../core/search-attributes.ts';
-import { runQueue } from '../../core/task-queues.ts';
+import type { SearchAttributeName } from '../../core/temporal/search-attributes.ts';
+import { runQueue } from '../../core/temporal/task-queues.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
 import { findMissing } from './search-attributes.ts';
 

@@ -4,8 +4,8 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptionsAction,
 } from '@temporalio/client';
-import type { Schedule } from '../../core/schedule.ts';
-import { runQueue } from '../../core/task-queues.ts';
+import type { Schedule } from '../../core/flows/schedule.ts';
+import { runQueue } from '../../core/temporal/task-queues.ts';
 import type { ScheduledTriggerInput } from '../../workflows/shared/signals.ts';
 
 export interface Scheduler {

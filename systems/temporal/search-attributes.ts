@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError, type OperatorService, ServiceError } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import type { Run } from '../../core/run.ts';
-import { type SearchAttributeName, searchAttributeNames } from '../../core/search-attributes.ts';
+import type { Run } from '../../core/runs/run.ts';
+import {
+  type SearchAttributeName,
+  searchAttributeNames,
+} from '../../core/temporal/search-attributes.ts';
 
 export interface Registrar {
   operator: OperatorService;

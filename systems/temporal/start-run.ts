@@ -3,9 +3,9 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import type { Run } from '../../core/run.ts';
-import { runQueue } from '../../core/task-queues.ts';
-import { linkTo, type Memo } from '../../core/workflow-memo.ts';
+import type { Run } from '../../core/runs/run.ts';
+import { runQueue } from '../../core/temporal/task-queues.ts';
+import { linkTo, type Memo } from '../../core/temporal/workflow-memo.ts';
 import type { SessionTimes } from '../../workflows/shared/session-timeouts.ts';
 import type { RunInput, SessionInput } from '../../workflows/shared/signals.ts';
 import { withSearchAttributes } from './search-attributes.ts';

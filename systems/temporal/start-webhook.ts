@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { runQueue } from '../../core/task-queues.ts';
+import { runQueue } from '../../core/temporal/task-queues.ts';
 import type { WebhookInput } from '../../workflows/shared/signals.ts';
 
 export interface WebhookStart {

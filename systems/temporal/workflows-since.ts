@@ -1,6 +1,6 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { runQueue } from '../../core/task-queues.ts';
-import { type MemoRun, runOfMemo } from '../../core/workflow-memo.ts';
+import { runQueue } from '../../core/temporal/task-queues.ts';
+import { type MemoRun, runOfMemo } from '../../core/temporal/workflow-memo.ts';
 
 export interface SeenWorkflow {
   workflowId: string;

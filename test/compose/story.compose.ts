@@ -6,7 +6,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isGenuine, startReceiver } from '../../dev/demo/webhook-receiver.ts';
-import { knowsSubpath } from '../../systems/docker/data-place.ts';
+import { knowsSubpath } from '../../systems/docker/mount-source.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import {

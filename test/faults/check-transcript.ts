@@ -1,5 +1,5 @@
-import type { FinishedReason } from '../../core/end-cause.ts';
 import { limits } from '../../core/limits.ts';
+import type { FinishedReason } from '../../core/runs/end-cause.ts';
 import type { LoggedFrame } from './evidence.ts';
 import type { SeenEvent, Transcript } from './support/transcript.ts';
 import { unless } from './unless.ts';

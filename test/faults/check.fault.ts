@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Run } from '../../core/run.ts';
+import type { Run } from '../../core/runs/run.ts';
 import { admittedRun } from '../support/admitted-run.ts';
 import { checkRun } from './check.ts';
 import type { Evidence, LoggedFrame } from './evidence.ts';

@@ -1,9 +1,9 @@
 // The judge of every fault test: what must hold of a run that has ended, whatever died on its way.
 // Each check names what it found wrong in words; no words mean that everything holds.
 
-import { errorOf, finishedReasonOf } from '../../core/end-cause.ts';
 import { limits } from '../../core/limits.ts';
-import type { Run } from '../../core/run.ts';
+import { errorOf, finishedReasonOf } from '../../core/runs/end-cause.ts';
+import type { Run } from '../../core/runs/run.ts';
 import { checkTranscript } from './check-transcript.ts';
 import type { Evidence } from './evidence.ts';
 import { unless } from './unless.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EndCause } from '../../core/end-cause.ts';
+import type { EndCause } from '../../core/runs/end-cause.ts';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { script } from '../unit/scripted-agent/lines.ts';

@@ -1,8 +1,8 @@
 // What a run has left behind in every place, for the checker to judge.
 
 import { existsSync } from 'node:fs';
-import type { EndCause, FinishedReason } from '../../core/end-cause.ts';
-import type { Run } from '../../core/run.ts';
+import type { EndCause, FinishedReason } from '../../core/runs/end-cause.ts';
+import type { Run } from '../../core/runs/run.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import { createTemporal, type WorkflowState } from '../../systems/temporal/client.ts';

@@ -2,7 +2,7 @@
 // is emptied and is lost with nothing but its environment.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hostTimes } from '../../core/host-times.ts';
+import { hostTimes } from '../../core/hosts/host-thresholds.ts';
 import { callEngine } from '../../dev/stack/engine-api.ts';
 import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
 import { createEngine } from '../../systems/docker/engine.ts';

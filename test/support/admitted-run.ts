@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { noUsage, type Run } from '../../core/run.ts';
+import { noUsage, type Run } from '../../core/runs/run.ts';
 
 /** A run as its row is right after admission. */
 export function admittedRun(run: Partial<Run> = {}): Run {

@@ -1,6 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { SandboxConfig } from '../../core/sandbox.ts';
+import type { SandboxConfig } from '../../core/sandbox/sandbox.ts';
 
 /**
  * The host's side of a run's socket, kept in memory. It can go and come back like a worker that is

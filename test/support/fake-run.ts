@@ -1,5 +1,5 @@
-import type { EndCause } from '../../core/end-cause.ts';
-import type { SandboxEnd } from '../../core/sandbox.ts';
+import type { EndCause } from '../../core/runs/end-cause.ts';
+import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
 import type { Activities } from '../../workflows/shared/activities.ts';
 
 /** A run whose world is in memory: what was asked for, in order, and an agent that ends when told. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Flow } from '../../core/flow.ts';
-import type { Run } from '../../core/run.ts';
-import { emptyRunConfig } from '../../core/run-config.ts';
+import type { Flow } from '../../core/flows/flow.ts';
+import type { Run } from '../../core/runs/run.ts';
+import { emptyRunConfig } from '../../core/runs/run-config.ts';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import {
   createProjectStore,

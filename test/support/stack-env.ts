@@ -1,6 +1,6 @@
 // Where the outside parts of the test stack are. `npm test` starts them and says so in the environment.
 
-import type { SandboxRuntime } from '../../core/sandbox-runtime.ts';
+import type { SandboxRuntime } from '../../core/sandbox/sandbox-runtime.ts';
 
 export interface StackEnv {
   /** A server on which every test file makes a database of its own. */

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/task-queues.ts';
+import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
 import type { runWorkflow } from '../../workflows/run/run-workflow.ts';
 import type { scheduledTriggerWorkflow } from '../../workflows/schedule/scheduled-trigger-workflow.ts';
 import type { sessionWorkflow } from '../../workflows/session/session-workflow.ts';

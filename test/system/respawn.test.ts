@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ListedSandbox } from '../../systems/docker/list.ts';
+import type { ListedSandbox } from '../../systems/docker/container/list.ts';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { armed, diesAndComesBack } from '../support/dying.ts';

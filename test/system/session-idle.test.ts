@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ListedSandbox } from '../../systems/docker/container/list.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
-import type { ListedSandbox } from '../../systems/docker/list.ts';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession } from '../support/run-ways.ts';

@@ -1,8 +1,8 @@
 // What docs/stream.md tells those who build on the stream is what the stream says.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { finishedReasonOf } from '../../core/end-cause.ts';
-import { streamEvents } from '../../core/frame.ts';
+import { streamEvents } from '../../core/frames/frame.ts';
+import { finishedReasonOf } from '../../core/runs/end-cause.ts';
 import { openConversation } from '../support/conversation.ts';
 import { asking, colour, questionsOf } from '../support/questions.ts';
 import { endSession } from '../support/run-ways.ts';

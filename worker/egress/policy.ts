@@ -1,5 +1,5 @@
-import type { NetworkPolicy } from '../../core/flow.ts';
-import { isSandboxItself } from '../../core/sandbox-itself.ts';
+import type { NetworkPolicy } from '../../core/flows/flow.ts';
+import { isSandboxItself } from '../../core/sandbox/sandbox-loopback.ts';
 
 /** A place that a sandbox asks to be connected to. */
 export interface Target {

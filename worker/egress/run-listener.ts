@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
-import { isPublicAddress } from './address.ts';
+import { isPublicAddress } from '../../lib/net/public-address.ts';
 import {
   type Connect,
   connectDirectly,

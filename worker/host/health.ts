@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from '../../config/config.ts';
-import type { HostReport } from '../../core/host-report.ts';
+import type { HostReport } from '../../core/hosts/host-report.ts';
 import { limits } from '../../core/limits.ts';
-import { runtimeAdvice, runtimeFaultOf } from '../../core/sandbox-runtime.ts';
+import { runtimeAdvice, runtimeFaultOf } from '../../core/sandbox/sandbox-runtime.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { DockerErrorCode } from '../../systems/docker/docker-error.ts';
 import type { Engine } from '../../systems/docker/engine.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { HostReport } from '../../core/host-report.ts';
+import type { HostReport } from '../../core/hosts/host-report.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 

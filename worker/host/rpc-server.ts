@@ -9,11 +9,11 @@ import {
   type HostCallKind,
   type HostCallPayload,
   type HostCallResult,
-} from '../../core/host-request.ts';
+} from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { HostRequestStore, OpenRequest } from '../../systems/postgres/hosts/host-rpc-store.ts';
-import type { Bells } from '../../systems/redis/bells.ts';
+import type { Bells } from '../../systems/redis/notifier.ts';
 import type { AboutRun } from '../run-log-context.ts';
 
 /** One for each kind; each may be called twice for the same question, at once even. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Run } from '../../core/run.ts';
+import type { Run } from '../../core/runs/run.ts';
 
 const atOnce = 5;
 

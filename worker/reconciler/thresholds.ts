@@ -1,4 +1,4 @@
-import type { HostTimes } from '../../core/host-times.ts';
+import type { HostTimes } from '../../core/hosts/host-thresholds.ts';
 import { limits } from '../../core/limits.ts';
 import type { ReconcilerTimes } from './deps.ts';
 

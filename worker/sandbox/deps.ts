@@ -11,8 +11,8 @@ import type { InteractionStore } from '../../systems/postgres/runs/interaction-s
 import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { SessionStore } from '../../systems/postgres/sessions/session-store.ts';
 import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
-import type { Bells } from '../../systems/redis/bells.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
+import type { Bells } from '../../systems/redis/notifier.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import type { AboutRun } from '../run-log-context.ts';
 

@@ -3,7 +3,7 @@
 // leave. It is over by its own end, by losing its lease, or by being closed, and only the first of
 // these touches anything outside: what is lost to another, or left at shutdown, goes on running.
 
-import type { SandboxEnd } from '../../core/sandbox.ts';
+import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
 import type { HeldSession } from '../../systems/postgres/sessions/turn-store.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SandboxParts } from './context.ts';

@@ -1,7 +1,7 @@
 // What a host keeps alive apart from any activity: one object for each of its sandboxes. Whatever is
 // asked of one run happens one after the other; only waiting for its end, and stopping it, go beside.
 
-import type { SandboxEnd } from '../../core/sandbox.ts';
+import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
 import type { SandboxRef, TurnOutcome } from '../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';

@@ -1,6 +1,6 @@
 import { NativeConnection, type NativeConnectionOptions, Worker } from '@temporalio/worker';
 import { limits } from '../../core/limits.ts';
-import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/task-queues.ts';
+import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
 import type {
   HostActivities,
   RunActivities,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import { buildConnector, Client } from 'undici';
 import { limits } from '../../core/limits.ts';
-import { createAddressFilter } from '../egress/address.ts';
+import { createAddressFilter } from '../../lib/net/public-address.ts';
 import { type Lookup, resolveChecked, systemLookup } from '../egress/resolve.ts';
 import { refusalOf } from './callback-address.ts';
 import { pinnedLookup } from './pinned-lookup.ts';

@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
-import type { RunEnd } from '../../core/end-cause.ts';
+import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { failureTypes } from '../shared/activities.ts';
 import type { Order } from '../shared/stop-request.ts';
 

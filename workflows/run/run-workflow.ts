@@ -1,6 +1,6 @@
 import { CancellationScope } from '@temporalio/workflow';
-import type { EndCause } from '../../core/end-cause.ts';
-import { sandboxName } from '../../core/sandbox-name.ts';
+import type { EndCause } from '../../core/runs/end-cause.ts';
+import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
 import type { HostActivities, SandboxRef } from '../shared/activities.ts';
 import { hostActivities, runActivities } from '../shared/activity-proxies.ts';
 import { runTimes } from '../shared/run-timeouts.ts';

@@ -1,5 +1,5 @@
-import type { RunEnd } from '../../core/end-cause.ts';
-import { sandboxName } from '../../core/sandbox-name.ts';
+import type { RunEnd } from '../../core/runs/end-cause.ts';
+import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
 import type {
   HostActivities,
   RunActivities,

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { sleepInMs } from '../../core/sleep-time.ts';
+import { sleepInMs } from '../../core/sessions/idle-deadline.ts';
 import { findableByPlace } from '../shared/search-attributes.ts';
 import { type HeldPlace, heldPlace, type SessionContext } from './session-context.ts';
 import { endBy, putDown } from './session-sandbox.ts';

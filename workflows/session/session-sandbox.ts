@@ -1,4 +1,4 @@
-import { sandboxName } from '../../core/sandbox-name.ts';
+import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
 import { isHostLost, startFailed } from '../run/run-outcomes.ts';
 import type { SessionPlace } from '../shared/activities.ts';
 import { findableByPlace } from '../shared/search-attributes.ts';

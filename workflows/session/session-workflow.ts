@@ -6,7 +6,7 @@
 // Between two turns nothing is under way, and only there does the history begin anew.
 
 import { CancellationScope, continueAsNew, workflowInfo } from '@temporalio/workflow';
-import type { EndCause } from '../../core/end-cause.ts';
+import type { EndCause } from '../../core/runs/end-cause.ts';
 import { findableAsOver } from '../shared/search-attributes.ts';
 import type { SessionInput } from '../shared/signals.ts';
 import { recordOrder } from './interruptible-activity.ts';

@@ -1,7 +1,7 @@
 import type { ActivityOptions } from '@temporalio/workflow';
-import type { EndCause } from '../../core/end-cause.ts';
-import type { SandboxEnd } from '../../core/sandbox.ts';
-import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/task-queues.ts';
+import type { EndCause } from '../../core/runs/end-cause.ts';
+import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
+import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
 import type { RunTimes } from './run-timeouts.ts';
 import type { Interruption } from './signals.ts';
 import { webhookRetry } from './webhook-retry.ts';

@@ -1,5 +1,5 @@
 import { CancellationScope, setHandler } from '@temporalio/workflow';
-import type { EndCause } from '../../core/end-cause.ts';
+import type { EndCause } from '../../core/runs/end-cause.ts';
 import { stopSignal } from './signals.ts';
 
 /** Somebody wants the run to end. The cause counts only where none was recorded before. */

@@ -1,6 +1,6 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import type { EndCause } from '../../core/end-cause.ts';
-import { linkTo, type Memo } from '../../core/workflow-memo.ts';
+import type { EndCause } from '../../core/runs/end-cause.ts';
+import { linkTo, type Memo } from '../../core/temporal/workflow-memo.ts';
 
 /** What an operator reads on the workflow's page, kept up to date from step to step. */
 export interface Situation {

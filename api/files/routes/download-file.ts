@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { FileEntry } from '../../../core/file-entry.ts';
-import { checkFilePath } from '../../../core/file-path.ts';
+import type { FileEntry } from '../../../core/files/file-entry.ts';
+import { checkFilePath } from '../../../core/files/file-path.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { onlyDefined } from '../../../core/only-defined.ts';
+import { onlyDefined } from '../../../core/omit-undefined.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answers, questionsOf } from '../../../core/interaction.ts';
+import { type Answers, questionsOf } from '../../../core/agent/interaction.ts';
 import { limits } from '../../../core/limits.ts';
-import type { Run } from '../../../core/run.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';

@@ -1,4 +1,4 @@
-import { questionsOf } from '../../../core/interaction.ts';
+import { questionsOf } from '../../../core/agent/interaction.ts';
 import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
 
 /** A question as it was asked. */

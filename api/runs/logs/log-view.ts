@@ -1,4 +1,4 @@
-import type { StoredFrame } from '../../../core/frame.ts';
+import type { StoredFrame } from '../../../core/frames/frame.ts';
 import type { LogsQuery } from './log-schema.ts';
 
 export interface LogSlice {

@@ -1,4 +1,4 @@
-import type { StoredFrame } from '../../../core/frame.ts';
+import type { StoredFrame } from '../../../core/frames/frame.ts';
 import { limits } from '../../../core/limits.ts';
 import type { FrameQuery } from '../../../systems/postgres/log/read-frames.ts';
 import { type App, projectOf } from '../../app-types.ts';

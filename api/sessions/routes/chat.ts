@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { limits } from '../../../core/limits.ts';
-import { noUsage, type Run } from '../../../core/run.ts';
+import { noUsage, type Run } from '../../../core/runs/run.ts';
 import { type App, type Caller, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { decodeFiles } from '../../files/input-files.ts';

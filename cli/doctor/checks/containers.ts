@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Run, takesPlace } from '../../../core/run.ts';
-import type { ListedSandbox } from '../../../systems/docker/list.ts';
+import { type Run, takesPlace } from '../../../core/runs/run.ts';
+import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { DoctorContext } from '../types.ts';
 import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
 import { named } from './stuck-runs.ts';

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { runtimeAdvice, runtimeFaultOf } from '../../../core/sandbox-runtime.ts';
+import { runtimeAdvice, runtimeFaultOf } from '../../../core/sandbox/sandbox-runtime.ts';
 import { getImage, isShort, leftOn, makeRoom, sizeOf, startEngine } from '../advice.ts';
 import { type Check, notHere, seen } from '../types.ts';
 

@@ -1,6 +1,6 @@
-import { hostTimes } from '../../../core/host-times.ts';
+import { hostTimes } from '../../../core/hosts/host-thresholds.ts';
 import { limits } from '../../../core/limits.ts';
-import { runtimeAdvice } from '../../../core/sandbox-runtime.ts';
+import { runtimeAdvice } from '../../../core/sandbox/sandbox-runtime.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import { getImage, isShort, leftOn, makeRoom, setClock, sizeOf, startEngine } from '../advice.ts';
 import { type Check, type Problem, seen } from '../types.ts';

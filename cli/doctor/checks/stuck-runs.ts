@@ -1,4 +1,4 @@
-import type { Run } from '../../../core/run.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import { type Check, counted, type Problem, seen } from '../types.ts';
 
 /** Longer than a worker takes to see to it. */

@@ -1,4 +1,4 @@
-import { hostTimes } from '../../../core/host-times.ts';
+import { hostTimes } from '../../../core/hosts/host-thresholds.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
 

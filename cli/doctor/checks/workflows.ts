@@ -1,4 +1,4 @@
-import type { Run } from '../../../core/run.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { DoctorContext } from '../types.ts';
 import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
 import { named, theFirst } from './stuck-runs.ts';

@@ -1,4 +1,4 @@
-import type { Flow, NetworkPolicy } from '../../../core/flow.ts';
+import type { Flow, NetworkPolicy } from '../../../core/flows/flow.ts';
 
 export const flowColumns = `
   id, project_id, name, description, prompt, instructions, model, disallowed_tools,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Flow, type FlowSecrets, standardFlow } from '../../../core/flow.ts';
+import { type Flow, type FlowSecrets, standardFlow } from '../../../core/flows/flow.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';

@@ -1,5 +1,5 @@
+import type { DayOfUsage } from '../../../core/agent/usage.ts';
 import { limits } from '../../../core/limits.ts';
-import type { DayOfUsage } from '../../../core/usage.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
 export interface KeyDay extends DayOfUsage {

@@ -3,8 +3,8 @@
 // idempotency window and the places of the hosts are each decided by one caller at a time.
 
 import { limits } from '../../../core/limits.ts';
-import type { Labels, Run, TriggerType } from '../../../core/run.ts';
-import { fieldsGiven, type RunConfig } from '../../../core/run-config.ts';
+import type { Labels, Run, TriggerType } from '../../../core/runs/run.ts';
+import { fieldsGiven, type RunConfig } from '../../../core/runs/run-config.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inRehearsal, inTransaction } from '../client/transaction.ts';
 import { FilesRefused, orRefusal } from '../files/files-refused.ts';

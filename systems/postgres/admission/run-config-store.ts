@@ -1,4 +1,4 @@
-import type { RunConfig } from '../../../core/run-config.ts';
+import type { RunConfig } from '../../../core/runs/run-config.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import type { Sealer } from './seal.ts';
 

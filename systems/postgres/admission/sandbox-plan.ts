@@ -1,7 +1,7 @@
-import type { Flow, FlowSecrets } from '../../../core/flow.ts';
-import type { Run } from '../../../core/run.ts';
-import type { RunConfig } from '../../../core/run-config.ts';
-import type { SessionPlan } from '../../../core/session.ts';
+import type { Flow, FlowSecrets } from '../../../core/flows/flow.ts';
+import type { Run } from '../../../core/runs/run.ts';
+import type { RunConfig } from '../../../core/runs/run-config.ts';
+import type { SessionPlan } from '../../../core/sessions/session.ts';
 import { findFlow, readFlowSecrets } from '../accounts/flow-store.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { findRun } from '../runs/find-run.ts';

@@ -1,4 +1,4 @@
-import type { FileEntry, FileScope } from '../../../core/file-entry.ts';
+import type { FileEntry, FileScope } from '../../../core/files/file-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { lockGeneration } from '../log/fencing.ts';

@@ -2,8 +2,8 @@
 // run keeps the version that it was admitted with (an admission reads it under a share of that lock).
 // What no living run was made from is removed by the next change.
 
-import { type FileScope, ignoreName } from '../../../core/file-entry.ts';
-import type { GivenFile } from '../../../core/host-request.ts';
+import { type FileScope, ignoreName } from '../../../core/files/file-entry.ts';
+import type { GivenFile } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db } from '../client/pool.ts';
 

@@ -1,4 +1,4 @@
-import type { HostReport } from '../../../core/host-report.ts';
+import type { HostReport } from '../../../core/hosts/host-report.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
 export interface Host {

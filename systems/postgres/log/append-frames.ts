@@ -4,11 +4,11 @@
 // where one differs nothing is written. So of two tailers one writes, and no batch is stored twice.
 // The statements are long and have names, so that a connection plans each of them once.
 
-import type { AgentMemory } from '../../../core/agent-memory.ts';
-import type { Frame } from '../../../core/frame.ts';
-import { storableText } from '../../../core/plain-text.ts';
-import type { AgentStatus } from '../../../core/run.ts';
-import type { TurnResult } from '../../../core/turn-result.ts';
+import type { AgentMemory } from '../../../core/agent/agent-state.ts';
+import type { TurnResult } from '../../../core/agent/turn-result.ts';
+import type { Frame } from '../../../core/frames/frame.ts';
+import type { AgentStatus } from '../../../core/runs/run.ts';
+import { storableText } from '../../../core/sanitize-text.ts';
 import { storableJson } from '../client/json-text.ts';
 import type { Db } from '../client/pool.ts';
 

@@ -1,5 +1,5 @@
-import type { TurnEnd } from '../../../core/chat.ts';
-import { storableText } from '../../../core/plain-text.ts';
+import { storableText } from '../../../core/sanitize-text.ts';
+import type { TurnEnd } from '../../../core/sessions/chat.ts';
 import type { Db } from '../client/pool.ts';
 import { type Appended, appendFrames, type Batch } from './append-frames.ts';
 

@@ -2,7 +2,7 @@
 // holder who slept through the taking by another writes nothing more, whenever it wakes up. Expiry
 // only says when others may take it; the holder itself may go on as long as nobody has.
 
-import { type AgentMemory, blankMemory } from '../../../core/agent-memory.ts';
+import { type AgentMemory, blankMemory } from '../../../core/agent/agent-state.ts';
 import type { Db } from '../client/pool.ts';
 
 export interface Lease {

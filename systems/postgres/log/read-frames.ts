@@ -1,4 +1,4 @@
-import type { Channel, StoredFrame } from '../../../core/frame.ts';
+import type { Channel, StoredFrame } from '../../../core/frames/frame.ts';
 import type { Db } from '../client/pool.ts';
 
 export interface FrameQuery {

@@ -1,5 +1,5 @@
-import type { EndCause } from '../../../core/end-cause.ts';
-import type { AgentStatus, RunStatus } from '../../../core/run.ts';
+import type { EndCause } from '../../../core/runs/end-cause.ts';
+import type { AgentStatus, RunStatus } from '../../../core/runs/run.ts';
 import type { Db } from '../client/pool.ts';
 
 /** What a reader of the log asks again and again; the log is final once `endedAt` is set. */

@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import type { MemoRun } from '../../../core/workflow-memo.ts';
+import type { MemoRun } from '../../../core/temporal/workflow-memo.ts';
 import type { Db } from '../client/pool.ts';
 
 /** What Temporal knows of a run that is not here. */

@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import type { Run } from '../../../core/run.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
 import { adoptLostRuns, type LostRun } from './import-runs.ts';

@@ -1,7 +1,7 @@
 // Whose schedule Temporal has yet to be told of. A flow's row is the truth: whoever changes it needs
 // no Temporal, and what Temporal missed is told it later.
 
-import type { Schedule } from '../../../core/schedule.ts';
+import type { Schedule } from '../../../core/flows/schedule.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
 export interface UntoldSchedule {

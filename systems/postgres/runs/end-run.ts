@@ -3,11 +3,11 @@
 // deleted. Every writer of a log takes its cursor before its run; so does this, or they could wait
 // for each other.
 
-import { type EndCause, errorOf, type RunEnd } from '../../../core/end-cause.ts';
 import { failpoint } from '../../../core/failpoint.ts';
-import { lastAgentStatus } from '../../../core/last-agent-status.ts';
-import { storableText } from '../../../core/plain-text.ts';
-import type { Run } from '../../../core/run.ts';
+import { type EndCause, errorOf, type RunEnd } from '../../../core/runs/end-cause.ts';
+import { lastAgentStatus } from '../../../core/runs/final-agent-status.ts';
+import type { Run } from '../../../core/runs/run.ts';
+import { storableText } from '../../../core/sanitize-text.ts';
 import { webhookBody } from '../../../core/webhook.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';

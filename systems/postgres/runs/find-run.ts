@@ -1,4 +1,4 @@
-import type { Run } from '../../../core/run.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { Db } from '../client/pool.ts';
 import { type RunRow, selectRuns, toRun } from './run-row.ts';
 

@@ -3,7 +3,7 @@ import type {
   Interaction,
   InteractionNews,
   InteractionOutcome,
-} from '../../../core/interaction.ts';
+} from '../../../core/agent/interaction.ts';
 import { storableJson } from '../client/json-text.ts';
 import type { Db, Pool } from '../client/pool.ts';
 

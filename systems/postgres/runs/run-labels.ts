@@ -1,6 +1,6 @@
-import { changedLabels, type LabelChange } from '../../../core/labels.ts';
 import { limits } from '../../../core/limits.ts';
-import type { Labels, Run } from '../../../core/run.ts';
+import { changedLabels, type LabelChange } from '../../../core/runs/labels.ts';
+import type { Labels, Run } from '../../../core/runs/run.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { findRun } from './find-run.ts';

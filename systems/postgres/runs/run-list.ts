@@ -1,4 +1,4 @@
-import type { AgentStatus, RunStatus, TriggerType } from '../../../core/run.ts';
+import type { AgentStatus, RunStatus, TriggerType } from '../../../core/runs/run.ts';
 import type { Pool } from '../client/pool.ts';
 import { type ListedRun, type ListedRunRow, listedColumns, toListedRun } from './run-row.ts';
 

@@ -1,6 +1,12 @@
-import type { EndCause } from '../../../core/end-cause.ts';
-import type { AgentStatus, Run, RunStatus, TriggerType, WebhookState } from '../../../core/run.ts';
-import type { ConfigField } from '../../../core/run-config.ts';
+import type { EndCause } from '../../../core/runs/end-cause.ts';
+import type {
+  AgentStatus,
+  Run,
+  RunStatus,
+  TriggerType,
+  WebhookState,
+} from '../../../core/runs/run.ts';
+import type { ConfigField } from '../../../core/runs/run-config.ts';
 
 /** Of `runs r` and `cursors c`: all that a Run is made of, but its prompt, which may be long. */
 export const listedColumns = `

@@ -1,7 +1,7 @@
-import type { EndCause } from '../../../core/end-cause.ts';
-import type { LabelChange } from '../../../core/labels.ts';
-import { storableText } from '../../../core/plain-text.ts';
-import type { AgentStatus, Run } from '../../../core/run.ts';
+import type { EndCause } from '../../../core/runs/end-cause.ts';
+import type { LabelChange } from '../../../core/runs/labels.ts';
+import type { AgentStatus, Run } from '../../../core/runs/run.ts';
+import { storableText } from '../../../core/sanitize-text.ts';
 import { readSandboxPlan } from '../admission/sandbox-plan.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';

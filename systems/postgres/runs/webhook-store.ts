@@ -1,8 +1,8 @@
 // One delivery, several attempts. An attempt is claimed before it is made, by a row that only one
 // caller can insert: a worker that dies in between has used it up, so no attempt is made twice.
 
-import { storableText } from '../../../core/plain-text.ts';
-import type { WebhookState } from '../../../core/run.ts';
+import type { WebhookState } from '../../../core/runs/run.ts';
+import { storableText } from '../../../core/sanitize-text.ts';
 import { ensureWebhookSecret } from '../accounts/webhook-secret.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';

@@ -1,5 +1,5 @@
-import type { NotGiven } from '../../../core/chat.ts';
-import { type Frame, statusFrame } from '../../../core/frame.ts';
+import { type Frame, statusFrame } from '../../../core/frames/frame.ts';
+import type { NotGiven } from '../../../core/sessions/chat.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import type { SnapshotOf } from '../files/file-store.ts';

@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import type { Run, Usage } from '../../../core/run.ts';
+import type { Run, Usage } from '../../../core/runs/run.ts';
 import { idleSessions } from '../admission/idle-sessions.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';

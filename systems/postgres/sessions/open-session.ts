@@ -1,5 +1,5 @@
-import type { Labels, Run } from '../../../core/run.ts';
-import type { RunConfig } from '../../../core/run-config.ts';
+import type { Labels, Run } from '../../../core/runs/run.ts';
+import type { RunConfig } from '../../../core/runs/run-config.ts';
 import { sealContext } from '../admission/run-config-store.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';

@@ -1,5 +1,5 @@
-import type { RunConfig } from '../../../core/run-config.ts';
-import type { SessionConfig } from '../../../core/session.ts';
+import type { RunConfig } from '../../../core/runs/run-config.ts';
+import type { SessionConfig } from '../../../core/sessions/session.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';

@@ -1,5 +1,5 @@
-import type { RunStatus } from '../../../core/run.ts';
-import type { Session, SessionConfig, SessionPlan } from '../../../core/session.ts';
+import type { RunStatus } from '../../../core/runs/run.ts';
+import type { Session, SessionConfig, SessionPlan } from '../../../core/sessions/session.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { labelPair } from '../runs/run-list.ts';

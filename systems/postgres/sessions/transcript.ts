@@ -1,4 +1,4 @@
-import type { FileEntry } from '../../../core/file-entry.ts';
+import type { FileEntry } from '../../../core/files/file-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import type { SnapshotOf } from '../files/file-store.ts';

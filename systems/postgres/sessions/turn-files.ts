@@ -3,7 +3,7 @@
 // holder says that it has. What was put in place after the working directory was last stored is put
 // in place again in the next sandbox, so that a host that dies loses none.
 
-import type { GivenFile } from '../../../core/host-request.ts';
+import type { GivenFile } from '../../../core/hosts/host-rpc.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { type ScopedFile, scopedColumnsOf } from '../files/input-files.ts';

@@ -1,8 +1,8 @@
-import type { ExpectedTurn, NotGiven, TurnError } from '../../../core/chat.ts';
-import type { FileEntry } from '../../../core/file-entry.ts';
-import type { StoredFrame } from '../../../core/frame.ts';
-import type { GivenFile } from '../../../core/host-request.ts';
+import type { FileEntry } from '../../../core/files/file-entry.ts';
+import type { StoredFrame } from '../../../core/frames/frame.ts';
+import type { GivenFile } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
+import type { ExpectedTurn, NotGiven, TurnError } from '../../../core/sessions/chat.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import type { SnapshotOf } from '../files/file-store.ts';

@@ -1,4 +1,4 @@
-import type { EndCause } from '../../../core/end-cause.ts';
+import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type { Pool } from '../../../systems/postgres/client/pool.ts';
 
 /** From now on the database itself keeps every cause that is written on a run, and in which order. */

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { streamEvents } from '../../../core/frame.ts';
+import { streamEvents } from '../../../core/frames/frame.ts';
 import { repository } from '../../../dev/lib/folders.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { caller } from './call.ts';

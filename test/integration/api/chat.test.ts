@@ -1,10 +1,10 @@
 // Messages to sessions, at the door: what is taken, what is refused, and what the answer says of it.
 
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bellOfSession } from '../../../core/host-request.ts';
+import { bellOfSession } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
-import { createBells } from '../../../systems/redis/bells.ts';
+import { createBells } from '../../../systems/redis/notifier.ts';
 import { caller } from './call.ts';
 import { sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { HostReport } from '../../../core/host-report.ts';
+import type { HostReport } from '../../../core/hosts/host-report.ts';
 import { limits } from '../../../core/limits.ts';
 import { createPool } from '../../../systems/postgres/client/pool.ts';
 import { wholeSchema } from '../../../systems/postgres/client/probe.ts';

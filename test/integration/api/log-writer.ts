@@ -1,4 +1,4 @@
-import type { Frame, StoredFrame } from '../../../core/frame.ts';
+import type { Frame, StoredFrame } from '../../../core/frames/frame.ts';
 import type { EndRunRequest } from '../../../systems/postgres/runs/end-run.ts';
 import type { ApiWorld } from '../../support/api-world.ts';
 import { caller } from './call.ts';

@@ -1,5 +1,5 @@
 import type { HostQuestion, HostRequests } from '../../../api/files/host-rpc.ts';
-import type { HostCallKind, HostCalls } from '../../../core/host-request.ts';
+import type { HostCallKind, HostCalls } from '../../../core/hosts/host-rpc.ts';
 
 /** The host of every run: it does what it is asked, and has no files. */
 export function obedientHost(): HostRequests {

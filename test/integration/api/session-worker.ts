@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { noUsage } from '../../../core/run.ts';
+import { noUsage } from '../../../core/runs/run.ts';
 import { createTurnStore } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { ApiWorld } from '../../support/api-world.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import { createStreamSeats } from '../../../systems/redis/stream-seats.ts';
+import { createStreamSeats } from '../../../systems/redis/stream-slots.ts';
 import { openStream } from '../../support/sse-client.ts';
 import { caller } from './call.ts';
 import { assistant, output, triggerRun } from './log-writer.ts';

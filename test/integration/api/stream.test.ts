@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Frame } from '../../../core/frame.ts';
+import type { Frame } from '../../../core/frames/frame.ts';
 import { asEvents, expectFinished, openStream, type SseClient } from '../../support/sse-client.ts';
 import { wrongIn } from '../../support/stream-page.ts';
 import { caller } from './call.ts';

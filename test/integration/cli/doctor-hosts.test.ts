@@ -2,7 +2,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { HostReport } from '../../../core/host-report.ts';
+import type { HostReport } from '../../../core/hosts/host-report.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { type Doctor, doctorWith } from '../../support/doctor-world.ts';

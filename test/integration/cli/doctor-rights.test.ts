@@ -6,7 +6,7 @@ import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runQueue } from '../../../core/task-queues.ts';
+import { runQueue } from '../../../core/temporal/task-queues.ts';
 import type { ApiWorld } from '../../support/api-world.ts';
 import { doctorWith, openDoctorWorld } from '../../support/doctor-world.ts';
 import { type OwnTemporal, startOwnTemporal } from '../../support/own-temporal.ts';

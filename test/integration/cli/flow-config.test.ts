@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { flowPatch } from '../../../api/operators/flow-fields.ts';
-import type { Flow } from '../../../core/flow.ts';
+import type { Flow } from '../../../core/flows/flow.ts';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
 import type { Project } from '../../../systems/postgres/accounts/project-store.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { HostReport } from '../../../core/host-report.ts';
-import type { RuntimeSetting } from '../../../core/sandbox-runtime.ts';
+import type { HostReport } from '../../../core/hosts/host-report.ts';
+import type { RuntimeSetting } from '../../../core/sandbox/sandbox-runtime.ts';
 import { createEngine } from '../../../systems/docker/engine.ts';
 import { createHostReporter } from '../../../worker/host/health.ts';
 import { startFakeEngine } from '../../support/fake-engine.ts';

@@ -4,7 +4,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { type ActivityDeps, createActivities } from '../../../activities/index.ts';
-import type { SandboxEnd } from '../../../core/sandbox.ts';
+import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
 
 const ref = { runId: 'r', generation: 1 };
 const never = new Promise<never>(() => {});

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../api/app-types.ts';
 import { errorStatuses } from '../../../api/errors.ts';
-import { streamEvents } from '../../../core/frame.ts';
+import { streamEvents } from '../../../core/frames/frame.ts';
 import { makeDocuments } from '../../../dev/docs-gen/documents.ts';
 import { buildBareApi } from '../../../dev/docs-gen/stub-api.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { patchConfig } from '../../../api/sessions/patch-session-config.ts';
-import { emptyRunConfig } from '../../../core/run-config.ts';
+import { emptyRunConfig } from '../../../core/runs/run-config.ts';
 
 const known = { ...emptyRunConfig, env: { A: '1', B: '2' } };
 

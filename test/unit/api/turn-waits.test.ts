@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { positionNow, untilTurnEnd } from '../../../api/sessions/turn-waiter.ts';
 import { createLogger } from '../../../config/logger.ts';
-import { noUsage } from '../../../core/run.ts';
+import { noUsage } from '../../../core/runs/run.ts';
 
 const log = createLogger({ level: 'silent', name: 'test' });
 const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AgentPlan, agentCommand } from '../../../core/agent-command.ts';
-import { emptyRunConfig, type McpServer, type RunConfig } from '../../../core/run-config.ts';
+import { type AgentPlan, agentCommand } from '../../../core/agent/agent-command.ts';
+import { emptyRunConfig, type McpServer, type RunConfig } from '../../../core/runs/run-config.ts';
 
 const conversation = { id: '5b0d3f5e-4a51-4d0e-9a53-000000000001', resume: false };
 const plainFlow: AgentPlan['flow'] = {

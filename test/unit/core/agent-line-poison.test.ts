@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readAgentLine } from '../../../core/agent-line.ts';
-import { cutLine } from '../../../core/cut-line.ts';
+import { readAgentLine } from '../../../core/agent/agent-line.ts';
+import { cutLine } from '../../../core/agent/truncated-line.ts';
 import { limits } from '../../../core/limits.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 

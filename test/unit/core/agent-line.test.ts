@@ -1,8 +1,8 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAgentLine } from '../../../core/agent-line.ts';
-import { type Frame, serviceEvents } from '../../../core/frame.ts';
+import { readAgentLine } from '../../../core/agent/agent-line.ts';
+import { type Frame, serviceEvents } from '../../../core/frames/frame.ts';
 import { hostileLines } from './hostile-lines.ts';
 
 /** What a client's parser makes of a frame, written as the stream writes it. */

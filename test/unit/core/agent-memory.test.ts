@@ -2,10 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAgentLine } from '../../../core/agent-line.ts';
-import { type AgentMemory, blankMemory, follow, isResting } from '../../../core/agent-memory.ts';
-import type { Frame } from '../../../core/frame.ts';
-import { answerLine, type InteractionNews, refusalLine } from '../../../core/interaction.ts';
+import { readAgentLine } from '../../../core/agent/agent-line.ts';
+import {
+  type AgentMemory,
+  blankMemory,
+  follow,
+  isResting,
+} from '../../../core/agent/agent-state.ts';
+import { answerLine, type InteractionNews, refusalLine } from '../../../core/agent/interaction.ts';
+import type { Frame } from '../../../core/frames/frame.ts';
 import { limits } from '../../../core/limits.ts';
 import { repository } from '../../../dev/lib/folders.ts';
 import { hostileLines } from './hostile-lines.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type AgentLine, readAgentLine } from '../../../core/agent-line.ts';
+import { type AgentLine, readAgentLine } from '../../../core/agent/agent-line.ts';
 import { repository } from '../../../dev/lib/folders.ts';
 
 /** What the real agent printed, read as the host reads it. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readAgentLine } from '../../../core/agent-line.ts';
-import type { ExpectedTurn } from '../../../core/chat.ts';
-import { createChatReader } from '../../../core/chat-line.ts';
+import { readAgentLine } from '../../../core/agent/agent-line.ts';
+import { createChatReader } from '../../../core/frames/chat-frames.ts';
+import type { ExpectedTurn } from '../../../core/sessions/chat.ts';
 
 const expected = { messageId: 'm-1', uuid: 'u-1', accepted: false, error: null };
 const lifecycle = (state: string, uuid = 'u-1'): string =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkFilePath } from '../../../core/file-path.ts';
+import { checkFilePath } from '../../../core/files/file-path.ts';
 
 const friendly = [
   'a',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type FileTreeNode, fileTree } from '../../../core/file-tree.ts';
+import { type FileTreeNode, fileTree } from '../../../core/files/file-tree.ts';
 import { limits } from '../../../core/limits.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 

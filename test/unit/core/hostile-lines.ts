@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { serviceEvents } from '../../../core/frame.ts';
+import { serviceEvents } from '../../../core/frames/frame.ts';
 
 // Lines as an agent, or somebody who speaks through it, may write them.
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { endCauses } from '../../../core/end-cause.ts';
-import { lastAgentStatus } from '../../../core/last-agent-status.ts';
+import { endCauses } from '../../../core/runs/end-cause.ts';
+import { lastAgentStatus } from '../../../core/runs/final-agent-status.ts';
 
 test.each(['working', 'waiting'] as const)('an agent that was %s does so no more', (status) => {
   for (const cause of endCauses) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { oneLine, readableText, storableText } from '../../../core/plain-text.ts';
+import { oneLine, readableText, storableText } from '../../../core/sanitize-text.ts';
 
 const anyText = fc.string({
   unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),

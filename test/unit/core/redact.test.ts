@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isSecretName, redact, redactText } from '../../../core/redact.ts';
+import { isSecretName, redact, redactText } from '../../../core/runs/redact.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 
 const secrets = [

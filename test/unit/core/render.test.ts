@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { renderLine, renderText } from '../../../core/frames/render.ts';
 import type { JsonObject } from '../../../core/json.ts';
-import { renderLine, renderText } from '../../../core/render.ts';
 
 const assistant = (...content: JsonObject[]) =>
   renderLine({ type: 'assistant', message: { content } });

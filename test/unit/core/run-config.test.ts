@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { emptyRunConfig, fieldsGiven, type RunConfig } from '../../../core/run-config.ts';
+import { emptyRunConfig, fieldsGiven, type RunConfig } from '../../../core/runs/run-config.ts';
 
 test.each<[string, Partial<RunConfig>, string[]]>([
   ['nothing', {}, []],

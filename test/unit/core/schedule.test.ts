@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lacksPrompt, scheduleFault } from '../../../core/schedule.ts';
+import { lacksPrompt, scheduleFault } from '../../../core/flows/schedule.ts';
 
 const faultOf = (cron: string, timezone = 'UTC') =>
   scheduleFault({ cron, timezone })?.field ?? null;

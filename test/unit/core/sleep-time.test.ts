@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sleepInMs } from '../../../core/sleep-time.ts';
+import { sleepInMs } from '../../../core/sessions/idle-deadline.ts';
 
 const limits = { idleMs: 300, attendedIdleMs: 3_600 };
 

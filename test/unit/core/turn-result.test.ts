@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTurnResult } from '../../../core/turn-result.ts';
+import { readTurnResult } from '../../../core/agent/turn-result.ts';
 
 describe('a turn', () => {
   test('is read with all that it says', () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { finishedBody } from '../../../api/openapi/webhook.ts';
-import { type EndCause, endCauses, errorOf } from '../../../core/end-cause.ts';
-import { noUsage, type Run } from '../../../core/run.ts';
+import { type EndCause, endCauses, errorOf } from '../../../core/runs/end-cause.ts';
+import { noUsage, type Run } from '../../../core/runs/run.ts';
 import { signatureBase, webhookBody, webhookHeaders } from '../../../core/webhook.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 

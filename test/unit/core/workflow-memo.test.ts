@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runOfMemo } from '../../../core/workflow-memo.ts';
+import { runOfMemo } from '../../../core/temporal/workflow-memo.ts';
 
 const id = '0b0c3f0e-6c0a-4b4e-9b1e-1d2f3a4b5c6d';
 const about = { runId: id, flowId: id, projectId: 'p', triggerType: 'api', timeoutSeconds: 60 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sandboxPaths } from '../../../core/sandbox.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
 import { places, times } from '../../../sandbox/entry/constants.ts';
 
 test('the entry program and the service mean the same places', () => {

@@ -1,4 +1,4 @@
-import { type Run, takesPlace } from '../../../core/run.ts';
+import { type Run, takesPlace } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 
 /** Removes this host's sandboxes that no run needs: it has ended, or goes on in a later one. */

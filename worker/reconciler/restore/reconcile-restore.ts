@@ -1,4 +1,4 @@
-import type { Run } from '../../../core/run.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { Restoration } from '../../../systems/postgres/maintenance/reconcile-store.ts';
 import type { SeenWorkflow } from '../../../systems/temporal/workflows-since.ts';
 import type { ReconcilerDeps } from '../deps.ts';

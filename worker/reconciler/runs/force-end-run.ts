@@ -1,6 +1,6 @@
-import type { EndCause } from '../../../core/end-cause.ts';
 import { failpoint } from '../../../core/failpoint.ts';
-import type { Run } from '../../../core/run.ts';
+import type { EndCause } from '../../../core/runs/end-cause.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { takeOverWebhook } from './resume-webhooks.ts';
 

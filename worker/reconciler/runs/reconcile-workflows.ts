@@ -1,4 +1,4 @@
-import type { Run } from '../../../core/run.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { eachRun } from '../for-each-run.ts';
 import type { RestorationSettler } from '../restore/reconcile-restore.ts';

@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import type { Run } from '../../../core/run.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { eachRun } from '../for-each-run.ts';
 import { endLostRun } from './force-end-run.ts';

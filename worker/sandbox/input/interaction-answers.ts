@@ -1,4 +1,4 @@
-import { answerLine, type Refusal, refusalLine } from '../../../core/interaction.ts';
+import { answerLine, type Refusal, refusalLine } from '../../../core/agent/interaction.ts';
 import { type RetryPolicy } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';

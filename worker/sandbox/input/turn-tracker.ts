@@ -1,4 +1,4 @@
-import { type AgentMemory, isResting } from '../../../core/agent-memory.ts';
+import { type AgentMemory, isResting } from '../../../core/agent/agent-state.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 
 /** What the agent has said of its work so far. */

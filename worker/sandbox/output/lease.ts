@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { AgentMemory } from '../../../core/agent-memory.ts';
+import type { AgentMemory } from '../../../core/agent/agent-state.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { RunFacts } from '../../../core/agent-line.ts';
-import type { AgentMemory } from '../../../core/agent-memory.ts';
+import type { RunFacts } from '../../../core/agent/agent-line.ts';
+import type { AgentMemory } from '../../../core/agent/agent-state.ts';
 import { failpoint } from '../../../core/failpoint.ts';
-import type { StoredFrame } from '../../../core/frame.ts';
+import type { StoredFrame } from '../../../core/frames/frame.ts';
 import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';

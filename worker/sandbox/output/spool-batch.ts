@@ -1,9 +1,9 @@
-import { type RunFacts, readAgentLine } from '../../../core/agent-line.ts';
-import { type AgentMemory, follow } from '../../../core/agent-memory.ts';
-import type { ChatLine, ChatReader } from '../../../core/chat-line.ts';
-import { cutLine } from '../../../core/cut-line.ts';
-import type { Delta, Frame } from '../../../core/frame.ts';
-import type { InteractionNews } from '../../../core/interaction.ts';
+import { type RunFacts, readAgentLine } from '../../../core/agent/agent-line.ts';
+import { type AgentMemory, follow } from '../../../core/agent/agent-state.ts';
+import type { InteractionNews } from '../../../core/agent/interaction.ts';
+import { cutLine } from '../../../core/agent/truncated-line.ts';
+import type { ChatLine, ChatReader } from '../../../core/frames/chat-frames.ts';
+import type { Delta, Frame } from '../../../core/frames/frame.ts';
 import type { SpoolLine } from './line-splitter.ts';
 
 /** Lines of the spool on their way into the log, as one transaction. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AgentMemory } from '../../../core/agent-memory.ts';
-import type { ChatReader } from '../../../core/chat-line.ts';
+import type { AgentMemory } from '../../../core/agent/agent-state.ts';
+import type { ChatReader } from '../../../core/frames/chat-frames.ts';
 import { createLineSplitter, type SpoolLine } from './line-splitter.ts';
 import { type BatchBounds, createBatch, type SpoolBatch } from './spool-batch.ts';
 import type { SpoolFile } from './spool-file.ts';

@@ -5,7 +5,7 @@
 // again until Postgres has taken it; only a lost lease ends the loop before the end of the file.
 // Publishing runs beside the next commit, one batch behind it, and may fail: readers find the gap.
 
-import type { ChatReader } from '../../../core/chat-line.ts';
+import type { ChatReader } from '../../../core/frames/chat-frames.ts';
 import type { RetryPolicy } from '../../../lib/async/retry.ts';
 import { createFileBell } from '../../supervisor/file-bell.ts';
 import { createLogEnd, type LogEndDeps } from './log-appender.ts';

@@ -1,7 +1,7 @@
 import { chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileEntry } from '../../../core/file-entry.ts';
-import { sandboxPaths } from '../../../core/sandbox.ts';
+import type { FileEntry } from '../../../core/files/file-entry.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';

@@ -2,8 +2,8 @@
 // waits here may die and ask again: the message that the sandbox has is then found, not given twice,
 // and the agent itself knows the uuid of what it has been given before.
 
-import type { TurnError } from '../../../core/chat.ts';
 import { failpoint } from '../../../core/failpoint.ts';
+import type { TurnError } from '../../../core/sessions/chat.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { agentCommand } from '../../../core/agent-command.ts';
+import { agentCommand } from '../../../core/agent/agent-command.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { ControlHandlers } from '../../egress/control-api.ts';

@@ -1,7 +1,7 @@
-import { errorOf } from '../../../core/end-cause.ts';
-import { bellOfSession } from '../../../core/host-request.ts';
+import { bellOfSession } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
-import type { SandboxEnd } from '../../../core/sandbox.ts';
+import { errorOf } from '../../../core/runs/end-cause.ts';
+import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { SandboxParts } from '../context.ts';

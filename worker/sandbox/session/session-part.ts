@@ -1,5 +1,5 @@
-import { type ChatReader, createChatReader } from '../../../core/chat-line.ts';
-import type { SessionPlan } from '../../../core/session.ts';
+import { type ChatReader, createChatReader } from '../../../core/frames/chat-frames.ts';
+import type { SessionPlan } from '../../../core/sessions/session.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import { messageUuid } from '../input/agent-input.ts';

@@ -1,5 +1,5 @@
-import type { RunFacts } from '../../../core/agent-line.ts';
-import type { ExpectedTurn } from '../../../core/chat.ts';
+import type { RunFacts } from '../../../core/agent/agent-line.ts';
+import type { ExpectedTurn } from '../../../core/sessions/chat.ts';
 import { createDeferred, type Deferred } from '../../../lib/async/deferred.ts';
 
 /** The messages that a session's agent is given, one after the other. */

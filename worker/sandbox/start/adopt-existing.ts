@@ -1,4 +1,4 @@
-import type { ListedSandbox } from '../../../systems/docker/list.ts';
+import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import { findLeavings, nameOf, removeFolders } from '../stop/orphaned-folders.ts';

@@ -1,6 +1,6 @@
-import type { Run } from '../../../core/run.ts';
-import type { SandboxEnd } from '../../../core/sandbox.ts';
-import type { ListedSandbox } from '../../../systems/docker/list.ts';
+import type { Run } from '../../../core/runs/run.ts';
+import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
+import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from '../deps.ts';

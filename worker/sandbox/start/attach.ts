@@ -3,9 +3,9 @@
 // through one descriptor. What was opened is closed again when a later step fails.
 
 import type { Logger } from 'pino';
-import { blankMemory } from '../../../core/agent-memory.ts';
+import { blankMemory } from '../../../core/agent/agent-state.ts';
 import { failpoint } from '../../../core/failpoint.ts';
-import type { Run } from '../../../core/run.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from '../deps.ts';

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expandNames } from '../../../core/expand-names.ts';
+import { expandNames } from '../../../core/runs/expand-names.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import { type EgressPolicy, hostsOfUrls } from '../../egress/policy.ts';
 

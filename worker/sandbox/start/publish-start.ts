@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { failpoint } from '../../../core/failpoint.ts';
-import type { AgentStatus } from '../../../core/run.ts';
+import type { AgentStatus } from '../../../core/runs/run.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { HeldLease } from '../output/lease.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { agentCommand } from '../../../core/agent-command.ts';
+import { agentCommand } from '../../../core/agent/agent-command.ts';
 import { failpoint } from '../../../core/failpoint.ts';
-import type { Flow } from '../../../core/flow.ts';
-import type { Run } from '../../../core/run.ts';
+import type { Flow } from '../../../core/flows/flow.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { ControlHandlers } from '../../egress/control-api.ts';
 import type { SupervisorDeps } from '../deps.ts';
 

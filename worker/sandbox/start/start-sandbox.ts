@@ -1,6 +1,6 @@
 import { failpoint } from '../../../core/failpoint.ts';
-import type { Run } from '../../../core/run.ts';
-import type { SandboxSpec } from '../../../systems/docker/sandbox-spec.ts';
+import type { Run } from '../../../core/runs/run.ts';
+import type { SandboxSpec } from '../../../systems/docker/container/sandbox-spec.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from '../deps.ts';

@@ -1,5 +1,5 @@
 import { failpoint } from '../../../core/failpoint.ts';
-import type { SandboxEnd } from '../../../core/sandbox.ts';
+import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxParts } from '../context.ts';

@@ -1,5 +1,5 @@
-import type { SandboxEnd } from '../../../core/sandbox.ts';
-import type { TurnResult } from '../../../core/turn-result.ts';
+import type { TurnResult } from '../../../core/agent/turn-result.ts';
+import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
 
 /** What the engine says of a container that runs no more. */
 export type Exit =

@@ -1,4 +1,4 @@
-import type { EndCause } from '../../../core/end-cause.ts';
+import type { EndCause } from '../../../core/runs/end-cause.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { SandboxParts } from '../context.ts';

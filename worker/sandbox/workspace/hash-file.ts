@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import type { FileEntry } from '../../../core/file-entry.ts';
+import type { FileEntry } from '../../../core/files/file-entry.ts';
 import { openFile } from './walk.ts';
 
 export type Hashed =

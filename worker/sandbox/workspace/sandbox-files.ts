@@ -1,4 +1,4 @@
-import type { GivenFile, HostCallPayload, HostCallResult } from '../../../core/host-request.ts';
+import type { GivenFile, HostCallPayload, HostCallResult } from '../../../core/hosts/host-rpc.ts';
 import { coalesce } from '../../../lib/async/coalesce.ts';
 import type { KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
 import type { SnapshotOf } from '../../../systems/postgres/files/file-store.ts';

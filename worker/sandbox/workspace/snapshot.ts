@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { failpoint } from '../../../core/failpoint.ts';
-import type { FileEntry } from '../../../core/file-entry.ts';
-import { checkFilePath } from '../../../core/file-path.ts';
+import type { FileEntry } from '../../../core/files/file-entry.ts';
+import { checkFilePath } from '../../../core/files/file-path.ts';
 import { limits } from '../../../core/limits.ts';
 import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
 import type { FileStore, SnapshotOf } from '../../../systems/postgres/files/file-store.ts';

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { HostCallResult } from '../../../core/host-request.ts';
+import type { HostCallResult } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
 import { digestOf, permissionBits, readChunks } from './hash-file.ts';

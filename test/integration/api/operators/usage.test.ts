@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { createUsageCounter } from '../../../../api/auth/key-usage.ts';
+import { dayOf } from '../../../../core/agent/usage.ts';
 import { limits } from '../../../../core/limits.ts';
-import { dayOf } from '../../../../core/usage.ts';
 import { createKeyUsageStore } from '../../../../systems/postgres/accounts/key-usage-store.ts';
 import type { Tenant } from '../../../support/api-world.ts';
 import { createTestDatabase, testSealer } from '../../../support/database.ts';

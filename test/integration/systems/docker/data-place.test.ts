@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DataPlace, knowsSubpath } from '../../../../systems/docker/data-place.ts';
+import { type RunFolders, runMounts } from '../../../../systems/docker/confinement/mounts.ts';
 import { createEngine } from '../../../../systems/docker/engine.ts';
-import { type RunFolders, runMounts } from '../../../../systems/docker/mounts.ts';
+import { type DataPlace, knowsSubpath } from '../../../../systems/docker/mount-source.ts';
 import { startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 

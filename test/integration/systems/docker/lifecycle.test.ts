@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ExitHint } from '../../../../systems/docker/container/watch-exits.ts';
 import { createEngine } from '../../../../systems/docker/engine.ts';
 import { createSandboxes } from '../../../../systems/docker/sandbox.ts';
-import type { ExitHint } from '../../../../systems/docker/watch-exits.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
 import { dockerWorld } from './support/world.ts';

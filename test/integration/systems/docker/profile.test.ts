@@ -1,6 +1,6 @@
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import { afterAll, expect, test } from 'vitest';
-import { containerSpec } from '../../../../systems/docker/container-spec.ts';
+import { containerSpec } from '../../../../systems/docker/container/container-spec.ts';
 import { weaknesses } from './support/weaknesses.ts';
 import { dockerWorld } from './support/world.ts';
 

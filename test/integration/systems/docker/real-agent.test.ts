@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { agentCommand } from '../../../../core/agent-command.ts';
+import { agentCommand } from '../../../../core/agent/agent-command.ts';
 import { type OfflineModel, startOfflineModel } from '../../../../offline-model/server.ts';
 import { dockerWorld } from './support/world.ts';
 

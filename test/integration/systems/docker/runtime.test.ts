@@ -5,13 +5,13 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { RuntimeSetting } from '../../../../core/sandbox-runtime.ts';
+import type { RuntimeSetting } from '../../../../core/sandbox/sandbox-runtime.ts';
 import { createEngine } from '../../../../systems/docker/engine.ts';
 import { labelNames } from '../../../../systems/docker/labels.ts';
-import { removeLeftTrials } from '../../../../systems/docker/left-trials.ts';
-import { chooseRuntime } from '../../../../systems/docker/runtime.ts';
+import { removeLeftTrials } from '../../../../systems/docker/runtime/cleanup-probes.ts';
+import { tryRuntime } from '../../../../systems/docker/runtime/probe-runtime.ts';
+import { chooseRuntime } from '../../../../systems/docker/runtime/runtime-selector.ts';
 import { createSandboxes } from '../../../../systems/docker/sandbox.ts';
-import { tryRuntime } from '../../../../systems/docker/try-runtime.ts';
 import { type FakeEngine, startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 import { dockerWorld } from './support/world.ts';

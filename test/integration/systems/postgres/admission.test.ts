@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { emptyRunConfig } from '../../../../core/run-config.ts';
+import { emptyRunConfig } from '../../../../core/runs/run-config.ts';
 import { testSealer } from '../../../support/database.ts';
 import { createScene } from '../../../support/records.ts';
 import { admissionStores } from './admission-stores.ts';

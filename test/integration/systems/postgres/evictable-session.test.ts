@@ -2,8 +2,8 @@
 // idle for longest, where it could go.
 
 import { beforeEach, expect, test } from 'vitest';
-import { blankMemory } from '../../../../core/agent-memory.ts';
-import type { Run } from '../../../../core/run.ts';
+import { blankMemory } from '../../../../core/agent/agent-state.ts';
+import type { Run } from '../../../../core/runs/run.ts';
 import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import type { FileEntry } from '../../../../core/file-entry.ts';
+import type { FileEntry } from '../../../../core/files/file-entry.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
 import { useScene } from './use-scene.ts';

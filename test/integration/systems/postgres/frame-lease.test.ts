@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { blankMemory } from '../../../../core/agent-memory.ts';
+import { blankMemory } from '../../../../core/agent/agent-state.ts';
 import { chat, useFrameLog } from './use-frame-log.ts';
 
 const { database, run, frames, runs, lease, batch } = useFrameLog();

@@ -3,7 +3,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Frame } from '../../../../core/frame.ts';
+import type { Frame } from '../../../../core/frames/frame.ts';
 import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createFrameStore, type FrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noUsage } from '../../../../core/run.ts';
+import { noUsage } from '../../../../core/runs/run.ts';
 import type { Batch } from '../../../../systems/postgres/log/append-frames.ts';
 import { chat, output, useFrameLog } from './use-frame-log.ts';
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
-import type { Run } from '../../../../core/run.ts';
+import type { Run } from '../../../../core/runs/run.ts';
 import type { LostRun } from '../../../../systems/postgres/maintenance/import-runs.ts';
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
 import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';

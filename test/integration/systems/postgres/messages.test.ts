@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Run } from '../../../../core/run.ts';
+import type { Run } from '../../../../core/runs/run.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Frame } from '../../../../core/frame.ts';
+import type { Frame } from '../../../../core/frames/frame.ts';
 import { output, useFrameLog } from './use-frame-log.ts';
 
 const { run, frames } = useFrameLog();

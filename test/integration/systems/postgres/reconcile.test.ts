@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Run } from '../../../../core/run.ts';
+import type { Run } from '../../../../core/runs/run.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';

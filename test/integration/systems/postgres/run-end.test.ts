@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { endCauses, errorOf } from '../../../../core/end-cause.ts';
+import { endCauses, errorOf } from '../../../../core/runs/end-cause.ts';
 import { webhookBody } from '../../../../core/webhook.ts';
 import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type EndCause, endCauses } from '../../../../core/end-cause.ts';
+import { type EndCause, endCauses } from '../../../../core/runs/end-cause.ts';
 import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';

@@ -3,7 +3,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import type { FileEntry } from '../../../../core/file-entry.ts';
+import type { FileEntry } from '../../../../core/files/file-entry.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';

@@ -1,8 +1,8 @@
 // The log of one run, another one for every test, and what is written to it.
 
 import { beforeEach } from 'vitest';
-import type { Frame } from '../../../../core/frame.ts';
-import type { Run } from '../../../../core/run.ts';
+import type { Frame } from '../../../../core/frames/frame.ts';
+import type { Run } from '../../../../core/runs/run.ts';
 import type { Batch } from '../../../../systems/postgres/log/append-frames.ts';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';

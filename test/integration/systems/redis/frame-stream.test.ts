@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StoredFrame } from '../../../../core/frame.ts';
+import type { StoredFrame } from '../../../../core/frames/frame.ts';
 import { limits } from '../../../../core/limits.ts';
 import {
   createFrameStream,

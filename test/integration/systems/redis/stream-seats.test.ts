@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
 import { redisKeys } from '../../../../systems/redis/keys.ts';
-import { createStreamSeats } from '../../../../systems/redis/stream-seats.ts';
+import { createStreamSeats } from '../../../../systems/redis/stream-slots.ts';
 import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
 
 let world: RedisWorld;

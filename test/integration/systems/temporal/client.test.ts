@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Run } from '../../../../core/run.ts';
+import type { Run } from '../../../../core/runs/run.ts';
 import { createTemporal, type Temporal } from '../../../../systems/temporal/client.ts';
 import { workflowsSince } from '../../../../systems/temporal/workflows-since.ts';
 import { admittedRun } from '../../../support/admitted-run.ts';

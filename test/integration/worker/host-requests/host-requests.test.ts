@@ -5,8 +5,8 @@ import { createHostRequests, type HostRequests } from '../../../../api/files/hos
 import { limits } from '../../../../core/limits.ts';
 import { createDeferred } from '../../../../lib/async/deferred.ts';
 import { createHostRequestStore } from '../../../../systems/postgres/hosts/host-rpc-store.ts';
-import { createBells } from '../../../../systems/redis/bells.ts';
 import type { Redis } from '../../../../systems/redis/connect.ts';
+import { createBells } from '../../../../systems/redis/notifier.ts';
 import { type HostHandlers, serveHostRequests } from '../../../../worker/host/rpc-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';

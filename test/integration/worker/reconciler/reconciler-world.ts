@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import type { Run } from '../../../../core/run.ts';
-import type { MemoRun } from '../../../../core/workflow-memo.ts';
+import type { Run } from '../../../../core/runs/run.ts';
+import type { MemoRun } from '../../../../core/temporal/workflow-memo.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
 import { createRetentionStore } from '../../../../systems/postgres/maintenance/retention-store.ts';

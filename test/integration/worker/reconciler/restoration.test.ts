@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it, vi } from 'vitest';
-import type { Run } from '../../../../core/run.ts';
+import type { Run } from '../../../../core/runs/run.ts';
 import { attemptsAge } from '../../systems/postgres/attempts-age.ts';
 import { useFreshScene } from '../../systems/postgres/use-scene.ts';
 import { reconcilerWorld } from './reconciler-world.ts';

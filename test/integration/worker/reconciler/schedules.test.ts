@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Flow } from '../../../../core/flow.ts';
+import type { Flow } from '../../../../core/flows/flow.ts';
 import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
 import { createScene } from '../../../support/records.ts';

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { emptyRunConfig } from '../../../../core/run-config.ts';
+import { emptyRunConfig } from '../../../../core/runs/run-config.ts';
 import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { foldersOf } from '../../../../worker/sandbox/sandbox-paths.ts';
 import { testSealer } from '../../../support/database.ts';

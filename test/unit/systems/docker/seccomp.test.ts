@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { seccompProfile } from '../../../../systems/docker/seccomp.ts';
+import { seccompProfile } from '../../../../systems/docker/confinement/seccomp.ts';
 
 interface Rule {
   names: string[];

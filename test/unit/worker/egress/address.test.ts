@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createAddressFilter, isPublicAddress } from '../../../../worker/egress/address.ts';
+import { createAddressFilter, isPublicAddress } from '../../../../lib/net/public-address.ts';
 
 const publicAddresses = [
   '8.8.8.8',

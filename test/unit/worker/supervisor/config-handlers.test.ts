@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { emptyRunConfig, type RunConfig } from '../../../../core/run-config.ts';
+import { emptyRunConfig, type RunConfig } from '../../../../core/runs/run-config.ts';
 import { configHandlers } from '../../../../worker/sandbox/start/run-config-endpoint.ts';
 
 const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [] };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readTurnResult } from '../../../../core/turn-result.ts';
+import { readTurnResult } from '../../../../core/agent/turn-result.ts';
 import { decideEnd } from '../../../../worker/sandbox/stop/resolve-end.ts';
 
 const success = readTurnResult({ subtype: 'success', is_error: false, result: 'ok' });

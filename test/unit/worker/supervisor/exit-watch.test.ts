@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ContainerState } from '../../../../systems/docker/container-state.ts';
+import type { ContainerState } from '../../../../systems/docker/container/container-state.ts';
 import { watchExit } from '../../../../worker/sandbox/stop/exit-watch.ts';
 
 const running: ContainerState = {

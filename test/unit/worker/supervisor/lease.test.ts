@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { blankMemory } from '../../../../core/agent-memory.ts';
+import { blankMemory } from '../../../../core/agent/agent-state.ts';
 import { takeLease } from '../../../../worker/sandbox/output/lease.ts';
 
 const leaseMs = 15_000;

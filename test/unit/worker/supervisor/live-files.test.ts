@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { GivenFile } from '../../../../core/host-request.ts';
+import type { GivenFile } from '../../../../core/hosts/host-rpc.ts';
 import { createKeyedMutex } from '../../../../lib/async/keyed-mutex.ts';
 import type { SandboxDeps } from '../../../../worker/sandbox/deps.ts';
 import { foldersOf } from '../../../../worker/sandbox/sandbox-paths.ts';

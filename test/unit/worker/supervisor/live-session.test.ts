@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import type { FileEntry } from '../../../../core/file-entry.ts';
+import type { FileEntry } from '../../../../core/files/file-entry.ts';
 import { createKeyedMutex } from '../../../../lib/async/keyed-mutex.ts';
 import type { SandboxParts } from '../../../../worker/sandbox/context.ts';
 import type { SandboxDeps } from '../../../../worker/sandbox/deps.ts';

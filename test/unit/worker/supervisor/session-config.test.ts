@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { emptyRunConfig } from '../../../../core/run-config.ts';
+import { emptyRunConfig } from '../../../../core/runs/run-config.ts';
 import { foldersOf } from '../../../../worker/sandbox/sandbox-paths.ts';
 import { sessionConfigHandlers } from '../../../../worker/sandbox/session/session-config.ts';
 

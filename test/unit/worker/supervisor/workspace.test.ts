@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import type { FileEntry } from '../../../../core/file-entry.ts';
+import type { FileEntry } from '../../../../core/files/file-entry.ts';
 import { settlesWithin } from '../../../../lib/async/timeout.ts';
 import { collectWorkspace } from '../../../../worker/sandbox/workspace/snapshot.ts';
 import { openFile } from '../../../../worker/sandbox/workspace/walk.ts';

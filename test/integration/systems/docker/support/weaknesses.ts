@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ContainerInspectInfo } from 'dockerode';
-import type { RunFolders } from '../../../../../systems/docker/mounts.ts';
+import type { RunFolders } from '../../../../../systems/docker/confinement/mounts.ts';
 import { stackEnv } from '../../../../support/stack-env.ts';
 
 /**

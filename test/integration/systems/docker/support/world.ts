@@ -11,13 +11,13 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../../../core/limits.ts';
-import type { SandboxConfig } from '../../../../../core/sandbox.ts';
-import { sandboxPaths } from '../../../../../core/sandbox.ts';
-import type { ContainerState } from '../../../../../systems/docker/container-state.ts';
+import type { SandboxConfig } from '../../../../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../../../../core/sandbox/sandbox.ts';
+import type { RunFolders } from '../../../../../systems/docker/confinement/mounts.ts';
+import type { ContainerState } from '../../../../../systems/docker/container/container-state.ts';
+import type { SandboxSpec } from '../../../../../systems/docker/container/sandbox-spec.ts';
 import { createEngine, type Engine } from '../../../../../systems/docker/engine.ts';
-import type { RunFolders } from '../../../../../systems/docker/mounts.ts';
 import { createSandboxes, type Sandboxes } from '../../../../../systems/docker/sandbox.ts';
-import type { SandboxSpec } from '../../../../../systems/docker/sandbox-spec.ts';
 import { type FakeHost, fakeHost } from '../../../../support/fake-host.ts';
 import { stackEnv } from '../../../../support/stack-env.ts';
 

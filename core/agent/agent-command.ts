@@ -1,0 +1,124 @@
+import type { McpServers, RunConfig } from '../runs/run-config.ts';
+import { type SandboxConfig, sandboxPaths } from '../sandbox/sandbox.ts';
+
+/** All that decides how the agent is started. */
+export interface AgentPlan {
+  flow: {
+    instructions: string | null;
+    disallowedTools: string[];
+    env: Record<string, string>;
+    mcpServers: McpServers;
+  };
+  config: RunConfig;
+  run: {
+    partialMessages: boolean;
+    model: string | null;
+    maxTurns: number | null;
+    maxBudgetUsd: number | null;
+    /** JSON text. */
+    outputSchema: string | null;
+  };
+  /** The agent's own conversation, a UUID; resumed only where its transcript exists. */
+  conversation: { id: string; resume: boolean };
+}
+
+/** The arguments, environment and files of the agent process. */
+export function agentCommand(plan: AgentPlan): SandboxConfig {
+  const files = [...mcpFiles(plan), ...systemPromptFile(plan)];
+  return { args: argumentsOf(plan, files), env: environmentOf(plan), files };
+}
+
+type AgentFile = SandboxConfig['files'][number];
+
+const flowServersFile = 'flow-mcp.json';
+const runServersFile = 'run-mcp.json';
+const systemPromptName = 'system-prompt.md';
+
+/**
+ * The last two fixed flags are a security boundary: without them files of the working directory
+ * redirect the model's address, run hooks and start servers.
+ */
+const fixedArguments = [
+  '-p',
+  '--verbose',
+  '--output-format',
+  'stream-json',
+  '--input-format',
+  'stream-json',
+  '--replay-user-messages',
+  '--dangerously-skip-permissions',
+  '--permission-prompt-tool',
+  'stdio',
+  '--setting-sources',
+  'user',
+  '--strict-mcp-config',
+];
+
+/** A plan waits for somebody who approves it; the agent has these only where questions are heard. */
+const planning = ['EnterPlanMode', 'ExitPlanMode'];
+
+function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {
+  const servers = files.filter((file) => file.name !== systemPromptName).map(pathOf);
+  const prompt = files.filter((file) => file.name === systemPromptName).map(pathOf);
+  const tools = [
+    ...new Set([...planning, ...plan.flow.disallowedTools, ...plan.config.disallowedTools]),
+  ];
+  return [
+    ...fixedArguments,
+    ...flag('--mcp-config', servers),
+    ...flag('--append-system-prompt-file', prompt),
+    // Without it a resumed conversation keeps the prompt it began with, also where there is none now.
+    ...flag(
+      '--system-prompt-snapshot',
+      prompt.length > 0 || plan.conversation.resume ? ['off'] : [],
+    ),
+    ...flag('--disallowedTools', tools),
+    ...(plan.run.partialMessages ? ['--include-partial-messages'] : []),
+    ...option('--model', plan.run.model),
+    ...option('--max-turns', plan.run.maxTurns),
+    ...option('--max-budget-usd', plan.run.maxBudgetUsd),
+    ...option('--json-schema', plan.run.outputSchema),
+    ...flag(plan.conversation.resume ? '--resume' : '--session-id', [plan.conversation.id]),
+  ];
+}
+
+function option(name: string, value: string | number | null): string[] {
+  return flag(name, value === null ? [] : [String(value)]);
+}
+
+/** A value that reads like a flag would become one, so it is refused here whoever let it through. */
+function flag(name: string, values: string[]): string[] {
+  const forged = values.find((value) => value.startsWith('-'));
+  if (forged !== undefined) throw new Error(`a value of ${name} begins with a dash`);
+  return values.length === 0 ? [] : [name, ...values];
+}
+
+function pathOf(file: AgentFile): string {
+  return `${sandboxPaths.filesDir}/${file.name}`;
+}
+
+/** The agent takes the later file where two name the same server. */
+function mcpFiles({ flow, config }: AgentPlan): AgentFile[] {
+  const fromFlow = config.mcpMode === 'merge' ? serversFile(flowServersFile, flow.mcpServers) : [];
+  return [...fromFlow, ...serversFile(runServersFile, config.mcpServers)];
+}
+
+function serversFile(name: string, mcpServers: McpServers): AgentFile[] {
+  if (Object.keys(mcpServers).length === 0) return [];
+  return [{ name, content: JSON.stringify({ mcpServers }) }];
+}
+
+/** What a request appends comes after the flow's own instructions and never replaces them. */
+function systemPromptFile({ flow, config }: AgentPlan): AgentFile[] {
+  const parts = [flow.instructions, config.appendSystemPrompt].filter((part) => part !== null);
+  const content = parts.filter((part) => part !== '').join('\n\n');
+  return content === '' ? [] : [{ name: systemPromptName, content }];
+}
+
+function environmentOf({ flow, config }: AgentPlan): Record<string, string> {
+  const context: [string, string][] = Object.entries(config.context).map(([name, value]) => [
+    `FLOW_CTX_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`,
+    value,
+  ]);
+  return { ...flow.env, ...config.env, ...Object.fromEntries(context) };
+}

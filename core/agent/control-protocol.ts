@@ -1,0 +1,57 @@
+import { type JsonObject, objectIn, textIn } from '../json.ts';
+import {
+  type Interaction,
+  type InteractionOutcome,
+  interactionIdIn,
+  questionInput,
+  type Refusal,
+} from './interaction.ts';
+
+/** What the agent says to whoever started it. */
+export interface ControlFacts {
+  /** A question for whoever watches the run. */
+  asked?: Interaction;
+  /** To be refused at once: the agent would wait for ever. */
+  refused?: Refusal;
+  /** An answer was taken, or is not wanted any more. */
+  closed?: { interactionId: string; outcome: InteractionOutcome };
+}
+
+const askingTool = 'AskUserQuestion';
+
+export function controlFacts(type: string, line: JsonObject): ControlFacts {
+  switch (type) {
+    case 'control_request':
+      return requestFacts(line);
+    case 'control_response':
+      return responseFacts(objectIn(line, 'response'));
+    case 'control_cancel_request':
+      return closedFacts(line, 'withdrawn');
+    default:
+      return {};
+  }
+}
+
+function requestFacts(line: JsonObject): ControlFacts {
+  const requestId = interactionIdIn(line);
+  if (requestId === null) return {};
+  const request = objectIn(line, 'request');
+  if (textIn(request, 'subtype') !== 'can_use_tool')
+    return { refused: { requestId, of: 'request' } };
+  const input = questionInput(objectIn(request, 'input'));
+  if (textIn(request, 'tool_name') !== askingTool || input === null) {
+    return { refused: { requestId, of: 'permission' } };
+  }
+  return { asked: { interactionId: requestId, toolName: askingTool, input } };
+}
+
+/** The agent repeats a permission's answer when it takes it; other answers are no answers to it. */
+function responseFacts(response: JsonObject): ControlFacts {
+  const isPermission = textIn(objectIn(response, 'response'), 'behavior') !== null;
+  return isPermission ? closedFacts(response, 'answered') : {};
+}
+
+function closedFacts(value: JsonObject, outcome: InteractionOutcome): ControlFacts {
+  const interactionId = interactionIdIn(value);
+  return interactionId === null ? {} : { closed: { interactionId, outcome } };
+}

@@ -1,0 +1,71 @@
+import { type JsonObject, jsonText, objectIn, textIn } from '../json.ts';
+import type { EndCause } from '../runs/end-cause.ts';
+import type { Usage } from '../runs/run.ts';
+import { storableText } from '../sanitize-text.ts';
+
+/** What the agent says of a turn that is over. */
+export interface TurnResult {
+  isError: boolean;
+  subtype: string;
+  result: string | null;
+  /** JSON text. */
+  structuredOutput: string | null;
+  usage: Usage;
+  costUsd: number | null;
+  numTurns: number;
+  /** Nobody asked for this turn: something that the agent had left in the background ended. */
+  ofItself: boolean;
+  /** The end it means for a run, where the agent gave up for a reason of its own. */
+  cause: EndCause | null;
+}
+
+/** Reads a `result` line. Every number comes out in the range that the run's record can hold. */
+export function readTurnResult(line: JsonObject): TurnResult {
+  const subtype = storableText(textIn(line, 'subtype') ?? '').slice(0, 100);
+  const result = textIn(line, 'result');
+  return {
+    isError: line.is_error === true || subtype.startsWith('error'),
+    subtype,
+    result: result === null ? null : storableText(result),
+    structuredOutput: structuredOutputOf(line),
+    usage: readUsage(objectIn(line, 'usage')),
+    costUsd: readCost(line.total_cost_usd),
+    numTurns: readCount(line.num_turns, turnsMax),
+    ofItself: textIn(objectIn(line, 'origin'), 'kind') === 'task-notification',
+    cause: causeOf(subtype),
+  };
+}
+
+const tokensMax = 1e12;
+const turnsMax = 1e6;
+const costMaxUsd = 1e9;
+
+function structuredOutputOf(line: JsonObject): string | null {
+  const value = line.structured_output;
+  return value === undefined || value === null ? null : jsonText(value);
+}
+
+function readUsage(usage: JsonObject): Usage {
+  return {
+    inputTokens: readCount(usage.input_tokens, tokensMax),
+    outputTokens: readCount(usage.output_tokens, tokensMax),
+    cacheReadInputTokens: readCount(usage.cache_read_input_tokens, tokensMax),
+    cacheCreationInputTokens: readCount(usage.cache_creation_input_tokens, tokensMax),
+  };
+}
+
+function readCount(value: unknown, max: number): number {
+  if (typeof value !== 'number' || !(value > 0)) return 0;
+  return Math.floor(Math.min(value, max));
+}
+
+/** The agent adds up fractions, and its sums end in noise: 0.30000000000000004. */
+function readCost(value: unknown): number | null {
+  if (typeof value !== 'number' || !(value >= 0)) return null;
+  return Math.round(Math.min(value, costMaxUsd) * 1e6) / 1e6;
+}
+
+function causeOf(subtype: string): EndCause | null {
+  if (subtype === 'error_max_budget_usd') return 'budget_exceeded';
+  return subtype === 'error_max_turns' ? 'max_turns_exceeded' : null;
+}

@@ -1,0 +1,61 @@
+import { limits } from '../limits.ts';
+
+export type PathCheck = { ok: true } | { ok: false; reason: string };
+
+/**
+ * Whether a path may name a file of a working directory: relative, in POSIX form, and one way of
+ * writing it only. It is looked at segment by segment, after whatever decoding there was.
+ */
+export function checkFilePath(path: string): PathCheck {
+  if (path === '') return refused('is empty');
+  if (path.includes('\0')) return refused('holds a NUL');
+  if (path.includes('\\')) return refused('holds a backslash');
+  if (path.startsWith('/')) return refused('is not relative');
+  if (path.length > limits.filePathMaxBytes || utf8Bytes(path) > limits.filePathMaxBytes) {
+    return refused(`is longer than ${limits.filePathMaxBytes} bytes`);
+  }
+  if (/[\ud800-\udfff]/u.test(path)) return refused('holds half of a surrogate pair');
+  return path.split('/').map(checkSegment).find(isRefusal) ?? { ok: true };
+}
+
+/** Whether a request may put a file there: what git itself keeps is not a client's to write. */
+export function checkGivenPath(path: string): PathCheck {
+  const check = checkFilePath(path);
+  if (!check.ok) return check;
+  const isGits = path.split('/').some((segment) => segment.toLowerCase() === '.git');
+  return isGits ? refused('has the segment .git') : check;
+}
+
+function checkSegment(segment: string): PathCheck {
+  if (segment === '') return refused('has an empty segment');
+  if (segment === '.' || segment === '..') return refused(`has the segment ${segment}`);
+  if (utf8Bytes(segment) > segmentMaxBytes) {
+    return refused(`has a segment longer than ${segmentMaxBytes} bytes`);
+  }
+  return { ok: true };
+}
+
+function refused(reason: string): PathCheck {
+  return { ok: false, reason };
+}
+
+function isRefusal(check: PathCheck): boolean {
+  return !check.ok;
+}
+
+/** What file systems allow. */
+const segmentMaxBytes = 255;
+
+/** Length of a well-formed text in UTF-8. */
+function utf8Bytes(text: string): number {
+  return Array.from(text).reduce(
+    (sum, character) => sum + bytesOf(character.codePointAt(0) ?? 0),
+    0,
+  );
+}
+
+function bytesOf(codePoint: number): number {
+  if (codePoint < 0x80) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x10000 ? 3 : 4;
+}

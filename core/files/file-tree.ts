@@ -1,0 +1,77 @@
+import { limits } from '../limits.ts';
+
+export interface FileTreeNode {
+  name: string;
+  path: string;
+  type: 'file' | 'directory';
+  children?: FileTreeNode[];
+}
+
+/**
+ * The tree of a working directory from the paths of its files. Files near the top come first where
+ * there are more than a tree may hold, and the same files give the same tree in whatever order
+ * they come.
+ */
+export function fileTree(files: Iterable<{ path: string }>): FileTreeNode[] {
+  const top: Directory = { children: new Map() };
+  const left = { nodes: limits.fileTreeMaxNodes };
+  for (const segments of [...files].map(segmentsOf).filter(isShown).sort(byDepthThenName)) {
+    if (!place(top, segments, left)) break;
+  }
+  return nodesOf(top, '');
+}
+
+/** Directories that are long, and not what a reader looks for. */
+const hiddenNames = new Set(['.git', 'node_modules']);
+
+/** A directory has children, a file has none. */
+interface Directory {
+  children: Map<string, Directory | null>;
+}
+
+function segmentsOf({ path }: { path: string }): string[] {
+  return path.split('/');
+}
+
+function isShown(segments: string[]): boolean {
+  return (
+    segments.length <= limits.fileTreeMaxDepth && !segments.some((name) => hiddenNames.has(name))
+  );
+}
+
+function byDepthThenName(a: string[], b: string[]): number {
+  return a.length - b.length || compare(a.join('/'), b.join('/'));
+}
+
+/** Adds a file and the directories above it; false once the tree is full. */
+function place(top: Directory, segments: string[], left: { nodes: number }): boolean {
+  let directory = top;
+  for (const [depth, name] of segments.entries()) {
+    const known = directory.children.get(name);
+    if (known === undefined) {
+      if (left.nodes === 0) return false;
+      left.nodes -= 1;
+    }
+    const isFile = depth === segments.length - 1;
+    const next = known ?? (isFile ? null : { children: new Map<string, Directory | null>() });
+    if (known === undefined) directory.children.set(name, next);
+    if (next === null) return true;
+    directory = next;
+  }
+  return true;
+}
+
+function nodesOf(directory: Directory, prefix: string): FileTreeNode[] {
+  const entries = [...directory.children].sort(([a], [b]) => compare(a, b));
+  return entries.map(([name, child]) => {
+    const path = `${prefix}${name}`;
+    if (child === null) return { name, path, type: 'file' };
+    return { name, path, type: 'directory', children: nodesOf(child, `${path}/`) };
+  });
+}
+
+/** By code unit: the same on every machine, whatever its locale. */
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

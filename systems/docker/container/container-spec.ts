@@ -1,0 +1,66 @@
+import type { ContainerCreateOptions } from 'dockerode';
+import { limits } from '../../../core/limits.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
+import type { SandboxRuntime } from '../../../core/sandbox/sandbox-runtime.ts';
+import { lockDown } from '../confinement/hardening.ts';
+import { runMounts } from '../confinement/mounts.ts';
+import { identityLabels, labelNames } from '../labels.ts';
+import type { DataPlace } from '../mount-source.ts';
+import type { SandboxSpec } from './sandbox-spec.ts';
+
+/** What the host adds to what is particular to a sandbox. */
+export interface Surroundings {
+  instance: string;
+  hostCpus: number;
+  runtime: SandboxRuntime;
+  place?: DataPlace;
+}
+
+/**
+ * One sandbox as the engine is asked for it. Nothing here is secret, because everybody who may look
+ * at containers reads it: configuration comes to the sandbox over its socket.
+ */
+export function containerSpec(
+  spec: SandboxSpec,
+  { instance, hostCpus, runtime, place }: Surroundings,
+): ContainerCreateOptions {
+  return {
+    Image: spec.image,
+    Labels: {
+      ...identityLabels(instance, spec),
+      [labelNames.deadline]: spec.deadline.toISOString(),
+    },
+    Hostname: 'agent',
+    User: `${sandboxPaths.uid}:${sandboxPaths.gid}`,
+    WorkingDir: sandboxPaths.workspace,
+    Entrypoint: [sandboxPaths.entry, `${sandboxPaths.entry}.js`],
+    Cmd: [],
+    Env: [`HOME=/home/agent`, `TMPDIR=/tmp`],
+    ExposedPorts: {},
+    Healthcheck: { Test: ['NONE'] },
+    StopSignal: 'SIGTERM',
+    StopTimeout: limits.stopGraceDefaultSeconds,
+    ...unattached,
+    HostConfig: {
+      ...lockDown(),
+      Runtime: runtime,
+      Mounts: runMounts(spec.folders, place),
+      Memory: spec.memoryBytes,
+      MemorySwap: spec.memoryBytes, // equal: no swap
+      NanoCpus: nanoCpus(Math.max(spec.cpus, limits.sandboxStartCpus), hostCpus),
+    },
+  };
+}
+
+const unattached = {
+  Tty: false,
+  OpenStdin: false,
+  AttachStdin: false,
+  AttachStdout: false,
+  AttachStderr: false,
+};
+
+/** More than the machine has is refused by the engine, so it is given what there is. */
+export function nanoCpus(cpus: number, hostCpus: number): number {
+  return Math.round(Math.min(cpus, hostCpus) * 1e9);
+}

@@ -1,0 +1,65 @@
+// A sandbox has one name, made of its run and generation, so making it twice cannot make two: the
+// engine refuses the second with 409. What is found then is taken over only if every label of its
+// identity is ours; and it may be found a moment later only, because the engine keeps a name from
+// the beginning of a creation, and the container shows itself at the end.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../../core/limits.ts';
+import { DockerError } from '../docker-error.ts';
+import type { Engine } from '../engine.ts';
+import { containerName, foreignLabels, identityLabels } from '../labels.ts';
+import { containerSpec } from './container-spec.ts';
+import { findContainer } from './inspect.ts';
+import type { SandboxSpec } from './sandbox-spec.ts';
+
+export interface Created {
+  containerId: string;
+  /** It was there before. */
+  adopted: boolean;
+}
+
+const lookAgainMs = 50;
+
+export async function ensureCreated(engine: Engine, spec: SandboxSpec): Promise<Created> {
+  const end = performance.now() + limits.engineCallTimeoutMs;
+  for (;;) {
+    const created = (await create(engine, spec)) ?? (await adopt(engine, spec));
+    if (created !== null) return created;
+    const name = containerName(engine.instance, spec);
+    if (performance.now() > end) throw new DockerError('refused', `docker: ${name} never shows`);
+    await sleep(lookAgainMs);
+  }
+}
+
+/** Null: the name is taken. */
+async function create(engine: Engine, spec: SandboxSpec): Promise<Created | null> {
+  const name = containerName(engine.instance, spec);
+  const { instance } = engine;
+  const [hostCpus, place] = [await engine.cpus(), await engine.dataPlace()];
+  const runtime = await engine.runtime();
+  const body = containerSpec(spec, { instance, hostCpus, runtime, place });
+  try {
+    const container = await engine.call(`create ${name}`, (abortSignal) => {
+      // Apart, because the whole specification would otherwise stand in the request's address too.
+      const options = { _query: { name }, _body: body, abortSignal };
+      return engine.docker.createContainer(options);
+    });
+    return { containerId: container.id, adopted: false };
+  } catch (error) {
+    if (error instanceof DockerError && error.status === 409) return null;
+    throw error;
+  }
+}
+
+/** Null: there is none by now, or none yet. */
+async function adopt(engine: Engine, spec: SandboxSpec): Promise<Created | null> {
+  const name = containerName(engine.instance, spec);
+  const found = await findContainer(engine, name);
+  if (found === null) return null;
+  const wrong = foreignLabels(identityLabels(engine.instance, spec), found.Config.Labels);
+  if (wrong.length === 0) return { containerId: found.Id, adopted: true };
+  throw new DockerError(
+    'foreign_container',
+    `docker: a container named ${name} exists and is not this sandbox: other ${wrong.join(', ')}`,
+  );
+}

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../../core/limits.ts';
+import { DockerError } from '../docker-error.ts';
+import type { Engine } from '../engine.ts';
+import { reachState } from './transition.ts';
+import { wakeDeaf } from './unpause-gvisor.ts';
+
+const lookAgainMs = 50;
+
+/** Another removal may be under way, which is refused and as good: then its end is waited for. */
+export async function remove(engine: Engine, containerId: string): Promise<void> {
+  await wakeDeaf(engine, containerId);
+  const end = performance.now() + limits.engineCallTimeoutMs;
+  for (;;) {
+    try {
+      return await removeOnce(engine, containerId);
+    } catch (error) {
+      const busy = error instanceof DockerError && error.status === 409;
+      if (!busy || performance.now() > end) throw error;
+      await sleep(lookAgainMs);
+    }
+  }
+}
+
+function removeOnce(engine: Engine, containerId: string): Promise<void> {
+  return reachState(engine, {
+    what: 'remove',
+    containerId,
+    act: (container, abortSignal) => {
+      const options = { force: true, v: true, abortSignal };
+      return container.remove(options);
+    },
+    done: ['missing'],
+  });
+}

@@ -1,0 +1,66 @@
+// The engine's events, as a hint to look sooner. They are lost while the connection is, so nothing may
+// depend on them; the connection is made again for as long as somebody watches.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Engine } from '../engine.ts';
+import { labelNames } from '../labels.ts';
+
+export interface ExitHint {
+  containerId: string;
+  runId: string;
+}
+
+export interface Watch {
+  close(): void;
+}
+
+const reconnectMs = 1_000;
+
+export function watchExits(engine: Engine, onExit: (hint: ExitHint) => void): Watch {
+  const closed = new AbortController();
+  void watchUntil(closed.signal, engine, onExit);
+  return { close: () => closed.abort() };
+}
+
+async function watchUntil(
+  closed: AbortSignal,
+  engine: Engine,
+  onExit: (hint: ExitHint) => void,
+): Promise<void> {
+  while (!closed.aborted) {
+    const lost = readEvents(closed, engine, onExit);
+    await lost.catch(() => {}); // away or gone: the next round tries again
+    await sleep(reconnectMs, null, { signal: closed }).catch(() => {});
+  }
+}
+
+async function readEvents(
+  closed: AbortSignal,
+  { docker, instance }: Engine,
+  onExit: (hint: ExitHint) => void,
+): Promise<void> {
+  const filters = { event: ['die'], label: [`${labelNames.instance}=${instance}`] };
+  const options = { filters, abortSignal: closed };
+  const stream = await docker.getEvents(options);
+  stream.setEncoding('utf8');
+  let rest = '';
+  for await (const text of stream) {
+    const lines = `${rest}${String(text)}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const hint = readHint(line);
+      if (hint !== null) onExit(hint);
+    }
+  }
+}
+
+function readHint(line: string): ExitHint | null {
+  const event = JSON.parse(line) as DieEvent; // the engine's own documented shape
+  const containerId = event.Actor?.ID;
+  const runId = event.Actor?.Attributes?.[labelNames.run];
+  return containerId === undefined || runId === undefined ? null : { containerId, runId };
+}
+
+interface DieEvent {
+  Actor?: { ID?: string; Attributes?: Record<string, string> };
+}
