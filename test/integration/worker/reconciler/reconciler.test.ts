@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
 import { attemptsAge } from '../../systems/postgres/attempts-age.ts';
 import { useFreshScene } from '../../systems/postgres/use-scene.ts';
-import { reconcilerWorld } from './reconciler-world.ts';
+import { reconcilerWorld } from './reconciler-fixture.ts';
 
 const { database, scene } = useFreshScene();
 let world: ReturnType<typeof reconcilerWorld>;

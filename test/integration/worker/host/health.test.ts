@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import type { HostReport } from '../../../../core/hosts/host-report.ts';
+import type { RuntimeSetting } from '../../../../core/sandbox/sandbox-runtime.ts';
+import { createEngine } from '../../../../systems/docker/engine.ts';
+import { createHostReporter } from '../../../../worker/host/health.ts';
+import { startFakeEngine } from '../../../support/fake-engine.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+
+const kept = { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 };
+interface Given {
+  dockerHost?: string;
+  sandboxImage?: string;
+  sandboxRuntime?: RuntimeSetting;
+  clockAheadMs?: () => Promise<number>;
+}
+
+/** The first that a host with these says of itself, and what its log says by then. */
+async function firstLook(given: Given): Promise<{ report: HostReport; log: string }> {
+  const { dockerHost = stackEnv.dockerHost, sandboxImage = stackEnv.sandboxImage } = given;
+  const { sandboxRuntime = 'runc' } = given;
+  let log = '';
+  const logger = pino({}, { write: (line) => void (log += line) });
+  const reporter = createHostReporter({
+    config: { instance: 'report', dataDir: '/tmp', sandboxImage, sandboxRuntime, kept },
+    engine: createEngine({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
+    clockAheadMs: given.clockAheadMs ?? (async () => 0),
+    logger,
+  });
+  expect(reporter.last()).toBeNull();
+  const stop = new AbortController();
+  const running = reporter.run(stop.signal);
+  while (reporter.last() === null) await sleep(20);
+  stop.abort();
+  await running;
+  return { report: reporter.last() ?? expect.unreachable(), log };
+}
+
+const firstReport = async (given: Given) => (await firstLook(given)).report;
+
+test('a host that has all it needs says so', async () => {
+  expect(await firstReport({ clockAheadMs: async () => 1_234 })).toEqual({
+    instance: 'report',
+    kept,
+    engineVersion: expect.stringMatching(/^\d+\./),
+    engineTrouble: null,
+    image: stackEnv.sandboxImage,
+    imagePresent: true,
+    runtimeSetting: 'runc',
+    runtime: 'runc',
+    runtimeFault: null,
+    runtimeTrouble: null,
+    diskFreeBytes: expect.any(Number),
+    diskTotalBytes: expect.any(Number),
+    diskFreeInodes: expect.any(Number),
+    clockAheadMs: 1_234,
+  });
+});
+
+test('an image that the engine does not have is missing', async () => {
+  const report = await firstReport({ sandboxImage: 'nobody/has-it:1' });
+  expect(report).toMatchObject({ image: 'nobody/has-it:1', imagePresent: false });
+});
+
+test('without an engine, or without Postgres, the rest is said all the same', async () => {
+  const report = await firstReport({
+    dockerHost: 'unix:///nowhere/docker.sock',
+    clockAheadMs: () => Promise.reject(new Error('away')),
+  });
+  expect(report).toMatchObject({
+    engineVersion: null,
+    engineTrouble: expect.stringContaining('/nowhere/docker.sock'),
+    imagePresent: null,
+    clockAheadMs: null,
+  });
+  expect(report.diskFreeBytes).toBeGreaterThan(0);
+});
+
+test.each([
+  [['runc', 'runsc'], 'runsc'],
+  [['runc'], 'runc'],
+] as const)('where there are %j it says once that sandboxes run on %s', async (names, runtime) => {
+  const entry = { path: 'x', runtimeArgs: ['--host-uds=open'] };
+  const Runtimes = Object.fromEntries(names.map((name) => [name, entry]));
+  const fake = await startFakeEngine(() => ({ Version: '28.1.0', ApiVersion: '1.49', Runtimes }));
+  const given = { dockerHost: fake.dockerHost, sandboxRuntime: 'auto' } as const;
+  const { report, log } = await firstLook(given);
+  expect(report).toMatchObject({ runtimeSetting: 'auto', runtime, runtimeTrouble: null });
+  expect(log.split('\n').filter((line) => line.includes('"sandbox_runtime"'))).toEqual([
+    expect.stringContaining(`"runtime":"${runtime}","setting":"auto"`),
+  ]);
+  fake.close();
+});
+
+test('gVisor that is set and not there is told with what to do', async () => {
+  const fake = await startFakeEngine(() => ({ Version: '28.1.0', Runtimes: { runc: {} } }));
+  const given = { dockerHost: fake.dockerHost, sandboxRuntime: 'runsc' } as const;
+  const { report, log } = await firstLook(given);
+  expect(report).toMatchObject({
+    engineVersion: '28.1.0',
+    engineTrouble: null,
+    imagePresent: true,
+    runtime: null,
+    runtimeFault: 'runtime_missing',
+    runtimeTrouble: expect.stringContaining('does not have the runtime runsc, only runc'),
+  });
+  expect(log).toMatch(/"level":50.*npm run setup:gvisor.*"msg":"runtime_missing"/);
+  fake.close();
+});
+
+test('gVisor that sandboxes could not work on is told with what to do, and is not passed over', async () => {
+  const Runtimes = { runc: {}, runsc: { path: 'runsc' } };
+  const fake = await startFakeEngine(() => ({ Version: '28.1.0', ApiVersion: '1.49', Runtimes }));
+  const given = { dockerHost: fake.dockerHost, sandboxRuntime: 'auto' } as const;
+  const { report, log } = await firstLook(given);
+  expect(report).toMatchObject({
+    runtime: null,
+    runtimeFault: 'runtime_unusable',
+    runtimeTrouble: expect.stringContaining('lists the runtime runsc without --host-uds=open'),
+  });
+  expect(log).toMatch(/"level":50.*--host-uds=open.*reload it.*"msg":"runtime_unusable"/);
+  fake.close();
+});

@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useFreshScene } from '../../../systems/postgres/use-scene.ts';
+import { reconcilerWorld } from '../reconciler-fixture.ts';
+
+const { database, scene } = useFreshScene();
+let world: ReturnType<typeof reconcilerWorld>;
+beforeEach(async () => {
+  await database.pool.query('truncate runs, hosts cascade');
+  world = reconcilerWorld(database);
+});
+
+describe('a host that was not seen for long', () => {
+  async function runOnSilentHost() {
+    await world.hosts.renew({ hostId: 'silent', name: 'silent', capacity: 4 });
+    const run = await world.started(await scene.run());
+    expect(run.hostId).toBe('silent');
+    await database.pool.query(`update hosts set last_seen = last_seen - interval '2 minutes'`);
+    return run;
+  }
+
+  /** Time in which Postgres hears this host. */
+  function goOn(ms: number): void {
+    world.hearing.heard();
+    for (let passedMs = 0; passedMs < ms; passedMs += 5_000) {
+      world.clock.now += 5_000;
+      world.hearing.heard();
+    }
+  }
+
+  it('loses its runs, once it had the time to speak after our own start', async () => {
+    const run = await runOnSilentHost();
+    goOn(25_000);
+    await world.reconciler.pass();
+    expect((await world.read(run)).endedAt).toBeNull();
+    goOn(5_000);
+    await world.reconciler.pass();
+    expect(await world.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
+  });
+
+  it('is judged, however long a pass over all the others takes', async () => {
+    const run = await runOnSilentHost();
+    for (let passed = 0; passed < 2; passed += 1) {
+      await world.reconciler.pass();
+      goOn(20_000);
+    }
+    await world.reconciler.pass();
+    expect((await world.read(run)).endedAt).not.toBeNull();
+  });
+
+  it('is not judged right after a time in which no host could speak', async () => {
+    const run = await runOnSilentHost();
+    goOn(30_000);
+    world.clock.now += 600_000;
+    await world.reconciler.pass();
+    world.hearing.heard();
+    await world.reconciler.pass();
+    expect((await world.read(run)).endedAt).toBeNull();
+  });
+});

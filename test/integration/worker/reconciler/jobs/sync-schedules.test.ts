@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Flow } from '../../../../../core/flows/flow.ts';
+import { createFlowStore } from '../../../../../systems/postgres/accounts/flow-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../../../support/database.ts';
+import { createScene } from '../../../../support/records.ts';
+import { reconcilerWorld } from '../reconciler-fixture.ts';
+
+let database: TestDatabase;
+let world: ReturnType<typeof reconcilerWorld>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = reconcilerWorld(database);
+});
+afterAll(() => database?.drop());
+
+const daily = { cron: '0 9 * * *', timezone: 'UTC' };
+const told = ({ flowId }: Flow, { asked } = world) => asked.filter((line) => line.includes(flowId));
+const flows = () => createFlowStore(database.pool, testSealer);
+const newFlow = async () =>
+  (await createScene(database.pool, testSealer, { flow: { prompt: 'Go', schedule: daily } })).flow;
+
+test('a schedule is told to Temporal once for each change, and taken away once', async () => {
+  const flow = await newFlow();
+  const plain = (await createScene(database.pool, testSealer)).flow;
+  for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
+  expect(told(flow)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
+  await flows().update(flow.flowId, { schedule: { cron: '1 9 * * *', timezone: 'Europe/Berlin' } });
+  for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
+  expect(told(flow).slice(1)).toEqual([`schedule ${flow.flowId} 1 9 * * * Europe/Berlin`]);
+  await flows().update(flow.flowId, { schedule: null });
+  for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
+  await flows().update(flow.flowId, { name: 'Renamed' });
+  await world.reconciler.pass();
+  expect(told(flow).slice(2)).toEqual([`unschedule ${flow.flowId}`]);
+  expect(told(plain)).toEqual([]);
+});
+
+test('what Temporal did not hear is said again, and keeps no other flow waiting', async () => {
+  const [bad, good] = [await newFlow(), await newFlow()];
+  const { ensureSchedule } = world.deps.temporal;
+  world.deps.temporal.ensureSchedule = async (flowId, schedule) => {
+    if (flowId === bad.flowId) throw new Error('away');
+    return ensureSchedule(flowId, schedule);
+  };
+  await world.reconciler.pass();
+  expect([told(bad).length, told(good).length]).toEqual([0, 1]);
+  world.deps.temporal.ensureSchedule = ensureSchedule;
+  await world.reconciler.pass();
+  expect([told(bad).length, told(good).length]).toEqual([1, 1]);
+});
+
+test('a worker that starts tells Temporal of all schedules once, in case it has lost them', async () => {
+  const flow = await newFlow();
+  await world.reconciler.pass();
+  const next = reconcilerWorld(database);
+  for (let count = 0; count < 2; count += 1) await next.reconciler.pass();
+  expect(told(flow, next)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
+});
+
+test('a change that comes while Temporal is told is told too', async () => {
+  const flow = await newFlow();
+  const { ensureSchedule } = world.deps.temporal;
+  world.deps.temporal.ensureSchedule = async (flowId, schedule) => {
+    await flows().update(flowId, { schedule: null });
+    world.deps.temporal.ensureSchedule = ensureSchedule;
+    return ensureSchedule(flowId, schedule);
+  };
+  for (let count = 0; count < 3; count += 1) await world.reconciler.pass();
+  expect(told(flow)).toEqual([
+    `schedule ${flow.flowId} 0 9 * * * UTC`,
+    `unschedule ${flow.flowId}`,
+  ]);
+});

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect, it, vi } from 'vitest';
+import type { Run } from '../../../../../core/runs/run.ts';
+import { attemptsAge } from '../../../systems/postgres/attempts-age.ts';
+import { useFreshScene } from '../../../systems/postgres/use-scene.ts';
+import { reconcilerWorld } from '../reconciler-fixture.ts';
+
+const { database, scene } = useFreshScene();
+let world: ReturnType<typeof reconcilerWorld>;
+beforeEach(async () => {
+  await database.pool.query('truncate runs, hosts, restorations cascade');
+  world = reconcilerWorld(database);
+});
+
+const callbackUrl = 'https://receiver.example/';
+
+/** As if all that is in the database now had come out of a backup, so many milliseconds ago. */
+async function restored(agoMs = 0): Promise<void> {
+  const { pool } = database;
+  await pool.query(`select note_restoration(db_clock() - interval '1 day')`);
+  const text = `update restorations set restored_at = restored_at - $1 * interval '1 ms'`;
+  await pool.query(text, [agoMs]);
+}
+
+/** What was said under a name, of all that the reconciler has logged since. */
+function hear(level: 'info' | 'warn', name: string): () => unknown[] {
+  const said = vi.spyOn(world.deps.logger, level).mock.calls;
+  return () => said.filter(([, message]) => message === name).map(([about]) => about);
+}
+
+const isSettled = async (): Promise<boolean> =>
+  (await world.deps.reconcile.unsettledRestoration()) === null;
+
+/** One that the backup knows as alive, and whose workflow has ended since. */
+async function endedSession(): Promise<Run> {
+  const run = await world.started(await scene.session());
+  world.workflows.set(run.workflowId, 'closed');
+  return run;
+}
+
+const endedMeanwhile = {
+  endCause: 'max_reconnects_exceeded',
+  endDetail: 'it ended after the backup that the database was restored from',
+};
+
+/** Its detail is the lesser part of why it ended. */
+function expectEnded(run: Run): void {
+  expect(run).toMatchObject({
+    endCause: 'max_reconnects_exceeded',
+    endDetail: 'the database was restored from a backup',
+    status: 'sleep',
+  });
+  expect(run.endedAt).not.toBeNull();
+}
+
+it('ends a run that was going on in the backup, once, whatever Temporal knows of it', async () => {
+  const over = await world.started(await scene.run({ callbackUrl }));
+  const lost = await world.started(await scene.run());
+  const goesOn = await world.started(await scene.run());
+  world.workflows.set(over.workflowId, 'closed');
+  world.workflows.delete(lost.workflowId);
+  await restored();
+  await world.reconciler.pass();
+  for (const run of [over, lost]) expectEnded(await world.read(run));
+  expect(world.asked).toContain(`webhook ${over.runId} from 1`);
+  // Its workflow stops it, and brings the end about with the cause that is recorded.
+  expect(world.asked).toContain(`signal ${goesOn.workflowId}`);
+  expect(await world.read(goesOn)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
+});
+
+it('ends a session that has ended meanwhile as such, also where that could not be told at first', async () => {
+  const [told, asked] = [await endedSession(), await endedSession()];
+  const { describe } = world.deps.temporal;
+  world.deps.temporal.describe = async (id) => {
+    if (id === asked.workflowId) throw new Error('not now');
+    return describe(id);
+  };
+  await restored(61_000);
+  await world.reconciler.pass();
+  expect(await world.read(told)).toMatchObject(endedMeanwhile);
+  expect((await world.read(asked)).endedAt).toBeNull();
+  // Nobody is kept out for a run that is known: whoever repeats it finds it.
+  expect(await isSettled()).toBe(true);
+  // It answers within a pass: only the comparison says what became of it.
+  let calls = 0;
+  world.deps.temporal.describe = async (id) => {
+    calls += 1;
+    if (calls === 1) throw new Error('not now');
+    return describe(id);
+  };
+  await world.reconciler.pass();
+  expect((await world.read(asked)).endedAt).toBeNull();
+  await world.reconciler.pass();
+  expect(await world.read(asked)).toMatchObject(endedMeanwhile);
+});
+
+it('says that it has compared once it lets everybody in, and once', async () => {
+  const compared = hear('info', 'restoration_compared');
+  await restored();
+  await world.reconciler.pass();
+  expect([await isSettled(), compared()]).toEqual([false, []]);
+  const text = `update restorations set restored_at = restored_at - interval '61 s'`;
+  await database.pool.query(text);
+  for (let pass = 0; pass < 2; pass += 1) await world.reconciler.pass();
+  expect([await isSettled(), compared().length]).toEqual([true, 1]);
+});
+
+it('tells once of a workflow that does not say which run it was', async () => {
+  const unknown = hear('warn', 'lost_run_unknown');
+  world.workflows.set('run/silent', 'closed').set('run/silent-open', 'running');
+  await restored();
+  for (let pass = 0; pass < 2; pass += 1) await world.reconciler.pass();
+  expect(unknown()).toEqual([{ workflowId: 'run/silent' }, { workflowId: 'run/silent-open' }]);
+});
+
+it('keeps the cause that a run in the backup was about to end for', async () => {
+  const run = await world.started(await scene.run());
+  await world.runs.recordCause({ runId: run.runId, cause: 'stopped_by_api', detail: null });
+  world.workflows.set(run.workflowId, 'closed');
+  await restored();
+  await world.reconciler.pass();
+  expect(await world.read(run)).toMatchObject({ endCause: 'stopped_by_api', status: 'sleep' });
+});
+
+it('ends the workflows of runs that the backup does not know, and asks again for a minute', async () => {
+  const known = await world.started(await scene.run());
+  world.workflows.set('run/unknown', 'running');
+  await restored(61_000);
+  await world.reconciler.pass();
+  expect(world.asked.filter((line) => line.startsWith('terminate'))).toEqual([
+    'terminate run/unknown',
+  ]);
+  expect(world.workflows.get(known.workflowId)).toBe('running');
+  expect(await isSettled()).toBe(false);
+  await world.reconciler.pass();
+  expect(await isSettled()).toBe(true);
+  world.workflows.set('run/later', 'running');
+  await world.reconciler.pass();
+  expect(world.asked).not.toContain('terminate run/later');
+});
+
+it('knows a run that the backup does not as one that has ended, after its workflow has', async () => {
+  const { flow, projectId } = scene;
+  const about = { flowId: flow.flowId, projectId, triggerType: 'api', timeoutSeconds: 60 } as const;
+  const [goesOn, over] = [randomUUID(), randomUUID()];
+  const strange = { ...about, runId: randomUUID(), flowId: randomUUID() };
+  world.workflows.set(`run/${goesOn}`, 'running').set(`run/${over}`, 'closed');
+  world.workflows.set('run/of-a-lost-flow', 'closed').set('run/silent', 'closed');
+  for (const runId of [goesOn, over]) world.memos.set(`run/${runId}`, { ...about, runId });
+  world.memos.set('run/of-a-lost-flow', strange);
+  await restored(61_000);
+  await world.reconciler.pass();
+  expect(world.asked).toContain(`terminate run/${goesOn}`);
+  expect(world.asked).not.toContain(`terminate run/${over}`);
+  for (const runId of [goesOn, over])
+    expect(await world.runs.find(runId)).toMatchObject({ endCause: 'lost_in_restore' });
+  expect(await isSettled()).toBe(false);
+  await world.reconciler.pass();
+  expect(await isSettled()).toBe(true);
+});
+
+it('knows no run of which the workflow could not be ended', async () => {
+  const runId = randomUUID();
+  const { flow, projectId } = scene;
+  world.workflows.set(`run/${runId}`, 'running');
+  world.memos.set(`run/${runId}`, {
+    ...{ runId, flowId: flow.flowId, projectId, triggerType: 'api', timeoutSeconds: 60 },
+  });
+  world.deps.temporal.terminate = () => Promise.reject(new Error('not now'));
+  await restored(61_000);
+  await world.reconciler.pass();
+  expect(await world.runs.find(runId)).toBeNull();
+  expect(await isSettled()).toBe(false);
+});
+
+it('goes on with a webhook after the last attempt that was made, however many are missing', async () => {
+  const run = await world.started(await scene.run({ callbackUrl }));
+  await world.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
+  for (const attempt of [1, 3]) await world.deps.webhooks.claimAttempt(run.runId, attempt);
+  await attemptsAge(database, 30_000);
+  world.workflows.set(run.workflowId, 'closed');
+  await restored();
+  world.deps.times.webhookMs = 0;
+  await world.reconciler.pass();
+  expect(world.asked).toContain(`webhook ${run.runId} from 4`);
+});
+
+it('goes on with one after those that its workflow had made when it was terminated', async () => {
+  const run = await world.started(await scene.run({ callbackUrl }));
+  world.workflows.set(run.workflowId, 'closed');
+  world.deps.temporal.webhookAttempts = async () => 3;
+  await restored();
+  await world.reconciler.pass();
+  expect(world.asked).toContain(`webhook ${run.runId} from 4`);
+});
+
+it('ends no workflow of a database that was not restored', async () => {
+  world.workflows.set('run/unknown', 'running');
+  await world.reconciler.pass();
+  expect(world.asked).toEqual([]);
+});
+
+it('gives nobody a lease again that was given out since', async () => {
+  const run = await scene.run();
+  const read = async () => {
+    const text = 'select lease_token as token, lease_owner as owner from cursors where run_id = $1';
+    return (await database.pool.query(text, [run.runId])).rows[0];
+  };
+  const before = await read();
+  await restored();
+  expect(await read()).toEqual({ token: before.token + 2 ** 32, owner: null });
+});
+
+it.each([
+  ['its own workflow', { hasCompleted: async () => true }],
+  ['another', { startWebhook: async () => 'already' as const }],
+])('drops a webhook that %s has dealt with since', async (_, temporal) => {
+  const run = await world.started(await scene.run({ callbackUrl }));
+  world.workflows.set(run.workflowId, 'closed');
+  Object.assign(world.deps.temporal, temporal);
+  await restored();
+  await world.reconciler.pass();
+  expect((await world.read(run)).webhook.state).toBe('dropped');
+  expect(world.asked.filter((line) => line.startsWith('webhook'))).toEqual([]);
+});

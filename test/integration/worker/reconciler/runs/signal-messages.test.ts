@@ -1,0 +1,84 @@
+import { beforeEach, expect, it } from 'vitest';
+import { storeMessage } from '../../../systems/postgres/session-turns.ts';
+import { useFreshScene } from '../../../systems/postgres/use-scene.ts';
+import { reconcilerWorld } from '../reconciler-fixture.ts';
+
+const { database, scene } = useFreshScene();
+let world: ReturnType<typeof reconcilerWorld>;
+beforeEach(async () => {
+  await database.pool.query('truncate runs, hosts cascade');
+  world = reconcilerWorld(database);
+  world.deps.temporal.signalMessage = async (run, messageId) => {
+    world.asked.push(`message ${run.runId} ${messageId}`);
+    return 'signalled';
+  };
+});
+
+/** With a message that nobody has told of. */
+async function sessionToTell() {
+  const { runId } = await world.started(await scene.session());
+  const messageId = await storeMessage(database.pool, runId);
+  return { runId, messageId, line: `message ${runId} ${messageId}` };
+}
+
+it('tells each session of its oldest message that nobody has told of, once', async () => {
+  const [one, other] = [await sessionToTell(), await sessionToTell()];
+  await world.reconciler.pass();
+  expect(world.asked.sort()).toEqual([one.line, other.line].sort());
+  await world.reconciler.pass();
+  expect(world.asked).toHaveLength(2);
+  const next = await storeMessage(database.pool, one.runId);
+  await world.reconciler.pass();
+  expect(world.asked.at(-1)).toBe(`message ${one.runId} ${next}`);
+  expect(world.asked).toHaveLength(3);
+});
+
+it('leaves a message for a while to whoever has stored it', async () => {
+  await sessionToTell();
+  world.deps.times.unstartedMs = 60_000;
+  await world.reconciler.pass();
+  expect(world.asked).toEqual([]);
+});
+
+it('tells again what could not be told, and keeps no other waiting', async () => {
+  const [bad, good] = [await sessionToTell(), await sessionToTell()];
+  const { signalMessage } = world.deps.temporal;
+  world.deps.temporal.signalMessage = async (run, messageId) => {
+    if (run.runId === bad.runId) throw new Error('refused');
+    return signalMessage(run, messageId);
+  };
+  await world.reconciler.pass();
+  expect(world.asked).toEqual([good.line]);
+  world.deps.temporal.signalMessage = signalMessage;
+  await world.reconciler.pass();
+  expect(world.asked).toEqual([good.line, bad.line]);
+});
+
+it('tells again where it was told, and that could not be noted', async () => {
+  const { line } = await sessionToTell();
+  const { markSignalled } = world.deps.messages;
+  world.deps.messages.markSignalled = async () => {
+    throw new Error('away');
+  };
+  await world.reconciler.pass();
+  world.deps.messages.markSignalled = markSignalled;
+  await world.reconciler.pass();
+  await world.reconciler.pass();
+  expect(world.asked).toEqual([line, line]);
+});
+
+it('does not tell for ever a session whose workflow is gone: the session ends', async () => {
+  const { runId, messageId } = await sessionToTell();
+  const run = await world.runs.find(runId);
+  world.workflows.set(run?.workflowId ?? '', 'closed');
+  world.deps.temporal.signalMessage = async () => {
+    world.asked.push('gone');
+    return 'gone';
+  };
+  await world.reconciler.pass();
+  await world.reconciler.pass();
+  expect(world.asked).toEqual(['gone']);
+  expect((await world.runs.find(runId))?.endedAt).not.toBeNull();
+  const text = 'select exit_code from session_messages where id = $1';
+  expect((await database.pool.query(text, [messageId])).rows).toEqual([{ exit_code: 1 }]);
+});

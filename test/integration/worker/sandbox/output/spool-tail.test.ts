@@ -1,0 +1,198 @@
+import { expect, test } from 'vitest';
+import { useDatabase } from '../../../../support/use-database.ts';
+import { assistant, bounds, framesOf, plain, tailWorld } from './tail-fixture.ts';
+
+const database = useDatabase();
+
+const result = JSON.stringify({
+  type: 'result',
+  subtype: 'success',
+  is_error: false,
+  result: 'ok',
+});
+
+/** Lines of every kind that a spool may hold: short, long, and in all the world's letters. */
+function manyLines(count: number): string[] {
+  const tale = 'Ääni 日本語 ' + '🙂'.repeat(40) + ' €';
+  return Array.from({ length: count }, (_, i) =>
+    assistant(i % 97 === 0 ? `${i} ${tale.repeat(300)}` : `${i} ${tale.slice(0, 30)}`),
+  );
+}
+
+test('tails that are cut off again and again leave the log that one would have left', async () => {
+  const world = await tailWorld(database.pool);
+  const lines = manyLines(20_000);
+  const bytes = Buffer.from(`${lines.join('\n')}\n`);
+  const writing = (async () => {
+    for (let at = 0; at < bytes.length; at += 40_001) {
+      await world.write(bytes.subarray(at, at + 40_001));
+    }
+  })();
+  for (let cut = 0; cut < 40; cut += 1) {
+    const tail = await world.tail();
+    await new Promise((resolve) => setTimeout(resolve, 5 + ((cut * 37) % 60)));
+    tail.stop(); // and nobody waits: the next one begins while this one may still be committing
+  }
+  await writing;
+  await (await world.tail()).readToEnd();
+  const log = await world.log();
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
+  expect(plain(log)).toEqual(framesOf(lines));
+}, 120_000);
+
+test('a tail that was frozen in the middle of its write stores nothing once another has begun', async () => {
+  const world = await tailWorld(database.pool);
+  let thaw: () => void = () => {};
+  const frozen = new Promise<void>((resolve) => {
+    thaw = resolve;
+  });
+  let waiting = false;
+  const first = await world.tail({
+    frames: {
+      append: async (batch) => {
+        waiting = true;
+        await frozen;
+        return world.frames.append(batch);
+      },
+    },
+  });
+  await world.write(`${assistant('one')}\n`);
+  await expect.poll(() => waiting).toBe(true);
+  const second = await world.tail();
+  await world.write(`${assistant('two')}\n`);
+  await second.readToEnd();
+  thaw();
+  await expect.poll(() => first.fenced()).toBe(true);
+  expect(plain(await world.log())).toEqual(framesOf([assistant('one'), assistant('two')]));
+  expect(world.published.flatMap(({ frames }) => frames.map(({ seq }) => seq))).toEqual([
+    1, 2, 3, 4,
+  ]);
+});
+
+test('a batch whose commit fails is stored once all the same, and published after it', async () => {
+  const world = await tailWorld(database.pool);
+  let attempts = 0;
+  let publishedBefore = 0;
+  const tail = await world.tail({
+    frames: {
+      append: async (batch) => {
+        attempts += 1;
+        if (attempts === 1) throw new Error('away');
+        const stored = await world.frames.append(batch);
+        if (attempts === 2) throw new Error('went through unheard');
+        publishedBefore = world.published.length;
+        return stored;
+      },
+    },
+  });
+  await world.write(`${assistant('one')}\n`);
+  await tail.readToEnd();
+  expect(attempts).toBe(3);
+  expect(publishedBefore).toBe(0);
+  expect(plain(await world.log())).toEqual(framesOf([assistant('one')]));
+  expect(world.published).toHaveLength(1);
+});
+
+test('a character that is cut by every read comes out whole', async () => {
+  const world = await tailWorld(database.pool);
+  const tail = await world.tail({ bounds: { ...bounds(), chunkBytes: 1 } });
+  await world.write(`${assistant('日本語 🙂 €')}\n`);
+  await tail.readToEnd();
+  expect(plain(await world.log())).toEqual(framesOf([assistant('日本語 🙂 €')]));
+});
+
+test('what stands after the last newline is read when nothing follows, and not before', async () => {
+  const world = await tailWorld(database.pool);
+  const tail = await world.tail();
+  const line = assistant('unfinished');
+  await world.write(`${assistant('whole')}\n${line.slice(0, 20)}`);
+  await expect.poll(async () => (await world.log()).length).toBe(2);
+  await world.write(line.slice(20));
+  await tail.readToEnd();
+  expect(plain(await world.log())).toEqual(framesOf([assistant('whole'), line]));
+});
+
+test('deltas follow the frame before them, and a restart gives them the same ids', async () => {
+  const world = await tailWorld(database.pool);
+  const delta = (text: string) =>
+    JSON.stringify({ type: 'stream_event', event: { type: 'content_block_delta', text } });
+  const first = await world.tail();
+  await world.write(`${assistant('one')}\n${delta('a')}\n${delta('b')}\n`);
+  await expect.poll(() => world.published.flatMap(({ deltas }) => deltas).length).toBe(2);
+  first.stop();
+  await first.done;
+  const second = await world.tail();
+  await world.write(`${delta('c')}\n${assistant('two')}\n${delta('d')}\n`);
+  await second.readToEnd();
+  const ids = world.published.flatMap(({ deltas }) =>
+    deltas.map(({ seq, n, data }) => `${seq}-${n} ${JSON.parse(data).event.text}`),
+  );
+  expect(ids).toEqual(['2-1 a', '2-2 b', '2-1 a', '2-2 b', '2-3 c', '4-1 d']);
+});
+
+test('readers are told of a batch before anything that it sets going, and neither waits for Redis', async () => {
+  const world = await tailWorld(database.pool);
+  const order: string[] = [];
+  let comeBack: (taken: boolean) => void = () => {};
+  const away = new Promise<boolean>((resolve) => {
+    comeBack = resolve;
+  });
+  await world.tail({
+    onStored: () => void Promise.resolve().then(() => order.push('set going')),
+    frameStream: {
+      publish: (_runId, { frames }) => {
+        order.push(`published ${frames[0]?.seq}`);
+        return frames[0]?.seq === 1 ? Promise.resolve(true) : away;
+      },
+    },
+  });
+  for (const text of ['one', 'two', 'three']) {
+    await world.write(`${assistant(text)}\n`);
+    await expect.poll(() => order.at(-1)).toBe('set going');
+    order.push('next');
+  }
+  const told = ['published 1', 'set going', 'next', 'published 3', 'set going', 'next'];
+  expect(order).toEqual([...told, 'set going', 'next']);
+  comeBack(false);
+});
+
+test('a batch ends with the result that is in it', async () => {
+  const world = await tailWorld(database.pool);
+  const batches: [number, boolean][] = [];
+  const tail = await world.tail({
+    onStored: ({ frames, memory }) => void batches.push([frames, memory.isDone]),
+  });
+  await world.write(`${assistant('one')}\n${result}\n${result}\n${assistant('two')}\n`);
+  await tail.readToEnd();
+  expect(batches).toEqual([
+    [4, true],
+    [2, true],
+    [2, true],
+  ]);
+  expect(plain(await world.log())).toEqual(
+    framesOf([assistant('one'), result, result, assistant('two')]),
+  );
+});
+
+test('a quiet run has its turn beside eight that flood', async () => {
+  const floods = await Promise.all(Array.from({ length: 8 }, () => tailWorld(database.pool)));
+  const quiet = await tailWorld(database.pool);
+  await quiet.tail();
+  let turns = 0;
+  for (const flood of floods) {
+    await flood.write('y\n'.repeat(200_000));
+    await flood.tail({
+      onStored: () => {
+        turns += 1;
+      },
+    });
+  }
+  const turnsBetween: number[] = [];
+  for (let i = 1; i <= 5; i += 1) {
+    const before = turns;
+    await quiet.write(`${assistant(`${i}`)}\n`);
+    await expect.poll(async () => (await quiet.log()).length, { interval: 5 }).toBe(2 * i);
+    turnsBetween.push(turns - before);
+  }
+  expect(Math.max(...turnsBetween)).toBeLessThan(8 * 8);
+}, 60_000);

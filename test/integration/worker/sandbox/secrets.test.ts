@@ -1,0 +1,117 @@
+// A run's configuration goes from the database to its agent, once, and to no other place.
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { emptyRunConfig } from '../../../../core/runs/run-config.ts';
+import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
+import { foldersOf } from '../../../../worker/sandbox/sandbox-paths.ts';
+import { testSealer } from '../../../support/database.ts';
+import { callSocket } from '../../../support/socket-client.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+import { useDatabase } from '../../../support/use-database.ts';
+import { follow, supervisorWorld } from './supervisor-fixture.ts';
+
+const database = useDatabase();
+
+const config = {
+  ...emptyRunConfig,
+  env: { RUN_TOKEN: 'canary-env' },
+  appendSystemPrompt: 'canary-system-prompt',
+  context: { Team: 'canary-context' },
+  mcpServers: {
+    tools: {
+      type: 'http' as const,
+      url: 'https://mcp.test/canary-path',
+      headers: { authorization: 'canary-header' },
+    },
+  },
+};
+const secrets = {
+  env: { FLOW_TOKEN: 'canary-flow' },
+  mcpServers: { own: { type: 'http' as const, url: 'https://flow-mcp.test/' } },
+};
+
+test('the agent has all of it, and nothing of it stays on disk, in the engine or in the log', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const prompt = `canary-prompt @agent ${JSON.stringify([
+    ...['RUN_TOKEN', 'FLOW_TOKEN', 'FLOW_CTX_TEAM', 'ANTHROPIC_API_KEY'].map((env) => ({ env })),
+    { systemPrompt: true },
+    { mcpServers: true },
+    { connectProxy: 'mcp.test:443' },
+    { connectProxy: 'other.test:443' },
+    { http: { url: 'http://localhost/control/config', socketPath: '/run/egress/x' } },
+    { hang: true },
+  ])}`;
+  const ref = await world.run([], { prompt, config }, { secrets });
+  await supervisor.start(ref);
+  const said = async () => JSON.stringify(await world.log(ref));
+  await expect.poll(said, { timeout: 30_000 }).toContain('⎿ 410');
+  const text = await said();
+  for (const canary of ['env', 'flow', 'context', 'system-prompt', 'header', 'path']) {
+    expect(text).toContain(`canary-${canary}`);
+  }
+  expect(text).toContain('ANTHROPIC_API_KEY=sandbox');
+  expect(text).not.toContain('operator-key');
+
+  const [container] = await world.sandboxes.list();
+  const inspected = await run('docker', ['inspect', container?.containerId ?? '']);
+  expect(inspected).not.toMatch(/canary|operator-key/);
+  // What the agent itself writes down, its output and its transcript, is its own affair.
+  const { root, spool, config: transcripts } = foldersOf(world.dataDir, ref);
+  const found = (await run('grep', ['-rlE', 'canary|operator-key', root])).trim().split('\n');
+  const byOthers = found.filter((path) => !path.startsWith(spool) && !path.startsWith(transcripts));
+  expect(byOthers).toEqual([]);
+  expect(world.logged.join('')).not.toMatch(/canary|operator-key/);
+  expect(await createConfigStore(database.pool, testSealer).read(ref.runId)).toBeNull();
+});
+
+test('the network of a run is that of its flow and of its own servers, also after a restart', async () => {
+  const world = await supervisorWorld(database.pool);
+  const first = world.process();
+  const ref = await world.run(
+    [
+      { waitForFile: '/workspace/go' },
+      { connectProxy: 'mcp.test:443' },
+      { connectProxy: 'flow-mcp.test:443' },
+      { connectProxy: 'allowed.test:443' },
+      { connectProxy: 'other.test:443' },
+    ],
+    { config },
+    { secrets, network: { policy: 'limited', allowedHosts: ['allowed.test'] } },
+  );
+  await first.start(ref);
+  await expect
+    .poll(async () => (await world.find(ref)).agentStatus, { timeout: 30_000 })
+    .toBe('working');
+  await first.close();
+
+  const asked: string[] = [];
+  const second = world.process(
+    {},
+    // Every name is unknown here: only what the policy lets through is asked for.
+    { lookup: async (host) => (asked.push(host), []) },
+  );
+  await second.resume();
+  await world.touch(ref, 'go');
+  await follow(second, ref);
+  expect(asked).toEqual(['mcp.test', 'flow-mcp.test', 'allowed.test']);
+  expect(world.logged.join('')).toContain('"host":"other.test","port":443,"reason":"policy"');
+});
+
+test('the socket is closed when the run is over', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const ref = await world.run([]);
+  await supervisor.start(ref);
+  await follow(supervisor, ref);
+  const { socketFile } = foldersOf(world.dataDir, ref);
+  await expect(callSocket(socketFile, { path: '/control/config' })).rejects.toThrow();
+});
+
+async function run(command: string, args: string[]): Promise<string> {
+  const env = { ...process.env, DOCKER_HOST: stackEnv.dockerHost };
+  const done = await promisify(execFile)(command, args, { env, maxBuffer: 64 * 1024 ** 2 });
+  return done.stdout;
+}

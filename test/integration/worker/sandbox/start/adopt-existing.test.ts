@@ -1,0 +1,193 @@
+// What a host finds when its process begins anew.
+
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createFrameStore } from '../../../../../systems/postgres/log/frame-store.ts';
+import { createRunStore } from '../../../../../systems/postgres/runs/run-store.ts';
+import { testSealer } from '../../../../support/database.ts';
+import { useDatabase } from '../../../../support/use-database.ts';
+import { follow, supervisorWorld } from '../supervisor-fixture.ts';
+
+const database = useDatabase();
+
+const end = { cause: 'max_reconnects_exceeded', detail: null, exitCode: null } as const;
+
+test('takes up what lives, removes what has ended, and leaves other hosts alone', async () => {
+  const world = await supervisorWorld(database.pool);
+  const first = world.process();
+  const living = await world.run([{ hang: true }]);
+  const ended = await world.run([{ hang: true }]);
+  for (const ref of [living, ended]) await first.start(ref);
+  const elsewhere = await world.run([{ hang: true }]);
+  const other = world.process({ hostId: `other-${world.hostId}` });
+  await other.start(elsewhere);
+  await Promise.all([first.close(), other.close()]);
+  await createRunStore(database.pool, testSealer).endRun({ runId: ended.runId, ...end });
+
+  const second = world.process();
+  await second.resume();
+  expect(second.live()).toEqual([living]);
+  const left = (await world.sandboxes.list()).map(({ runId }) => runId).sort();
+  expect(left).toEqual([living.runId, elsewhere.runId].sort());
+  const short = living.runId.replaceAll('-', '').slice(0, 12);
+  expect(await readdir(join(world.dataDir, 'r'))).toEqual(expect.arrayContaining([`${short}-1`]));
+  expect(await readdir(join(world.dataDir, 's'))).toEqual(expect.arrayContaining([short]));
+});
+
+test('a run that an earlier life of the host has held still goes on', async () => {
+  const world = await supervisorWorld(database.pool);
+  const first = world.process();
+  const ref = await world.run([{ waitForFile: '/workspace/go' }]);
+  await first.start(ref);
+  await first.close();
+  for (const { containerId } of await world.sandboxes.list()) {
+    await world.sandboxes.pause(containerId);
+  }
+
+  const second = world.process();
+  await second.resume();
+  await world.touch(ref, 'go');
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
+});
+
+test('a container that was made and never started is left to its start', async () => {
+  const world = await supervisorWorld(database.pool);
+  const ref = await world.run([{ say: 'hello' }]);
+  const broken = { ...world.sandboxes, start: () => Promise.reject(new Error('killed here')) };
+  const first = world.process({ sandboxes: broken });
+  await expect(first.start(ref)).rejects.toMatchObject({
+    name: 'SandboxStartError',
+    permanent: false,
+  });
+  await first.close();
+
+  const second = world.process();
+  await second.resume();
+  expect(second.live()).toEqual([]);
+  expect(await second.start(ref)).toBe('started');
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
+});
+
+test('a process that was killed between the start and its record starts nothing twice', async () => {
+  const world = await supervisorWorld(database.pool);
+  const ref = await world.run([{ say: 'hello' }, { waitForFile: '/workspace/go' }]);
+  const runs = { ...world.runs, markStarted: () => Promise.reject(new Error('killed here')) };
+  const first = world.process({ runs });
+  await expect(first.start(ref)).rejects.toMatchObject({ name: 'SandboxStartError' });
+  await first.close();
+
+  const second = world.process();
+  expect(await second.start(ref)).toBe('started');
+  await world.touch(ref, 'go');
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
+  expect(await world.sandboxes.list()).toHaveLength(1);
+  const log = await world.log(ref);
+  expect(log[0]).toMatchObject({ event: 'agent_status', data: '{"status":"idle"}' });
+});
+
+test('a start that was marked by a process which died before it told of it is told by the next', async () => {
+  const world = await supervisorWorld(database.pool);
+  const ref = await world.run([{ waitForFile: '/workspace/go' }]);
+  const frames = {
+    ...createFrameStore(database.pool),
+    appendOwn: () => Promise.reject(new Error('killed here')),
+  };
+  const first = world.process({ frames });
+  await expect(first.start(ref)).rejects.toMatchObject({ name: 'SandboxStartError' });
+  await first.close();
+
+  const second = world.process();
+  await second.resume();
+  await world.touch(ref, 'go');
+  await follow(second, ref);
+  const log = await world.log(ref);
+  expect(log[0]).toMatchObject({ event: 'agent_status', data: '{"status":"idle"}' });
+});
+
+test('a start that is tried again after the end finds the end, and makes no second container', async () => {
+  const world = await supervisorWorld(database.pool);
+  const first = world.process();
+  const ref = await world.run([{ say: 'hello' }]);
+  await first.start(ref);
+  await follow(first, ref);
+  await first.close();
+
+  const second = world.process();
+  expect(await second.start(ref)).toBe('started');
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
+  for (const { containerId } of await world.sandboxes.list()) {
+    await world.sandboxes.remove(containerId);
+  }
+  const third = world.process();
+  await second.close();
+  expect(await third.start(ref)).toBe('started');
+  expect(await follow(third, ref)).toMatchObject({ cause: 'completed' });
+  expect(await world.sandboxes.list()).toEqual([]);
+});
+
+test('what is left of a run whose container somebody took away goes when the run has ended', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const [taken, living] = [await world.run([{ hang: true }]), await world.run([{ hang: true }])];
+  for (const ref of [taken, living]) await supervisor.start(ref);
+  const theirs = (await world.sandboxes.list()).find(({ runId }) => runId === taken.runId);
+  await world.sandboxes.remove(theirs?.containerId ?? '');
+  await follow(supervisor, taken);
+  await supervisor.sweep();
+  expect(await readdir(join(world.dataDir, 'r'))).toHaveLength(2);
+
+  await createRunStore(database.pool, testSealer).endRun({ runId: taken.runId, ...end });
+  await supervisor.sweep();
+  const short = living.runId.replaceAll('-', '').slice(0, 12);
+  expect(await readdir(join(world.dataDir, 'r'))).toEqual([`${short}-1`]);
+  expect(await readdir(join(world.dataDir, 's'))).toEqual([short]);
+  expect(supervisor.live()).toEqual([living]);
+});
+
+test('an image that is not there fails for good, in words for the run’s owner', async () => {
+  const world = await supervisorWorld(database.pool);
+  const ref = await world.run([], {}, { image: 'flowrun-no-such-image:1' });
+  const failure = { name: 'SandboxStartError', permanent: true, detail: 'no such image' };
+  await expect(world.process().start(ref)).rejects.toMatchObject(failure);
+  await world.process().remove(ref);
+  expect(await readdir(join(world.dataDir, 'r'))).toEqual([]);
+});
+
+test('the agent is told once that its input is over, whoever has seen its result', async () => {
+  const world = await supervisorWorld(database.pool);
+  const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 60_000, leaseMs: 15_000 };
+  const first = world.process({ times });
+  const ref = await world.run([{ hangAfterResult: true }, { say: 'done' }]);
+  await first.start(ref);
+  await expect
+    .poll(async () => (await world.find(ref)).numTurns, { timeout: 30_000 })
+    .toBeGreaterThan(0);
+  await first.close();
+  const second = world.process({ times: { ...times, afterResultGraceMs: 1_000 } });
+  await second.resume();
+  expect(await follow(second, ref)).toMatchObject({ cause: 'hung_after_result' });
+});
+
+test('removes a tree that was made to resist', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const deep =
+    'd=$(printf a%.0s $(seq 200)); for i in $(seq 300); do mkdir $d && cd $d; done; touch end';
+  const ref = await world.run([
+    { shell: deep },
+    {
+      shell:
+        'mkdir shut && touch shut/x && chmod 000 shut; mkfifo pipe; ln -s / root; ln -s /etc/passwd link',
+    },
+  ]);
+  await supervisor.start(ref);
+  await follow(supervisor, ref);
+  const outside = join(world.dataDir, 'outside');
+  await mkdir(outside);
+  await writeFile(join(outside, 'kept'), '');
+  await symlink(outside, join(world.workspace(ref), 'way-out'));
+  await supervisor.remove(ref);
+  expect(await readdir(join(world.dataDir, 'r'))).toEqual([]);
+  expect(await readdir(outside)).toEqual(['kept']);
+});

@@ -1,0 +1,195 @@
+// How runs end: by themselves, by what this host watches, by what is lost.
+
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Sandboxes } from '../../../../../systems/docker/sandbox.ts';
+import type { SupervisorDeps } from '../../../../../worker/sandbox/deps.ts';
+import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
+import { useDatabase } from '../../../../support/use-database.ts';
+import { follow, supervisorWorld } from '../supervisor-fixture.ts';
+
+const database = useDatabase();
+
+const miB = 1024 ** 2;
+/** By SIGTERM, or on a slow machine by SIGKILL. */
+const forced: unknown = expect.toSatisfy((code) => code === 143 || code === 137);
+const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 1_000, leaseMs: 15_000 };
+/** For agents that leave by themselves, on however busy a machine. */
+const patient = { ...times, afterResultGraceMs: 30_000 };
+
+test.each([
+  ['exits by itself', [{ exit: 3 }], { cause: 'exited', exitCode: 3 }],
+  ['exits after its result', [{ exitAfterResult: 1 }], { cause: 'exited', exitCode: 1 }],
+  ['is done without a result', [{ noResult: true }], { cause: 'no_result', exitCode: 0 }],
+  ['says its result twice', [{ doubleResult: true }], { cause: 'completed', exitCode: 0 }],
+  ['is killed by itself', [{ selfKill: 'SIGKILL' }], { cause: 'exited', exitCode: 137 }],
+  [
+    'has used its turns up',
+    [{ result: { subtype: 'error_max_turns', is_error: true } }],
+    { cause: 'max_turns_exceeded' },
+  ],
+  [
+    'has spent its budget',
+    [{ result: { subtype: 'error_max_budget_usd', is_error: true } }],
+    { cause: 'budget_exceeded' },
+  ],
+  [
+    'cuts its output short',
+    [{ lines: 500 }, { sleepMs: 500 }, { truncateSpool: true }, { hang: true }],
+    { cause: 'output_tampered' },
+  ],
+])('an agent that %s', (_what, steps, end) => expectEnd(steps, end, patient));
+
+test.each([
+  [
+    'stays after its result',
+    [{ hangAfterResult: true }],
+    { cause: 'hung_after_result', exitCode: forced },
+  ],
+  [
+    'stays after a failure',
+    [{ hangAfterResult: true }, { fail: 'no' }],
+    { cause: 'hung_after_result', exitCode: forced },
+  ],
+  [
+    'stays after it has spent its budget',
+    [{ hangAfterResult: true }, { result: { subtype: 'error_max_budget_usd', is_error: true } }],
+    { cause: 'budget_exceeded', exitCode: forced },
+  ],
+  [
+    'stays without a result',
+    [{ noResult: true }, { hangAfterResult: true }],
+    { cause: 'no_result', exitCode: forced },
+  ],
+  [
+    'stays and hears nothing',
+    [{ deaf: true }, { trapTerm: true }],
+    { cause: 'hung_after_result', exitCode: 137 },
+  ],
+])('an agent that %s', (_what, steps, end) => expectEnd(steps, end, times));
+
+async function expectEnd(
+  steps: object[],
+  end: { cause: string },
+  within: SupervisorDeps['times'],
+): Promise<void> {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process({ times: within });
+  const ref = await world.run(steps);
+  await supervisor.start(ref);
+  expect(await follow(supervisor, ref)).toMatchObject(end);
+  expect((await world.find(ref)).endCause).toBe(end.cause);
+  expect((await world.sandboxes.list()).map(({ state }) => state)).toEqual(['exited']);
+}
+
+test('an agent that leaves while the engine is away has left by itself', async () => {
+  const world = await supervisorWorld(database.pool);
+  let isAway = false;
+  const inspect: Sandboxes['inspect'] = (containerId) =>
+    isAway ? Promise.reject(new Error('away')) : world.sandboxes.inspect(containerId);
+  const sandboxes = { ...world.sandboxes, inspect };
+  const supervisor = world.process({ sandboxes, times });
+  const ref = await world.run([{ waitForFile: '/workspace/go' }, { say: 'done' }]);
+  await supervisor.start(ref);
+  isAway = true;
+  await world.touch(ref, 'go');
+  const states = async () => (await world.sandboxes.list()).map(({ state }) => state);
+  await expect.poll(states).toEqual(['exited']);
+  await new Promise((resolve) => setTimeout(resolve, 2 * times.afterResultGraceMs));
+  isAway = false;
+  expect(await follow(supervisor, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
+});
+
+test('an agent that falls silent in the middle of its turn', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process({ times: { ...times, stallTimeoutMs: 8_000 } });
+  const ref = await world.run([{ say: 'one moment' }, { hang: true }]);
+  await supervisor.start(ref);
+  expect(await follow(supervisor, ref)).toMatchObject({ cause: 'stalled' });
+  expect(JSON.stringify(await world.log(ref))).toContain('one moment');
+});
+
+test('output over its bound ends the run', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process({ bounds: { spoolBytes: miB } });
+  const ref = await world.run([{ lines: 1_000_000 }]);
+  await supervisor.start(ref);
+  expect(await follow(supervisor, ref)).toMatchObject({ cause: 'disk_full' });
+});
+
+test('a working directory over its bound ends the run', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process({ bounds: { workspaceBytes: 20 * miB } });
+  const ref = await world.run([{ fill: { path: 'big', mb: 30 } }, { hang: true }]);
+  await supervisor.start(ref);
+  expect(await follow(supervisor, ref)).toMatchObject({ cause: 'disk_full' });
+});
+
+test('memory that runs out ends the run under its name, a child that is killed does not', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const small = { resources: { memoryBytes: 200 * miB, cpus: 1 } };
+  const own = await world.run([{ oom: true }], {}, small);
+  const child = await world.run([{ oom: 'child' }], {}, small);
+  for (const ref of [own, child]) await supervisor.start(ref);
+  expect(await follow(supervisor, own)).toMatchObject({ cause: 'out_of_memory', exitCode: 137 });
+  expect(await follow(supervisor, child)).toMatchObject({ cause: 'completed', exitCode: 0 });
+});
+
+test('the cause that was recorded first stands, and the exit code is the container’s', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const ref = await world.run([{ waitForFile: '/workspace/go' }, { exit: 3 }]);
+  await supervisor.start(ref);
+  await world.runs.recordCause({ runId: ref.runId, cause: 'timed_out', detail: null });
+  await supervisor.stop(ref, 0);
+  const end = await follow(supervisor, ref);
+  expect(end).toMatchObject({ cause: 'timed_out', detail: null });
+  expect(end.exitCode).toEqual(forced);
+});
+
+test('a container that vanishes is read to its last line and counts as lost', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const ref = await world.run([{ lines: 5_000 }, { hang: true }]);
+  await supervisor.start(ref);
+  const lines = async () => (await world.log(ref)).filter(({ event }) => event === 'assistant');
+  await expect.poll(async () => (await lines()).length).toBe(5_000);
+  const [container] = await world.sandboxes.list();
+  await world.sandboxes.remove(container?.containerId ?? '');
+  expect(await follow(supervisor, ref)).toMatchObject({
+    cause: 'max_reconnects_exceeded',
+    exitCode: null,
+  });
+});
+
+test('what was written while nobody looked is read before a lost run ends', async () => {
+  const world = await supervisorWorld(database.pool);
+  const first = world.process();
+  const ref = await world.run([
+    { say: 'before' },
+    { waitForFile: '/workspace/go' },
+    { say: 'after' },
+  ]);
+  await first.start(ref);
+  await expect.poll(async () => JSON.stringify(await world.log(ref))).toContain('before');
+  await first.close();
+  const [container] = await world.sandboxes.list();
+  const id = container?.containerId ?? '';
+  await world.touch(ref, 'go');
+  const { spoolFile } = foldersOf(world.dataDir, ref);
+  await expect.poll(() => readFileSync(spoolFile, 'utf8')).toContain('"type":"result"');
+  await world.sandboxes.remove(id);
+
+  const second = world.process();
+  await second.resume();
+  expect(second.live()).toEqual([]);
+  expect(await follow(second, ref)).toMatchObject({ cause: 'max_reconnects_exceeded' });
+  expect(JSON.stringify(await world.log(ref))).toContain('after');
+});
+
+test('a sandbox that was never started cannot be followed', async () => {
+  const world = await supervisorWorld(database.pool);
+  const ref = await world.run([]);
+  await expect(follow(world.process(), ref)).rejects.toThrow('never started');
+});

@@ -1,0 +1,119 @@
+// Stopping a sandbox in every phase of its life.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Supervisor } from '../../../../../worker/sandbox/supervisor.ts';
+import type { SandboxRef } from '../../../../../workflows/shared/activities.ts';
+import { useDatabase } from '../../../../support/use-database.ts';
+import { follow, type SupervisorWorld, supervisorWorld } from '../supervisor-fixture.ts';
+
+const database = useDatabase();
+
+const patience = { timeout: 30_000 };
+
+async function started(steps: object[]): Promise<[SupervisorWorld, Supervisor, SandboxRef]> {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const ref = await world.run(steps);
+  await supervisor.start(ref);
+  return [world, supervisor, ref];
+}
+
+const saying = (world: SupervisorWorld, ref: SandboxRef, text: string) =>
+  expect.poll(async () => JSON.stringify(await world.log(ref)), patience).toContain(text);
+
+const states = async (world: SupervisorWorld): Promise<string[]> =>
+  (await world.sandboxes.list()).map(({ state }) => state);
+
+test('an agent at work is interrupted, says its result, and leaves by itself', async () => {
+  const [world, supervisor, ref] = await started([{ say: 'working' }, { shell: 'sleep 600' }]);
+  await saying(world, ref, 'sleep 600');
+  await world.runs.recordCause({ runId: ref.runId, cause: 'stopped_by_api', detail: null });
+  const began = performance.now();
+  await supervisor.stop(ref, 20_000);
+  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(await follow(supervisor, ref)).toMatchObject({ cause: 'stopped_by_api' });
+  const log = await world.log(ref);
+  expect(log.find(({ event }) => event === 'result')?.data).toContain('"is_error":true');
+  expect((await world.find(ref)).numTurns).toBeGreaterThan(0);
+});
+
+test('an agent that hears nothing is killed when the grace is over, and not before', async () => {
+  const [world, supervisor, ref] = await started([
+    { deaf: true },
+    { trapTerm: true },
+    { say: 'deaf' },
+    { hang: true },
+  ]);
+  await saying(world, ref, 'deaf');
+  const began = performance.now();
+  await Promise.all(Array.from({ length: 50 }, () => supervisor.stop(ref, 3_000)));
+  const took = performance.now() - began;
+  expect(took).toBeGreaterThan(3_000);
+  expect(await states(world)).toEqual(['exited']);
+  expect(await follow(supervisor, ref)).toMatchObject({ cause: 'exited', exitCode: 137 });
+});
+
+test('a second stop with less patience shortens the first', async () => {
+  const [world, supervisor, ref] = await started([{ deaf: true }, { say: 'deaf' }, { hang: true }]);
+  await saying(world, ref, 'deaf');
+  const began = performance.now();
+  const first = supervisor.stop(ref, 60_000);
+  await sleep(200);
+  await supervisor.stop(ref, 0);
+  await first;
+  expect(performance.now() - began).toBeLessThan(30_000);
+  expect(await states(world)).toEqual(['exited']);
+});
+
+test('stops racing with the start leave nothing running', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  for (const delayMs of [0, 20, 100, 400]) {
+    const ref = await world.run([{ hang: true }]);
+    const starting = supervisor.start(ref);
+    await sleep(delayMs);
+    await world.runs.markDeleted(ref.runId);
+    await supervisor.stop(ref, 0);
+    const outcome = await starting;
+    if (outcome === 'started') {
+      expect(await follow(supervisor, ref)).toMatchObject({ cause: 'deleted_by_api' });
+    }
+    expect((await states(world)).filter((state) => state !== 'exited')).toEqual([]);
+    await supervisor.remove(ref);
+  }
+  expect(await states(world)).toEqual([]);
+}, 120_000);
+
+test('a run that was ended before its start makes no container', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const ref = await world.run([]);
+  await world.runs.recordCause({ runId: ref.runId, cause: 'stopped_by_api', detail: null });
+  await supervisor.stop(ref, 1_000);
+  expect(await supervisor.start(ref)).toBe('over');
+  expect(await states(world)).toEqual([]);
+});
+
+test('a process that has just begun stops what an earlier one has started', async () => {
+  const [world, first, ref] = await started([{ say: 'here' }, { hang: true }]);
+  await saying(world, ref, 'here');
+  await first.close();
+  const second = world.process();
+  await second.stop(ref, 10_000);
+  expect(await states(world)).toEqual(['exited']);
+  expect(await follow(second, ref)).toMatchObject({ exitCode: 1 });
+  await second.stop(ref, 10_000);
+});
+
+test('a process that was overtaken does not touch its successor’s sandbox', async () => {
+  const [world, first, ref] = await started([{ say: 'here' }, { hang: true }]);
+  await saying(world, ref, 'here');
+  const second = world.process();
+  await second.resume();
+  await first.stop(ref, 0).catch(() => undefined);
+  expect(await states(world)).toEqual(['running']);
+  expect(first.live()).toEqual([]);
+  await second.stop(ref, 0);
+  expect(await states(world)).toEqual(['exited']);
+});

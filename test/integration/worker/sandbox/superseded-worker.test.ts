@@ -1,0 +1,31 @@
+// A process whose sandbox another looks after by now, and which nobody has told so: it sleeps through
+// the taking, and renews its lease too seldom to notice.
+
+import { expect, test } from 'vitest';
+import { useDatabase } from '../../../support/use-database.ts';
+import { follow, supervisorWorld } from './supervisor-fixture.ts';
+
+const database = useDatabase();
+
+const patience = { timeout: 30_000 };
+const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 600_000 };
+
+test('it lets go of its sandbox as soon as what it writes is refused', async () => {
+  const world = await supervisorWorld(database.pool);
+  const first = world.process({ times });
+  const ref = await world.run([{ say: 'before' }, { waitForFile: 'go' }, { say: 'after' }]);
+  await first.start(ref);
+  const texts = async () =>
+    (await world.log(ref)).flatMap(({ data }) => data.match(/"text":"(before|after)"/)?.[1] ?? []);
+  await expect.poll(texts, patience).toEqual(['before']);
+  const second = world.process();
+  await second.resume();
+  expect(first.live()).toEqual([ref]);
+  const followed = follow(first, ref);
+  followed.catch(() => undefined); // looked at below
+  await world.touch(ref, 'go');
+  await expect.poll(first.live, patience).toEqual([]);
+  await expect(followed).rejects.toThrow('the lease is lost');
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
+  expect(await texts()).toEqual(['before', 'after']);
+});

@@ -1,0 +1,86 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DockerError } from '../../../../systems/docker/docker-error.ts';
+import { useDatabase } from '../../../support/use-database.ts';
+import { follow, supervisorWorld } from './supervisor-fixture.ts';
+
+const database = useDatabase();
+
+test('a run from its start to its end: frames, files, nothing left behind', async () => {
+  const world = await supervisorWorld(database.pool);
+  const supervisor = world.process();
+  const ref = await world.run([
+    { say: 'Grüße' },
+    { write: { path: 'notes/hello.txt', content: 'hello' } },
+    { result: { result: 'done' } },
+  ]);
+  expect(await supervisor.start(ref)).toBe('started');
+  expect(await supervisor.start(ref)).toBe('started');
+  expect(supervisor.live()).toEqual([ref]);
+  expect(await follow(supervisor, ref)).toEqual({ cause: 'completed', detail: null, exitCode: 0 });
+  expect(supervisor.live()).toEqual([]);
+  expect(await supervisor.collect(ref)).toEqual({ files: 1, skipped: 0 });
+  await supervisor.remove(ref);
+  await supervisor.remove(ref);
+
+  const run = await world.find(ref);
+  expect(run).toMatchObject({ agentStatus: 'idle', result: 'done', endCause: 'completed' });
+  const log = await world.log(ref);
+  expect(log[0]).toMatchObject({ seq: 1, event: 'agent_status', data: '{"status":"idle"}' });
+  expect(log.map(({ event }) => event)).toEqual(
+    expect.arrayContaining(['system', 'assistant', 'result', 'output']),
+  );
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
+  expect(world.published.flatMap(({ frames }) => frames)).toEqual(log);
+  expect(world.trees.at(-1)).toContain('"path":"notes/hello.txt"');
+  const [file] = await world.files.list(ref.runId, { limit: 10 });
+  expect(file).toMatchObject({ path: 'notes/hello.txt', size: 5, scope: 'run' });
+  expect(await world.sandboxes.list()).toEqual([]);
+  expect(readdirSync(join(world.dataDir, 'r'))).toEqual([]);
+  expect(readdirSync(join(world.dataDir, 's'))).toEqual([]);
+});
+
+test('a process that is cut off leaves the sandbox alone, and the next one goes on where it was', async () => {
+  const world = await supervisorWorld(database.pool);
+  const first = world.process();
+  const ref = await world.run([
+    { lines: 4_000, seed: 3, longEvery: 50 },
+    { waitForFile: '/workspace/go' },
+    { lines: 4_000, seed: 4, longEvery: 50 },
+  ]);
+  await first.start(ref);
+  const lost = follow(first, ref);
+  lost.catch(() => undefined);
+  await expect.poll(async () => (await world.find(ref)).lastSeq).toBeGreaterThan(1_000);
+  await first.close();
+  await expect(lost).rejects.toThrow('shutting down');
+
+  const second = world.process();
+  await second.resume();
+  expect(second.live()).toEqual([ref]);
+  await world.touch(ref, 'go');
+  expect(await follow(second, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
+  const log = await world.log(ref);
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
+  expect(log.filter(({ event }) => event === 'assistant')).toHaveLength(8_000);
+}, 90_000);
+
+test.each([
+  ['runtime_missing', 'the host does not have the runtime that sandboxes are to run on'],
+  ['runtime_unusable', 'what sandboxes are to run on does not work on the host'],
+] as const)(
+  'a host of which %s is true starts none, and says it for good',
+  async (code, detail) => {
+    const world = await supervisorWorld(database.pool);
+    const ensureCreated = () => Promise.reject(new DockerError(code, 'docker: no runsc'));
+    const supervisor = world.process({ sandboxes: { ...world.sandboxes, ensureCreated } });
+    const ref = await world.run([{ say: 'never' }]);
+    await expect(supervisor.start(ref)).rejects.toMatchObject({
+      name: 'SandboxStartError',
+      permanent: true,
+      detail,
+    });
+    expect(supervisor.live()).toEqual([]);
+  },
+);

@@ -1,0 +1,82 @@
+import { pino } from 'pino';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { blankMemory } from '../../../../../core/agent/agent-state.ts';
+import { takeLease } from '../../../../../worker/sandbox/output/lease.ts';
+
+const leaseMs = 15_000;
+const logger = pino({ enabled: false });
+const taken = { token: 1, generation: 1, byteOffset: 0, lastSeq: 0, memory: blankMemory };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+});
+
+test('is renewed on other connections while some hang, and never by more than fit into it', async () => {
+  const hanging: (() => void)[] = [];
+  let answered = 0;
+  let isHung = true;
+  const frames = {
+    stealLease: async () => taken,
+    renewLease: () => {
+      if (isHung) {
+        return new Promise<boolean>((_, reject) => {
+          hanging.push(() => reject(new Error('gave up')));
+        });
+      }
+      answered += 1;
+      return Promise.resolve(true);
+    },
+  };
+  const lost = vi.fn();
+  const lease = await takeLease({ frames, owner: 'h', leaseMs, logger }, 'run-1', lost);
+  await vi.advanceTimersByTimeAsync(leaseMs);
+  expect(hanging).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(10 * leaseMs);
+  expect(hanging).toHaveLength(3);
+  isHung = false;
+  hanging[0]?.();
+  await vi.advanceTimersByTimeAsync(leaseMs);
+  expect(answered).toBe(3);
+  expect(lost).not.toHaveBeenCalled();
+  lease?.letGo();
+});
+
+/** A lease, and what Postgres says when it is renewed. */
+async function heldLease(renewLease: () => Promise<boolean>) {
+  const asked = vi.fn(renewLease);
+  const frames = { stealLease: async () => taken, renewLease: asked };
+  const lost = vi.fn();
+  const lease = await takeLease({ frames, owner: 'h', leaseMs, logger }, 'run-1', lost);
+  if (lease === null) throw new Error('it was not taken');
+  return { lease, asked, lost };
+}
+
+test('that was lost once is nobody’s to confirm any more, and that is told once', async () => {
+  const { lease, asked, lost } = await heldLease(async () => false);
+  expect(await Promise.all([lease.confirm(), lease.confirm()])).toEqual([false, false]);
+  asked.mockResolvedValue(true);
+  expect(await lease.confirm()).toBe(false);
+  await vi.advanceTimersByTimeAsync(10 * leaseMs);
+  expect(asked).toHaveBeenCalledTimes(2);
+  expect(lost).toHaveBeenCalledTimes(1);
+});
+
+test('that was let go of is neither confirmed nor renewed, and nothing waits for it', async () => {
+  const { lease, asked, lost } = await heldLease(async () => true);
+  expect(await lease.confirm()).toBe(true);
+  lease.letGo();
+  expect(await lease.confirm()).toBe(false);
+  expect(asked).toHaveBeenCalledTimes(1);
+  expect(lost).not.toHaveBeenCalled();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('that nobody can ask about is held on to', async () => {
+  const { lease, lost } = await heldLease(() => Promise.reject(new Error('Postgres is away')));
+  expect(await lease.confirm()).toBe(true);
+  await vi.advanceTimersByTimeAsync(10 * leaseMs);
+  expect(await lease.confirm()).toBe(true);
+  expect(lost).not.toHaveBeenCalled();
+  lease.letGo();
+});

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import type { FileEntry } from '../../../../../core/files/file-entry.ts';
+import { createKeyedMutex } from '../../../../../lib/async/keyed-mutex.ts';
+import type { SandboxParts } from '../../../../../worker/sandbox/context.ts';
+import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
+import { type Care, createCare } from '../../../../../worker/sandbox/ownership.ts';
+import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
+import {
+  liveSession,
+  type SessionHands,
+} from '../../../../../worker/sandbox/session/session-controller.ts';
+import { createChatTurns } from '../../../../../worker/sandbox/session/session-turn-tracker.ts';
+import { missingExit } from '../../../../../worker/sandbox/stop/exit-watch.ts';
+
+const logger = pino({ enabled: false });
+const ref = { runId: randomUUID(), generation: 1 };
+
+/** With as much of what a sandbox has as a test comes to use. */
+function sessionWith(
+  deps: object,
+  parts: object,
+  care: Care,
+  chat = createChatTurns(null),
+): SessionHands {
+  const output = {
+    tail: { finish: () => undefined, done: Promise.resolve(), quietSince: () => null },
+    tree: { finish: async () => undefined },
+  };
+  const session = { sessionId: 's', chat, reader: {} };
+  const around = { session, output, ladder: {}, care, recorded: async () => undefined };
+  return liveSession(
+    deps as unknown as SandboxDeps,
+    parts as unknown as SandboxParts,
+    around as unknown as Parameters<typeof liveSession>[2],
+  );
+}
+
+test('what a session leaves is stored after whatever else stores its files, and looked at then', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'session-'));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const folders = foldersOf(dataDir, ref);
+  await mkdir(folders.workspace, { recursive: true });
+  const turnstile = createKeyedMutex();
+  const stored: string[][] = [];
+  const replace = async (_of: unknown, entries: FileEntry[]) =>
+    stored.push(entries.map(({ path }) => path)) > 0;
+  const deps = {
+    storing: turnstile.runExclusive,
+    now: () => new Date(),
+    blobs: { has: async (contents: string[]) => new Set(contents) },
+    files: { replaceSnapshot: replace },
+    runs: { recordSnapshot: async () => undefined },
+    turns: {
+      clock: async () => new Date(),
+      markSaved: async () => undefined,
+      sandboxGone: async () => true,
+    },
+    bells: { overhear: () => () => undefined },
+    frameStream: { wake: async () => true },
+  };
+  const parts = {
+    ...{ ref, folders, logger, containerId: null, exit: missingExit },
+    turns: { last: () => null },
+    lease: { token: 1, confirm: async () => true },
+    served: { refusals: () => [] },
+  };
+  const hands = sessionWith(deps, parts, createCare(logger));
+  let others = (): void => undefined;
+  const storing = turnstile.runExclusive(
+    ref.runId,
+    () => new Promise<void>((end) => (others = end)),
+  );
+  const seen = hands.seeOut();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(stored).toEqual([]);
+  await writeFile(join(folders.workspace, 'late'), 'by the agent');
+  others();
+  await Promise.all([storing, seen]);
+  expect(stored).toEqual([['late']]);
+});
+
+test.each([
+  ['is this process’s own', true, ['pause']],
+  ['another looks after by now', false, []],
+])('a sandbox at rest that %s is paused accordingly', async (_whose, isOurs, engineTold) => {
+  const told: string[] = [];
+  const deps = {
+    pauseAfterMs: 20,
+    bells: { overhear: () => () => undefined },
+    sandboxes: { pause: async () => void told.push('pause') },
+  };
+  const parts = {
+    ...{ ref, logger, containerId: 'container-1' },
+    turns: { memory: () => ({ isInTurn: false, backgroundTasks: 0 }) },
+    lease: { token: 1, confirm: async () => isOurs },
+  };
+  const care = createCare(logger);
+  onTestFinished(care.finish);
+  sessionWith(deps, parts, care);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(told).toEqual(engineTold);
+});
+
+test('what a turn leaves that was found in its middle is stored when it ends, whoever waits for it', async () => {
+  const stored: string[] = [];
+  const deps = {
+    storing: async (runId: string) => void stored.push(runId),
+    bells: { overhear: () => () => undefined },
+  };
+  const parts = { ref, logger, containerId: null, lease: { token: 1 } };
+  const chat = createChatTurns({ messageId: 'm-1', uuid: 'u-1', accepted: true, error: null });
+  sessionWith(deps, parts, createCare(logger), chat);
+  expect(stored).toEqual([]);
+  const nothingSaid = { reply: null, usage: null, costUsd: null };
+  chat.note({ turnEnd: { messageId: 'm-1', exitCode: 0, ...nothingSaid } });
+  await expect.poll(() => stored).toEqual([ref.runId]);
+});
+
+test('a turn is over with its sandbox, and goes on where its sandbox was let go of', async () => {
+  const messageId = randomUUID();
+  const claimed = { outcome: 'turn', messageId, text: 'Hello.', accepted: true, told: null };
+  const deps = {
+    now: () => new Date(),
+    times: { stallTimeoutMs: 60_000 },
+    turns: { claim: async () => ({ ...claimed, startedAt: new Date(), waitedMs: 0 }) },
+    bells: { overhear: () => () => undefined },
+    storing: async () => undefined,
+  };
+  const parts = {
+    ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
+    turns: { isWaiting: () => false },
+  };
+  const begin = (care: Care): Promise<unknown> => {
+    const chat = createChatTurns({ messageId, uuid: 'u-1', accepted: true, error: null });
+    return sessionWith(deps, parts, care, chat).runTurn(async () => []);
+  };
+  const [ended, letGo] = [createCare(logger), createCare(logger)];
+  const turns = Promise.allSettled([begin(ended), begin(letGo)]);
+  ended.finish();
+  letGo.letGo('another looks after it');
+  expect(await turns).toMatchObject([
+    { status: 'fulfilled', value: { outcome: 'over' } },
+    { status: 'rejected', reason: { message: 'another looks after it' } },
+  ]);
+});

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { blankMemory } from '../../../../../core/agent/agent-state.ts';
+import type { ListedSandbox } from '../../../../../systems/docker/container/list.ts';
+import type { SandboxPlan } from '../../../../../systems/postgres/admission/sandbox-plan.ts';
+import type { SandboxDeps, SupervisorDeps } from '../../../../../worker/sandbox/deps.ts';
+import { openSandbox } from '../../../../../worker/sandbox/start/attach.ts';
+import { createSupervisor } from '../../../../../worker/sandbox/supervisor.ts';
+
+const logger = pino({ enabled: false });
+const ref = { runId: randomUUID(), generation: 2 };
+const leaseMs = 30;
+
+test('nothing is taken up any more once the process closes', async () => {
+  const taken: string[] = [];
+  let list: (found: ListedSandbox[]) => void = () => undefined;
+  const listed = new Promise<ListedSandbox[]>((resolve) => {
+    list = resolve;
+  });
+  const deps = {
+    ...{ hostId: 'host-1', logger },
+    sandboxes: { watchExits: () => ({ close: () => undefined }), list: () => listed },
+    runs: { sandboxPlan: async (runId: string) => void taken.push(runId) },
+  };
+  // Of all that a supervisor has, what this one comes to use.
+  const supervisor = createSupervisor(deps as unknown as SupervisorDeps);
+  const stopping = supervisor.stop(ref, 0);
+  await supervisor.close();
+  const ids = { ...ref, hostId: 'host-1', projectId: 'p', containerId: 'c' };
+  list([{ ...ids, state: 'running' }]);
+  await expect(stopping).rejects.toThrow('shutting down');
+  await expect(supervisor.start(ref)).rejects.toThrow();
+  expect(taken).toEqual([]);
+});
+
+const away = () => Promise.reject(new Error('Postgres is away'));
+test.each([
+  ['nobody can say whether it is wanted', away],
+  ['a later sandbox is wanted', async () => false],
+])('a lease that was taken for nothing is not kept: %s', async (_why, beginGeneration) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'let-go-'));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  const told: string[] = [];
+  const position = { generation: 1, byteOffset: 0, lastSeq: 0, memory: blankMemory };
+  const deps = {
+    ...{ hostId: 'host-1', dataDir, logger, times: { leaseMs } },
+    egress: { listen: async () => ({ close: async () => void told.push('socket closed') }) },
+    frames: {
+      stealLease: async () => ({ token: 1, ...position }),
+      renewLease: async () => told.push('renewed') > 0,
+      beginGeneration,
+    },
+  };
+  const plan = {
+    run: { ...ref, projectId: 'p', prompt: 'Hello.' },
+    flow: { network: { policy: 'none', allowedHosts: [] } },
+    ...{ session: null, config: null, secrets: { env: {}, mcpServers: {} } },
+  };
+  // As above.
+  const opening = openSandbox(deps as unknown as SandboxDeps, ref, plan as unknown as SandboxPlan);
+  const opened = await opening.catch((error: Error) => error.message);
+  expect([null, 'Postgres is away']).toContain(opened);
+  await sleep(2 * leaseMs);
+  expect(told).toEqual(['socket closed']);
+});

@@ -1,0 +1,211 @@
+// Writing into a working directory while its agent is at work in it: what is written lands inside or is
+// refused, whole, and what is read of it comes from inside.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { limits } from '../../../../../core/limits.ts';
+import { storeFile } from '../../../../../worker/sandbox/workspace/store-file.ts';
+import { writeFiles } from '../../../../../worker/sandbox/workspace/write-files.ts';
+import { makeWorkspace } from './workspace-folder.ts';
+
+let base: string;
+let root: string;
+let outside: string;
+beforeEach(() => {
+  ({ base, root } = makeWorkspace());
+  outside = join(base, 'outside');
+  mkdirSync(outside);
+  writeFileSync(join(outside, 'secret'), 'secret');
+});
+
+const file = (path: string, mode = 0o644) => ({ path, mode });
+const write = (files: { path: string; mode: number }[], content = 'new') =>
+  writeFiles(root, files, () => Readable.from([Buffer.from(content)]));
+const at = (path: string) => join(root, path);
+
+function stored() {
+  const blobs = new Map<string, Buffer>();
+  return {
+    blobs,
+    has: async (ids: string[]) => new Set(ids.filter((id) => blobs.has(id))),
+    put: async (chunks: AsyncIterable<Buffer>, id: { sha256: string; size: number }) => {
+      const content = await buffer(chunks);
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      if (sha256 !== id.sha256 || content.length !== id.size) throw new Error('has other content');
+      blobs.set(sha256, content);
+    },
+  };
+}
+
+test('makes files and the folders above them, the agent’s own, and replaces what is there', async () => {
+  mkdirSync(at('old'));
+  writeFileSync(at('old/x'), 'the long former content', { mode: 0o600 });
+  const files = [file('a'), file('b/c/d', 0o755), file('old/x'), file('ünï "c'), file('empty')];
+  expect(await write(files)).toEqual({ outcome: 'written' });
+  for (const { path, mode } of files) {
+    const { uid, gid, mode: is } = statSync(at(path));
+    expect([readFileSync(at(path), 'utf8'), uid, gid, is & 0o7777]).toEqual([
+      'new',
+      10001,
+      10001,
+      mode,
+    ]);
+  }
+  expect([statSync(at('b')).uid, statSync(at('b/c')).uid, statSync(at('b')).mode & 0o777]).toEqual([
+    10001, 10001, 0o755,
+  ]);
+  const names = execFileSync('find', [root, '-name', '.frs-*'], { encoding: 'utf8' });
+  expect(names).toBe('');
+});
+
+test('one that something stands in the way of keeps all from being written', async () => {
+  mkdirSync(at('folder'));
+  writeFileSync(at('plain'), '');
+  symlinkSync(outside, at('link'));
+  execFileSync('mkfifo', [at('pipe')]);
+  for (const path of ['folder', 'plain/x', 'link/secret', 'link/new', 'pipe/x', 'link/deep/x']) {
+    const answer = await write([file('first'), file(path)]);
+    expect(answer, path).toEqual({ outcome: 'refused', path, reason: expect.any(String) });
+  }
+  expect(readdirSync(root).sort()).toEqual(['folder', 'link', 'pipe', 'plain']);
+  expect(readdirSync(outside)).toEqual(['secret']);
+  expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('secret');
+});
+
+test('a link, a pipe or a second name in its place is replaced, never written through', async () => {
+  symlinkSync(join(outside, 'secret'), at('link'));
+  symlinkSync(join(outside, 'made'), at('dangling'));
+  linkSync(join(outside, 'secret'), at('second'));
+  execFileSync('mkfifo', [at('pipe')]);
+  const names = ['link', 'dangling', 'second', 'pipe'];
+  expect(await write(names.map((name) => file(name)))).toEqual({ outcome: 'written' });
+  for (const name of names) expect(lstatSync(at(name)).isFile()).toBe(true);
+  expect(readdirSync(outside)).toEqual(['secret']);
+  expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('secret');
+});
+
+test('a write that breaks off leaves nothing, and is made good by the next', async () => {
+  writeFileSync(at('a'), 'before');
+  async function* broken() {
+    yield Buffer.from('half');
+    throw new Error('the blob broke off');
+  }
+  await expect(writeFiles(root, [file('a'), file('b')], broken)).rejects.toThrow('broke off');
+  expect([readdirSync(root), readFileSync(at('a'), 'utf8')]).toEqual([['a'], 'before']);
+  // As a process that died would have left it.
+  const part = `.frs-${createHash('sha256').update('a').digest('hex').slice(0, 24)}.part`;
+  writeFileSync(at(part), 'half of a former attempt that was longer');
+  expect(await write([file('a')])).toEqual({ outcome: 'written' });
+  expect([readdirSync(root), readFileSync(at('a'), 'utf8')]).toEqual([['a'], 'new']);
+});
+
+/** Something that swaps the name `d` between a folder and a link to outside, as fast as it can. */
+function swapper(): void {
+  const source = `
+    const { mkdirSync, rmSync, symlinkSync, unlinkSync } = require('node:fs');
+    const { workerData: { name, outside } } = require('node:worker_threads');
+    const quietly = (act) => { try { act(); } catch {} };
+    for (;;) {
+      quietly(() => mkdirSync(name));
+      quietly(() => rmSync(name, { recursive: true }));
+      quietly(() => symlinkSync(outside, name));
+      quietly(() => unlinkSync(name));
+    }`;
+  const worker = new Worker(source, { eval: true, workerData: { name: at('d'), outside } });
+  onTestFinished(() => void worker.terminate());
+}
+
+test('a thread that swaps names for links all the time gets nothing written outside', async () => {
+  swapper();
+  const seen = { written: 0, refused: 0, failed: 0 };
+  const isOneSided = (): boolean => Math.min(seen.written, seen.refused + seen.failed) <= 10;
+  for (let n = 0; n < 600 || isOneSided(); n += 1) {
+    const outcome = await write([file('d/secret'), file(`d/deep/${n}`)]).then(
+      (answer) => answer.outcome,
+      () => 'failed' as const,
+    );
+    seen[outcome] += 1;
+  }
+  expect(readdirSync(outside)).toEqual(['secret']);
+  expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('secret');
+}, 120_000);
+
+test('a thread that swaps names for links all the time gets nothing read from outside', async () => {
+  swapper();
+  const blobs = stored();
+  for (let n = 0; n < 3_000; n += 1) await storeFile(blobs, root, 'd/secret');
+  expect([...blobs.blobs.values()].map(String)).not.toContain('secret');
+}, 120_000);
+
+test('what is no plain file of its own is missing', async () => {
+  writeFileSync(at('twice'), 'x');
+  linkSync(at('twice'), at('again'));
+  symlinkSync(join(outside, 'secret'), at('link'));
+  symlinkSync(outside, at('folder-link'));
+  mkdirSync(at('folder'));
+  for (let n = 0; n < 16; n += 1) execFileSync('mkfifo', [at(`pipe${n}`)]);
+  const pipes = Array.from({ length: 16 }, (_, n) => `pipe${n}`);
+  const names = [
+    'twice',
+    'again',
+    'link',
+    'folder-link/secret',
+    'folder',
+    'none',
+    'none/x',
+    ...pipes,
+  ];
+  const blobs = stored();
+  const answers = await Promise.all(names.map((name) => storeFile(blobs, root, name)));
+  expect(answers.map(({ outcome }) => outcome)).toEqual(names.map(() => 'missing'));
+  expect(blobs.blobs.size).toBe(0);
+});
+
+test('a file is stored as it was at one moment, however fast it changes', async () => {
+  writeFileSync(at('small'), 'content');
+  chmodSync(at('small'), 0o755);
+  const blobs = stored();
+  const small = await storeFile(blobs, root, 'small');
+  expect(small).toMatchObject({ outcome: 'stored', file: { size: 7, mode: 0o755 } });
+
+  // Read once, so that what is stored is what was hashed.
+  const growing = setInterval(() => appendFileSync(at('small'), 'more'), 0);
+  onTestFinished(() => clearInterval(growing));
+  for (let n = 0; n < 200; n += 1) {
+    const answer = await storeFile(blobs, root, 'small');
+    if (answer.outcome !== 'stored') throw new Error(answer.outcome);
+    expect(blobs.blobs.get(answer.file.sha256)?.length).toBe(answer.file.size);
+  }
+});
+
+test('a sparse giant is refused by its size, a large one is stored', async () => {
+  writeFileSync(at('sparse'), '');
+  truncateSync(at('sparse'), limits.snapshotMaxBytes + 1);
+  const blobs = stored();
+  const limit = limits.snapshotMaxBytes;
+  expect(await storeFile(blobs, root, 'sparse')).toEqual({
+    outcome: 'too_large',
+    size: limit + 1,
+    limit,
+  });
+  truncateSync(at('sparse'), limits.fileMaxBytes + 1);
+  expect(await storeFile(blobs, root, 'sparse')).toMatchObject({ outcome: 'stored' });
+});

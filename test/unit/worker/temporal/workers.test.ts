@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer, type Http2Server } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { createWorker, type WorkerOptions } from '../../../../worker/temporal/workers.ts';
+import { testBundle } from '../../../support/test-bundle.ts';
+
+/** Not found. */
+const refusal = { 'grpc-status': '5', 'grpc-message': 'unknown namespace' };
+
+/** A Temporal server that says that it is there, and knows no namespace. */
+async function frontend(): Promise<string> {
+  const server: Http2Server = createServer();
+  server.on('stream', (stream, headers) => {
+    const isKnown = String(headers[':path']).endsWith('/GetSystemInfo');
+    stream.respond(
+      { ':status': 200, 'content-type': 'application/grpc' },
+      { waitForTrailers: true },
+    );
+    stream.on('wantTrailers', () =>
+      stream.sendTrailers(isKnown ? { 'grpc-status': '0' } : refusal),
+    );
+    stream.end(isKnown ? emptyMessage : undefined);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Not compressed, of no bytes. */
+const emptyMessage = Buffer.alloc(5);
+
+const nothing = async (): Promise<never> => Promise.reject(new Error('nobody asks for it'));
+
+const threads = (): number =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
+
+test('a worker that Temporal refuses leaves nothing, however often it is asked for', async () => {
+  const options = {
+    ...{ instance: 'test', hostId: 'host-1', capacity: 1, namespace: 'unknown' },
+    connection: { address: await frontend() },
+    workflowBundle: await testBundle(),
+    activities: {
+      run: { deliverWebhook: nothing, endRun: nothing },
+      host: { followRun: nothing, runTurn: nothing, startSandbox: nothing },
+    },
+  };
+  const before = threads();
+  for (let time = 1; time <= 2; time += 1) {
+    // Some activities for each of the queues; none is ever called.
+    await expect(createWorker(options as unknown as WorkerOptions)).rejects.toThrow(
+      'unknown namespace',
+    );
+  }
+  expect(threads()).toBe(before);
+});
