@@ -17,7 +17,7 @@ import { CliError } from './format-error.ts';
 
 export type Backups = typeof backups;
 
-export const backups = { backUp, restoreBackup, takeOutKey };
+export const backups = { backUp: createBackup, restoreBackup, takeOutKey: extractKey };
 
 interface BackupMade {
   file: string;
@@ -26,9 +26,9 @@ interface BackupMade {
   hasKey: boolean;
 }
 
-async function backUp(file: string, passphrase: string | null): Promise<BackupMade> {
+async function createBackup(file: string, passphrase: string | null): Promise<BackupMade> {
   const { databaseUrl, encryptionKey, programEnv: env } = readBackupConfig();
-  const { now, serverMajor, schema } = await factsOf(databaseUrl);
+  const { now, serverMajor, schema } = await readDatabaseFacts(databaseUrl);
   if (schema === null) throw new CliError('The database has no schema: there is nothing to keep.');
   const programs = await findClientPrograms({ databaseUrl, env }, serverMajor);
   const key = passphrase === null ? null : sealKey(encryptionKey, passphrase);
@@ -49,8 +49,8 @@ interface Restored {
 async function restoreBackup(file: string, { replace }: { replace: boolean }): Promise<Restored> {
   const { databaseUrl, encryptionKey, programEnv: env, redis, instance } = readRestoreConfig();
   const backup = await openBackup(file);
-  const facts = await factsOf(databaseUrl);
-  refuseUnlessFit(backup.head, { key: encryptionKey, facts, replace });
+  const facts = await readDatabaseFacts(databaseUrl);
+  assertRestorable(backup.head, { key: encryptionKey, facts, replace });
   const programs = await findClientPrograms({ databaseUrl, env }, facts.serverMajor);
   await forgetRuns({ ...redis, instance }).catch((error: unknown) => {
     throw new CliError(`Redis cannot be reached, or refuses: ${messageOf(error)}`);
@@ -61,7 +61,7 @@ async function restoreBackup(file: string, { replace }: { replace: boolean }): P
   return { file, dumpedAt };
 }
 
-async function takeOutKey(
+async function extractKey(
   file: string,
   { passphrase, path }: { passphrase: string; path: string },
 ): Promise<void> {
@@ -75,13 +75,13 @@ async function takeOutKey(
   });
 }
 
-interface Wish {
+interface RestoreTarget {
   key: Buffer;
   facts: DatabaseFacts;
   replace: boolean;
 }
 
-function refuseUnlessFit(head: BackupHead, { key, facts, replace }: Wish): void {
+function assertRestorable(head: BackupHead, { key, facts, replace }: RestoreTarget): void {
   if (head.keyId !== keyIdOf(key))
     throw new CliError(
       'ENCRYPTION_KEY is not the key of this backup: nothing secret in it could be read. ' +
@@ -98,7 +98,7 @@ function refuseUnlessFit(head: BackupHead, { key, facts, replace }: Wish): void 
 const knownSchemas = (): string[] =>
   readdirSync(migrationsFolder).map((name) => name.replace(/\.sql$/, ''));
 
-async function factsOf(databaseUrl: string): Promise<DatabaseFacts> {
+async function readDatabaseFacts(databaseUrl: string): Promise<DatabaseFacts> {
   const pool = createPool(databaseUrl, { applicationName: 'flowrun-cli', max: 1 });
   try {
     return await readFacts(pool);

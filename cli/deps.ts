@@ -5,7 +5,7 @@ import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts
 import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { Backups } from './backups.ts';
 import type { DoctorContext } from './doctor/types.ts';
-import type { Rules } from './validators.ts';
+import type { Validators } from './validators.ts';
 
 export interface Stores {
   projects: ProjectStore;
@@ -19,7 +19,7 @@ export interface Stores {
 
 /** What the commands ask of the world. */
 export interface CliDeps {
-  loadRules(): Promise<Rules>;
+  loadValidators(): Promise<Validators>;
   withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
   withDoctor<T>(work: (parts: DoctorContext) => Promise<T>): Promise<T>;
   migrate(): Promise<void>;

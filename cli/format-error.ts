@@ -12,13 +12,13 @@ export class UsageError extends CliError {
   override name = 'UsageError';
 }
 
-export interface Explanation {
+export interface FormattedError {
   /** Empty where it has been said already. */
   message: string;
   exitCode: 1 | 2 | 0;
 }
 
-export function explain(error: unknown): Explanation {
+export function formatError(error: unknown): FormattedError {
   if (error instanceof CommanderError)
     return { message: '', exitCode: error.exitCode === 0 ? 0 : 2 };
   if (error instanceof UsageError) return { message: error.message, exitCode: 2 };

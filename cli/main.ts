@@ -1,5 +1,5 @@
 import type { CliDeps } from './deps.ts';
-import { explain } from './format-error.ts';
+import { formatError } from './format-error.ts';
 import { createProgram } from './program.ts';
 
 /** Runs one command line; the result is the exit code: 0, 1 for trouble, 2 for wrong usage. */
@@ -8,7 +8,7 @@ export async function main(args: string[]): Promise<number> {
     await createProgram(world).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    const { message, exitCode } = explain(error);
+    const { message, exitCode } = formatError(error);
     if (message !== '') process.stderr.write(`${message}\n`);
     return exitCode;
   }
@@ -23,8 +23,8 @@ for (const output of [process.stdout, process.stderr]) {
 
 /** Loaded when a command needs it, so that help and errors of usage come at once. */
 const world: CliDeps = {
-  async loadRules() {
-    return (await import('./validators.ts')).rules;
+  async loadValidators() {
+    return (await import('./validators.ts')).validators;
   },
   async withStores(work) {
     const { withStores } = await import('./open-stores.ts');

@@ -25,8 +25,8 @@ import { createMessageStore } from '../systems/postgres/sessions/message-store.t
 import { askRedis } from '../systems/redis/probe.ts';
 import { createTemporal, type Temporal } from '../systems/temporal/client.ts';
 import { createTemporalProbe, type TemporalProbe } from '../systems/temporal/probe.ts';
-import { askApi } from './doctor/checks/api.ts';
-import { handshakeTarget, tlsTrouble, toldByPostgres } from './doctor/tls-diagnosis.ts';
+import { fetchReadiness } from './doctor/checks/api.ts';
+import { handshakeTarget, postgresHandshakeFailure, tlsProblem } from './doctor/tls-diagnosis.ts';
 import { tryHandshake } from './doctor/tls-handshake.ts';
 import type { DoctorContext } from './doctor/types.ts';
 import { createFixes } from './doctor-fixes.ts';
@@ -50,7 +50,7 @@ export async function withDoctor<T>(
       handshake: (store, error) => handshakeOf(config, store, error),
       temporal: temporal && { ...temporal.client, ...temporal.probe },
       docker: dockerOf(config),
-      readiness: () => askApi(config.publicUrl),
+      readiness: () => fetchReadiness(config.publicUrl),
       mends: createFixes(pool, config, temporal?.client ?? null),
       settle: () => sleep(settleMs),
     });
@@ -67,9 +67,9 @@ async function handshakeOf(
 ): ReturnType<DoctorContext['handshake']> {
   const target = handshakeTarget(store, config);
   if (target === null) return null;
-  const told = store === 'postgres' ? toldByPostgres(error) : null;
+  const told = store === 'postgres' ? postgresHandshakeFailure(error) : null;
   const trouble = told ?? (await tryHandshake(target));
-  return trouble && tlsTrouble(store, trouble, target.tls);
+  return trouble && tlsProblem(store, trouble, target.tls);
 }
 
 function onPostgres(pool: Pool, { encryptionKey }: DoctorConfig) {

@@ -10,30 +10,30 @@ import type { FlowDecision, FlowFields, NewFlow } from '../systems/postgres/acco
 import type { NewProject, ProjectPatch } from '../systems/postgres/accounts/project-store.ts';
 import { UsageError } from './format-error.ts';
 
-export interface Rules {
+export interface Validators {
   newFlow(body: object): Omit<NewFlow, 'projectId'>;
   flowPatch(body: object, before: Parameters<FlowDecision>[0]): Partial<FlowFields>;
   newProject(body: object): NewProject;
   projectPatch(body: object): ProjectPatch;
 }
 
-export const rules: Rules = {
+export const validators: Validators = {
   newFlow: (body) =>
-    judged(() => {
+    asUsageErrors(() => {
       const given = parsedBody(newFlow, body);
       return { ...fieldsOf(given), name: given.name };
     }),
-  flowPatch: (body, before) => judged(() => fieldsOf(parsedBody(flowPatch, body), before)),
+  flowPatch: (body, before) => asUsageErrors(() => fieldsOf(parsedBody(flowPatch, body), before)),
   newProject: (body) =>
-    judged(() => {
+    asUsageErrors(() => {
       const { projectId, name = projectId, ...bounds } = parsedBody(newProject, body);
       return { ...onlyDefined(bounds), projectId, name };
     }),
-  projectPatch: (body) => judged(() => onlyDefined(parsedBody(settingsPatch, body))),
+  projectPatch: (body) => asUsageErrors(() => onlyDefined(parsedBody(settingsPatch, body))),
 };
 
 /** A refusal names fields of a body; here there is none. */
-function judged<T>(judge: () => T): T {
+function asUsageErrors<T>(judge: () => T): T {
   try {
     return judge();
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
-import { surroundings } from './cli-config.ts';
-import { type Environment, frozen, readVariables } from './environment.ts';
+import { effectiveEnv } from './cli-config.ts';
+import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { type RedisConfig, redisConfig, redisVariables } from './redis-config.ts';
 import { serviceVariables } from './variables.ts';
 
@@ -19,9 +19,9 @@ export interface RestoreConfig extends BackupConfig {
 /** Like the rest of the command line: of the environment, or else of the local stack. */
 export function readBackupConfig(env: Environment = process.env): Readonly<BackupConfig> {
   const { DATABASE_URL, ENCRYPTION_KEY } = serviceVariables;
-  const read = readVariables(surroundings(env), { DATABASE_URL, ENCRYPTION_KEY });
+  const read = readVariables(effectiveEnv(env), { DATABASE_URL, ENCRYPTION_KEY });
   const { PATH, HOME } = env;
-  return frozen({
+  return deepFreeze({
     databaseUrl: read.DATABASE_URL,
     encryptionKey: read.ENCRYPTION_KEY,
     programEnv: { ...(PATH && { PATH }), ...(HOME && { HOME }) },
@@ -30,8 +30,8 @@ export function readBackupConfig(env: Environment = process.env): Readonly<Backu
 
 export function readRestoreConfig(env: Environment = process.env): Readonly<RestoreConfig> {
   const { INSTANCE } = serviceVariables;
-  const read = readVariables(surroundings(env), { ...redisVariables, INSTANCE });
-  return frozen({
+  const read = readVariables(effectiveEnv(env), { ...redisVariables, INSTANCE });
+  return deepFreeze({
     ...readBackupConfig(env),
     redis: redisConfig(read),
     instance: read.INSTANCE,

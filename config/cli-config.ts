@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { ConfigError } from './config-error.ts';
-import { type Environment, frozen, readVariables } from './environment.ts';
+import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { readStackFile } from './local-stack-file.ts';
 import { publicUrlOf, serviceVariables } from './variables.ts';
 
@@ -18,15 +18,15 @@ export interface CliConfig {
 export function readCliConfig(env: Environment = process.env): Readonly<CliConfig> {
   const { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT } = serviceVariables;
   const needed = { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT };
-  const read = readVariables(surroundings(env), needed);
-  return frozen({
+  const read = readVariables(effectiveEnv(env), needed);
+  return deepFreeze({
     databaseUrl: read.DATABASE_URL,
     encryptionKey: read.ENCRYPTION_KEY,
     publicUrl: publicUrlOf(read),
   });
 }
 
-export function surroundings(env: Environment): Environment {
+export function effectiveEnv(env: Environment): Environment {
   if (env.DATABASE_URL || env.DATABASE_URL_FILE) return env;
   const stack = readStackFile(env);
   if (stack === null) throw new ConfigError('No database is configured: DATABASE_URL is not set.');

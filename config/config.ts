@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { z } from 'zod';
 import type { Failpoint } from '../core/failpoint.ts';
 import type { RuntimeSetting } from '../core/sandbox/sandbox-runtime.ts';
-import { type Environment, frozen, readVariables } from './environment.ts';
+import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { type RedisConfig, redisConfig } from './redis-config.ts';
 import { readTemporalConfig, type TemporalConfig } from './temporal-config.ts';
 import {
@@ -71,7 +71,7 @@ export interface WorkerConfig extends ServiceConfig {
   hostName: string;
   capacity: number;
   /** What a sandbox may use. */
-  bounds: { spoolBytes: number; workspaceBytes: number; workspaceInodes: number };
+  sandboxLimits: { spoolBytes: number; workspaceBytes: number; workspaceInodes: number };
   temporalUiUrl: string | null;
   /** Where Temporal's SDK tells its own. */
   temporalMetrics: { host: string; port: number } | null;
@@ -84,19 +84,19 @@ export interface WorkerConfig extends ServiceConfig {
   webhook: { caFile: string | null; allowPrivate: string[] };
   egress: { allowPrivate: string[] };
   /** How long what ended is kept. */
-  kept: { runMs: number; sessionFilesMs: number; webhookAttemptsMs: number };
+  retention: { runMs: number; sessionFilesMs: number; webhookAttemptsMs: number };
 }
 
 /** Throws a ConfigError that names every variable at fault. */
 export function readApiConfig(env: Environment = process.env): Readonly<ApiConfig> {
   const read = readVariables(env, { ...serviceVariables, ...apiVariables });
-  return frozen({
+  return deepFreeze({
     ...serviceConfig(read, env),
     host: read.API_HOST,
     port: read.API_PORT,
     corsOrigins: read.CORS_ORIGINS,
     trustedProxies: read.TRUSTED_PROXIES,
-    offlineModel: read.OFFLINE_MODEL_URL !== undefined && read.MODEL_KEY_GIVEN === 'no',
+    offlineModel: read.OFFLINE_MODEL_URL !== undefined && read.HAS_MODEL_KEY === 'no',
     webhook: { allowPrivate: read.WEBHOOK_ALLOW_PRIVATE },
   });
 }
@@ -105,13 +105,13 @@ export function readApiConfig(env: Environment = process.env): Readonly<ApiConfi
 export function readWorkerConfig(env: Environment = process.env): Readonly<WorkerConfig> {
   const offline = offlineModelOf(env);
   const read = readVariables({ ...env, ...offline }, { ...serviceVariables, ...workerVariables });
-  return frozen({
+  return deepFreeze({
     ...serviceConfig(read, env),
     dataDir: read.DATA_DIR,
     dataVolume: read.DATA_VOLUME ?? null,
     hostName: read.HOST_NAME,
     capacity: read.HOST_CAPACITY,
-    bounds: {
+    sandboxLimits: {
       spoolBytes: read.SPOOL_MAX_BYTES,
       workspaceBytes: read.WORKSPACE_MAX_BYTES,
       workspaceInodes: read.WORKSPACE_MAX_INODES,
@@ -125,10 +125,10 @@ export function readWorkerConfig(env: Environment = process.env): Readonly<Worke
     dockerHost: read.DOCKER_HOST,
     webhook: { caFile: read.WEBHOOK_CA_FILE ?? null, allowPrivate: read.WEBHOOK_ALLOW_PRIVATE },
     egress: { allowPrivate: read.EGRESS_ALLOW_PRIVATE },
-    kept: {
-      runMs: read.RUN_KEPT_DAYS * dayMs,
-      sessionFilesMs: read.SESSION_FILES_KEPT_DAYS * dayMs,
-      webhookAttemptsMs: read.WEBHOOK_ATTEMPTS_KEPT_DAYS * dayMs,
+    retention: {
+      runMs: read.RUN_RETENTION_DAYS * dayMs,
+      sessionFilesMs: read.SESSION_FILE_RETENTION_DAYS * dayMs,
+      webhookAttemptsMs: read.WEBHOOK_ATTEMPT_RETENTION_DAYS * dayMs,
     },
   });
 }

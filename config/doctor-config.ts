@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { RuntimeSetting } from '../core/sandbox/sandbox-runtime.ts';
-import { surroundings } from './cli-config.ts';
-import { type Environment, frozen, readVariables } from './environment.ts';
+import { effectiveEnv } from './cli-config.ts';
+import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { type RedisConfig, redisConfig, redisVariables } from './redis-config.ts';
 import { findTemporalConfig, type TemporalConfig } from './temporal-config.ts';
 import { publicUrlOf, serviceVariables, workerVariables } from './variables.ts';
@@ -55,9 +55,9 @@ const needed = {
 
 /** Throws a ConfigError that names every variable at fault. */
 export function readDoctorConfig(given: Environment = process.env): Readonly<DoctorConfig> {
-  const env = surroundings(given);
+  const env = effectiveEnv(given);
   const read = readVariables(env, needed);
-  return frozen({
+  return deepFreeze({
     instance: read.INSTANCE,
     databaseUrl: read.DATABASE_URL,
     encryptionKey: read.ENCRYPTION_KEY,

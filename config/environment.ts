@@ -44,9 +44,9 @@ function read(env: Environment, name: string): string | undefined {
 }
 
 /** Freezes a configuration in depth; buffers stay as they are, they cannot be frozen. */
-export function frozen<T extends object>(config: T): Readonly<T> {
+export function deepFreeze<T extends object>(config: T): Readonly<T> {
   for (const value of Object.values(config)) {
-    if (isPlain(value)) frozen(value);
+    if (isPlain(value)) deepFreeze(value);
   }
   return Object.freeze(config);
 }

@@ -1,4 +1,4 @@
-import { type Environment, frozen, readVariables, variable } from './environment.ts';
+import { deepFreeze, type Environment, readVariables, variable } from './environment.ts';
 
 export interface HostsConfig {
   /** By which other hosts reach this machine. */
@@ -28,7 +28,7 @@ const variables = {
 /** What the first machine of an installation tells the others. Throws a ConfigError. */
 export function readHostsConfig(env: Environment = process.env): Readonly<HostsConfig> {
   const read = readVariables(env, variables);
-  return frozen({
+  return deepFreeze({
     name: read.FLOWRUN_HOSTS_NAME,
     ports: {
       postgres: read.FLOWRUN_HOSTS_POSTGRES_PORT,

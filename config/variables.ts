@@ -77,7 +77,7 @@ export function publicUrlOf(read: {
 
 /** What the API reads besides. */
 export const apiVariables = {
-  MODEL_KEY_GIVEN: variable('yes or no', (text) =>
+  HAS_MODEL_KEY: variable('yes or no', (text) =>
     text === 'yes' || text === 'no' ? text : null,
   ).default('no'),
   CORS_ORIGINS: variable(
@@ -123,9 +123,9 @@ export const workerVariables = {
   WEBHOOK_CA_FILE: variable('an absolute path', (text) =>
     isAbsolute(text) ? text : null,
   ).optional(),
-  RUN_KEPT_DAYS: days(limits.runKeptDays),
-  SESSION_FILES_KEPT_DAYS: days(limits.sessionFilesKeptDays),
-  WEBHOOK_ATTEMPTS_KEPT_DAYS: days(limits.webhookAttemptsKeptDays),
+  RUN_RETENTION_DAYS: days(limits.runKeptDays),
+  SESSION_FILE_RETENTION_DAYS: days(limits.sessionFilesKeptDays),
+  WEBHOOK_ATTEMPT_RETENTION_DAYS: days(limits.webhookAttemptsKeptDays),
   EGRESS_ALLOW_PRIVATE: list('host:port pairs, separated by commas', isHostAndPort).default([]),
 };
 

@@ -136,7 +136,7 @@ function buildHome(hostId: string) {
     blobs: createBlobStore(pool),
     times: config.times,
     pauseAfterMs: config.times.sessionPauseAfterMs,
-    bounds: config.bounds,
+    bounds: config.sandboxLimits,
     newId: randomUUID,
   });
   const { capacity, hostName: name } = config;
@@ -225,7 +225,7 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
       removeSandbox: supervisor.remove,
       sweepSandboxes: supervisor.sweep,
       times: reconcilerTimes(times.reconcileEveryMs, host),
-      kept: config.kept,
+      kept: config.retention,
     }),
     poll: () => registerSearchAttributes(temporal, logger).then(() => createWorker(options)),
     close: temporal.close,

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { CliDeps } from '../deps.ts';
-import { shown } from '../doctor/format.ts';
+import { formatOutcome } from '../doctor/format.ts';
 import { checks } from '../doctor/registry.ts';
-import { examine } from '../doctor/run-checks.ts';
+import { runChecks } from '../doctor/run-checks.ts';
 import { CliError } from '../format-error.ts';
 import { write } from '../print.ts';
 
@@ -13,9 +13,9 @@ export function doctorCommand({ withDoctor }: CliDeps): Command {
     .option('--json', 'print JSON')
     .action(async ({ fix = false, json = false }: { fix?: boolean; json?: boolean }) => {
       const outcomes = await withDoctor((parts) =>
-        examine(checks, parts, {
+        runChecks(checks, parts, {
           fix,
-          told: (outcome) => (json ? undefined : write(shown(outcome))),
+          told: (outcome) => (json ? undefined : write(formatOutcome(outcome))),
         }),
       );
       if (json) write(JSON.stringify(outcomes));

@@ -23,7 +23,7 @@ export function flowCommand(world: CliDeps): Command {
     .addCommand(update(world));
 }
 
-function create({ withStores, loadRules }: CliDeps): Command {
+function create({ withStores, loadValidators: loadRules }: CliDeps): Command {
   const command = new Command('create')
     .description('makes a flow')
     .requiredOption('--project <project>', 'whose flow it is', projectId);
@@ -87,7 +87,7 @@ function show({ withStores }: CliDeps): Command {
     );
 }
 
-function update({ withStores, loadRules }: CliDeps): Command {
+function update({ withStores, loadValidators: loadRules }: CliDeps): Command {
   const command = new Command('update')
     .description('changes a flow; runs that are on their way keep what they began with')
     .argument('<flow-id>', 'its id', uuid);

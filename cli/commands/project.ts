@@ -30,7 +30,7 @@ interface Output {
   json?: true;
 }
 
-function create({ withStores, loadRules }: CliDeps): Command {
+function create({ withStores, loadValidators: loadRules }: CliDeps): Command {
   const command = new Command('create')
     .description('makes a project')
     .argument('<project>', 'its id', projectId)
@@ -89,7 +89,7 @@ const boundsOf = ({ name: title, maxConcurrentRuns, monthlyRunQuota }: Bounds) =
     monthlyRunQuota: noneAsNull(monthlyRunQuota),
   });
 
-function set({ withStores, loadRules }: CliDeps): Command {
+function set({ withStores, loadValidators: loadRules }: CliDeps): Command {
   const command = new Command('set')
     .description('changes what a project may do')
     .argument('<project>', 'its id', projectId)

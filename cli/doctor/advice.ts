@@ -12,7 +12,7 @@ export const getImage =
   'Build the image or pull it on that machine, or correct SANDBOX_IMAGE. Until then its runs end as container_start_failed.';
 
 export const makeRoom =
-  'Make room on the disk of the data folder; `df -h` and `df -i` tell bytes and files. Where what is kept takes it, shorten RUN_KEPT_DAYS.';
+  'Make room on the disk of the data folder; `df -h` and `df -i` tell bytes and files. Where what is kept takes it, shorten RUN_RETENTION_DAYS.';
 
 export interface DiskRoom {
   freeBytes: number;

@@ -1,10 +1,10 @@
-import type { Outcome } from './run-checks.ts';
+import type { CheckOutcome } from './run-checks.ts';
 
 const stateWidth = 'skipped'.length;
 const nameWidth = 'encryption key'.length;
 
 /** A line for each thing that was seen, and two for each that is wrong. */
-export function shown({ name, state, said, troubles, mended }: Outcome): string {
+export function formatOutcome({ name, state, said, troubles, mended }: CheckOutcome): string {
   const lines = [
     ...(said.length > 0 && troubles.length === 0 ? [said.join(', ')] : said),
     ...mended.map((what) => `Mended: ${what}`),

@@ -1,8 +1,8 @@
 import { redactText } from '../../core/runs/redact.ts';
 import type { DoctorContext } from './types.ts';
-import { type Check, type CheckResult, type Problem, seen } from './types.ts';
+import { type Check, type CheckResult, checked, type Problem } from './types.ts';
 
-export interface Outcome {
+export interface CheckOutcome {
   name: string;
   state: 'ok' | 'wrong' | 'skipped';
   said: string[];
@@ -13,12 +13,12 @@ export interface Outcome {
 }
 
 /** One check after the other; what cannot see anything without another is skipped where that is wrong. */
-export async function examine(
+export async function runChecks(
   checks: Check[],
   parts: DoctorContext,
-  { fix, told }: { fix: boolean; told: (outcome: Outcome) => void },
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+  { fix, told }: { fix: boolean; told: (outcome: CheckOutcome) => void },
+): Promise<CheckOutcome[]> {
+  const outcomes: CheckOutcome[] = [];
   const unwell = (names: string[] = []) =>
     outcomes.find(({ name, state }) => state !== 'ok' && names.includes(name));
   for (const check of checks) {
@@ -42,12 +42,12 @@ const unmended = (check: Check): Check => ({
   },
 });
 
-async function lookOnce(check: Check, parts: DoctorContext): Promise<Outcome> {
+async function lookOnce(check: Check, parts: DoctorContext): Promise<CheckOutcome> {
   return outcomeOf(check, await look(check, parts));
 }
 
 /** What was mended is what is not found any more. */
-async function lookAndMend(check: Check, parts: DoctorContext): Promise<Outcome> {
+async function lookAndMend(check: Check, parts: DoctorContext): Promise<CheckOutcome> {
   const first = await look(check, parts);
   const mendable = first.troubles.filter(({ mend }) => mend !== undefined);
   if (mendable.length === 0) return outcomeOf(check, first);
@@ -80,13 +80,13 @@ async function look(check: Check, parts: DoctorContext): Promise<CheckResult> {
     return await check.look(parts);
   } catch (error) {
     const ofTls = check.store && (await parts.handshake(check.store, error));
-    if (ofTls) return seen([], { ...ofTls, what: redactText(ofTls.what) });
+    if (ofTls) return checked([], { ...ofTls, what: redactText(ofTls.what) });
     const what = `${check.ifItFails.what}: ${textOf(error).replace(/\.$/, '')}.`;
-    return seen([], { ...check.ifItFails, what });
+    return checked([], { ...check.ifItFails, what });
   }
 }
 
-function outcomeOf({ name }: Check, { said, troubles, skipped }: CheckResult): Outcome {
+function outcomeOf({ name }: Check, { said, troubles, skipped }: CheckResult): CheckOutcome {
   const found = troubles.length > 0 ? ('wrong' as const) : ('ok' as const);
   return {
     name,
@@ -100,7 +100,7 @@ function outcomeOf({ name }: Check, { said, troubles, skipped }: CheckResult): O
   };
 }
 
-function skippedFor({ name }: Check, blind: Outcome): Outcome {
+function skippedFor({ name }: Check, blind: CheckOutcome): CheckOutcome {
   const why = blind.state === 'wrong' ? 'is wrong' : 'was not looked at';
   const said = [`not looked at, because ${blind.name} ${why}`];
   return { name, state: 'skipped', said, troubles: [], mended: [] };

@@ -4,7 +4,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { readDatabaseFiles } from '../../config/database-files.ts';
 import type { DoctorConfig } from '../../config/doctor-config.ts';
 import { onlyDefined } from '../../core/omit-undefined.ts';
-import type { HandshakeTarget, HandshakeTrouble } from './tls-handshake.ts';
+import type { HandshakeFailure, HandshakeTarget } from './tls-handshake.ts';
 import type { Problem } from './types.ts';
 
 export type Store = 'postgres' | 'redis' | 'temporal';
@@ -104,7 +104,7 @@ const settings: Record<Store, Settings> = {
 };
 
 /** Postgres looks at some of it after the handshake, and says so in its own words. */
-export function toldByPostgres(error: unknown): HandshakeTrouble | null {
+export function postgresHandshakeFailure(error: unknown): HandshakeFailure | null {
   const said = error instanceof Error ? error.message : '';
   if (/requires a valid client certificate|certificate authentication failed/.test(said))
     return { kind: 'refused', said };
@@ -112,9 +112,9 @@ export function toldByPostgres(error: unknown): HandshakeTrouble | null {
   return null;
 }
 
-export function tlsTrouble(
+export function tlsProblem(
   store: Store,
-  { kind, said }: HandshakeTrouble,
+  { kind, said }: HandshakeFailure,
   tls: HandshakeTarget['tls'],
 ): Problem {
   const { name, address, ca, pair, tls: asked, otherName } = settings[store];

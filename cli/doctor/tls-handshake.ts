@@ -14,7 +14,7 @@ export interface HandshakeTarget {
   speaks: 'postgres' | 'redis' | 'h2';
 }
 
-export interface HandshakeTrouble {
+export interface HandshakeFailure {
   kind: 'untrusted' | 'expired' | 'other_name' | 'refused' | 'no_tls' | 'only_tls';
   said: string;
 }
@@ -24,7 +24,7 @@ const answerWithinMs = 4_000;
 const refusedWithinMs = 500;
 
 /** Null where nothing is wrong with it, or where nobody is there. */
-export async function tryHandshake(target: HandshakeTarget): Promise<HandshakeTrouble | null> {
+export async function tryHandshake(target: HandshakeTarget): Promise<HandshakeFailure | null> {
   const socket = connect(target.port, target.host);
   const timer = setTimeout(() => socket.destroy(), answerWithinMs + refusedWithinMs);
   try {
@@ -32,7 +32,7 @@ export async function tryHandshake(target: HandshakeTarget): Promise<HandshakeTr
     if (target.tls === null) return target.speaks === 'postgres' ? null : await onlyTls(target);
     if (target.speaks === 'postgres' && !(await takesTls(socket)))
       return { kind: 'no_tls', said: 'it says so' };
-    return await shakeHands(socket, target, target.tls);
+    return await performHandshake(socket, target, target.tls);
   } finally {
     clearTimeout(timer);
     socket.destroy();
@@ -55,18 +55,18 @@ const takesTls = (socket: Socket): Promise<boolean> =>
     socket.once('close', () => resolve(true)); // it says nothing about it
   });
 
-async function onlyTls({ host, port, speaks }: HandshakeTarget): Promise<HandshakeTrouble | null> {
+async function onlyTls({ host, port, speaks }: HandshakeTarget): Promise<HandshakeFailure | null> {
   const tls = { rejectUnauthorized: false };
   const trouble = await tryHandshake({ host, port, speaks, tls });
   const hasTls = trouble === null || trouble.kind === 'refused';
   return hasTls ? { kind: 'only_tls', said: 'it takes a TLS handshake' } : null;
 }
 
-function shakeHands(
+function performHandshake(
   socket: Socket,
   { host, speaks }: HandshakeTarget,
   tls: NonNullable<HandshakeTarget['tls']>,
-): Promise<HandshakeTrouble | null> {
+): Promise<HandshakeFailure | null> {
   return new Promise((resolve) => {
     const servername = tls.servername ?? (isIP(host) === 0 ? host : undefined);
     const protocols = speaks === 'h2' ? { ALPNProtocols: ['h2'] } : {};
@@ -78,19 +78,19 @@ function shakeHands(
       setTimeout(() => resolve(null), refusedWithinMs);
     });
     secure.on('data', () => undefined);
-    secure.on('error', (error: NodeJS.ErrnoException) => resolve(troubleOf(error, isConnected)));
+    secure.on('error', (error: NodeJS.ErrnoException) => resolve(failureOf(error, isConnected)));
     secure.once('close', () => resolve(isConnected ? cut : silent));
     setTimeout(() => resolve(isConnected ? null : silent), answerWithinMs).unref();
   });
 }
 
-const cut: HandshakeTrouble = {
+const cut: HandshakeFailure = {
   kind: 'refused',
   said: 'it ends the connection after the handshake',
 };
-const silent: HandshakeTrouble = { kind: 'no_tls', said: 'no answer to a TLS handshake' };
+const silent: HandshakeFailure = { kind: 'no_tls', said: 'no answer to a TLS handshake' };
 
-function troubleOf(error: NodeJS.ErrnoException, isConnected: boolean): HandshakeTrouble {
+function failureOf(error: NodeJS.ErrnoException, isConnected: boolean): HandshakeFailure {
   const code = error.code ?? '';
   // OpenSSL's messages are its own addresses and lines; its reason is for people.
   const said = 'reason' in error && code !== otherName ? String(error.reason) : error.message;

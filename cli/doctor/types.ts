@@ -49,13 +49,13 @@ export interface Check {
   store?: Store;
 }
 
-export const seen = (said: string[], ...troubles: Problem[]): CheckResult => ({
+export const checked = (said: string[], ...troubles: Problem[]): CheckResult => ({
   said,
   troubles,
   skipped: null,
 });
 
-export const notHere = (skipped: string): CheckResult => ({ said: [], troubles: [], skipped });
+export const skipped = (skipped: string): CheckResult => ({ said: [], troubles: [], skipped });
 
 /** `1 run`, `2 runs`. */
 export const counted = (count: number, noun: string): string =>

@@ -23,5 +23,5 @@ export interface HostReport {
   /** Against Postgres's; null where that did not answer. */
   clockAheadMs: number | null;
   /** How long its worker keeps what has ended. */
-  kept: { runMs: number; sessionFilesMs: number; webhookAttemptsMs: number };
+  retention: { runMs: number; sessionFilesMs: number; webhookAttemptsMs: number };
 }

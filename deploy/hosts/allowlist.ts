@@ -14,7 +14,7 @@ import {
 import { basename, join } from 'node:path';
 import { type KeyPair, keyPairIn } from './certificates.ts';
 
-export interface Places {
+export interface AllowlistPaths {
   authority: KeyPair;
   authorityFolder: string;
   serverFolder: string;
@@ -22,7 +22,7 @@ export interface Places {
   readers: { postgres: string; redis: string; entrance: string };
 }
 
-export function placesBelow(secrets: string): Places {
+export function pathsIn(secrets: string): AllowlistPaths {
   const own = join(secrets, 'hosts');
   const authorityFolder = join(own, 'authority');
   return {
@@ -38,7 +38,7 @@ export function placesBelow(secrets: string): Places {
   };
 }
 
-export function hostNames({ known }: Places): string[] {
+export function hostNames({ known }: AllowlistPaths): string[] {
   if (!existsSync(known)) return [];
   return readdirSync(known)
     .filter((file) => file.endsWith('.crt'))
@@ -46,20 +46,20 @@ export function hostNames({ known }: Places): string[] {
     .sort();
 }
 
-export function putOnList(places: Places, name: string, certificate: string): void {
+export function allow(places: AllowlistPaths, name: string, certificate: string): void {
   mkdirSync(places.known, { recursive: true });
   copyFileSync(certificate, fileOf(places, name));
-  giveToReaders(places);
+  publish(places);
 }
 
 /** Of a name that is not on it, too: the readers are given what is. */
-export function takeOffList(places: Places, name: string): void {
+export function deny(places: AllowlistPaths, name: string): void {
   rmSync(fileOf(places, name), { force: true });
-  giveToReaders(places);
+  publish(places);
 }
 
 /** The authority stands on it, too: a list of nobody is one that none of them starts with. */
-export function giveToReaders(places: Places): void {
+export function publish(places: AllowlistPaths): void {
   const { authority, serverFolder, readers } = places;
   const files = [authority.certificate, ...hostNames(places).map((name) => fileOf(places, name))];
   const certificates = files.map((file) => readFileSync(file, 'utf8').trim());
@@ -83,7 +83,7 @@ function trustPool(certificates: string[]): string {
   return `trust_pool inline {\n${lines.join('\n')}\n}\n`;
 }
 
-const fileOf = ({ known }: Places, name: string): string => join(known, `${name}.crt`);
+const fileOf = ({ known }: AllowlistPaths, name: string): string => join(known, `${name}.crt`);
 
 function put(file: string, text: string, mode = 0o644): void {
   writeFileSync(`${file}.new`, text, { mode });

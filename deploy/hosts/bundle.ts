@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { HostsConfig } from '../../config/hosts-config.ts';
-import { placesBelow } from './allowlist.ts';
-import { keyPairIn, makeHostCertificate } from './certificates.ts';
+import { pathsIn } from './allowlist.ts';
+import { createHostCertificate, keyPairIn } from './certificates.ts';
 
 const run = promisify(execFile);
 const archiveMaxBytes = 1024 * 1024;
 
-export interface FirstMachine extends HostsConfig {
+export interface PrimaryMachine extends HostsConfig {
   /** Where this machine keeps its secrets. */
   secrets: string;
 }
@@ -21,18 +21,18 @@ export interface Bundle {
   archive: Buffer;
   /** The certificate that is to be put on the list; its key is in the archive alone. */
   certificate: string;
-  forget(): void;
+  dispose(): void;
 }
 
-export async function makeBundle(name: string, first: FirstMachine): Promise<Bundle> {
+export async function createBundle(name: string, first: PrimaryMachine): Promise<Bundle> {
   const folder = mkdtempSync(join(tmpdir(), 'host-'));
   const host = join(folder, 'bundle/host');
   mkdirSync(host, { recursive: true });
   const pair = keyPairIn(folder);
-  await makeHostCertificate(pair, name);
+  await createHostCertificate(pair, name);
   copyFileSync(pair.key, join(host, 'host.key'));
   copyFileSync(pair.certificate, join(host, 'host.crt'));
-  copyFileSync(placesBelow(first.secrets).authority.certificate, join(host, 'authority.crt'));
+  copyFileSync(pathsIn(first.secrets).authority.certificate, join(host, 'authority.crt'));
   copyFileSync(join(first.secrets, 'service/encryption-key'), join(host, 'encryption-key'));
   writeFileSync(join(host, 'database-url'), databaseUrl(first));
   writeFileSync(join(host, 'redis-url'), redisUrl(first));
@@ -44,24 +44,24 @@ export async function makeBundle(name: string, first: FirstMachine): Promise<Bun
     { encoding: 'buffer', maxBuffer: archiveMaxBytes },
   );
   const forget = () => rmSync(folder, { recursive: true, force: true });
-  return { archive, certificate: pair.certificate, forget };
+  return { archive, certificate: pair.certificate, dispose: forget };
 }
 
-function databaseUrl({ secrets, name, ports }: FirstMachine): string {
+function databaseUrl({ secrets, name, ports }: PrimaryMachine): string {
   const files =
     'sslrootcert=/secrets/authority.crt&sslcert=/secrets/host.crt&sslkey=/secrets/host.key';
   const password = passwordIn(secrets, 'postgres/flowrun');
   return `postgres://flowrun:${password}@${name}:${ports.postgres}/flowrun?sslmode=verify-full&${files}\n`;
 }
 
-function redisUrl({ secrets, name, ports }: FirstMachine): string {
+function redisUrl({ secrets, name, ports }: PrimaryMachine): string {
   return `rediss://:${passwordIn(secrets, 'redis/password')}@${name}:${ports.redis}/0\n`;
 }
 
 const passwordIn = (secrets: string, file: string): string =>
   readFileSync(join(secrets, file), 'utf8').trim();
 
-function settings(host: string, { name, ports, project, publicUrl }: FirstMachine): string {
+function settings(host: string, { name, ports, project, publicUrl }: PrimaryMachine): string {
   return `# This machine as the host ${host} of the installation at ${name}. Further settings go below.
 # What lies in host/ opens that installation: whoever reads it can do all that a worker can.
 COMPOSE_FILE=deploy/hosts/worker.yml

@@ -30,7 +30,9 @@ export const keyPairIn = (folder: string): KeyPair => ({
 /** Once: a repetition leaves it as it is. */
 export async function ensureAuthority(folder: string): Promise<void> {
   if (existsSync(folder)) return;
-  await madeWhole(folder, (pair) => make(pair, { name: 'flowrun', extensions: authorityOnly }));
+  await createAtomically(folder, (pair) =>
+    createCertificate(pair, { name: 'flowrun', extensions: authorityOnly }),
+  );
 }
 
 /** Once for each name by which other hosts reach this machine. */
@@ -40,28 +42,28 @@ export async function ensureServerCertificate(
 ): Promise<void> {
   const known = join(folder, 'name');
   if (existsSync(known) && readFileSync(known, 'utf8') === name) return;
-  await madeWhole(folder, async (pair, part) => {
+  await createAtomically(folder, async (pair, part) => {
     const named = `subjectAltName=${isIPv4(name) ? 'IP' : 'DNS'}:${name}`;
     const extensions = [leaf, 'extendedKeyUsage=serverAuth', named];
-    await make(pair, { name, extensions, signer: authority });
+    await createCertificate(pair, { name, extensions, signer: authority });
     writeFileSync(join(part, 'name'), name);
   });
 }
 
-export async function makeHostCertificate(pair: KeyPair, name: string): Promise<void> {
-  await make(pair, { name, extensions: [leaf, 'extendedKeyUsage=clientAuth'] });
+export async function createHostCertificate(pair: KeyPair, name: string): Promise<void> {
+  await createCertificate(pair, { name, extensions: [leaf, 'extendedKeyUsage=clientAuth'] });
 }
 
-interface Wish {
+interface CertificateRequest {
   name: string;
   extensions: string[];
   /** Who vouches for it; nobody but itself, where none is named. */
   signer?: KeyPair;
 }
 
-async function make(
+async function createCertificate(
   { key, certificate }: KeyPair,
-  { name, extensions, signer }: Wish,
+  { name, extensions, signer }: CertificateRequest,
 ): Promise<void> {
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc'];
   const files = ['-keyout', key, '-out', certificate, '-config', '/dev/null'];
@@ -71,7 +73,7 @@ async function make(
 }
 
 /** A folder that is there is complete. */
-async function madeWhole(
+async function createAtomically(
   folder: string,
   fill: (pair: KeyPair, part: string) => Promise<void>,
 ): Promise<void> {

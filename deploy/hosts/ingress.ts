@@ -15,20 +15,20 @@ export interface Address {
 }
 
 /** Where this machine's own parts reach its stores. */
-export interface Stores {
+export interface IngressTargets {
   secrets: string;
   postgres: Address;
   redis: Address;
   /** The socket by which the entrance of Temporal takes orders. */
-  temporalEntrance: string;
+  temporalIngress: string;
 }
 
 /** Each is told whatever becomes of the other. Returns what went wrong; repeating it does no harm. */
-export async function tellEntrances(stores: Stores, shutOut?: string): Promise<string[]> {
+export async function reloadIngress(stores: IngressTargets, shutOut?: string): Promise<string[]> {
   const told = {
-    postgres: tellPostgres(stores, shutOut),
-    redis: tellRedis(stores, shutOut),
-    ...(shutOut !== undefined && { 'temporal-entrance': endTemporalEntrance(stores) }),
+    postgres: reloadPostgres(stores, shutOut),
+    redis: reloadRedis(stores, shutOut),
+    ...(shutOut !== undefined && { 'temporal-ingress': stopTemporalIngress(stores) }),
   };
   const failures = Object.entries(told).map(([name, each]) =>
     each.then(
@@ -39,13 +39,16 @@ export async function tellEntrances(stores: Stores, shutOut?: string): Promise<s
   return (await Promise.all(failures)).flat();
 }
 
-async function tellPostgres({ secrets, postgres }: Stores, shutOut?: string): Promise<void> {
+async function reloadPostgres(
+  { secrets, postgres }: IngressTargets,
+  shutOut?: string,
+): Promise<void> {
   const password = readFileSync(join(secrets, 'postgres/superuser'), 'utf8').trim();
   const client = new pg.Client({ ...postgres, user: 'postgres', password });
   await client.connect();
   try {
     await client.query('select pg_reload_conf()');
-    if (shutOut !== undefined) await endConnections(client, shutOut);
+    if (shutOut !== undefined) await terminateConnections(client, shutOut);
   } finally {
     await client.end();
   }
@@ -55,7 +58,7 @@ async function tellPostgres({ secrets, postgres }: Stores, shutOut?: string): Pr
  * Whoever was on the way in goes by the list of that moment: Postgres gives him its timeout for TLS and
  * once more for the password, and shows nothing of him before.
  */
-async function endConnections(client: pg.Client, host: string): Promise<void> {
+async function terminateConnections(client: pg.Client, host: string): Promise<void> {
   const timeout = `extract(epoch from current_setting('authentication_timeout')::interval)`;
   const { rows } = await client.query<{ ms: number }>(`select (${timeout} * 1000)::int as ms`);
   const nobodyIsOnTheWayAt = Date.now() + 2 * (rows[0]?.ms ?? 0) + 1000;
@@ -68,7 +71,10 @@ async function endConnections(client: pg.Client, host: string): Promise<void> {
   }
 }
 
-async function tellRedis({ secrets, redis: at }: Stores, shutOut?: string): Promise<void> {
+async function reloadRedis(
+  { secrets, redis: at }: IngressTargets,
+  shutOut?: string,
+): Promise<void> {
   const password = readFileSync(join(secrets, 'redis/password'), 'utf8').trim();
   const redis = new Redis({ ...at, password, lazyConnect: true, retryStrategy: () => null });
   let cause: Error | undefined;
@@ -78,7 +84,7 @@ async function tellRedis({ secrets, redis: at }: Stores, shutOut?: string): Prom
   try {
     await redis.connect();
     if (shutOut === undefined) await redis.config('SET', 'tls-ca-cert-file', '/secrets/hosts.crt');
-    else await startAnew(redis);
+    else await restartRedis(redis);
   } catch (error) {
     throw cause ?? error;
   } finally {
@@ -90,7 +96,7 @@ async function tellRedis({ secrets, redis: at }: Stores, shutOut?: string): Prom
  * A host may change any setting of Redis, who is asked for a certificate among them. It ends, and its
  * engine starts it again by its own file and the list; it holds nothing that cannot be lost.
  */
-async function startAnew(redis: Redis): Promise<void> {
+async function restartRedis(redis: Redis): Promise<void> {
   const ended = new Promise<void>((resolve) => redis.once('end', () => resolve()));
   const refused = redis.shutdown('NOSAVE', 'NOW', 'FORCE').then(
     () => undefined,
@@ -106,7 +112,7 @@ async function startAnew(redis: Redis): Promise<void> {
  * Its engine starts it again by the list; whoever stays on that comes again. One that nobody listens at
  * is not there, and holds nothing open.
  */
-async function endTemporalEntrance({ temporalEntrance: socketPath }: Stores): Promise<void> {
+async function stopTemporalIngress({ temporalIngress: socketPath }: IngressTargets): Promise<void> {
   const order = request({ socketPath, path: '/stop', method: 'POST' });
   order.setTimeout(10_000, () => order.destroy(new Error('it does not answer')));
   order.end();
@@ -115,11 +121,11 @@ async function endTemporalEntrance({ temporalEntrance: socketPath }: Stores): Pr
     answer.resume();
     if (answer.statusCode !== 200) throw new Error(`it answers ${answer.statusCode}`);
   } catch (error) {
-    if (!isNotThere(error)) throw error;
+    if (!isAbsent(error)) throw error;
   }
 }
 
-const isNotThere = (error: unknown): boolean =>
+const isAbsent = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
   (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');

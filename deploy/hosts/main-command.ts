@@ -2,13 +2,13 @@
 // out, `list` names them. What was cut off halfway is repeated: `remove` always, `add` after a `remove`.
 
 import { readHostsConfig } from '../../config/hosts-config.ts';
-import { hostNames, placesBelow, putOnList, takeOffList } from './allowlist.ts';
-import { makeBundle } from './bundle.ts';
-import { type Stores, tellEntrances } from './ingress.ts';
+import { allow, deny, hostNames, pathsIn } from './allowlist.ts';
+import { createBundle } from './bundle.ts';
+import { type IngressTargets, reloadIngress } from './ingress.ts';
 
-export async function obey(args: string[], stores: Stores): Promise<number> {
+export async function runHostsCommand(args: string[], stores: IngressTargets): Promise<number> {
   const [verb = '', name = '', ...more] = args;
-  const places = placesBelow(stores.secrets);
+  const places = pathsIn(stores.secrets);
   if (verb === 'list' && name === '') return list(hostNames(places));
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name) || more.length > 0) return refuse(usage);
   const isKnown = hostNames(places).includes(name);
@@ -24,20 +24,20 @@ function list(names: string[]): number {
   return 0;
 }
 
-async function add(name: string, stores: Stores): Promise<number> {
+async function add(name: string, stores: IngressTargets): Promise<number> {
   if (process.stdout.isTTY) return refuse('a bundle is no text: expected `run -T … > <file>`');
-  const places = placesBelow(stores.secrets);
-  const bundle = await makeBundle(name, { secrets: stores.secrets, ...readHostsConfig() });
+  const places = pathsIn(stores.secrets);
+  const bundle = await createBundle(name, { secrets: stores.secrets, ...readHostsConfig() });
   try {
-    putOnList(places, name, bundle.certificate);
-    const failures = await tellEntrances(stores);
+    allow(places, name, bundle.certificate);
+    const failures = await reloadIngress(stores);
     if (failures.length > 0) {
-      takeOffList(places, name);
+      deny(places, name);
       return fail(failures, `${name} was not added: say it again.`);
     }
     process.stdout.write(bundle.archive);
   } finally {
-    bundle.forget();
+    bundle.dispose();
   }
   note(
     `${name} may come in. Whoever has this file can do all that a worker can: send it as a secret.`,
@@ -48,10 +48,10 @@ async function add(name: string, stores: Stores): Promise<number> {
 /** Of a host that is not on the list, too: the entrances may not have heard that it was taken off. */
 async function remove(
   { name, isKnown }: { name: string; isKnown: boolean },
-  stores: Stores,
+  stores: IngressTargets,
 ): Promise<number> {
-  takeOffList(placesBelow(stores.secrets), name);
-  const failures = await tellEntrances(stores, name);
+  deny(pathsIn(stores.secrets), name);
+  const failures = await reloadIngress(stores, name);
   if (failures.length > 0) {
     return fail(failures, `${name} is off the list: say it again, or restart what was not told.`);
   }

@@ -89,7 +89,7 @@ This page is written by \`npm run describe\`. What can be set is in [settings.md
 | | sessions without work | they keep their places until somebody needs one: where every host is full, the one that is idle for longest is put to sleep, whoever watches it; not one that has asked a question, and one whose agent goes on in the background last. To its project an awake session counts as a run |
 | processors of a host | a sandbox | ${limits.sandboxCpus} unless its flow says otherwise, ${limits.sandboxStartCpus} while it starts; none while it is paused |
 | disk of a host | a sandbox | \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\` at most; below ${bytes(limits.diskFreeMinBytes)}, or room for ${count(limits.diskFreeMinInodes)} files, the doctor says so |
-| disk of Postgres | logs and files | as much as agents write, for \`RUN_KEPT_DAYS\`; the doctor's \`retention\` names the largest tables |
+| disk of Postgres | logs and files | as much as agents write, for \`RUN_RETENTION_DAYS\`; the doctor's \`retention\` names the largest tables |
 | connections to Postgres | each API process, each worker | 20 at most; up to 4 stay open when there is nothing to do |
 | memory of Redis | a run | ${bytes(limits.replayBufferBytes)} at most, until ${time(limits.replayBufferAfterEndMs)} after its end |
 
@@ -109,9 +109,9 @@ A worker removes it by itself, rows every ${time(limits.sweepEveryMs)} and blobs
 | what | until |
 |---|---|
 | a run's record | it is deleted |
-| its log and its files | \`RUN_KEPT_DAYS\` (${limits.runKeptDays}) after its end |
-| a session's files | \`SESSION_FILES_KEPT_DAYS\` (${limits.sessionFilesKeptDays}) after its end |
-| attempts at webhooks | \`WEBHOOK_ATTEMPTS_KEPT_DAYS\` (${limits.webhookAttemptsKeptDays}) |
+| its log and its files | \`RUN_RETENTION_DAYS\` (${limits.runKeptDays}) after its end |
+| a session's files | \`SESSION_FILE_RETENTION_DAYS\` (${limits.sessionFilesKeptDays}) after its end |
+| attempts at webhooks | \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.webhookAttemptsKeptDays}) |
 | idempotency keys, and what is left of a deleted run | ${time(limits.tombstoneKeptMs)} |
 | content that nothing names any more | ${time(limits.unnamedBlobKeptMs)} |
 | calls of a key by day | ${limits.keyUsageDays} days |

@@ -57,7 +57,7 @@ const purposes: Record<Name, string> = {
   FAILPOINT: 'Where the process is to die, for tests.',
   OFFLINE_MODEL_URL:
     'What answers, with made-up words, where no `ANTHROPIC_API_KEY` is given; the log and the first page say so.',
-  MODEL_KEY_GIVEN: 'Whether the worker has a key for the model, which the API itself never sees.',
+  HAS_MODEL_KEY: 'Whether the worker has a key for the model, which the API itself never sees.',
   CORS_ORIGINS: 'The origins whose pages may call the API from a browser.',
   TRUSTED_PROXIES:
     'The proxies in front whose `X-Forwarded-For` is believed, so that each caller behind them counts as one of its own where unknown keys are slowed down.',
@@ -78,9 +78,9 @@ const purposes: Record<Name, string> = {
   METRICS_TEMPORAL_PORT: 'The port of the metrics of Temporal’s client library.',
   TEMPORAL_UI_URL: 'Temporal’s web interface, for links.',
   WEBHOOK_CA_FILE: 'Further authorities for the certificates of webhook receivers.',
-  RUN_KEPT_DAYS: 'How long the log and the files of a run are kept after its end.',
-  SESSION_FILES_KEPT_DAYS: 'How long the files of a session are kept after its end.',
-  WEBHOOK_ATTEMPTS_KEPT_DAYS: 'How long attempts to deliver webhooks are kept.',
+  RUN_RETENTION_DAYS: 'How long the log and the files of a run are kept after its end.',
+  SESSION_FILE_RETENTION_DAYS: 'How long the files of a session are kept after its end.',
+  WEBHOOK_ATTEMPT_RETENTION_DAYS: 'How long attempts to deliver webhooks are kept.',
   EGRESS_ALLOW_PRIVATE: 'Private addresses that sandboxes may reach.',
 };
 

@@ -1,11 +1,11 @@
-import type { Places } from './constants.ts';
+import type { Paths } from './constants.ts';
 
 /** The agent's environment: comforts, then the run's own, then what the platform insists on. */
-export function agentEnv(own: Record<string, string>, places: Places): Record<string, string> {
-  return { ...comforts(places), ...own, ...insisted(places) };
+export function agentEnv(own: Record<string, string>, paths: Paths): Record<string, string> {
+  return { ...comforts(paths), ...own, ...insisted(paths) };
 }
 
-function comforts({ home }: Places): Record<string, string> {
+function comforts({ home }: Paths): Record<string, string> {
   return {
     LANG: 'C.UTF-8',
     SHELL: '/bin/bash',
@@ -17,7 +17,7 @@ function comforts({ home }: Places): Record<string, string> {
   };
 }
 
-function insisted({ home, configDir, proxyPort }: Places): Record<string, string> {
+function insisted({ home, configDir, proxyPort }: Paths): Record<string, string> {
   const gate = `http://127.0.0.1:${proxyPort}`;
   // Some read a network, the agent among them, and some nothing but addresses.
   const direct = '127.0.0.1,127.0.0.0/8,localhost,::1';

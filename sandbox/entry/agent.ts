@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { SandboxConfig } from '../../core/sandbox/sandbox.ts';
 import { agentEnv } from './agent-env.ts';
-import type { Places } from './constants.ts';
+import type { Paths } from './constants.ts';
 
 export interface AgentEnd {
   /** The exit code, or 128 and the signal's number. */
@@ -22,13 +22,13 @@ export interface Agent {
 }
 
 /** Starts the agent with its output going straight into the spool, which the host reads. */
-export function startAgent(config: SandboxConfig, places: Places): Agent {
-  putFiles(config, places);
-  const out = openToAppend(places.spoolFile);
-  const err = openToAppend(places.stderrFile);
-  const child = spawn(places.agent, config.args, {
-    cwd: places.workspace,
-    env: agentEnv(config.env, places),
+export function startAgent(config: SandboxConfig, paths: Paths): Agent {
+  putFiles(config, paths);
+  const out = openToAppend(paths.spoolFile);
+  const err = openToAppend(paths.stderrFile);
+  const child = spawn(paths.agent, config.args, {
+    cwd: paths.workspace,
+    env: agentEnv(config.env, paths),
     stdio: ['pipe', out, err],
     detached: true,
   });
@@ -44,7 +44,7 @@ export function startAgent(config: SandboxConfig, places: Places): Agent {
   return { stdin, kill: (signal) => killGroup(pid, signal), ended };
 }
 
-function putFiles({ files }: SandboxConfig, { filesDir }: Places): void {
+function putFiles({ files }: SandboxConfig, { filesDir }: Paths): void {
   mkdirSync(filesDir, { recursive: true, mode: 0o700 });
   for (const { name, content } of files) {
     writeFileSync(join(filesDir, basename(name)), content, { mode: 0o600 });

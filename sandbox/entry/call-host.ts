@@ -8,7 +8,7 @@ export interface HostCall {
   body?: string;
 }
 
-export interface HostAnswer {
+export interface HostResponse {
   status: number;
   body: string;
 }
@@ -18,7 +18,7 @@ export function callHost(
   socketPath: string,
   { method, path, body = '' }: HostCall,
   signal: AbortSignal,
-): Promise<HostAnswer> {
+): Promise<HostResponse> {
   const headers = body === '' ? {} : { 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const sent = request({ socketPath, method, path, headers, signal, agent: false });

@@ -1,8 +1,8 @@
 /**
- * Where things are inside every sandbox, and the entry program's times. The image is built from this
+ * Where things are inside every sandbox, and the entry program's timeouts. The image is built from this
  * folder alone, so the numbers stand here once more; a test holds them to the service's own.
  */
-export interface Places {
+export interface Paths {
   agent: string;
   workspace: string;
   spoolFile: string;
@@ -14,7 +14,7 @@ export interface Places {
   proxyPort: number;
 }
 
-export const places: Places = {
+export const paths: Paths = {
   agent: '/opt/frs/agent',
   workspace: '/workspace',
   spoolFile: '/spool/out',
@@ -26,21 +26,21 @@ export const places: Places = {
   proxyPort: 8118,
 };
 
-export interface Times {
+export interface Timeouts {
   /** Between two dials while the host is away. */
   redialMs: number;
   /** For how long an accepted connection waits for the host. */
-  holdMs: number;
+  connectTimeoutMs: number;
   /** After an answer that helps nobody. */
-  refusedMs: number;
+  errorRetryMs: number;
   /** A host that has accepted a call and says nothing is given up; its long poll takes 25 s. */
-  answerMs: number;
+  responseTimeoutMs: number;
   /** How often the host is asked for a sign of life once the input is closed. */
-  signOfLifeMs: number;
+  keepAliveMs: number;
   /** Without any answer for so long, everything ends. */
   deadlineMs: number;
-  /** What is left to answer when the deadline has passed, each of two times. */
-  lastAskMs: number;
+  /** What is left to answer when the deadline has passed, each of two timeouts. */
+  finalProbeMs: number;
   /** Between the agent's SIGTERM and its SIGKILL when the deadline has ended it. */
   killGraceMs: number;
 }
@@ -48,20 +48,20 @@ export interface Times {
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 
-export const times: Times = {
+export const timeouts: Timeouts = {
   redialMs: 100,
-  holdMs: 10 * minuteMs,
-  refusedMs: secondMs,
-  answerMs: 35 * secondMs,
-  signOfLifeMs: minuteMs,
+  connectTimeoutMs: 10 * minuteMs,
+  errorRetryMs: secondMs,
+  responseTimeoutMs: 35 * secondMs,
+  keepAliveMs: minuteMs,
   deadlineMs: 120 * minuteMs,
-  lastAskMs: 5 * secondMs,
+  finalProbeMs: 5 * secondMs,
   killGraceMs: 10 * secondMs,
 };
 
 /** How the entry program itself ends where the agent has no exit code to pass on. */
 export const exitCodes = {
-  configGone: 78,
+  configConsumed: 78,
   internal: 70,
   agentNotStarted: 127,
   hostLost: 124,

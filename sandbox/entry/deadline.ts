@@ -3,7 +3,7 @@
 // timer fires before the first answer can come; only then is the host taken for lost.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Times } from './constants.ts';
+import type { Timeouts } from './constants.ts';
 import type { Host } from './host-client.ts';
 
 const lastAsks = 2;
@@ -11,19 +11,19 @@ const lastAsks = 2;
 /** Resolves when the host is lost; rejects only when `signal` is aborted. */
 export async function untilHostIsLost(
   host: Host,
-  times: Times,
+  timeouts: Timeouts,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
-    const left = host.lastAnswerAt() + times.deadlineMs - performance.now();
+    const left = host.lastResponseAt() + timeouts.deadlineMs - performance.now();
     if (left > 0) await sleep(left, null, { signal });
-    else if (!(await answersLate(host, times))) return;
+    else if (!(await answersLate(host, timeouts))) return;
   }
 }
 
-async function answersLate(host: Host, times: Times): Promise<boolean> {
+async function answersLate(host: Host, timeouts: Timeouts): Promise<boolean> {
   for (let ask = 0; ask < lastAsks; ask += 1) {
-    if (await host.isThere(times.lastAskMs)) return true;
+    if (await host.isAlive(timeouts.finalProbeMs)) return true;
   }
   return false;
 }

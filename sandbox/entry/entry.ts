@@ -4,7 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Agent, type AgentEnd, startAgent } from './agent.ts';
-import { exitCodes, type Places, type Times } from './constants.ts';
+import { exitCodes, type Paths, type Timeouts } from './constants.ts';
 import { untilHostIsLost } from './deadline.ts';
 import { feedAgent } from './feed-agent.ts';
 import { fetchConfig } from './fetch-config.ts';
@@ -19,16 +19,16 @@ export interface Entry {
 }
 
 interface Life {
-  places: Places;
-  times: Times;
+  paths: Paths;
+  timeouts: Timeouts;
   host: Host;
   stop: AbortController;
   agent: Agent | null;
 }
 
-export function startEntry({ places, times }: { places: Places; times: Times }): Entry {
-  const host = createHost(places.socket, times);
-  const life: Life = { places, times, host, stop: new AbortController(), agent: null };
+export function startEntry({ paths, timeouts }: { paths: Paths; timeouts: Timeouts }): Entry {
+  const host = createHost(paths.socket, timeouts);
+  const life: Life = { paths, timeouts, host, stop: new AbortController(), agent: null };
   return {
     terminate: (signal) => (life.agent === null ? life.stop.abort() : life.agent.kill(signal)),
     ended: live(life),
@@ -36,13 +36,13 @@ export function startEntry({ places, times }: { places: Places; times: Times }):
 }
 
 async function live(life: Life): Promise<number> {
-  const { places, times, host, stop } = life;
-  const forward = await listenForAgent(places.proxyPort, { socketPath: places.socket, times });
+  const { paths, timeouts, host, stop } = life;
+  const forward = await listenForAgent(paths.proxyPort, { socketPath: paths.socket, timeouts });
   const over = new AbortController();
   try {
     return await Promise.race([
       serve(life),
-      untilHostIsLost(host, times, over.signal).then(() => giveUp(life)),
+      untilHostIsLost(host, timeouts, over.signal).then(() => giveUp(life)),
     ]);
   } catch (error) {
     if (stop.signal.aborted) return exitCodes.terminated;
@@ -57,10 +57,10 @@ async function live(life: Life): Promise<number> {
 async function serve(life: Life): Promise<number> {
   const config = await fetchConfig(life.host, life.stop.signal);
   if (config === null) {
-    note(life.places.stderrFile, 'the configuration was taken before');
-    return exitCodes.configGone;
+    note(life.paths.stderrFile, 'the configuration was taken before');
+    return exitCodes.configConsumed;
   }
-  life.agent = startAgent(config, life.places);
+  life.agent = startAgent(config, life.paths);
   const end = await attend(life.agent, life);
   life.agent = null;
   await report(end, life);
@@ -68,14 +68,14 @@ async function serve(life: Life): Promise<number> {
 }
 
 /** Feeds the agent, and goes on asking for signs of life, for as long as it runs. */
-async function attend(agent: Agent, { host, times, places }: Life): Promise<AgentEnd> {
+async function attend(agent: Agent, { host, timeouts, paths }: Life): Promise<AgentEnd> {
   const gone = new AbortController();
   const ended = agent.ended.catch((error: unknown): AgentEnd => {
-    note(places.stderrFile, `the agent could not be started: ${String(error)}`);
+    note(paths.stderrFile, `the agent could not be started: ${String(error)}`);
     return { code: exitCodes.agentNotStarted, signal: null };
   });
   try {
-    return await Promise.race([ended, feed(agent, { host, times, signal: gone.signal })]);
+    return await Promise.race([ended, feed(agent, { host, timeouts, signal: gone.signal })]);
   } finally {
     gone.abort();
   }
@@ -83,29 +83,32 @@ async function attend(agent: Agent, { host, times, places }: Life): Promise<Agen
 
 async function feed(
   { stdin }: Agent,
-  { host, times, signal }: { host: Host; times: Times; signal: AbortSignal },
+  { host, timeouts, signal }: { host: Host; timeouts: Timeouts; signal: AbortSignal },
 ): Promise<never> {
-  await feedAgent(host, { stdin, times, signal });
+  await feedAgent(host, { stdin, timeouts, signal });
   for (;;) {
-    await sleep(times.signOfLifeMs, null, { signal });
-    await host.isThere(times.lastAskMs);
+    await sleep(timeouts.keepAliveMs, null, { signal });
+    await host.isAlive(timeouts.finalProbeMs);
   }
 }
 
 /** The container's own exit code says the same; this one is for when nobody can ask Docker. */
 async function report(end: AgentEnd, { host, stop }: Life): Promise<void> {
   const call = { method: 'POST', path: '/control/exit', body: JSON.stringify(end) } as const;
-  await host.insist(call, stop.signal).catch((error: unknown) => {
+  await host.requestWithRetry(call, stop.signal).catch((error: unknown) => {
     if (!stop.signal.aborted) throw error;
   });
 }
 
-async function giveUp({ agent, places, times }: Life): Promise<number> {
-  note(places.stderrFile, 'the host is lost: no answer until the deadline');
+async function giveUp({ agent, paths, timeouts }: Life): Promise<number> {
+  note(paths.stderrFile, 'the host is lost: no answer until the deadline');
   if (agent !== null) {
     const patience = new AbortController();
     agent.kill('SIGTERM');
-    await Promise.race([agent.ended, sleep(times.killGraceMs, null, { signal: patience.signal })]);
+    await Promise.race([
+      agent.ended,
+      sleep(timeouts.killGraceMs, null, { signal: patience.signal }),
+    ]);
     patience.abort();
     agent.kill('SIGKILL');
   }

@@ -4,7 +4,7 @@
 
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Times } from './constants.ts';
+import type { Timeouts } from './constants.ts';
 import type { Host } from './host-client.ts';
 
 type Next = { index: number; line: string } | 'closed' | 'nothing';
@@ -12,13 +12,13 @@ type Next = { index: number; line: string } | 'closed' | 'nothing';
 /** Resolves when the input is closed, or when the agent no longer reads it. */
 export async function feedAgent(
   host: Host,
-  { stdin, times, signal }: { stdin: Writable; times: Times; signal: AbortSignal },
+  { stdin, timeouts, signal }: { stdin: Writable; timeouts: Timeouts; signal: AbortSignal },
 ): Promise<void> {
   for (let after = 0; stdin.writable; ) {
     const next = await nextMessage(host, after, signal);
     if (next === 'closed') return void stdin.end();
     if (next === 'nothing' || next.index <= after) {
-      await sleep(times.redialMs, null, { signal });
+      await sleep(timeouts.redialMs, null, { signal });
     } else {
       await write(stdin, `${next.line.trimEnd()}\n`);
       after = next.index;
@@ -28,7 +28,7 @@ export async function feedAgent(
 
 async function nextMessage(host: Host, after: number, signal: AbortSignal): Promise<Next> {
   const path = `/control/messages?after=${after}`;
-  const answer = await host.insist({ method: 'GET', path }, signal);
+  const answer = await host.requestWithRetry({ method: 'GET', path }, signal);
   if (answer.status === 410) return 'closed';
   return answer.status === 200 ? readMessage(answer.body) : 'nothing';
 }

@@ -6,9 +6,9 @@ import type { Host } from './host-client.ts';
  * host has deleted it by then. Null: somebody has taken it before.
  */
 export async function fetchConfig(host: Host, signal: AbortSignal): Promise<SandboxConfig | null> {
-  const answer = await host.insist({ method: 'GET', path: '/control/config' }, signal);
+  const answer = await host.requestWithRetry({ method: 'GET', path: '/control/config' }, signal);
   if (answer.status === 410) return null;
   const config = JSON.parse(answer.body) as SandboxConfig; // the host writes it from the same type
-  await host.insist({ method: 'POST', path: '/control/config/ack' }, signal);
+  await host.requestWithRetry({ method: 'POST', path: '/control/config/ack' }, signal);
   return config;
 }

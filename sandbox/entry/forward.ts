@@ -4,7 +4,7 @@
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Times } from './constants.ts';
+import type { Timeouts } from './constants.ts';
 
 const connectionsMax = 1_000;
 const heldMaxBytes = 2 * 1024 * 1024;
@@ -16,10 +16,10 @@ export interface Forward {
 
 export async function listenForAgent(
   port: number,
-  { socketPath, times }: { socketPath: string; times: Times },
+  { socketPath, timeouts }: { socketPath: string; timeouts: Timeouts },
 ): Promise<Forward> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
-    void passOn(client, socketPath, times);
+    void passOn(client, socketPath, timeouts);
   });
   server.maxConnections = connectionsMax;
   await listening(server, port);
@@ -35,9 +35,9 @@ function listening(server: Server, port: number): Promise<void> {
   });
 }
 
-async function passOn(client: Socket, socketPath: string, times: Times): Promise<void> {
+async function passOn(client: Socket, socketPath: string, timeouts: Timeouts): Promise<void> {
   const held = hold(client);
-  const host = await dialUntil(socketPath, times, held.gone);
+  const host = await dialUntil(socketPath, timeouts, held.gone);
   if (host === null) return void client.destroy();
   for (const chunk of held.release()) host.write(chunk);
   if (client.readableEnded) host.end();
@@ -62,12 +62,16 @@ function hold(client: Socket) {
   return { gone: left.signal, release };
 }
 
-async function dialUntil(path: string, times: Times, gone: AbortSignal): Promise<Socket | null> {
-  const end = performance.now() + times.holdMs;
+async function dialUntil(
+  path: string,
+  timeouts: Timeouts,
+  gone: AbortSignal,
+): Promise<Socket | null> {
+  const end = performance.now() + timeouts.connectTimeoutMs;
   for (;;) {
     const host = await dial(path);
     if (host !== null) return host;
-    await sleep(times.redialMs);
+    await sleep(timeouts.redialMs);
     if (gone.aborted || performance.now() > end) return null;
   }
 }

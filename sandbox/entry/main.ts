@@ -1,11 +1,11 @@
-import { exitCodes, places, times } from './constants.ts';
+import { exitCodes, paths, timeouts } from './constants.ts';
 import { startEntry } from './entry.ts';
 import { note } from './stderr-note.ts';
 
 // Agents end programs by name; this one is to be called neither node nor anything of theirs.
 process.title = 'entry';
 
-const entry = startEntry({ places, times });
+const entry = startEntry({ paths, timeouts });
 
 process.on('SIGTERM', () => entry.terminate('SIGTERM'));
 process.on('SIGINT', () => entry.terminate('SIGINT'));
@@ -15,10 +15,7 @@ for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signa
 entry.ended.then(
   (code) => process.exit(code),
   (error: unknown) => {
-    note(
-      places.stderrFile,
-      `cannot go on: ${error instanceof Error ? error.stack : String(error)}`,
-    );
+    note(paths.stderrFile, `cannot go on: ${error instanceof Error ? error.stack : String(error)}`);
     process.exit(exitCodes.internal);
   },
 );

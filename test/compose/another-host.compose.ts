@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { keyPairIn, makeHostCertificate } from '../../deploy/hosts/certificates.ts';
+import { createHostCertificate, keyPairIn } from '../../deploy/hosts/certificates.ts';
 import { run } from '../../dev/lib/run-command.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import {
@@ -98,7 +98,7 @@ test('each entrance lets in whose certificate is on the list, and nobody else', 
   expect(nobody.postgres).toContain('connection requires a valid client certificate');
   for (const each of everyEntrance) expect(nobody[each]).not.toBe('open');
   const pair = keyPairIn(other.folder);
-  await makeHostCertificate(pair, 'worker-2');
+  await createHostCertificate(pair, 'worker-2');
   const stranger = await other.knock({ bundle, as: 'stranger', pair });
   for (const each of everyEntrance) expect(stranger[each]).not.toBe('open');
 });
@@ -113,7 +113,7 @@ test('nobody comes in without TLS, from outside or by the engine’s own forward
 });
 
 test('none of them knows more than it needs: the key of the authority is in no container', async () => {
-  for (const service of ['postgres', 'redis', 'temporal-entrance', 'api', 'worker']) {
+  for (const service of ['postgres', 'redis', 'temporal-ingress', 'api', 'worker']) {
     const volumes = (await part(service)).Mounts.map(({ Name }) => Name);
     expect(volumes).not.toContain('flowrun_secrets-hosts');
   }
@@ -160,7 +160,7 @@ test('a host that is removed is let in nowhere any more, and what it held open i
   expect(await connectionsOf('worker-2')).toBeGreaterThan(0);
   // As the host itself could.
   await tellRedis('config set tls-auth-clients no');
-  const { StartedAt: entranceBefore } = (await part('temporal-entrance')).State;
+  const { StartedAt: entranceBefore } = (await part('temporal-ingress')).State;
   await compose('run', '--rm', '-T', 'hosts', 'remove', 'worker-2');
   expect(await compose('run', '--rm', '-T', 'hosts', 'list')).toBe('');
   await until('every entrance refuses it', async () => {
@@ -170,7 +170,7 @@ test('a host that is removed is let in nowhere any more, and what it held open i
   expect((await other.knock({ bundle, as: 'nobody' })).redis).not.toBe('open');
   expect(await connectionsOf('worker-2')).toBe(0);
   // What it held open there has ended with the program that it was held by.
-  const { Running, StartedAt } = (await part('temporal-entrance')).State;
+  const { Running, StartedAt } = (await part('temporal-ingress')).State;
   expect([Running, StartedAt === entranceBefore]).toEqual([true, false]);
   await drain('worker-2');
   expect(await whereOneRuns()).toEqual({ first: 1, other: 0 });

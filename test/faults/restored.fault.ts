@@ -9,7 +9,7 @@ import { createTemporal } from '../../systems/temporal/client.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { commandEnv } from '../support/command-env.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { doctorWith } from '../support/doctor-world.ts';
+import { doctorWith } from '../support/doctor-fixture.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import { cliWith } from '../support/run-cli.ts';
 import { untilAsleep, untilRemoved, untilWorking } from '../support/run-ways.ts';

@@ -8,7 +8,7 @@ import { script } from '../unit/scripted-agent/lines.ts';
 const patiently = { timeout: 120_000 };
 let service: Service;
 beforeAll(async () => {
-  service = await startService({ env: { RUN_KEPT_DAYS: '2' } });
+  service = await startService({ env: { RUN_RETENTION_DAYS: '2' } });
 }, 240_000);
 afterAll(() => service?.stop());
 

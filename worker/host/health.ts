@@ -9,7 +9,7 @@ import type { DockerErrorCode } from '../../systems/docker/docker-error.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
 
 export interface HostReportDeps {
-  config: Pick<HostReport, 'instance' | 'kept'> &
+  config: Pick<HostReport, 'instance' | 'retention'> &
     Pick<WorkerConfig, 'dataDir' | 'sandboxImage' | 'sandboxRuntime'>;
   engine: Pick<Engine, 'version' | 'imageId' | 'findRuntime'>;
   /** Of this process's clock, against Postgres's. */
@@ -64,7 +64,7 @@ async function look(deps: HostReportDeps): Promise<HostReport> {
   return {
     ...engine,
     instance: deps.config.instance,
-    kept: deps.config.kept,
+    retention: deps.config.retention,
     image: deps.config.sandboxImage,
     runtimeSetting: deps.config.sandboxRuntime,
     diskFreeBytes: disk.bavail * disk.bsize,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Check, seen } from '../types.ts';
+import { type Check, checked } from '../types.ts';
 
 export const api: Check = {
   name: 'api',
@@ -11,9 +11,9 @@ export const api: Check = {
   },
   async look({ readiness, config }) {
     const answer = await readiness();
-    if (answer.status === 200) return seen([`ready on ${config.publicUrl}`]);
+    if (answer.status === 200) return checked([`ready on ${config.publicUrl}`]);
     const why = answer.failed.length > 0 ? answer.failed.join(', ') : `HTTP ${answer.status}`;
-    return seen([], {
+    return checked([], {
       code: 'api_not_ready',
       what: `The API on ${config.publicUrl} is not ready: ${why}.`,
       advice:
@@ -29,7 +29,9 @@ const answerSchema = z.object({
 const withinMs = 10_000;
 
 /** What `/readyz` says, and which of its parts have failed. */
-export async function askApi(publicUrl: string): Promise<{ status: number; failed: string[] }> {
+export async function fetchReadiness(
+  publicUrl: string,
+): Promise<{ status: number; failed: string[] }> {
   const signal = AbortSignal.timeout(withinMs);
   const answer = await fetch(`${publicUrl}/readyz`, { signal }).catch((error: unknown) => {
     throw new Error(`${publicUrl}: ${causeOf(error)}`, { cause: error });

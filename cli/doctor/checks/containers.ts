@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Run, takesPlace } from '../../../core/runs/run.ts';
 import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { DoctorContext } from '../types.ts';
-import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
+import { type Check, checked, counted, type Problem, skipped } from '../types.ts';
 import { named } from './stuck-runs.ts';
 
 /** The sandboxes of this machine's engine, against the runs. */
@@ -16,7 +16,7 @@ export const containers: Check = {
     advice: 'See the log of the Docker Engine.',
   },
   async look(parts) {
-    if (parts.docker === null) return notHere('neither DOCKER_HOST nor DATA_DIR is set here');
+    if (parts.docker === null) return skipped('neither DOCKER_HOST nor DATA_DIR is set here');
     const { all, leftover, bare } = await lookTwice(parts, parts.docker);
     const known = new Set((await parts.hosts.list()).map(({ hostId }) => hostId));
     const ours = leftover.filter(({ hostId }) => known.has(hostId));
@@ -27,7 +27,7 @@ export const containers: Check = {
       bare.length > 0 && bareOf(bare),
     ];
     const found = troubles.filter((trouble) => trouble !== false);
-    return seen([counted(all.length, 'container')], ...found);
+    return checked([counted(all.length, 'container')], ...found);
   },
 };
 

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { runtimeAdvice, runtimeFaultOf } from '../../../core/sandbox/sandbox-runtime.ts';
 import { getImage, isShort, leftOn, makeRoom, sizeOf, startEngine } from '../advice.ts';
-import { type Check, notHere, seen } from '../types.ts';
+import { type Check, checked, skipped } from '../types.ts';
 
 export const docker: Check = {
   name: 'docker',
@@ -12,9 +12,9 @@ export const docker: Check = {
     advice: startEngine,
   },
   async look(parts) {
-    if (parts.docker === null) return notHere('neither DOCKER_HOST nor DATA_DIR is set here');
+    if (parts.docker === null) return skipped('neither DOCKER_HOST nor DATA_DIR is set here');
     const { version } = await parts.docker.version();
-    return seen([version]);
+    return checked([version]);
   },
 };
 
@@ -28,9 +28,9 @@ export const image: Check = {
   },
   async look({ docker, config }) {
     if (docker === null || config.sandboxImage === null)
-      return notHere('SANDBOX_IMAGE is not set here');
+      return skipped('SANDBOX_IMAGE is not set here');
     await docker.imageId(config.sandboxImage);
-    return seen([config.sandboxImage]);
+    return checked([config.sandboxImage]);
   },
 };
 
@@ -43,15 +43,15 @@ export const runtime: Check = {
     advice: 'See the log of the Docker Engine.',
   },
   async look({ docker, config }) {
-    if (docker === null) return notHere('neither DOCKER_HOST nor DATA_DIR is set here');
+    if (docker === null) return skipped('neither DOCKER_HOST nor DATA_DIR is set here');
     try {
       const used = await docker.findRuntime();
-      return seen([`${used}, by SANDBOX_RUNTIME=${config.sandboxRuntime}`]);
+      return checked([`${used}, by SANDBOX_RUNTIME=${config.sandboxRuntime}`]);
     } catch (error) {
       const code = runtimeFaultOf(error);
       if (code === null || !(error instanceof Error)) throw error;
       const what = `Sandboxes cannot run on what SANDBOX_RUNTIME says: ${error.message}.`;
-      return seen([], { code, what, advice: runtimeAdvice[code] });
+      return checked([], { code, what, advice: runtimeAdvice[code] });
     }
   },
 };
@@ -65,13 +65,13 @@ export const disk: Check = {
     advice: 'Make the folder that DATA_DIR names, or correct DATA_DIR.',
   },
   async look({ config }) {
-    if (config.dataDir === null) return notHere('DATA_DIR is not set here');
+    if (config.dataDir === null) return skipped('DATA_DIR is not set here');
     const { bavail, blocks, bsize, files, ffree } = await statfs(config.dataDir);
     const room = { freeBytes: bavail * bsize, freeInodes: files === 0 ? null : ffree };
     const whole = sizeOf(blocks * bsize);
     const said = [`${sizeOf(room.freeBytes)} of ${whole} free in ${config.dataDir}`];
-    if (!isShort(room)) return seen(said);
+    if (!isShort(room)) return checked(said);
     const what = `The disk of ${config.dataDir} has ${leftOn(room)} left.`;
-    return seen(said, { code: 'disk_short', what, advice: makeRoom });
+    return checked(said, { code: 'disk_short', what, advice: makeRoom });
   },
 };

@@ -3,7 +3,7 @@ import { limits } from '../../../core/limits.ts';
 import { runtimeAdvice } from '../../../core/sandbox/sandbox-runtime.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import { getImage, isShort, leftOn, makeRoom, setClock, sizeOf, startEngine } from '../advice.ts';
-import { type Check, type Problem, seen } from '../types.ts';
+import { type Check, checked, type Problem } from '../types.ts';
 import { offBy } from './postgres.ts';
 
 export const hosts: Check = {
@@ -21,7 +21,7 @@ export const hosts: Check = {
     const silent = all.filter(
       (host) => !live.includes(host) && (host.used > 0 || live.length === 0),
     );
-    return seen(
+    return checked(
       live.map(description),
       ...silent.map(silence),
       ...(all.length === 0 ? [noHost] : placesOf(live)),

@@ -1,6 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import { setClock } from '../advice.ts';
-import { type Check, seen } from '../types.ts';
+import { type Check, checked } from '../types.ts';
 
 export const postgres: Check = {
   name: 'postgres',
@@ -15,7 +15,7 @@ export const postgres: Check = {
   async look(parts) {
     const from = performance.now();
     const version = await parts.postgres.version();
-    return seen([version, `${Math.round(performance.now() - from)} ms`]);
+    return checked([version, `${Math.round(performance.now() - from)} ms`]);
   },
 };
 
@@ -30,14 +30,14 @@ export const schema: Check = {
   async look(parts) {
     const { last, missing, unknown } = await parts.postgres.schema();
     if (missing.length > 0) {
-      return seen([], {
+      return checked([], {
         code: 'schema_incomplete',
         what: last === null ? 'The database has no schema.' : lacking(missing),
         advice: 'Run `flowrun migrate`, then start the API and the workers again.',
       });
     }
     const later = unknown.length > 0 ? [`and of a later version ${unknown.join(', ')}`] : [];
-    return seen([last ?? '', ...later]);
+    return checked([last ?? '', ...later]);
   },
 };
 
@@ -58,9 +58,9 @@ export const encryptionKey: Check = {
   },
   async look(parts) {
     const opens = await parts.postgres.opensSecrets();
-    if (opens === null) return seen(['nothing to try it on yet']);
-    if (opens) return seen(['opens what was sealed']);
-    return seen([], {
+    if (opens === null) return checked(['nothing to try it on yet']);
+    if (opens) return checked(['opens what was sealed']);
+    return checked([], {
       code: 'wrong_encryption_key',
       what: 'What was sealed in this database cannot be opened with this ENCRYPTION_KEY.',
       advice:
@@ -79,8 +79,8 @@ export const clock: Check = {
   },
   async look(parts) {
     const aheadMs = await parts.postgres.clockAheadMs();
-    if (Math.abs(aheadMs) <= limits.clockOffMaxMs) return seen(['that of Postgres']);
-    return seen([], {
+    if (Math.abs(aheadMs) <= limits.clockOffMaxMs) return checked(['that of Postgres']);
+    return checked([], {
       code: 'clock_wrong',
       what: `The clock of this machine is ${offBy(aheadMs)} that of Postgres.`,
       advice: setClock,

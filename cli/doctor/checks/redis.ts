@@ -1,4 +1,4 @@
-import { type Check, notHere, seen } from '../types.ts';
+import { type Check, checked, skipped } from '../types.ts';
 
 export const redis: Check = {
   name: 'redis',
@@ -11,9 +11,9 @@ export const redis: Check = {
       'Start Redis, or correct REDIS_URL. Nothing is lost meanwhile: streams come from Postgres, more slowly, and each API counts its own rate limits.',
   },
   async look(parts) {
-    if (parts.redis === null) return notHere('REDIS_URL is not set here');
+    if (parts.redis === null) return skipped('REDIS_URL is not set here');
     const from = performance.now();
     const version = await parts.redis.version();
-    return seen([version ?? 'answers', `${Math.round(performance.now() - from)} ms`]);
+    return checked([version ?? 'answers', `${Math.round(performance.now() - from)} ms`]);
   },
 };

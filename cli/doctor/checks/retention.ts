@@ -2,7 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import type { Due } from '../../../systems/postgres/maintenance/retention-stats.ts';
 import { sizeOf } from '../advice.ts';
-import { type Check, seen } from '../types.ts';
+import { type Check, checked } from '../types.ts';
 
 /** A worker goes through the rows every hour and through the blobs every day. */
 const lateMs = 2 * limits.sweepBlobsEveryMs;
@@ -30,8 +30,8 @@ export const retention: Check = {
         .join(', ')}`,
     ];
     const late = [...rows, blobs].filter((due) => due.lateMs > lateMs);
-    if (late.length === 0) return seen(said);
-    return seen(said, {
+    if (late.length === 0) return checked(said);
+    return checked(said, {
       code: 'retention_late',
       what: `${late.map(lateness).join(', ')} should have been removed already.`,
       advice:
@@ -57,7 +57,7 @@ const unchanging = {
  * swept by a command that was not told so. Null where none has said.
  */
 function keptBy(all: Host[]): typeof usual | null {
-  const said = all.flatMap(({ report }) => (report === null ? [] : [report.kept]));
+  const said = all.flatMap(({ report }) => (report === null ? [] : [report.retention]));
   if (said.length === 0) return null;
   return {
     runMs: Math.max(...said.map(({ runMs }) => runMs)),

@@ -1,5 +1,5 @@
 import type { Run } from '../../../core/runs/run.ts';
-import { type Check, counted, type Problem, seen } from '../types.ts';
+import { type Check, checked, counted, type Problem } from '../types.ts';
 
 /** Longer than a worker takes to see to it. */
 const unstartedMs = 15_000;
@@ -34,7 +34,7 @@ export const runs: Check = {
         mend: mends.nudgeEndings,
       });
     }
-    return seen([], ...troubles);
+    return checked([], ...troubles);
   },
 };
 
@@ -61,9 +61,9 @@ export const messages: Check = {
   },
   async look(parts) {
     const untold = await parts.messages.unsignalled(untoldMs);
-    if (untold.length === 0) return seen([]);
+    if (untold.length === 0) return checked([]);
     const sessions = untold.map(({ run }) => run);
-    return seen([], {
+    return checked([], {
       code: 'message_not_told',
       what: `${counted(untold.length, 'session')} with messages that their workflows have not been told of: ${named(sessions)}.`,
       advice: 'A worker tells them within seconds: see its log for reconcile_message_failed.',

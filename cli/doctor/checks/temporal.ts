@@ -1,6 +1,6 @@
 import { hostTimes } from '../../../core/hosts/host-thresholds.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
-import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
+import { type Check, checked, counted, type Problem, skipped } from '../types.ts';
 
 export const temporal: Check = {
   name: 'temporal',
@@ -13,13 +13,13 @@ export const temporal: Check = {
       'Start Temporal, or correct TEMPORAL_ADDRESS. Runs are admitted meanwhile, and begin when it is back.',
   },
   async look({ temporal: asked, config }) {
-    if (asked === null) return notHere('TEMPORAL_ADDRESS is not set here');
+    if (asked === null) return skipped('TEMPORAL_ADDRESS is not set here');
     const from = performance.now();
     const { version, hasNamespace } = await asked.facts();
     const said = [version, `${Math.round(performance.now() - from)} ms`];
-    if (hasNamespace) return seen(said);
+    if (hasNamespace) return checked(said);
     const namespace = config.temporal?.namespace ?? 'default';
-    return seen(said, {
+    return checked(said, {
       code: 'namespace_missing',
       what: `Temporal has no namespace ${namespace}.`,
       advice: `Make it with \`temporal operator namespace create -n ${namespace}\`, or correct TEMPORAL_NAMESPACE.`,
@@ -37,11 +37,11 @@ export const searchAttributes: Check = {
     advice: 'Let this command list them, or see the log of Temporal.',
   },
   async look({ temporal, mends, config }) {
-    if (temporal === null) return notHere('TEMPORAL_ADDRESS is not set here');
+    if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
     const missing = await temporal.missingSearchAttributes();
-    if (missing.length === 0) return seen([]);
+    if (missing.length === 0) return checked([]);
     const namespace = config.temporal?.namespace ?? 'default';
-    return seen([], {
+    return checked([], {
       code: 'search_attributes_missing',
       what: `Temporal’s namespace ${namespace} does not know ${missing.join(', ')}: runs start without, and are not found by them.`,
       advice:
@@ -60,18 +60,18 @@ export const workers: Check = {
     advice: 'See the log of Temporal.',
   },
   async look({ temporal, config, hosts }) {
-    if (temporal === null) return notHere('TEMPORAL_ADDRESS is not set here');
+    if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
     const all = await hosts.list();
     const others = instancesOf(all).filter((name) => name !== config.instance);
-    if (others.length > 0) return seen([], otherInstance(config.instance, others));
+    if (others.length > 0) return checked([], otherInstance(config.instance, others));
     const { workers: count } = await temporal.facts();
-    if (count === 0) return seen([], noWorker(config.instance, 'asks Temporal for work'));
+    if (count === 0) return checked([], noWorker(config.instance, 'asks Temporal for work'));
     const { unseenMs } = hostTimes(config.times.hostLostMs);
     // Temporal remembers for minutes who has asked it; Postgres hears of each worker every few seconds.
     if (all.length > 0 && all.every(({ silentMs }) => silentMs >= unseenMs)) {
-      return seen([], noWorker(config.instance, 'is heard of by Postgres any more'));
+      return checked([], noWorker(config.instance, 'is heard of by Postgres any more'));
     }
-    return seen([`${counted(count, 'worker')} asked for work within the last five minutes`]);
+    return checked([`${counted(count, 'worker')} asked for work within the last five minutes`]);
   },
 };
 

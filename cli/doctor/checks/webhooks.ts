@@ -1,4 +1,4 @@
-import { type Check, counted, seen } from '../types.ts';
+import { type Check, checked, counted } from '../types.ts';
 import { named } from './stuck-runs.ts';
 
 /** Longer than all attempts of one take. */
@@ -15,8 +15,8 @@ export const webhooks: Check = {
   },
   async look({ reconcile, mends }) {
     const owed = await reconcile.undeliveredWebhooks(owedMs);
-    if (owed.length === 0) return seen([]);
-    return seen([], {
+    if (owed.length === 0) return checked([]);
+    return checked([], {
       code: 'webhook_owed',
       what: `${counted(owed.length, 'webhook')} neither delivered nor given up for 5 minutes, of ${named(owed)}.`,
       advice: 'A worker takes them up again within seconds: see its log for webhook_taken_over.',
@@ -38,9 +38,9 @@ export const schedules: Check = {
     const before = await parts.schedules.untold();
     if (before.length > 0) await parts.settle();
     const untold = await parts.schedules.untold();
-    if (before.length === 0 || untold.length === 0) return seen([]);
+    if (before.length === 0 || untold.length === 0) return checked([]);
     const flows = untold.slice(0, 5).map(({ flowId }) => flowId);
-    return seen([], {
+    return checked([], {
       code: 'schedule_not_told',
       what: `Temporal has not been told of ${counted(untold.length, 'schedule')}, of ${flows.join(', ')}.`,
       advice: 'A worker tells it within seconds: see its log for schedule_not_told.',

@@ -1,6 +1,6 @@
 import type { Run } from '../../../core/runs/run.ts';
 import type { DoctorContext } from '../types.ts';
-import { type Check, counted, notHere, type Problem, seen } from '../types.ts';
+import { type Check, checked, counted, type Problem, skipped } from '../types.ts';
 import { named, theFirst } from './stuck-runs.ts';
 
 const page = 100;
@@ -19,7 +19,7 @@ export const workflows: Check = {
   },
   async look(parts) {
     const { temporal } = parts;
-    if (temporal === null) return notHere('TEMPORAL_ADDRESS is not set here');
+    if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
     const live = await liveRuns(parts);
     const suspects = await withoutWorkflow(live, temporal);
     const strange = await withoutRun(parts, temporal);
@@ -28,7 +28,7 @@ export const workflows: Check = {
     const left = strange.length > 0 ? await withoutRun(parts, temporal) : [];
     const troubles = [closedOf(found, parts), missingOf(found), strangeOf(left)];
     const said = [`${counted(live.length, 'live run')} asked after`];
-    return seen(said, ...troubles.filter((one) => one !== null));
+    return checked(said, ...troubles.filter((one) => one !== null));
   },
 };
 

@@ -15,7 +15,7 @@ const { world, api } = useApi();
 
 const report: HostReport = {
   instance: 'box-internal',
-  kept: { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 },
+  retention: { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 },
   engineVersion: '28.1.0',
   engineTrouble: null,
   image: 'registry.internal/sandbox:1',

@@ -6,7 +6,7 @@ import {
   createOperatorStore,
   type Operator,
 } from '../../../systems/postgres/accounts/operator-store.ts';
-import { useCliWorld } from './cli-world.ts';
+import { useCliWorld } from './cli-fixture.ts';
 
 const { world, flowrun } = useCliWorld();
 

@@ -7,7 +7,7 @@ import { connectRedis, type Redis } from '../../../systems/redis/connect.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 import { type Cli, cliWith } from '../../support/run-cli.ts';
 import { stackEnv } from '../../support/stack-env.ts';
-import { type CliWorld, openCliWorld } from './cli-world.ts';
+import { type CliWorld, openCliWorld } from './cli-fixture.ts';
 
 const passphrase = 'correct horse battery staple';
 const instance = `b-${randomBytes(3).toString('hex')}`;

@@ -10,7 +10,7 @@ import { createMessageStore } from '../../../systems/postgres/sessions/message-s
 import { createTemporal, type Temporal } from '../../../systems/temporal/client.ts';
 import { commandEnv } from '../../support/command-env.ts';
 import { openConversation } from '../../support/conversation.ts';
-import { type Doctor, doctorWith } from '../../support/doctor-world.ts';
+import { type Doctor, doctorWith } from '../../support/doctor-fixture.ts';
 import { createScene } from '../../support/records.ts';
 import { endSession, untilWorking } from '../../support/run-ways.ts';
 import { type Service, startService } from '../../support/service.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { HostReport } from '../../../core/hosts/host-report.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
-import { type Doctor, doctorWith } from '../../support/doctor-world.ts';
+import { type Doctor, doctorWith } from '../../support/doctor-fixture.ts';
 import { createScene } from '../../support/records.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 
@@ -25,7 +25,7 @@ const well: HostReport = {
   diskTotalBytes: 90 * 1024 ** 3,
   diskFreeInodes: 5_000_000,
   clockAheadMs: 0,
-  kept: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
+  retention: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
 };
 let database: TestDatabase;
 let doctor: Doctor;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runQueue } from '../../../core/temporal/task-queues.ts';
 import type { ApiWorld } from '../../support/api-world.ts';
-import { doctorWith, openDoctorWorld } from '../../support/doctor-world.ts';
+import { doctorWith, openDoctorWorld } from '../../support/doctor-fixture.ts';
 import { type OwnTemporal, startOwnTemporal } from '../../support/own-temporal.ts';
 
 let world: ApiWorld;
@@ -87,7 +87,7 @@ test('a disk with room for bytes and for no more files', async () => {
   try {
     const diagnosis = await doctorWith({ ...env, DATA_DIR: folder })();
     expect(diagnosis.about('disk_short')).toMatch(
-      /8\.0 GiB and room for 999 files left.*RUN_KEPT_DAYS/,
+      /8\.0 GiB and room for 999 files left.*RUN_RETENTION_DAYS/,
     );
   } finally {
     execFileSync('umount', [folder]);

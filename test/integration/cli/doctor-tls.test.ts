@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { explain } from '../../../cli/format-error.ts';
+import { formatError } from '../../../cli/format-error.ts';
 import { createPool } from '../../../systems/postgres/client/pool.ts';
 import { type Certified, makeAuthority, type TestAuthority } from '../../support/authority.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { type Diagnosis, doctorWith } from '../../support/doctor-world.ts';
+import { type Diagnosis, doctorWith } from '../../support/doctor-fixture.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { type TlsSettings, tlsSettings } from '../../support/tls-settings.ts';
 import { openTlsStores, type TlsStores, type TlsStoresWish } from '../../support/tls-stores.ts';
@@ -148,5 +148,7 @@ test('every other command says of Postgres which settings it is about', async ()
   const pool = createPool(at.postgresUrl(trusting().query), { applicationName: 'test', max: 1 });
   const failure: unknown = await pool.query('select 1').catch((error: unknown) => error);
   await pool.end();
-  expect(explain(failure).message).toMatch(/self-signed certificate.*\nSee sslrootcert, sslcert/);
+  expect(formatError(failure).message).toMatch(
+    /self-signed certificate.*\nSee sslrootcert, sslcert/,
+  );
 });

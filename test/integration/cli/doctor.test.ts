@@ -9,7 +9,7 @@ import { createProjectStore } from '../../../systems/postgres/accounts/project-s
 import { createSealer } from '../../../systems/postgres/admission/seal.ts';
 import type { ApiWorld } from '../../support/api-world.ts';
 import { createEmptyDatabase } from '../../support/database.ts';
-import { doctorWith, openDoctorWorld } from '../../support/doctor-world.ts';
+import { doctorWith, openDoctorWorld } from '../../support/doctor-fixture.ts';
 import { startFakeEngine } from '../../support/fake-engine.ts';
 import { cliWith } from '../../support/run-cli.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
@@ -135,7 +135,7 @@ test('an engine without the gVisor that is set, one on which it could not work, 
 
 test('a disk with no room left', async () => {
   const diagnosis = await doctorWith({ ...env, DATA_DIR: '/proc' })();
-  expect(diagnosis.about('disk_short')).toMatch(/\/proc has 0\.0 MiB left.*RUN_KEPT_DAYS/);
+  expect(diagnosis.about('disk_short')).toMatch(/\/proc has 0\.0 MiB left.*RUN_RETENTION_DAYS/);
 });
 
 test('a database without a schema, and one that lacks a migration', async () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Flow } from '../../../core/flows/flow.ts';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
-import { useCliWorld } from './cli-world.ts';
+import { useCliWorld } from './cli-fixture.ts';
 
 const { world, flowrun } = useCliWorld();
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { useCliWorld } from './cli-world.ts';
+import { useCliWorld } from './cli-fixture.ts';
 
 const { flowrun } = useCliWorld();
 

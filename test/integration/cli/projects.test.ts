@@ -3,7 +3,7 @@ import {
   createProjectStore,
   type Project,
 } from '../../../systems/postgres/accounts/project-store.ts';
-import { useCliWorld } from './cli-world.ts';
+import { useCliWorld } from './cli-fixture.ts';
 
 const { world, flowrun } = useCliWorld();
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Flow } from '../../../core/flows/flow.ts';
 import { makeFlow } from '../../../dev/demo/make-flow.ts';
 import type { Project } from '../../../systems/postgres/accounts/project-store.ts';
-import { useCliWorld } from '../cli/cli-world.ts';
+import { useCliWorld } from '../cli/cli-fixture.ts';
 
 const { world, flowrun } = useCliWorld();
 let said = '';

@@ -80,7 +80,7 @@ describe('a configuration', () => {
     });
     expect(() => readWorkerConfig(keyless)).toThrow('ANTHROPIC_API_KEY is not set');
     expect(readApiConfig({ ...env, ...offline }).offlineModel).toBe(true);
-    expect(readApiConfig({ ...env, ...offline, MODEL_KEY_GIVEN: 'yes' }).offlineModel).toBe(false);
+    expect(readApiConfig({ ...env, ...offline, HAS_MODEL_KEY: 'yes' }).offlineModel).toBe(false);
     expect(readApiConfig(env).offlineModel).toBe(false);
   });
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type SecureContextOptions } from 'node:tls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { hostNames, placesBelow, putOnList, takeOffList } from '../../../deploy/hosts/allowlist.ts';
-import { type FirstMachine, makeBundle } from '../../../deploy/hosts/bundle.ts';
-import { keyPairIn, makeHostCertificate } from '../../../deploy/hosts/certificates.ts';
+import { allow, deny, hostNames, pathsIn } from '../../../deploy/hosts/allowlist.ts';
+import { createBundle, type PrimaryMachine } from '../../../deploy/hosts/bundle.ts';
+import { createHostCertificate, keyPairIn } from '../../../deploy/hosts/certificates.ts';
 import { repository } from '../../../dev/lib/folders.ts';
 import { run } from '../../../dev/lib/run-command.ts';
 
@@ -30,15 +30,15 @@ afterEach(() => rmSync(secrets, { recursive: true }));
 
 test('a host comes in while it is on the list, a stranger of the same name never', async () => {
   await prepare('localhost');
-  const places = placesBelow(secrets);
+  const places = pathsIn(secrets);
   const host = await joined('worker-2');
   const stranger = keyPairIn(join(secrets, 'service'));
-  await makeHostCertificate(stranger, 'worker-2');
+  await createHostCertificate(stranger, 'worker-2');
   expect(hostNames(places)).toEqual(['worker-2']);
   expect(await comesIn(pairOf(host))).toBe(true);
   expect(await comesIn(read(stranger))).toBe(false);
   expect(await comesIn({})).toBe(false);
-  takeOffList(places, 'worker-2');
+  deny(places, 'worker-2');
   expect(hostNames(places)).toEqual([]);
   expect(await comesIn(pairOf(host))).toBe(false);
 });
@@ -46,7 +46,7 @@ test('a host comes in while it is on the list, a stranger of the same name never
 test('neither a host nor this machine’s own certificate vouches for another', async () => {
   await prepare('localhost');
   const host = await joined('worker-2');
-  const places = placesBelow(secrets);
+  const places = pathsIn(secrets);
   for (const signer of [pairFiles(host), keyPairIn(places.serverFolder)]) {
     expect(await comesIn(read(signedBy(signer)))).toBe(false);
   }
@@ -71,7 +71,7 @@ test('what is made once stays; another name gets a certificate, and the hosts st
 
 test('a name that is none is refused, and nothing is made', async () => {
   await expect(prepare('10.0.0.5:5432')).rejects.toThrow('FLOWRUN_HOSTS_NAME is wrong');
-  expect(hostNames(placesBelow(secrets))).toEqual([]);
+  expect(hostNames(pathsIn(secrets))).toEqual([]);
   expect(() => shown()).toThrow();
 });
 
@@ -82,16 +82,16 @@ const prepare = (name: string): Promise<string> =>
 
 /** The folder that a bundle was unpacked into. */
 async function joined(name: string): Promise<string> {
-  const first: FirstMachine = {
+  const first: PrimaryMachine = {
     secrets,
     name: 'localhost',
     ports: { postgres: 5432, redis: 6380, temporal: 7243 },
     project: 'flowrun',
     publicUrl: 'http://127.0.0.1:8080',
   };
-  const bundle = await makeBundle(name, first);
-  putOnList(placesBelow(secrets), name, bundle.certificate);
-  bundle.forget();
+  const bundle = await createBundle(name, first);
+  allow(pathsIn(secrets), name, bundle.certificate);
+  bundle.dispose();
   const folder = join(secrets, name);
   mkdirSync(folder);
   execFileSync('tar', ['-x', '-C', folder], { input: bundle.archive });
@@ -135,7 +135,7 @@ async function comesIn(client: SecureContextOptions): Promise<boolean> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // it listens on a port
-  const ca = readFileSync(placesBelow(secrets).authority.certificate);
+  const ca = readFileSync(pathsIn(secrets).authority.certificate);
   const socket = connect({ ...client, ca, port, host: '127.0.0.1', servername: 'localhost' });
   socket.on('error', () => undefined);
   const heard = once(socket, 'data').then(

@@ -18,16 +18,16 @@ test('gives the agent its arguments, its files for itself alone, and lets the pl
   const told = await world.untilSaid('argv');
   expect(told).toMatchObject({
     argv: config.args,
-    cwd: world.places.workspace,
+    cwd: world.paths.workspace,
     files: [{ ...config.files[0], mode: '600' }],
     env: {
       TOKEN: 'mine',
       LANG: 'de_DE.UTF-8',
-      HOME: world.places.home,
-      HTTPS_PROXY: `http://127.0.0.1:${world.places.proxyPort}`,
-      https_proxy: `http://127.0.0.1:${world.places.proxyPort}`,
+      HOME: world.paths.home,
+      HTTPS_PROXY: `http://127.0.0.1:${world.paths.proxyPort}`,
+      https_proxy: `http://127.0.0.1:${world.paths.proxyPort}`,
       NO_PROXY: '127.0.0.1,127.0.0.0/8,localhost,::1',
-      ANTHROPIC_BASE_URL: `http://127.0.0.1:${world.places.proxyPort}/model`,
+      ANTHROPIC_BASE_URL: `http://127.0.0.1:${world.paths.proxyPort}/model`,
       ANTHROPIC_API_KEY: 'sandbox',
       PATH: expect.stringContaining('/usr/bin'),
     },

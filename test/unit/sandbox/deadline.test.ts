@@ -5,12 +5,12 @@ import { type EntryWorld, entryWorld } from './support/entry-world.ts';
 let world: EntryWorld;
 afterEach(() => world.close());
 
-const times = { deadlineMs: 1_500, lastAskMs: 800, killGraceMs: 600, signOfLifeMs: 200 };
+const timeouts = { deadlineMs: 1_500, finalProbeMs: 800, killGraceMs: 600, keepAliveMs: 200 };
 
 /** Up to the moment at which the agent runs and the host has gone. */
-async function lonelyAgent(mode: string, lastAskMs = times.lastAskMs) {
-  const own = { ...times, lastAskMs };
-  world = await entryWorld({ config: { args: [mode] }, times: own, pollMs: 20 });
+async function lonelyAgent(mode: string, finalProbeMs = timeouts.finalProbeMs) {
+  const own = { ...timeouts, finalProbeMs };
+  world = await entryWorld({ config: { args: [mode] }, timeouts: own, pollMs: 20 });
   await world.host.up();
   const entry = world.start();
   await world.untilSaid('up');
@@ -23,8 +23,8 @@ async function lonelyAgent(mode: string, lastAskMs = times.lastAskMs) {
 test('ends the agent once the host has been silent for the deadline and two more asks', async () => {
   const { entry, elapsed } = await lonelyAgent('echo');
   expect(await entry.ended).toBe(124);
-  expect(elapsed()).toBeGreaterThan(times.deadlineMs + 2 * times.lastAskMs - 200);
-  expect(elapsed()).toBeLessThan(times.deadlineMs + 2 * times.lastAskMs + 20_000);
+  expect(elapsed()).toBeGreaterThan(timeouts.deadlineMs + 2 * timeouts.finalProbeMs - 200);
+  expect(elapsed()).toBeLessThan(timeouts.deadlineMs + 2 * timeouts.finalProbeMs + 20_000);
   expect(world.errors()).toContain('the host is lost');
 });
 
@@ -32,42 +32,42 @@ test('kills an agent that does not heed the deadline', async () => {
   const { entry, elapsed } = await lonelyAgent('deaf');
   expect(await entry.ended).toBe(124);
   expect(elapsed()).toBeGreaterThan(
-    times.deadlineMs + 2 * times.lastAskMs + times.killGraceMs - 200,
+    timeouts.deadlineMs + 2 * timeouts.finalProbeMs + timeouts.killGraceMs - 200,
   );
   await world.untilSaid('heard');
   const { up } = await world.untilSaid('up');
-  await expect.poll(() => isThere(Number(up))).toBe(false);
+  await expect.poll(() => isAlive(Number(up))).toBe(false);
 });
 
 test('lives on when the host answers the very last ask', async () => {
   // So long that a busy machine is back in time.
-  const lastAskMs = 4_000;
-  const { entry } = await lonelyAgent('echo', lastAskMs);
-  await sleep(times.deadlineMs + lastAskMs + 200);
+  const finalProbeMs = 4_000;
+  const { entry } = await lonelyAgent('echo', finalProbeMs);
+  await sleep(timeouts.deadlineMs + finalProbeMs + 200);
   await world.host.up();
-  await sleep(lastAskMs);
+  await sleep(finalProbeMs);
   world.host.closeInput();
   expect(await entry.ended).toBe(0);
 });
 
 test('is renewed by every answer, also after the input was closed', async () => {
-  world = await entryWorld({ config: { args: ['deaf'] }, times });
+  world = await entryWorld({ config: { args: ['deaf'] }, timeouts });
   world.host.closeInput();
   await world.host.up();
   const entry = world.start();
   await world.untilSaid('end');
-  await sleep(2 * times.deadlineMs);
+  await sleep(2 * timeouts.deadlineMs);
   expect(world.errors()).toBe('');
   entry.terminate('SIGKILL');
   expect(await entry.ended).toBe(137);
 });
 
 test('ends a sandbox whose host never was there', async () => {
-  world = await entryWorld({ times });
+  world = await entryWorld({ timeouts });
   expect(await world.start().ended).toBe(124);
 });
 
-function isThere(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {

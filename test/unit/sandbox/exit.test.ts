@@ -48,7 +48,7 @@ test('ends without a report when it is told to end while the host is away', asyn
 
 test('says so where the agent cannot be started', async () => {
   world = await entryWorld();
-  rmSync(world.places.agent);
+  rmSync(world.paths.agent);
   await world.host.up();
   expect(await world.start().ended).toBe(127);
   expect(world.errors()).toContain('could not be started');

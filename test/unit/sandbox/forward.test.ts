@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { times } from '../../../sandbox/entry/constants.ts';
+import { timeouts } from '../../../sandbox/entry/constants.ts';
 import { type Forward, listenForAgent } from '../../../sandbox/entry/forward.ts';
 import { type FakeHost, fakeHost } from '../../support/fake-host.ts';
 
@@ -29,8 +29,8 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const listen = (holdMs: number): Promise<Forward> =>
-  listenForAgent(0, { socketPath, times: { ...times, holdMs } });
+const listen = (connectTimeoutMs: number): Promise<Forward> =>
+  listenForAgent(0, { socketPath, timeouts: { ...timeouts, connectTimeoutMs } });
 
 function post(body: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {

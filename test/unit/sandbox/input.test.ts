@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { times } from '../../../sandbox/entry/constants.ts';
+import { timeouts } from '../../../sandbox/entry/constants.ts';
 import { type EntryWorld, entryWorld, sha256 } from './support/entry-world.ts';
 
 let world: EntryWorld;
@@ -85,6 +85,6 @@ test('does not hammer a host that always answers at once with nothing', async ()
   const before = polls().length;
   const began = performance.now();
   await sleep(1_000);
-  const mayAsk = (performance.now() - began) / times.redialMs + 1;
+  const mayAsk = (performance.now() - began) / timeouts.redialMs + 1;
   expect(polls().length - before).toBeLessThanOrEqual(mayAsk);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
-import { places, times } from '../../../sandbox/entry/constants.ts';
+import { paths, timeouts } from '../../../sandbox/entry/constants.ts';
 
-test('the entry program and the service mean the same places', () => {
+test('the entry program and the service mean the same paths', () => {
   const { agent, workspace, spoolFile, stderrFile, socket, filesDir, configDir, proxyPort } =
     sandboxPaths;
-  expect(places).toEqual({
+  expect(paths).toEqual({
     agent,
     workspace,
     spoolFile,
@@ -19,5 +19,5 @@ test('the entry program and the service mean the same places', () => {
 });
 
 test('a sandbox lives on for two hours without its host', () => {
-  expect(times.deadlineMs).toBe(2 * 60 * 60 * 1_000);
+  expect(timeouts.deadlineMs).toBe(2 * 60 * 60 * 1_000);
 });

@@ -23,7 +23,7 @@ async function firstLook(given: Given): Promise<{ report: HostReport; log: strin
   let log = '';
   const logger = pino({}, { write: (line) => void (log += line) });
   const reporter = createHostReporter({
-    config: { instance: 'report', dataDir: '/tmp', sandboxImage, sandboxRuntime, kept },
+    config: { instance: 'report', dataDir: '/tmp', sandboxImage, sandboxRuntime, retention: kept },
     engine: createEngine({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
     clockAheadMs: given.clockAheadMs ?? (async () => 0),
     logger,

@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxConfig } from '../../../../core/sandbox/sandbox.ts';
 import { repository } from '../../../../dev/lib/folders.ts';
 import { freePort } from '../../../../dev/stack/ports.ts';
-import { type Places, type Times, times } from '../../../../sandbox/entry/constants.ts';
+import { type Paths, type Timeouts, timeouts } from '../../../../sandbox/entry/constants.ts';
 import { type Entry, startEntry } from '../../../../sandbox/entry/entry.ts';
 import { type FakeHost, fakeHost } from '../../../support/fake-host.ts';
 
 /** The entry program in this process, with real sockets, a real agent process and a host of ours. */
 export interface EntryWorld {
   host: FakeHost;
-  places: Places;
+  paths: Paths;
   start(): Entry;
   /** What the agent has printed, line by line. */
   said(): Record<string, unknown>[];
@@ -24,20 +24,23 @@ export interface EntryWorld {
 
 export interface WorldOptions {
   config?: Partial<SandboxConfig>;
-  times?: Partial<Times>;
+  timeouts?: Partial<Timeouts>;
   pollMs?: number;
 }
 
 export async function entryWorld(options: WorldOptions = {}): Promise<EntryWorld> {
   const root = mkdtempSync(join(tmpdir(), 'entry-'));
-  const places = await makePlaces(root);
+  const paths = await makePlaces(root);
   const { config = {}, pollMs = 1_000 } = options;
-  const host = fakeHost({ socket: places.socket, config, pollMs });
+  const host = fakeHost({ socket: paths.socket, config, pollMs });
   const started: Entry[] = [];
-  const said = (): Record<string, unknown>[] => readLines(places.spoolFile);
+  const said = (): Record<string, unknown>[] => readLines(paths.spoolFile);
 
   function start(): Entry {
-    const entry = startEntry({ places, times: { ...times, refusedMs: 50, ...options.times } });
+    const entry = startEntry({
+      paths,
+      timeouts: { ...timeouts, errorRetryMs: 50, ...options.timeouts },
+    });
     started.push(entry);
     return entry;
   }
@@ -48,7 +51,7 @@ export async function entryWorld(options: WorldOptions = {}): Promise<EntryWorld
       if (found !== undefined) return found;
       await sleep(10);
     }
-    throw new Error(`the agent never said "${key}": ${readFileSync(places.spoolFile, 'utf8')}`);
+    throw new Error(`the agent never said "${key}": ${readFileSync(paths.spoolFile, 'utf8')}`);
   }
 
   async function close(): Promise<void> {
@@ -59,11 +62,11 @@ export async function entryWorld(options: WorldOptions = {}): Promise<EntryWorld
     rmSync(root, { recursive: true, force: true });
   }
 
-  const errors = (): string => readFileSync(places.stderrFile, 'utf8');
-  return { host, places, start, said, untilSaid, errors, close };
+  const errors = (): string => readFileSync(paths.stderrFile, 'utf8');
+  return { host, paths, start, said, untilSaid, errors, close };
 }
 
-async function makePlaces(root: string): Promise<Places> {
+async function makePlaces(root: string): Promise<Paths> {
   for (const name of ['w', 's', 'k', 'h']) mkdirSync(join(root, name));
   const agent = join(root, 'agent');
   const script = join(repository, 'test/unit/sandbox/support/agent.mjs');

@@ -20,10 +20,10 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { hostNames, placesBelow, putOnList } from '../../../deploy/hosts/allowlist.ts';
-import { keyPairIn, makeHostCertificate } from '../../../deploy/hosts/certificates.ts';
-import { type Stores, tellEntrances } from '../../../deploy/hosts/ingress.ts';
-import { obey } from '../../../deploy/hosts/main-command.ts';
+import { allow, hostNames, pathsIn } from '../../../deploy/hosts/allowlist.ts';
+import { createHostCertificate, keyPairIn } from '../../../deploy/hosts/certificates.ts';
+import { type IngressTargets, reloadIngress } from '../../../deploy/hosts/ingress.ts';
+import { runHostsCommand } from '../../../deploy/hosts/main-command.ts';
 import { repository } from '../../../dev/lib/folders.ts';
 import { run } from '../../../dev/lib/run-command.ts';
 import { freePort } from '../../../dev/stack/ports.ts';
@@ -35,7 +35,7 @@ const tsx = join(repository, 'node_modules/tsx/dist/cli.mjs');
 const password = 'a-password';
 
 let secrets: string;
-let stores: Stores;
+let stores: IngressTargets;
 let redisTlsPort: number;
 let postgres: ChildProcess;
 let redis: ChildProcess;
@@ -57,7 +57,7 @@ beforeAll(async () => {
   });
   const at = async () => ({ host: '127.0.0.1', port: await freePort() });
   const temporalEntrance = join(secrets, 'caddy.sock');
-  stores = { secrets, postgres: await at(), redis: await at(), temporalEntrance };
+  stores = { secrets, postgres: await at(), redis: await at(), temporalIngress: temporalEntrance };
   redisTlsPort = await freePort();
   await startPostgres();
   startRedis();
@@ -75,8 +75,8 @@ afterAll(async () => {
 /** Worker-2 has joined, and both know it. */
 beforeEach(async () => {
   const pair = keyPairIn(join(secrets, 'joined'));
-  await makeHostCertificate(pair, 'worker-2');
-  putOnList(placesBelow(secrets), 'worker-2', pair.certificate);
+  await createHostCertificate(pair, 'worker-2');
+  allow(pathsIn(secrets), 'worker-2', pair.certificate);
   await expect.poll(() => superuser('select pg_reload_conf()')).toBe(1);
   const list = join(secrets, 'redis/hosts.crt');
   await expect.poll(() => ask('inside', ['config', 'set', 'tls-ca-cert-file', list])).toBe('OK');
@@ -87,7 +87,7 @@ test('what a host has changed in Redis ends with its leave', async () => {
   expect(await ask('nobody', ['ping'])).not.toBe('PONG');
   expect(await ask('host', ['config', 'set', 'tls-auth-clients', 'no'])).toBe('OK');
   expect(await ask('nobody', ['ping'])).toBe('PONG');
-  expect(await obey(['remove', 'worker-2'], stores)).toBe(0);
+  expect(await runHostsCommand(['remove', 'worker-2'], stores)).toBe(0);
   await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
   expect(await ask('nobody', ['ping'])).not.toBe('PONG');
   expect(await ask('host', ['ping'])).not.toBe('PONG');
@@ -99,7 +99,7 @@ test('who was on the way into Postgres when its host was removed does not stay',
   const ended = endOf(late);
   const heard = late.connect().then(() => 'in', String);
   await door.isHeld;
-  const removed = obey(['remove', 'worker-2'], stores);
+  const removed = runHostsCommand(['remove', 'worker-2'], stores);
   // Longer than a look at who is there takes, shorter than Postgres waits.
   setTimeout(door.letGo, 1500);
   // It may be ended before it hears that it is in.
@@ -120,11 +120,11 @@ test('a remove that one entrance did not hear has told the other, and is repeate
   const ended = endOf(held);
   await held.connect();
   const away = { ...stores, redis: { host: '127.0.0.1', port: await freePort() } };
-  expect(await obey(['remove', 'worker-2'], away)).toBe(1);
+  expect(await runHostsCommand(['remove', 'worker-2'], away)).toBe(1);
   await ended;
-  expect(hostNames(placesBelow(secrets))).toEqual([]);
+  expect(hostNames(pathsIn(secrets))).toEqual([]);
   expect(await ask('host', ['ping'])).toBe('PONG');
-  expect(await obey(['remove', 'worker-2'], stores)).toBe(0);
+  expect(await runHostsCommand(['remove', 'worker-2'], stores)).toBe(0);
   await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
   expect(await ask('host', ['ping'])).not.toBe('PONG');
 });
@@ -136,14 +136,14 @@ test('the entrance of Temporal is told to end by a remove, not by an add', async
   const entrance = createHttpServer(({ method, url }, answer) => {
     orders.push(`${method} ${url}`);
     answer.writeHead(status).end();
-  }).listen(stores.temporalEntrance);
+  }).listen(stores.temporalIngress);
   await once(entrance, 'listening');
-  expect(await obey(['remove', 'worker-2'], stores)).toBe(1);
+  expect(await runHostsCommand(['remove', 'worker-2'], stores)).toBe(1);
   status = 200;
-  expect(await obey(['remove', 'worker-2'], stores)).toBe(0);
+  expect(await runHostsCommand(['remove', 'worker-2'], stores)).toBe(0);
   expect(orders).toEqual(['POST /stop', 'POST /stop']);
   await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
-  await tellEntrances(stores);
+  await reloadIngress(stores);
   expect(orders).toHaveLength(2);
   entrance.close();
 });
@@ -151,8 +151,8 @@ test('the entrance of Temporal is told to end by a remove, not by an add', async
 test('an add that an entrance did not hear leaves nobody on the list', async () => {
   process.env.FLOWRUN_HOSTS_NAME = 'localhost';
   const away = { ...stores, redis: { host: '127.0.0.1', port: await freePort() } };
-  expect(await obey(['add', 'worker-3'], away)).toBe(1);
-  expect(hostNames(placesBelow(secrets))).toEqual(['worker-2']);
+  expect(await runHostsCommand(['add', 'worker-3'], away)).toBe(1);
+  expect(hostNames(pathsIn(secrets))).toEqual(['worker-2']);
 });
 
 const heldByHost = `select 1 from pg_stat_ssl where client_dn = '/CN=worker-2'`;
@@ -204,7 +204,7 @@ function startRedis(): void {
 
 /** The answer, or the words of the refusal. */
 async function ask(as: 'inside' | 'host' | 'nobody', [verb = '', ...rest]: string[]) {
-  const ca = readFileSync(placesBelow(secrets).authority.certificate);
+  const ca = readFileSync(pathsIn(secrets).authority.certificate);
   const port = as === 'inside' ? stores.redis.port : redisTlsPort;
   const common = { port, host: '127.0.0.1', password, lazyConnect: true };
   const own = as === 'host' ? hostPair() : {};
@@ -221,7 +221,7 @@ async function ask(as: 'inside' | 'host' | 'nobody', [verb = '', ...rest]: strin
 }
 
 function hostClient(port: number): pg.Client {
-  const ca = readFileSync(placesBelow(secrets).authority.certificate);
+  const ca = readFileSync(pathsIn(secrets).authority.certificate);
   const ssl = { ca, ...hostPair() };
   const client = new pg.Client({ host: 'localhost', port, user: 'postgres', password, ssl });
   client.on('error', () => undefined);

@@ -1,12 +1,12 @@
 import { checks } from '../../cli/doctor/registry.ts';
-import { examine, type Outcome } from '../../cli/doctor/run-checks.ts';
+import { type CheckOutcome, runChecks } from '../../cli/doctor/run-checks.ts';
 import { withDoctor } from '../../cli/open-doctor.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
 import { stackEnv } from './stack-env.ts';
 
 export interface Diagnosis {
-  outcomes: Outcome[];
-  of(name: string): Outcome;
+  outcomes: CheckOutcome[];
+  of(name: string): CheckOutcome;
   /** What is wrong and what to do, in one text; empty where this is not wrong. */
   about(code: string): string;
 }
@@ -17,7 +17,7 @@ export type Doctor = (how?: { fix: boolean }) => Promise<Diagnosis>;
 export function doctorWith(env: Record<string, string>): Doctor {
   return async ({ fix } = { fix: false }) => {
     const how = { fix, told: () => undefined };
-    const outcomes = await withDoctor((parts) => examine(checks, parts, how), env);
+    const outcomes = await withDoctor((parts) => runChecks(checks, parts, how), env);
     const troubles = outcomes.flatMap((outcome) => outcome.troubles);
     return {
       outcomes,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { explain } from '../../../cli/format-error.ts';
+import { formatError } from '../../../cli/format-error.ts';
 import { createPool } from '../../../systems/postgres/client/pool.ts';
 
 const errorOf = (attempt: Promise<unknown>): Promise<unknown> =>
@@ -10,7 +10,7 @@ const errorOf = (attempt: Promise<unknown>): Promise<unknown> =>
   );
 
 test('a file that is not there is no Postgres that cannot be reached', async () => {
-  const { message, exitCode } = explain(await errorOf(readFile('/nowhere/backup')));
+  const { message, exitCode } = formatError(await errorOf(readFile('/nowhere/backup')));
   expect(exitCode).toBe(1);
   expect(message).toContain("ENOENT: no such file or directory, open '/nowhere/backup'");
   expect(message).not.toMatch(/Postgres|DATABASE_URL/);
@@ -21,7 +21,7 @@ test('a socket that is not there is one', async () => {
     applicationName: 'test',
     max: 1,
   });
-  const { message } = explain(await errorOf(pool.query('select 1')));
+  const { message } = formatError(await errorOf(pool.query('select 1')));
   await pool.end();
   expect(message).toMatch(/^Postgres cannot be reached: .*ENOENT/);
 });
