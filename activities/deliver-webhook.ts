@@ -15,8 +15,8 @@ export interface WebhookDeps {
   now: () => Date;
 }
 
-type Owed = Extract<ClaimedAttempt, { url: string }>;
-type Ends = Pick<RunActivities, 'endRun'>;
+type PendingWebhook = Extract<ClaimedAttempt, { url: string }>;
+type EndRun = Pick<RunActivities, 'endRun'>;
 
 interface AttemptId {
   runId: string;
@@ -28,14 +28,14 @@ interface AttemptId {
  * One attempt. It is claimed before it is made, so that one which dies in between is used up: no
  * receiver gets more than four of a delivery, whoever crashes when.
  */
-export async function deliverOnce(
-  deps: WebhookDeps & Ends,
+export async function attemptDelivery(
+  deps: WebhookDeps & EndRun,
   { runId, attempt, delivery }: AttemptId,
 ): Promise<{ status: number | null }> {
   if (attempt > limits.webhookAttempts) throw givenUp('no attempt is left');
   const owed = await claim(deps, { runId, attempt, delivery });
   if ('done' in owed) return { status: owed.done };
-  if ('refused' in owed) return alreadyMade(owed.refused);
+  if ('refused' in owed) return duplicateAttempt(owed.refused);
   failpoint('webhook.claimed');
   const from = performance.now();
   const outcome = await deps.sendWebhook(signed(runId, owed, deps.now()));
@@ -45,7 +45,7 @@ export async function deliverOnce(
   deps.logger.info({ ...about, ...outcome, tookMs }, 'webhook_attempt');
   await deps.webhooks.recordAttempt(runId, attempt, { ...resultOf(outcome), delivery });
   failpoint('webhook.recorded');
-  return judge(outcome);
+  return toActivityResult(outcome);
 }
 
 /**
@@ -53,7 +53,7 @@ export async function deliverOnce(
  * backup and has lost that: it ends now, and what is left of the attempts says so.
  */
 async function claim(
-  deps: WebhookDeps & Ends,
+  deps: WebhookDeps & EndRun,
   { runId, attempt, delivery }: AttemptId,
 ): Promise<Exclude<ClaimedAttempt, { unended: true }>> {
   const claimed = await deps.webhooks.claimAttempt(runId, attempt, delivery);
@@ -67,13 +67,13 @@ const endLost = {
   detail: 'the database has lost its end',
 } as const;
 
-function alreadyMade(reason: 'taken' | 'none'): { status: null } {
+function duplicateAttempt(reason: 'taken' | 'none'): { status: null } {
   if (reason === 'none') return { status: null };
   throw notDelivered('this attempt was made before, and its outcome is not known');
 }
 
 /** Signed afresh for every attempt, over exactly the bytes that are sent. */
-function signed(runId: string, owed: Owed, now: Date) {
+function signed(runId: string, owed: PendingWebhook, now: Date) {
   const { url, body, deliveryId, secret, attempt } = owed;
   const unixSeconds = Math.floor(now.getTime() / 1_000);
   const base = signatureBase(unixSeconds, body);
@@ -87,7 +87,7 @@ function resultOf(outcome: WebhookOutcome): { status: number | null; error: stri
     : { status: null, error: outcome.reason };
 }
 
-function judge(outcome: WebhookOutcome): { status: number } {
+function toActivityResult(outcome: WebhookOutcome): { status: number } {
   switch (outcome.outcome) {
     case 'answered':
       if (outcome.status >= 200 && outcome.status < 300) return { status: outcome.status };

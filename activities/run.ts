@@ -6,10 +6,10 @@ import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { EndRunInput, RunActivities } from '../workflows/shared/activities.ts';
-import { deliverOnce, type WebhookDeps } from './deliver-webhook.ts';
-import type { MakeWay } from './evict-idle-session.ts';
-import { noPlaceFree } from './no-capacity.ts';
-import { type ScheduleDeps, triggerOnSchedule } from './trigger-scheduled-run.ts';
+import { attemptDelivery, type WebhookDeps } from './deliver-webhook.ts';
+import type { EvictIdleSession } from './evict-idle-session.ts';
+import { noCapacity } from './no-capacity.ts';
+import { type ScheduleDeps, triggerScheduledRun } from './trigger-scheduled-run.ts';
 
 export interface RunDeps extends WebhookDeps, ScheduleDeps {
   runs: Pick<RunStore, 'recordCause' | 'endRun' | 'find' | 'markWorkflowStarted'>;
@@ -18,7 +18,7 @@ export interface RunDeps extends WebhookDeps, ScheduleDeps {
   frameStream: Pick<FrameStream, 'wake' | 'expire'>;
 }
 
-export function createRunActivities(deps: RunDeps, makeWay: MakeWay): RunActivities {
+export function createRunActivities(deps: RunDeps, makeWay: EvictIdleSession): RunActivities {
   /** A second call changes nothing and returns what the first did. */
   async function endRun(end: EndRunInput): Promise<{ webhook: boolean; cause: EndCause }> {
     const { webhook, cause } = await deps.runs.endRun(end);
@@ -33,7 +33,7 @@ export function createRunActivities(deps: RunDeps, makeWay: MakeWay): RunActivit
     endRun,
 
     /** A second call returns the place that the run has already. */
-    async claimPlace({ runId }) {
+    async claimSlot({ runId }) {
       const claimed = await deps.admission.claimPlace(runId);
       if (claimed !== null) {
         const { hostId, requestId } = claimed;
@@ -42,7 +42,7 @@ export function createRunActivities(deps: RunDeps, makeWay: MakeWay): RunActivit
         return { hostId };
       }
       await makeWay(runId);
-      throw noPlaceFree();
+      throw noCapacity();
     },
 
     /** A second call, and any other cause, finds the first one standing. */
@@ -55,11 +55,11 @@ export function createRunActivities(deps: RunDeps, makeWay: MakeWay): RunActivit
     /** Each attempt is claimed under its number; a second call under the same number sends nothing. */
     deliverWebhook: ({ runId, firstAttempt, delivery = 0 }) => {
       const attempt = firstAttempt + activityInfo().attempt - 1;
-      return deliverOnce({ ...deps, endRun }, { runId, attempt, delivery });
+      return attemptDelivery({ ...deps, endRun }, { runId, attempt, delivery });
     },
 
     /** A second call finds the run admitted, and starts it if need be. */
-    triggerScheduled: (moment) => triggerOnSchedule(deps, moment),
+    triggerScheduledRun: (moment) => triggerScheduledRun(deps, moment),
 
     /** A second call finds it dropped, or delivered in the meantime, and leaves it so. */
     async dropWebhook({ runId }) {

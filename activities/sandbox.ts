@@ -6,10 +6,10 @@ import {
   type SandboxRef,
   type TurnOutcome,
 } from '../workflows/shared/activities.ts';
-import { whileBeating } from './with-heartbeat.ts';
+import { withHeartbeat } from './with-heartbeat.ts';
 
 /** What keeps this host's sandboxes, apart from any activity. */
-export interface SandboxKeeper {
+export interface SandboxSupervisor {
   start(ref: SandboxRef): Promise<'started' | 'over'>;
   follow(ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd>;
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
@@ -19,11 +19,11 @@ export interface SandboxKeeper {
   remove(ref: SandboxRef): Promise<void>;
 }
 
-export function createSandboxActivities(supervisor: SandboxKeeper): HostActivities {
+export function createSandboxActivities(supervisor: SandboxSupervisor): HostActivities {
   return {
     /** A second call adopts the container that the first has made, whatever state it is in. */
     startSandbox: (ref) =>
-      whileBeating(async () => {
+      withHeartbeat(async () => {
         try {
           return { outcome: await supervisor.start(ref) };
         } catch (error) {
@@ -32,23 +32,23 @@ export function createSandboxActivities(supervisor: SandboxKeeper): HostActiviti
       }),
 
     /** Only attaches: a second call waits beside the first, and letting go ends nothing. */
-    followRun: (ref) => whileBeating((signal) => supervisor.follow(ref, signal)),
+    followRun: (ref) => withHeartbeat((signal) => supervisor.follow(ref, signal)),
 
     /** A second call finds the message that the first has given, or the next where that one is done. */
-    runTurn: (ref) => whileBeating((signal) => supervisor.runTurn(ref, signal)),
+    runTurn: (ref) => withHeartbeat((signal) => supervisor.runTurn(ref, signal)),
 
     /** A second call finds the turn ended; one by hand, which names none, may find the next. */
     interruptTurn: ({ messageId, ...ref }) =>
-      whileBeating(() => supervisor.interrupt(ref, messageId ?? null)),
+      withHeartbeat(() => supervisor.interrupt(ref, messageId ?? null)),
 
     /** A second call finds a sandbox that is being stopped, or has ended, and waits with the first. */
-    stopSandbox: ({ graceMs, ...ref }) => whileBeating(() => supervisor.stop(ref, graceMs)),
+    stopSandbox: ({ graceMs, ...ref }) => withHeartbeat(() => supervisor.stop(ref, graceMs)),
 
     /** A second call stores the same content again, under the same names. */
-    collectWorkspace: (ref) => whileBeating(() => supervisor.collect(ref)),
+    snapshotWorkspace: (ref) => withHeartbeat(() => supervisor.collect(ref)),
 
     /** A second call finds nothing, or the rest of what the first left. */
-    removeSandbox: (ref) => whileBeating(() => supervisor.remove(ref)),
+    removeSandbox: (ref) => withHeartbeat(() => supervisor.remove(ref)),
   };
 }
 

@@ -2,7 +2,7 @@ import { ApplicationFailure, activityInfo, CancelledFailure } from '@temporalio/
 import type { Logger } from 'pino';
 import type { AboutRun } from '../worker/run-log-context.ts';
 
-export interface GuardDeps {
+export interface SanitizeDeps {
   logger: Logger;
   aboutRun: AboutRun;
 }
@@ -11,8 +11,8 @@ export interface GuardDeps {
  * Failures are kept in plain text and shown to operators, and a library's message may quote what
  * it was given. So only failures of our own wording leave; the rest goes to the log.
  */
-export function guarded<Input extends { runId: string }, Output>(
-  { logger, aboutRun }: GuardDeps,
+export function withSanitizedErrors<Input extends { runId: string }, Output>(
+  { logger, aboutRun }: SanitizeDeps,
   name: string,
   act: (input: Input) => Promise<Output>,
 ): (input: Input) => Promise<Output> {

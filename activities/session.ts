@@ -2,8 +2,8 @@ import type { NotGiven } from '../core/sessions/chat.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { SessionActivities } from '../workflows/shared/activities.ts';
-import type { MakeWay } from './evict-idle-session.ts';
-import { noPlaceFree } from './no-capacity.ts';
+import type { EvictIdleSession } from './evict-idle-session.ts';
+import { noCapacity } from './no-capacity.ts';
 import type { RunDeps } from './run.ts';
 
 export interface SessionDeps {
@@ -20,25 +20,25 @@ const noPlace: NotGiven = {
 
 export function createSessionActivities(
   { turns, presence, frameStream }: SessionDeps,
-  makeWay: MakeWay,
+  makeWay: EvictIdleSession,
 ): SessionActivities {
   return {
     /** A second call returns the place that the first has taken. */
-    async claimSessionPlace({ runId, after }) {
+    async claimSessionSlot({ runId, after }) {
       const place = await turns.claimPlace(runId, after);
       if (place.outcome !== 'full') return place;
       await makeWay(runId);
-      throw noPlaceFree();
+      throw noCapacity();
     },
 
     /** A second call finds the number used, and fails no other message. */
-    async giveUpTurn(ref) {
+    async failTurn(ref) {
       await turns.giveUp(ref, noPlace);
       await frameStream.wake(ref.runId);
       return { more: await turns.hasWork(ref.runId) };
     },
 
-    async askSessionIdleness({ runId }) {
+    async getSessionIdleness({ runId }) {
       const [idleForMs, unattendedForMs] = await Promise.all([
         turns.idleForMs(runId),
         presence.unattendedForMs(runId),

@@ -22,7 +22,7 @@ export interface ScheduleDeps {
  * run admitted. A project that is at its cap misses this moment of the schedule, and no other. After a
  * restoration it is tried until that is settled: it may have been admitted in the time that is lost.
  */
-export async function triggerOnSchedule(
+export async function triggerScheduledRun(
   deps: ScheduleDeps,
   { flowId, runId }: { flowId: string; runId: string },
 ): Promise<{ outcome: ScheduledOutcome }> {

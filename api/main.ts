@@ -144,9 +144,9 @@ function openTemporal() {
     ...config.temporal,
     instance: config.instance,
     publicUrl: config.publicUrl,
-    times: {
+    timeouts: {
       noCapacityMs: config.times.noCapacityTimeoutMs,
-      hostDispatchMs: config.times.hostLostMs,
+      hostScheduleToStartMs: config.times.hostLostMs,
       idleMs: config.times.sessionIdleMs,
       attendedIdleMs: config.times.sessionAttendedIdleMs,
       turnsPerHistory: config.times.sessionTurnsPerHistory,

@@ -101,9 +101,9 @@ function openTemporal(config: DoctorConfig): { client: Temporal; probe: Temporal
     ...temporal,
     instance,
     publicUrl,
-    times: {
+    timeouts: {
       noCapacityMs: times.noCapacityTimeoutMs,
-      hostDispatchMs: times.hostLostMs,
+      hostScheduleToStartMs: times.hostLostMs,
       idleMs: times.sessionIdleMs,
       attendedIdleMs: times.sessionAttendedIdleMs,
       turnsPerHistory: times.sessionTurnsPerHistory,

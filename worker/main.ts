@@ -192,9 +192,9 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
     ...config.temporal,
     instance,
     publicUrl: config.publicUrl,
-    times: {
+    timeouts: {
       noCapacityMs: times.noCapacityTimeoutMs,
-      hostDispatchMs: times.hostLostMs,
+      hostScheduleToStartMs: times.hostLostMs,
       idleMs: times.sessionIdleMs,
       attendedIdleMs: times.sessionAttendedIdleMs,
       turnsPerHistory: times.sessionTurnsPerHistory,

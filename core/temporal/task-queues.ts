@@ -5,5 +5,5 @@
 export const runQueue = (instance: string): string => `${instance}/run`;
 export const webhookQueue = (instance: string): string => `${instance}/webhook`;
 export const hostQueue = (instance: string, hostId: string): string => `${instance}/host/${hostId}`;
-export const watchQueue = (instance: string, hostId: string): string =>
-  `${hostQueue(instance, hostId)}/watch`;
+export const followQueue = (instance: string, hostId: string): string =>
+  `${hostQueue(instance, hostId)}/follow`;

@@ -2,8 +2,12 @@ import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Schedule } from '../../core/flows/schedule.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { SearchAttributeName } from '../../core/temporal/search-attributes.ts';
-import type { SessionTimes } from '../../workflows/shared/session-timeouts.ts';
-import type { Interruption, LostSandbox, StopOrder } from '../../workflows/shared/signals.ts';
+import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
+import type {
+  HostLostPayload,
+  InterruptPayload,
+  StopSignalPayload,
+} from '../../workflows/shared/signals.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
 import { openWorkflows } from './open-workflows.ts';
 import { ensureSchedule, removeSchedule } from './schedules.ts';
@@ -11,26 +15,26 @@ import { ensureSearchAttributes } from './search-attributes.ts';
 import { signalMessage, startRun } from './start-run.ts';
 import { startWebhook, type WebhookStart } from './start-webhook.ts';
 import { webhookAttempts } from './webhook-attempts.ts';
-import { type SeenWorkflow, workflowsSince } from './workflows-since.ts';
+import { type ListedWorkflow, workflowsSince } from './workflows-since.ts';
 
 export interface TemporalOptions extends TemporalAddress {
   instance: string;
   /** The service's own address, for whoever meets its runs in Temporal's tools. */
   publicUrl?: string;
-  times?: Partial<SessionTimes>;
+  timeouts?: Partial<SessionTimeouts>;
 }
 
 export type WorkflowState = 'running' | 'closed' | 'missing';
 
 export interface Temporal {
   startRun(run: Run): Promise<'started' | 'already'>;
-  signalStop(workflowId: string, order: StopOrder): Promise<'signalled' | 'gone'>;
+  signalStop(workflowId: string, order: StopSignalPayload): Promise<'signalled' | 'gone'>;
   /** Starts the session's workflow where it was not. */
   signalMessage(run: Run, messageId: string): Promise<'signalled' | 'gone'>;
   /** Of which message the turn is to be ended. */
   signalInterrupt(workflowId: string, turn: { messageId: string }): Promise<'signalled' | 'gone'>;
   signalSleep(workflowId: string): Promise<'signalled' | 'gone'>;
-  signalHostLost(workflowId: string, lost: LostSandbox): Promise<'signalled' | 'gone'>;
+  signalHostLost(workflowId: string, lost: HostLostPayload): Promise<'signalled' | 'gone'>;
   describe(workflowId: string): Promise<WorkflowState>;
   /** Whether it came to its own end, all that it had to do done. */
   hasCompleted(workflowId: string): Promise<boolean>;
@@ -41,7 +45,7 @@ export interface Temporal {
   /** Of the runs and sessions of this instance; what was started a moment ago may be missing. */
   openWorkflows(): Promise<string[]>;
   /** Those, and what was started since then and is over; a page at a time. */
-  workflowsSince(since: Date): AsyncIterable<SeenWorkflow[]>;
+  workflowsSince(since: Date): AsyncIterable<ListedWorkflow[]>;
   ensureSchedule(flowId: string, schedule: Schedule): Promise<void>;
   removeSchedule(flowId: string): Promise<void>;
   /** Registers what operators find workflows by; returns what was missing. */
@@ -55,12 +59,12 @@ export interface Temporal {
 }
 
 export function createTemporal(options: TemporalOptions): Temporal {
-  const { instance, namespace, publicUrl = null, times = {} } = options;
-  const { client, operator, ask, close } = connectTemporal(options);
-  const starter = { client, instance, times, publicUrl };
+  const { instance, namespace, publicUrl = null, timeouts = {} } = options;
+  const { client, operator, withDeadline: ask, close } = connectTemporal(options);
+  const starter = { client, instance, timeouts, publicUrl };
   const handle = (workflowId: string) => client.workflow.getHandle(workflowId);
   const signal = (send: (to: WorkflowHandle) => Promise<void>, workflowId: string) =>
-    unlessMissing<'signalled' | 'gone'>('gone', async () => {
+    orWhenNotFound<'signalled' | 'gone'>('gone', async () => {
       await ask(() => send(handle(workflowId)));
       return 'signalled';
     });
@@ -80,25 +84,25 @@ export function createTemporal(options: TemporalOptions): Temporal {
     removeSchedule: (flowId) => ask(() => removeSchedule({ client, instance }, flowId)),
     ensureSearchAttributes: () => ask(() => ensureSearchAttributes({ operator, namespace })),
     signalStop: (workflowId, order) =>
-      signal((to) => to.signal<[StopOrder]>('stop', order), workflowId),
+      signal((to) => to.signal<[StopSignalPayload]>('stop', order), workflowId),
     signalMessage: (run, messageId) => ask(() => signalMessage(starter, run, messageId)),
     signalInterrupt: (workflowId, turn) =>
-      signal((to) => to.signal<[Interruption]>('interrupt', turn), workflowId),
+      signal((to) => to.signal<[InterruptPayload]>('interrupt', turn), workflowId),
     signalSleep: (workflowId) => signal((to) => to.signal('sleep'), workflowId),
     signalHostLost: (workflowId, lost) =>
-      signal((to) => to.signal<[LostSandbox]>('hostLost', lost), workflowId),
+      signal((to) => to.signal<[HostLostPayload]>('hostLost', lost), workflowId),
     openWorkflows: () => openWorkflows({ client, instance }),
     workflowsSince: (since) => workflowsSince({ client, instance }, since),
     describe: (workflowId) =>
-      unlessMissing<WorkflowState>('missing', async () =>
+      orWhenNotFound<WorkflowState>('missing', async () =>
         closedStates.has(await statusOf(workflowId)) ? 'closed' : 'running',
       ),
     hasCompleted: (workflowId) =>
-      unlessMissing(false, async () => (await statusOf(workflowId)) === 'COMPLETED'),
+      orWhenNotFound(false, async () => (await statusOf(workflowId)) === 'COMPLETED'),
     webhookAttempts: (workflowId) =>
-      unlessMissing(0, async () => webhookAttempts(await describe(workflowId))),
+      orWhenNotFound(0, async () => webhookAttempts(await describe(workflowId))),
     terminate: (workflowId, reason) =>
-      unlessMissing(undefined, async () => {
+      orWhenNotFound(undefined, async () => {
         await ask(() => handle(workflowId).terminate(reason));
       }),
     version,
@@ -115,7 +119,7 @@ const closedStates = new Set<string>([
   'TIMED_OUT',
 ]);
 
-async function unlessMissing<T>(missing: T, call: () => Promise<T>): Promise<T> {
+async function orWhenNotFound<T>(missing: T, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

@@ -11,23 +11,26 @@ export interface TemporalAddress {
   connection: ConnectionOptions;
 }
 
-export interface TemporalLink {
+export interface TemporalConnection {
   client: Client;
   operator: OperatorService;
   /** Fails when Temporal has not answered within the deadline. */
-  ask<T>(call: () => Promise<T>): Promise<T>;
+  withDeadline<T>(call: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 const askTimeoutMs = 5_000;
 
 /** Connects with the first question, and again whenever Temporal was away: a start never waits. */
-export function connectTemporal({ namespace, connection: options }: TemporalAddress): TemporalLink {
+export function connectTemporal({
+  namespace,
+  connection: options,
+}: TemporalAddress): TemporalConnection {
   const connection = Connection.lazy({ connectTimeout: askTimeoutMs, ...options });
   return {
     client: new Client({ connection, namespace }),
     operator: connection.operatorService,
-    ask: (call) => connection.withDeadline(Date.now() + askTimeoutMs, call),
+    withDeadline: (call) => connection.withDeadline(Date.now() + askTimeoutMs, call),
     close: () => connection.close(),
   };
 }

@@ -22,7 +22,7 @@ export function createTemporalProbe(
   options: TemporalAddress & { instance: string },
 ): TemporalProbe {
   const { namespace, instance } = options;
-  const { client, operator, ask, close } = connectTemporal(options);
+  const { client, operator, withDeadline: ask, close } = connectTemporal(options);
   const service = client.workflowService;
 
   async function hasNamespace(): Promise<boolean> {

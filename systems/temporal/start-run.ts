@@ -6,7 +6,7 @@ import {
 import type { Run } from '../../core/runs/run.ts';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 import { linkTo, type Memo } from '../../core/temporal/workflow-memo.ts';
-import type { SessionTimes } from '../../workflows/shared/session-timeouts.ts';
+import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
 import type { RunInput, SessionInput } from '../../workflows/shared/signals.ts';
 import { withSearchAttributes } from './search-attributes.ts';
 
@@ -14,7 +14,7 @@ export interface RunStarter {
   client: Client;
   instance: string;
   /** What an operator has shortened or lengthened. */
-  times: Partial<SessionTimes>;
+  timeouts: Partial<SessionTimeouts>;
   /** The service's own address. */
   publicUrl: string | null;
 }
@@ -97,14 +97,14 @@ function startOptions(starter: RunStarter, run: Run) {
 }
 
 /** A session's has no place: it takes one when there is a message. */
-function inputOf({ instance, times }: RunStarter, run: Run): RunInput | SessionInput {
+function inputOf({ instance, timeouts: times }: RunStarter, run: Run): RunInput | SessionInput {
   if (run.sessionId !== null) {
     return {
       runId: run.runId,
       projectId: run.projectId,
       flowId: run.flowId,
       instance,
-      times: { ...times, runMs: run.timeoutSeconds * 1_000 },
+      timeouts: { ...times, runMs: run.timeoutSeconds * 1_000 },
     };
   }
   return {
@@ -114,7 +114,7 @@ function inputOf({ instance, times }: RunStarter, run: Run): RunInput | SessionI
     instance,
     hostId: run.hostId,
     generation: run.generation,
-    times: { ...times, runMs: run.timeoutSeconds * 1_000 },
+    timeouts: { ...times, runMs: run.timeoutSeconds * 1_000 },
   };
 }
 

@@ -2,7 +2,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 import { type MemoRun, runOfMemo } from '../../core/temporal/workflow-memo.ts';
 
-export interface SeenWorkflow {
+export interface ListedWorkflow {
   workflowId: string;
   isOpen: boolean;
   startedAt: Date;
@@ -23,14 +23,14 @@ export async function* workflowsSince(
   { client, instance }: { client: Client; instance: string },
   since: Date,
   pageSize = listedAtOnce,
-): AsyncGenerator<SeenWorkflow[]> {
+): AsyncGenerator<ListedWorkflow[]> {
   const query = [
     `TaskQueue = '${runQueue(instance)}'`,
     `WorkflowType in ('runWorkflow', 'sessionWorkflow')`,
     `ExecutionStatus != 'ContinuedAsNew'`,
     `(ExecutionStatus = 'Running' or StartTime >= '${since.toISOString()}')`,
   ].join(' and ');
-  let page: SeenWorkflow[] = [];
+  let page: ListedWorkflow[] = [];
   for await (const info of client.workflow.list({ query, pageSize })) {
     page.push(seen(info));
     if (page.length < pageSize) continue;

@@ -23,14 +23,14 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
     tellEnd({ cause: 'completed', detail: null, exitCode: 0, ...how });
 
   const standard: Activities = {
-    claimPlace: async () => ({ hostId: 'host-1' }),
-    claimSessionPlace: async ({ after }) => ({
+    claimSlot: async () => ({ hostId: 'host-1' }),
+    claimSessionSlot: async ({ after }) => ({
       outcome: 'placed',
       hostId: 'host-1',
       generation: after + 1,
     }),
-    giveUpTurn: async () => ({ more: false }),
-    askSessionIdleness: async () => ({ idleForMs: 0, unattendedForMs: null }),
+    failTurn: async () => ({ more: false }),
+    getSessionIdleness: async () => ({ idleForMs: 0, unattendedForMs: null }),
     runTurn: async () => ({ outcome: 'done', more: false }),
     interruptTurn: async () => {},
     recordCause: async ({ cause }) => {
@@ -42,11 +42,11 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
       return { ...how, cause: recorded ?? how.cause };
     },
     stopSandbox: async () => end({ cause: 'exited', exitCode: 143 }),
-    collectWorkspace: async () => ({ files: 1, skipped: 0 }),
+    snapshotWorkspace: async () => ({ files: 1, skipped: 0 }),
     endRun: async ({ cause }) => ({ webhook: false, cause: recorded ?? cause }),
     deliverWebhook: async () => ({ status: 204 }),
     dropWebhook: async () => {},
-    triggerScheduled: async () => ({ outcome: 'admitted' }),
+    triggerScheduledRun: async () => ({ outcome: 'admitted' }),
     removeSandbox: async () => {},
   };
   const all = { ...standard, ...overrides };

@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { createDeferred } from '../../lib/async/deferred.ts';
 import {
   failureTypes,
-  type SessionPlace,
+  type SessionSlot,
   type TurnOutcome,
 } from '../../workflows/shared/activities.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
@@ -42,7 +42,7 @@ export function removedLate(): FakeRun {
 export function firstTurnLost(): FakeRun {
   let turns = 0;
   return fakeRun({
-    claimSessionPlace: async ({ after }): Promise<SessionPlace> =>
+    claimSessionSlot: async ({ after }): Promise<SessionSlot> =>
       turns > 1
         ? { outcome: 'asleep' }
         : { outcome: 'placed', hostId: 'host-1', generation: after + 1 },
@@ -51,7 +51,7 @@ export function firstTurnLost(): FakeRun {
       if (turns === 1) return new Promise<TurnOutcome>(() => undefined);
       return Promise.resolve({ outcome: 'done', more: false });
     },
-    askSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
+    getSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
   });
 }
 
@@ -59,14 +59,14 @@ export function firstTurnLost(): FakeRun {
 export function withoutPlaceAtFirst(): FakeRun {
   let asked = 0;
   return fakeRun({
-    claimSessionPlace: async ({ after }): Promise<SessionPlace> => {
+    claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
       asked += 1;
-      if (asked === 1) throw ApplicationFailure.nonRetryable('full', failureTypes.noPlaceFree);
+      if (asked === 1) throw ApplicationFailure.nonRetryable('full', failureTypes.noCapacity);
       if (asked > 2) return { outcome: 'asleep' };
       return { outcome: 'placed', hostId: 'host-1', generation: after + 1 };
     },
-    giveUpTurn: async () => ({ more: true }),
-    askSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
+    failTurn: async () => ({ more: true }),
+    getSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
   });
 }
 
@@ -75,7 +75,7 @@ export function asleepAfter(outcomes: TurnOutcome[]): FakeRun {
   let left = [...outcomes];
   let generation = 0;
   return fakeRun({
-    claimSessionPlace: async (): Promise<SessionPlace> => {
+    claimSessionSlot: async (): Promise<SessionSlot> => {
       if (left.length === 0) return { outcome: 'asleep' };
       generation += 1;
       return { outcome: 'placed', hostId: 'host-1', generation };
@@ -85,6 +85,6 @@ export function asleepAfter(outcomes: TurnOutcome[]): FakeRun {
       left = rest;
       return next;
     },
-    askSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
+    getSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
   });
 }

@@ -55,7 +55,7 @@ function stories(): Record<string, Story> {
     },
     stop: { run: fakeRun(), act: stop },
     cancel: { run: fakeRun(), act: cancel },
-    'time-limit': { run: fakeRun(), input: { times: { runMs: 500 } }, act: async () => {} },
+    'time-limit': { run: fakeRun(), input: { timeouts: { runMs: 500 } }, act: async () => {} },
     delete: {
       run: fakeRun({
         followRun: async () => ({ cause: 'deleted_by_api', detail: null, exitCode: 143 }),
@@ -70,7 +70,7 @@ function stories(): Record<string, Story> {
     },
     'host-lost': {
       run: fakeRun(),
-      input: { hostId: 'nobody', times: { hostDispatchMs: 500 } },
+      input: { hostId: 'nobody', timeouts: { hostScheduleToStartMs: 500 } },
       act: async () => {},
     },
     'start-failed': {
@@ -79,9 +79,9 @@ function stories(): Record<string, Story> {
     },
     'no-capacity': {
       run: fakeRun({
-        claimPlace: async () => fail('every host is full', failureTypes.noPlaceFree),
+        claimSlot: async () => fail('every host is full', failureTypes.noCapacity),
       }),
-      input: { hostId: null, times: { noCapacityMs: 500 } },
+      input: { hostId: null, timeouts: { noCapacityMs: 500 } },
       act: async () => {},
     },
     'webhook-retried': { run: webhookRetried(), act: async (run) => run.end({}) },

@@ -1,4 +1,4 @@
-import type { Interruption, SessionInput } from '../../workflows/shared/signals.ts';
+import type { InterruptPayload, SessionInput } from '../../workflows/shared/signals.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 import {
   asleepAfter,
@@ -18,7 +18,7 @@ export interface SessionStory {
   calls: string[];
 }
 
-const started = ['claimSessionPlace', 'startSandbox', 'runTurn'];
+const started = ['claimSessionSlot', 'startSandbox', 'runTurn'];
 const putDown = ['stopSandbox', 'followRun'];
 
 export function sessionStories(): Record<string, SessionStory> {
@@ -39,44 +39,44 @@ export function sessionStories(): Record<string, SessionStory> {
     },
     'session-sleep': {
       run: asleepAfter([{ outcome: 'done', more: false }]),
-      input: { times: { idleMs: 200, silentMs: 1_000 } },
+      input: { timeouts: { idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [
         ...started,
-        'askSessionIdleness',
+        'getSessionIdleness',
         ...putDown,
         'removeSandbox',
-        'claimSessionPlace',
+        'claimSessionSlot',
         'endRun',
       ],
     },
     'session-reconfigured': {
       run: asleepAfter([{ outcome: 'reconfigure' }, { outcome: 'done', more: false }]),
-      input: { times: { idleMs: 200, silentMs: 1_000 } },
+      input: { timeouts: { idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [
         ...started,
         ...putDown,
         'removeSandbox',
         ...started,
-        'askSessionIdleness',
+        'getSessionIdleness',
         ...putDown,
         'removeSandbox',
-        'claimSessionPlace',
+        'claimSessionSlot',
         'endRun',
       ],
     },
     'session-no-capacity': {
       run: withoutPlaceAtFirst(),
-      input: { times: { noCapacityMs: 500, idleMs: 200, silentMs: 1_000 } },
+      input: { timeouts: { noCapacityMs: 500, idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [
-        ...['claimSessionPlace', 'giveUpTurn'],
+        ...['claimSessionSlot', 'failTurn'],
         ...started,
-        'askSessionIdleness',
+        'getSessionIdleness',
         ...putDown,
         'removeSandbox',
-        'claimSessionPlace',
+        'claimSessionSlot',
         'endRun',
       ],
     },
@@ -87,17 +87,17 @@ export function sessionStories(): Record<string, SessionStory> {
     },
     'session-host-lost': {
       run: asleepAfter([{ outcome: 'done', more: false }]),
-      input: { times: { silentMs: 1_000 } },
+      input: { timeouts: { inactivityMs: 1_000 } },
       async act(run, handle) {
         await handle.signal('message', { messageId: 'm-1' });
         await run.called('runTurn');
         await handle.signal('hostLost', { generation: 1 });
       },
-      calls: [...started, 'claimSessionPlace', 'endRun'],
+      calls: [...started, 'claimSessionSlot', 'endRun'],
     },
     'session-turn-lost': {
       run: firstTurnLost(),
-      input: { times: { idleMs: 200, silentMs: 1_000 } },
+      input: { timeouts: { idleMs: 200, inactivityMs: 1_000 } },
       async act(run, handle) {
         await handle.signal('message', { messageId: 'm-1' });
         await run.called('runTurn');
@@ -106,10 +106,10 @@ export function sessionStories(): Record<string, SessionStory> {
       calls: [
         ...started,
         ...started,
-        'askSessionIdleness',
+        'getSessionIdleness',
         ...putDown,
         'removeSandbox',
-        'claimSessionPlace',
+        'claimSessionSlot',
         'endRun',
       ],
     },
@@ -121,32 +121,32 @@ export function sessionStories(): Record<string, SessionStory> {
         { outcome: 'done', more: true },
         { outcome: 'done', more: false },
       ]),
-      input: { times: { turnsPerHistory: 2, idleMs: 200, silentMs: 1_000 } },
+      input: { timeouts: { turnsPerHistory: 2, idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [
         ...started,
         'runTurn',
         'runTurn',
-        'askSessionIdleness',
+        'getSessionIdleness',
         ...putDown,
         'removeSandbox',
-        'claimSessionPlace',
+        'claimSessionSlot',
         'endRun',
       ],
     },
     'session-removed-late': {
       run: removedLate(),
-      input: { times: { turnsPerHistory: 1, idleMs: 200, silentMs: 1_000 } },
+      input: { timeouts: { turnsPerHistory: 1, idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [
         ...started,
         ...putDown,
         'removeSandbox',
         ...started,
-        'askSessionIdleness',
+        'getSessionIdleness',
         ...putDown,
         'removeSandbox',
-        'claimSessionPlace',
+        'claimSessionSlot',
         'endRun',
       ],
     },
@@ -154,10 +154,10 @@ export function sessionStories(): Record<string, SessionStory> {
 }
 
 /** By the service, which names a message, or by hand. */
-function interruptedBy(...turn: [Interruption?]): SessionStory {
+function interruptedBy(...turn: [InterruptPayload?]): SessionStory {
   return {
     run: endedByInterrupt(),
-    input: { times: { idleMs: 200, silentMs: 1_000 } },
+    input: { timeouts: { idleMs: 200, inactivityMs: 1_000 } },
     async act(run, handle) {
       await handle.signal('message', { messageId: 'm-1' });
       await run.called('runTurn');
@@ -166,10 +166,10 @@ function interruptedBy(...turn: [Interruption?]): SessionStory {
     calls: [
       ...started,
       'interruptTurn',
-      'askSessionIdleness',
+      'getSessionIdleness',
       ...putDown,
       'removeSandbox',
-      'claimSessionPlace',
+      'claimSessionSlot',
       'endRun',
     ],
   };

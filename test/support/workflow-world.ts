@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
+import { followQueue, hostQueue, runQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
 import type { runWorkflow } from '../../workflows/run/run-workflow.ts';
 import type { scheduledTriggerWorkflow } from '../../workflows/schedule/scheduled-trigger-workflow.ts';
 import type { sessionWorkflow } from '../../workflows/session/session-workflow.ts';
@@ -70,11 +70,11 @@ export async function createWorkflowWorld(
     },
     startSession: (activities, input = {}) => {
       const runId = begin(activities);
-      const { projectId, flowId, times } = emptyInput;
+      const { projectId, flowId, timeouts } = emptyInput;
       return client.workflow.start<typeof sessionWorkflow>('sessionWorkflow', {
         workflowId: `session/${runId}`,
         taskQueue: runQueue(instance),
-        args: [{ runId, projectId, flowId, instance, times, ...input }],
+        args: [{ runId, projectId, flowId, instance, timeouts, ...input }],
         typedSearchAttributes: asStarted,
       });
     },
@@ -108,7 +108,7 @@ const emptyInput = {
   projectId: 'project-1',
   flowId: '00000000-0000-4000-8000-000000000001',
   generation: 1,
-  times: {},
+  timeouts: {},
 };
 
 interface Site {
@@ -128,7 +128,7 @@ async function startWorkers(site: Site): Promise<{ stop(): Promise<void> }> {
     { taskQueue: runQueue(instance), workflowBundle },
     { taskQueue: webhookQueue(instance) },
     { taskQueue: hostQueue(instance, hostId) },
-    { taskQueue: watchQueue(instance, hostId) },
+    { taskQueue: followQueue(instance, hostId) },
   ];
   const workers = await Promise.all(
     queues.map((queue) => Worker.create({ connection, activities, identity: 'test', ...queue })),
@@ -144,21 +144,21 @@ async function startWorkers(site: Site): Promise<{ stop(): Promise<void> }> {
 }
 
 const names = [
-  'claimPlace',
+  'claimSlot',
   'recordCause',
   'endRun',
   'deliverWebhook',
   'dropWebhook',
-  'claimSessionPlace',
-  'giveUpTurn',
-  'askSessionIdleness',
+  'claimSessionSlot',
+  'failTurn',
+  'getSessionIdleness',
   'runTurn',
   'interruptTurn',
-  'triggerScheduled',
+  'triggerScheduledRun',
   'startSandbox',
   'followRun',
   'stopSandbox',
-  'collectWorkspace',
+  'snapshotWorkspace',
   'removeSandbox',
 ] as const satisfies readonly (keyof Activities)[];
 

@@ -1,6 +1,6 @@
 import { NativeConnection, type NativeConnectionOptions, Worker } from '@temporalio/worker';
 import { limits } from '../../core/limits.ts';
-import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
+import { followQueue, hostQueue, runQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
 import type {
   HostActivities,
   RunActivities,
@@ -67,7 +67,7 @@ function queuesOf({ instance, hostId, capacity, activities, workflowBundle }: Wo
     { taskQueue: runQueue(instance), activities: runBriefs, workflowBundle },
     queue(webhookQueue(instance), { deliverWebhook }, webhookSlots),
     queue(hostQueue(instance, hostId), hostBriefs, hostSlots),
-    queue(watchQueue(instance, hostId), { followRun, runTurn }, capacity + spareWatchSlots),
+    queue(followQueue(instance, hostId), { followRun, runTurn }, capacity + spareWatchSlots),
   ];
 }
 

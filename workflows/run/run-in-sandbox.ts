@@ -1,21 +1,21 @@
 import { CancellationScope, sleep } from '@temporalio/workflow';
 import type { HostActivities, RunActivities, SandboxRef } from '../shared/activities.ts';
-import type { RunTimes } from '../shared/run-timeouts.ts';
-import type { Order } from '../shared/stop-request.ts';
+import type { RunTimeouts } from '../shared/run-timeouts.ts';
+import type { StopRequest } from '../shared/stop-request.ts';
 import {
-  type Ending,
+  endedBeforeStart,
   followFailed,
-  overBeforeStart,
+  hostUnresponsive,
+  type RunOutcome,
   startFailed,
-  unanswered,
 } from './run-outcomes.ts';
 
 export interface SandboxRun {
   ref: SandboxRef;
   host: HostActivities;
-  work: RunActivities;
-  orders: Promise<Order>;
-  times: RunTimes;
+  activities: RunActivities;
+  stopRequested: Promise<StopRequest>;
+  timeouts: RunTimeouts;
   onPhase(phase: string): void;
 }
 
@@ -24,22 +24,22 @@ export interface SandboxRun {
  * first and carried out on the host's other queue; then the sandbox's own end is waited for, so
  * that its last output is read. A host that does not take the stop cannot hold the run up.
  */
-export async function runInSandbox(run: SandboxRun): Promise<Ending> {
+export async function runInSandbox(run: SandboxRun): Promise<RunOutcome> {
   const racing = new CancellationScope();
   const sandbox = racing.run(() => startAndFollow(run));
-  const limit = racing.run(() => timeLimit(run.times));
+  const limit = racing.run(() => timeLimit(run.timeouts));
   try {
-    const first = await Promise.race([sandbox, limit, run.orders]);
-    return 'kind' in first ? first : await carryOut(first, sandbox, run);
+    const first = await Promise.race([sandbox, limit, run.stopRequested]);
+    return 'kind' in first ? first : await executeStop(first, sandbox, run);
   } finally {
     racing.cancel();
   }
 }
 
-async function startAndFollow({ host, ref, onPhase }: SandboxRun): Promise<Ending> {
+async function startAndFollow({ host, ref, onPhase }: SandboxRun): Promise<RunOutcome> {
   try {
     const { outcome } = await host.startSandbox(ref);
-    if (outcome === 'over') return overBeforeStart;
+    if (outcome === 'over') return endedBeforeStart;
   } catch (error) {
     return startFailed(error);
   }
@@ -51,27 +51,35 @@ async function startAndFollow({ host, ref, onPhase }: SandboxRun): Promise<Endin
   }
 }
 
-async function timeLimit(times: RunTimes): Promise<Order> {
+async function timeLimit(times: RunTimeouts): Promise<StopRequest> {
   await sleep(times.runMs, { summary: 'time limit of the run' });
   return { cause: 'timed_out', graceMs: times.timeLimitGraceMs };
 }
 
-async function carryOut(order: Order, sandbox: Promise<Ending>, run: SandboxRun): Promise<Ending> {
+async function executeStop(
+  order: StopRequest,
+  sandbox: Promise<RunOutcome>,
+  run: SandboxRun,
+): Promise<RunOutcome> {
   run.onPhase('stopping');
-  await run.work.recordCause({ runId: run.ref.runId, cause: order.cause, detail: null });
+  await run.activities.recordCause({ runId: run.ref.runId, cause: order.cause, detail: null });
   try {
     await run.host.stopSandbox({ ...run.ref, graceMs: order.graceMs });
   } catch {
-    return unanswered(order);
+    return hostUnresponsive(order);
   }
-  return lastWord(order, sandbox, run.times);
+  return drainOutput(order, sandbox, run.timeouts);
 }
 
-async function lastWord(order: Order, sandbox: Promise<Ending>, times: RunTimes): Promise<Ending> {
+async function drainOutput(
+  order: StopRequest,
+  sandbox: Promise<RunOutcome>,
+  times: RunTimeouts,
+): Promise<RunOutcome> {
   const waiting = new CancellationScope();
   const late = waiting.run(async () => {
-    await sleep(times.lastOutputMs, { summary: 'wait for the last output' });
-    return unanswered(order);
+    await sleep(times.outputDrainMs, { summary: 'wait for the last output' });
+    return hostUnresponsive(order);
   });
   const first = await Promise.race([sandbox, late]);
   waiting.cancel();

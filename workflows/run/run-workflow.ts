@@ -3,46 +3,59 @@ import type { EndCause } from '../../core/runs/end-cause.ts';
 import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
 import type { HostActivities, SandboxRef } from '../shared/activities.ts';
 import { hostActivities, runActivities } from '../shared/activity-proxies.ts';
-import { runTimes } from '../shared/run-timeouts.ts';
-import { findableAsOver, findableByHost } from '../shared/search-attributes.ts';
+import { runTimeouts } from '../shared/run-timeouts.ts';
+import { setEnded, setHost } from '../shared/search-attributes.ts';
 import type { RunInput } from '../shared/signals.ts';
-import { listenForOrders } from '../shared/stop-request.ts';
-import { tellOperators } from '../shared/workflow-details.ts';
+import { awaitStopRequest } from '../shared/stop-request.ts';
+import { createDetailsReporter } from '../shared/workflow-details.ts';
 import { deliverWebhook } from '../webhook/deliver-webhook.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
-import type { Ending } from './run-outcomes.ts';
-import { takePlace } from './wait-for-slot.ts';
+import type { RunOutcome } from './run-outcomes.ts';
+import { waitForSlot } from './wait-for-slot.ts';
 
 /**
  * One run: take a place, run in the sandbox until one of its endings wins, finish. The whole of it
  * stands in a scope that cannot be cancelled: a cancellation is one more order to stop.
  */
 export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }> {
-  const times = { ...runTimes, ...input.times };
-  const tell = tellOperators();
+  const times = { ...runTimeouts, ...input.timeouts };
+  const tell = createDetailsReporter();
   const work = runActivities(input.instance, times);
-  const orders = listenForOrders(times.timeLimitGraceMs);
+  const orders = awaitStopRequest(times.timeLimitGraceMs);
   const ref: SandboxRef = { runId: input.runId, generation: input.generation };
 
   return CancellationScope.nonCancellable(async () => {
     tell({ phase: 'taking a place', host: input.hostId });
     const place = input.hostId
       ? { hostId: input.hostId }
-      : await takePlace(work, ref.runId, orders);
+      : await waitForSlot(work, ref.runId, orders);
     if ('kind' in place) return finish(place, null);
 
-    if (!input.hostId) findableByHost(place.hostId);
+    if (!input.hostId) setHost(place.hostId);
     tell({ phase: 'starting the sandbox', host: place.hostId, container: sandboxName(input) });
     const host = hostActivities(input.instance, place.hostId, times);
     const onPhase = (phase: string): void => tell({ phase });
-    return finish(await runInSandbox({ ref, host, work, orders, times, onPhase }), host);
+    return finish(
+      await runInSandbox({
+        ref,
+        host,
+        activities: work,
+        stopRequested: orders,
+        timeouts: times,
+        onPhase,
+      }),
+      host,
+    );
   });
 
-  async function finish(ending: Ending, host: HostActivities | null): Promise<{ cause: EndCause }> {
+  async function finish(
+    ending: RunOutcome,
+    host: HostActivities | null,
+  ): Promise<{ cause: EndCause }> {
     if (host !== null && ending.kind === 'sandbox-ended') await collect(host, ending);
     tell({ phase: 'ending the run' });
     const { webhook, cause } = await work.endRun({ runId: ref.runId, ...ending.end });
-    findableAsOver();
+    setEnded();
     tell({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
     const removal = host !== null && ending.kind !== 'no-host' ? host.removeSandbox(ref) : null;
     // The reconciler removes what a host could not.
@@ -52,10 +65,10 @@ export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }>
     return { cause };
   }
 
-  async function collect(host: HostActivities, ending: Ending): Promise<void> {
+  async function collect(host: HostActivities, ending: RunOutcome): Promise<void> {
     if (ending.end.cause === 'deleted_by_api') return;
     tell({ phase: 'collecting the workspace' });
     // A workspace that cannot be stored never keeps a run from its end.
-    await host.collectWorkspace(ref).catch(() => {});
+    await host.snapshotWorkspace(ref).catch(() => {});
   }
 }

@@ -1,25 +1,25 @@
 import { condition } from '@temporalio/workflow';
-import { hostGivenUp } from '../run/run-outcomes.ts';
-import { interrupterOf } from './interrupt-forwarder.ts';
-import { type HeldPlace, isLost, type SessionContext } from './session-context.ts';
+import { hostLostError } from '../run/run-outcomes.ts';
+import { createInterruptForwarder } from './interrupt-forwarder.ts';
+import { type ActiveSandbox, isLost, type SessionContext } from './session-context.ts';
 
-export type Attended<T> = { kind: 'done'; value: T } | { kind: 'failed'; error: unknown };
+export type ActivityResult<T> = { kind: 'done'; value: T } | { kind: 'failed'; error: unknown };
 
 /**
  * Waits for what a sandbox's host is doing, unless that host is given up; an interrupt or an order that
  * comes in meanwhile is passed on at once. An order is recorded first, so that the sandbox which ends by
  * it is not replaced.
  */
-export async function attend<T>(
+export async function awaitInterruptible<T>(
   context: SessionContext,
-  place: HeldPlace,
+  place: ActiveSandbox,
   doing: Promise<T>,
-): Promise<Attended<T>> {
+): Promise<ActivityResult<T>> {
   const { inbox } = context;
-  const interrupter = interrupterOf(context, place);
-  const box: { answer: Attended<T> | null } = { answer: null };
+  const interrupter = createInterruptForwarder(context, place);
+  const box: { answer: ActivityResult<T> | null } = { answer: null };
   const isCalled = (): boolean =>
-    interrupter.isDue() || inbox.order !== null || isLost(context, place.ref);
+    interrupter.isDue() || inbox.stopRequest !== null || isLost(context, place.ref);
   doing.then(
     (value) => {
       box.answer = { kind: 'done', value };
@@ -31,28 +31,32 @@ export async function attend<T>(
   for (;;) {
     await condition(() => box.answer !== null || isCalled());
     if (box.answer !== null) return box.answer;
-    if (isLost(context, place.ref)) return { kind: 'failed', error: hostGivenUp };
-    if (inbox.order !== null) return stopWithin(context, place, box);
-    interrupter.passOn();
+    if (isLost(context, place.ref)) return { kind: 'failed', error: hostLostError };
+    if (inbox.stopRequest !== null) return stopAndDrain(context, place, box);
+    interrupter.forward();
   }
 }
 
-async function stopWithin<T>(
+async function stopAndDrain<T>(
   context: SessionContext,
-  { host, ref }: HeldPlace,
-  box: { answer: Attended<T> | null },
-): Promise<Attended<T>> {
-  const { inbox, times } = context;
-  await recordOrder(context);
-  const graceMs = inbox.order?.graceMs ?? 0;
+  { host, ref }: ActiveSandbox,
+  box: { answer: ActivityResult<T> | null },
+): Promise<ActivityResult<T>> {
+  const { inbox, timeouts: times } = context;
+  await recordStopCause(context);
+  const graceMs = inbox.stopRequest?.graceMs ?? 0;
   await host.stopSandbox({ ...ref, graceMs }).catch(() => undefined);
-  await condition(() => box.answer !== null, times.lastOutputMs, {
+  await condition(() => box.answer !== null, times.outputDrainMs, {
     summary: 'wait for the last output',
   });
   return box.answer ?? { kind: 'failed', error: new Error('the host did not answer') };
 }
 
-export async function recordOrder({ runId, inbox, work }: SessionContext): Promise<void> {
-  if (inbox.order === null) return;
-  await work.recordCause({ runId, cause: inbox.order.cause, detail: null });
+export async function recordStopCause({
+  runId,
+  inbox,
+  activities: work,
+}: SessionContext): Promise<void> {
+  if (inbox.stopRequest === null) return;
+  await work.recordCause({ runId, cause: inbox.stopRequest.cause, detail: null });
 }

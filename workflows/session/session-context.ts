@@ -7,21 +7,21 @@ import type {
   SessionActivities,
 } from '../shared/activities.ts';
 import { hostActivities, runActivities, sessionActivities } from '../shared/activity-proxies.ts';
-import { type SessionTimes, sessionTimes } from '../shared/session-timeouts.ts';
+import { type SessionTimeouts, sessionTimeouts } from '../shared/session-timeouts.ts';
 import type { SessionInput, SessionState } from '../shared/signals.ts';
-import { type Teller, tellOperators } from '../shared/workflow-details.ts';
-import { type Inbox, listenForSession } from './session-inbox.ts';
+import { createDetailsReporter, type ReportDetails } from '../shared/workflow-details.ts';
+import { createInbox, type Inbox } from './session-inbox.ts';
 
 /** All that the parts of a session's workflow share. */
 export interface SessionContext {
   runId: string;
   instance: string;
-  times: SessionTimes;
+  timeouts: SessionTimeouts;
   /** Kept up to date: the next history begins with it. */
   state: SessionState;
   inbox: Inbox;
-  work: RunActivities & SessionActivities;
-  tell: Teller;
+  activities: RunActivities & SessionActivities;
+  report: ReportDetails;
   /** Why the session ends by itself; null as long as it does not. */
   end: RunEnd | null;
   /** Turns since this history began. */
@@ -30,25 +30,30 @@ export interface SessionContext {
   removals: Set<Promise<void>>;
 }
 
-export interface HeldPlace {
+export interface ActiveSandbox {
   host: HostActivities;
   ref: SandboxRef;
 }
 
-const beginning: SessionState = { place: null, generation: 0, isDue: false, losses: 0 };
+const initialState: SessionState = {
+  sandbox: null,
+  generation: 0,
+  hasPendingMessages: false,
+  consecutiveLosses: 0,
+};
 
 export function createSessionContext(input: SessionInput): SessionContext {
   const { runId, instance } = input;
-  const times = { ...sessionTimes, ...input.times };
-  const state = { ...beginning, ...input.state };
+  const times = { ...sessionTimeouts, ...input.timeouts };
+  const state = { ...initialState, ...input.state };
   return {
     runId,
     instance,
-    times,
+    timeouts: times,
     state,
-    inbox: listenForSession(state.isDue, times.timeLimitGraceMs),
-    work: { ...runActivities(instance, times), ...sessionActivities(instance, times) },
-    tell: tellOperators(whereabouts(input, state)),
+    inbox: createInbox(state.hasPendingMessages, times.timeLimitGraceMs),
+    activities: { ...runActivities(instance, times), ...sessionActivities(instance, times) },
+    report: createDetailsReporter(initialDetails(input, state)),
     end: null,
     turns: 0,
     removals: new Set(),
@@ -56,33 +61,33 @@ export function createSessionContext(input: SessionInput): SessionContext {
 }
 
 /** A history that begins anew has the sandbox of the one before it. */
-function whereabouts({ runId, instance }: SessionInput, { place }: SessionState) {
+function initialDetails({ runId, instance }: SessionInput, { sandbox: place }: SessionState) {
   if (place === null) return {};
   const { hostId, generation } = place;
   return { host: hostId, container: sandboxName({ runId, instance, generation }) };
 }
 
-export const isOver = ({ end, inbox }: SessionContext): boolean =>
-  end !== null || inbox.order !== null;
+export const isEnding = ({ end, inbox }: SessionContext): boolean =>
+  end !== null || inbox.stopRequest !== null;
 
 /** Null where there is none, or none that answers. */
-export function heldPlace(context: SessionContext): HeldPlace | null {
-  const { place } = context.state;
-  return place === null || isLost(context, place) ? null : placeOn(context, place);
+export function activeSandbox(context: SessionContext): ActiveSandbox | null {
+  const { sandbox: place } = context.state;
+  return place === null || isLost(context, place) ? null : sandboxOn(context, place);
 }
 
 export const isLost = ({ inbox }: SessionContext, of: { generation: number }): boolean =>
-  of.generation <= inbox.lostUpTo;
+  of.generation <= inbox.lostThroughGeneration;
 
-export function placeOn(
-  { runId, instance, times }: SessionContext,
+export function sandboxOn(
+  { runId, instance, timeouts: times }: SessionContext,
   { hostId, generation }: { hostId: string; generation: number },
-): HeldPlace {
+): ActiveSandbox {
   return { host: hostActivities(instance, hostId, times), ref: { runId, generation } };
 }
 
 /** Beside what comes next; the reconciler removes what a host could not. */
-export function removeBeside(context: SessionContext, { host, ref }: HeldPlace): void {
+export function removeInBackground(context: SessionContext, { host, ref }: ActiveSandbox): void {
   const { removals } = context;
   const removal: Promise<void> = host
     .removeSandbox(ref)

@@ -6,39 +6,39 @@ import {
   sleepSignal,
   stopSignal,
 } from '../shared/signals.ts';
-import type { Order } from '../shared/stop-request.ts';
+import type { StopRequest } from '../shared/stop-request.ts';
 
 /** What a session's workflow was told and has not acted upon. Handlers write it, the main loop acts. */
 export interface Inbox {
   /** There may be messages. */
-  isDue: boolean;
+  hasPendingMessages: boolean;
   /** The turn that goes on is to end, whichever it is. */
-  mayBeInterrupted: boolean;
+  interruptCurrentTurn: boolean;
   /** Messages whose turns are to end, and none but these; until a turn has come to its end. */
-  interrupted: Set<string>;
-  isToSleep: boolean;
+  interruptedMessageIds: Set<string>;
+  sleepRequested: boolean;
   /** Sandboxes up to this one are on hosts that are given up; 0 as long as none is. */
-  lostUpTo: number;
+  lostThroughGeneration: number;
   /** It is to end; the first order counts. */
-  order: Order | null;
+  stopRequest: StopRequest | null;
 }
 
-export function listenForSession(isDue: boolean, graceMs: number): Inbox {
+export function createInbox(isDue: boolean, graceMs: number): Inbox {
   const inbox: Inbox = {
-    isDue,
-    mayBeInterrupted: false,
-    interrupted: new Set(),
-    isToSleep: false,
-    lostUpTo: 0,
-    order: null,
+    hasPendingMessages: isDue,
+    interruptCurrentTurn: false,
+    interruptedMessageIds: new Set(),
+    sleepRequested: false,
+    lostThroughGeneration: 0,
+    stopRequest: null,
   };
-  const end = (order: Order): void => {
-    inbox.order ??= order;
+  const end = (order: StopRequest): void => {
+    inbox.stopRequest ??= order;
   };
   setHandler(
     messageSignal,
     () => {
-      inbox.isDue = true;
+      inbox.hasPendingMessages = true;
     },
     { description: 'There is a message: the oldest one that is left comes next.' },
   );
@@ -47,24 +47,25 @@ export function listenForSession(isDue: boolean, graceMs: number): Inbox {
     (interruption) => {
       const messageId = interruption?.messageId;
       // Workers that did not know names passed on each interrupt as one by hand, named or not.
-      if (messageId === undefined || !patched('named-interrupts')) inbox.mayBeInterrupted = true;
-      else inbox.interrupted.add(messageId);
+      if (messageId === undefined || !patched('named-interrupts'))
+        inbox.interruptCurrentTurn = true;
+      else inbox.interruptedMessageIds.add(messageId);
     },
     { description: 'End the turn of `messageId`, or the one that is going on; the session stays.' },
   );
   setHandler(
     sleepSignal,
     () => {
-      inbox.isToSleep = true;
+      inbox.sleepRequested = true;
     },
     { description: 'Put the session to sleep if it has nothing to do.' },
   );
   setHandler(
     hostLostSignal,
     ({ generation }) => {
-      inbox.lostUpTo = Math.max(inbox.lostUpTo, generation);
+      inbox.lostThroughGeneration = Math.max(inbox.lostThroughGeneration, generation);
       // Whether there is a message or not, the place is given back by whoever asks for the next.
-      inbox.isDue = true;
+      inbox.hasPendingMessages = true;
     },
     { description: 'The host of this sandbox is given up: go on in another.' },
   );

@@ -1,29 +1,29 @@
-import { attend } from './interruptible-activity.ts';
+import { awaitInterruptible } from './interruptible-activity.ts';
 import type { SessionContext } from './session-context.ts';
-import { ensureSandbox, loseSandbox, putDown } from './session-sandbox.ts';
+import { ensureSandbox, handleSandboxLoss, stopSandbox } from './session-sandbox.ts';
 
 /** The oldest message that is left, if there is one, in the sandbox that is up or in the next one. */
 export async function takeTurn(context: SessionContext): Promise<void> {
-  const { inbox, state, times, tell } = context;
-  inbox.isDue = false;
+  const { inbox, state, timeouts: times, report: tell } = context;
+  inbox.hasPendingMessages = false;
   const sandbox = await ensureSandbox(context);
   if (sandbox === null) return;
   tell({ phase: 'a turn' });
-  inbox.mayBeInterrupted = false;
-  const turn = await attend(context, sandbox, sandbox.host.runTurn(sandbox.ref));
+  inbox.interruptCurrentTurn = false;
+  const turn = await awaitInterruptible(context, sandbox, sandbox.host.runTurn(sandbox.ref));
   context.turns += 1;
-  if (turn.kind === 'failed') return loseSandbox(context, sandbox, turn.error);
+  if (turn.kind === 'failed') return handleSandboxLoss(context, sandbox, turn.error);
   switch (turn.value.outcome) {
     case 'done':
-      state.losses = 0;
-      inbox.interrupted.clear();
-      inbox.isDue ||= turn.value.more;
+      state.consecutiveLosses = 0;
+      inbox.interruptedMessageIds.clear();
+      inbox.hasPendingMessages ||= turn.value.more;
       return;
     case 'over':
-      return loseSandbox(context, sandbox, null);
+      return handleSandboxLoss(context, sandbox, null);
     case 'reconfigure':
       tell({ phase: 'taking up another configuration' });
-      inbox.isDue = true;
-      return putDown(context, sandbox, times.timeLimitGraceMs);
+      inbox.hasPendingMessages = true;
+      return stopSandbox(context, sandbox, times.timeLimitGraceMs);
   }
 }

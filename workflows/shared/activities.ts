@@ -1,9 +1,9 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { EndCause } from '../../core/runs/end-cause.ts';
 import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
-import { hostQueue, runQueue, watchQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
-import type { RunTimes } from './run-timeouts.ts';
-import type { Interruption } from './signals.ts';
+import { followQueue, hostQueue, runQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
+import type { RunTimeouts } from './run-timeouts.ts';
+import type { InterruptPayload } from './signals.ts';
 import { webhookRetry } from './webhook-retry.ts';
 
 /** A sandbox is named by its run and how many the run has had before. */
@@ -21,7 +21,7 @@ export interface EndRunInput {
 }
 
 /** Where a session's next sandbox is to be, and which one it is. */
-export type SessionPlace =
+export type SessionSlot =
   | { outcome: 'placed'; hostId: string; generation: number }
   /** There is nothing to do for which it would be woken up. */
   | { outcome: 'asleep' }
@@ -61,7 +61,7 @@ export type ScheduledOutcome =
 /** What any worker can do: a few statements in the database, or a request to a receiver. */
 export interface RunActivities {
   /** Takes a free place; throws while every host is full, so that the retry asks again. */
-  claimPlace(input: { runId: string }): Promise<{ hostId: string }>;
+  claimSlot(input: { runId: string }): Promise<{ hostId: string }>;
   /** Records why the run is about to end; the first recorded cause stays. */
   recordCause(input: { runId: string; cause: EndCause; detail: string | null }): Promise<void>;
   /** Ends the run in one statement and claims the webhook. A second call returns what the first did. */
@@ -69,7 +69,7 @@ export interface RunActivities {
   /** One attempt at the webhook; throws to be retried. Delivered already: returns at once. */
   deliverWebhook(input: WebhookAttempt): Promise<{ status: number | null }>;
   /** Admits a run of the flow under this id and starts it; a second call finds it admitted. */
-  triggerScheduled(input: {
+  triggerScheduledRun(input: {
     flowId: string;
     runId: string;
   }): Promise<{ outcome: ScheduledOutcome }>;
@@ -80,10 +80,10 @@ export interface RunActivities {
 /** What any worker can do for a session. */
 export interface SessionActivities {
   /** A place for the sandbox after this one; throws while every host is full. */
-  claimSessionPlace(input: { runId: string; after: number }): Promise<SessionPlace>;
+  claimSessionSlot(input: { runId: string; after: number }): Promise<SessionSlot>;
   /** Fails the message for which no place was to be had. A second call changes nothing. */
-  giveUpTurn(input: SandboxRef): Promise<{ more: boolean }>;
-  askSessionIdleness(input: { runId: string }): Promise<SessionIdleness>;
+  failTurn(input: SandboxRef): Promise<{ more: boolean }>;
+  getSessionIdleness(input: { runId: string }): Promise<SessionIdleness>;
 }
 
 /** What only the host that holds the sandbox can do. */
@@ -95,14 +95,14 @@ export interface HostActivities {
   /** Interrupts, then ends the sandbox. Harmless when it has ended or never was. */
   stopSandbox(input: SandboxRef & { graceMs: number }): Promise<void>;
   /** Stores the working directory's files as blobs. */
-  collectWorkspace(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
+  snapshotWorkspace(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
   /** Gives the sandbox its session's next message and waits for the end of the turn. */
   runTurn(ref: SandboxRef): Promise<TurnOutcome>;
   /**
    * Ends the turn of this message, or of whichever goes on where none is named. Harmless when that one
    * has ended.
    */
-  interruptTurn(input: SandboxRef & Interruption): Promise<void>;
+  interruptTurn(input: SandboxRef & InterruptPayload): Promise<void>;
   /** Removes the container, its socket and its folders. Harmless when they are gone. */
   removeSandbox(ref: SandboxRef): Promise<void>;
 }
@@ -113,11 +113,11 @@ export interface HostActivities {
  */
 export interface Activities extends RunActivities, SessionActivities, HostActivities {}
 
-type Plan<A> = { [K in keyof A]: ActivityOptions };
+type OptionsFor<A> = { [K in keyof A]: ActivityOptions };
 
 /** Failure types that a workflow tells apart; everything else is retried until its time is up. */
 export const failureTypes = {
-  noPlaceFree: 'NoPlaceFree',
+  noCapacity: 'NoCapacity',
   startFailed: 'ContainerStartFailed',
   sandboxLost: 'SandboxLost',
 } as const;
@@ -126,32 +126,32 @@ const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
 
-const steadily = {
+const backoff = {
   initialInterval: 1 * second,
   backoffCoefficient: 2,
   maximumInterval: 10 * second,
 };
-export function runPlan(
+export function runActivityOptions(
   instance: string,
-  times: RunTimes,
+  times: RunTimeouts,
   firstWebhookAttempt = 1,
-): Plan<RunActivities> {
-  const brief = {
+): OptionsFor<RunActivities> {
+  const shortActivity = {
     taskQueue: runQueue(instance),
     startToCloseTimeout: 30 * second,
     scheduleToCloseTimeout: 1 * day,
-    retry: steadily,
+    retry: backoff,
   };
   return {
-    claimPlace: {
-      ...brief,
+    claimSlot: {
+      ...shortActivity,
       summary: 'wait for a free place',
       scheduleToCloseTimeout: times.noCapacityMs,
-      retry: { initialInterval: times.askAgainMs, backoffCoefficient: 1 },
+      retry: { initialInterval: times.slotPollMs, backoffCoefficient: 1 },
       cancellationType: 'TRY_CANCEL',
     },
-    recordCause: { ...brief, summary: 'record why the run ends' },
-    endRun: { ...brief, summary: 'end the run' },
+    recordCause: { ...shortActivity, summary: 'record why the run ends' },
+    endRun: { ...shortActivity, summary: 'end the run' },
     deliverWebhook: {
       taskQueue: webhookQueue(instance),
       summary: 'deliver run.finished',
@@ -159,21 +159,24 @@ export function runPlan(
       scheduleToCloseTimeout: 1 * day,
       retry: webhookRetry(firstWebhookAttempt),
     },
-    dropWebhook: { ...brief, summary: 'give the webhook up' },
-    triggerScheduled: {
-      ...brief,
+    dropWebhook: { ...shortActivity, summary: 'give the webhook up' },
+    triggerScheduledRun: {
+      ...shortActivity,
       summary: 'start a run as scheduled',
       scheduleToCloseTimeout: 10 * minute,
     },
   };
 }
 
-export function sessionPlan(instance: string, times: RunTimes): Plan<SessionActivities> {
-  const { claimPlace, endRun } = runPlan(instance, times);
+export function sessionActivityOptions(
+  instance: string,
+  times: RunTimeouts,
+): OptionsFor<SessionActivities> {
+  const { claimSlot: claimPlace, endRun } = runActivityOptions(instance, times);
   return {
-    claimSessionPlace: { ...claimPlace, summary: 'take a place for the next sandbox' },
-    giveUpTurn: { ...endRun, summary: 'fail the message that found no place' },
-    askSessionIdleness: { ...endRun, summary: 'ask whether anybody is there' },
+    claimSessionSlot: { ...claimPlace, summary: 'take a place for the next sandbox' },
+    failTurn: { ...endRun, summary: 'fail the message that found no place' },
+    getSessionIdleness: { ...endRun, summary: 'ask whether anybody is there' },
   };
 }
 
@@ -181,56 +184,60 @@ export function sessionPlan(instance: string, times: RunTimes): Plan<SessionActi
  * A task that no worker of the host takes within `hostDispatchMs` means that the host is lost. The
  * heartbeat lets an attempt that died with its worker be tried again within seconds.
  */
-export function hostPlan(instance: string, hostId: string, times: RunTimes): Plan<HostActivities> {
-  const onHost = {
+export function hostActivityOptions(
+  instance: string,
+  hostId: string,
+  times: RunTimeouts,
+): OptionsFor<HostActivities> {
+  const hostActivity = {
     taskQueue: hostQueue(instance, hostId),
-    scheduleToStartTimeout: times.hostDispatchMs,
+    scheduleToStartTimeout: times.hostScheduleToStartMs,
     heartbeatTimeout: times.heartbeatMs,
-    retry: steadily,
+    retry: backoff,
     cancellationType: 'TRY_CANCEL',
   } as const;
   return {
     startSandbox: {
-      ...onHost,
+      ...hostActivity,
       summary: `start the sandbox on ${hostId}`,
       startToCloseTimeout: 2 * minute,
       scheduleToCloseTimeout: times.startMs,
     },
     followRun: {
-      ...onHost,
+      ...hostActivity,
       summary: `follow the agent on ${hostId}`,
-      taskQueue: watchQueue(instance, hostId),
+      taskQueue: followQueue(instance, hostId),
       startToCloseTimeout: times.runMs + 30 * minute,
       scheduleToCloseTimeout: times.runMs + 60 * minute,
     },
     runTurn: {
-      ...onHost,
+      ...hostActivity,
       summary: `a turn on ${hostId}`,
-      taskQueue: watchQueue(instance, hostId),
+      taskQueue: followQueue(instance, hostId),
       startToCloseTimeout: times.runMs + 30 * minute,
       scheduleToCloseTimeout: times.runMs + 60 * minute,
-      retry: { ...steadily, initialInterval: second / 10 },
+      retry: { ...backoff, initialInterval: second / 10 },
     },
     interruptTurn: {
-      ...onHost,
+      ...hostActivity,
       summary: `interrupt the turn on ${hostId}`,
       startToCloseTimeout: 30 * second,
       scheduleToCloseTimeout: 2 * minute,
     },
     stopSandbox: {
-      ...onHost,
+      ...hostActivity,
       summary: `stop the sandbox on ${hostId}`,
       startToCloseTimeout: 3 * minute,
       scheduleToCloseTimeout: 10 * minute,
     },
-    collectWorkspace: {
-      ...onHost,
+    snapshotWorkspace: {
+      ...hostActivity,
       summary: `collect the workspace from ${hostId}`,
-      startToCloseTimeout: times.collectMs,
-      scheduleToCloseTimeout: times.collectMs,
+      startToCloseTimeout: times.snapshotMs,
+      scheduleToCloseTimeout: times.snapshotMs,
     },
     removeSandbox: {
-      ...onHost,
+      ...hostActivity,
       summary: `remove the sandbox from ${hostId}`,
       startToCloseTimeout: 2 * minute,
       scheduleToCloseTimeout: 10 * minute,

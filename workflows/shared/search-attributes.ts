@@ -6,12 +6,12 @@ const hostIdAttribute = defineSearchAttributeKey('HostId', 'KEYWORD');
 const runStatusAttribute = defineSearchAttributeKey('RunStatus', 'KEYWORD');
 
 /** A run has this one host for all of its life. */
-export function findableByHost(hostId: string): void {
+export function setHost(hostId: string): void {
   upsert([{ key: hostIdAttribute, value: hostId }]);
 }
 
 /** A session has a host for as long as it has a sandbox; said only where it changes. */
-export function findableByPlace(hostId: string | null): void {
+export function setSessionHost(hostId: string | null): void {
   const known = workflowInfo().typedSearchAttributes.get(hostIdAttribute) ?? null;
   if (known === hostId) return;
   // Sessions live for weeks: there are some that did not say so when they began.
@@ -23,7 +23,7 @@ export function findableByPlace(hostId: string | null): void {
   ]);
 }
 
-export function findableAsOver(): void {
+export function setEnded(): void {
   upsert([{ key: runStatusAttribute, value: 'sleep' }]);
 }
 

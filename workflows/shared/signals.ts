@@ -1,6 +1,6 @@
 import { defineSignal } from '@temporalio/workflow';
-import type { RunTimes } from './run-timeouts.ts';
-import type { SessionTimes } from './session-timeouts.ts';
+import type { RunTimeouts } from './run-timeouts.ts';
+import type { SessionTimeouts } from './session-timeouts.ts';
 
 /** What a run's workflow is told at its start: ids and times, nothing secret and nothing long. */
 export interface RunInput {
@@ -12,7 +12,7 @@ export interface RunInput {
   hostId: string | null;
   generation: number;
   /** What differs from the defaults of run-times.ts. */
-  times: Partial<RunTimes>;
+  timeouts: Partial<RunTimeouts>;
 }
 
 /** What a session's workflow is told, at its start and whenever its history begins anew. */
@@ -21,18 +21,18 @@ export interface SessionInput {
   projectId: string;
   flowId: string;
   instance: string;
-  times: Partial<SessionTimes>;
+  timeouts: Partial<SessionTimeouts>;
   /** What the history before this one has come to. */
   state?: SessionState;
 }
 
 export interface SessionState {
-  place: { hostId: string; generation: number } | null;
+  sandbox: { hostId: string; generation: number } | null;
   /** The last sandbox that there was. */
   generation: number;
-  isDue: boolean;
+  hasPendingMessages: boolean;
   /** Sandboxes lost since the last turn that was finished. */
-  losses: number;
+  consecutiveLosses: number;
 }
 
 export interface WebhookInput {
@@ -49,27 +49,27 @@ export interface ScheduledTriggerInput {
   instance: string;
 }
 
-export interface StopOrder {
+export interface StopSignalPayload {
   graceMs: number;
 }
 
 /** Of which message the turn is to be ended; by hand, of whichever goes on. */
-export interface Interruption {
+export interface InterruptPayload {
   messageId?: string;
 }
 
 /** Which of a session's sandboxes, by its number. */
-export interface LostSandbox {
+export interface HostLostPayload {
   generation: number;
 }
 
 /** Whoever sends it has recorded the cause before; a signal by hand counts as the operator's. */
-export const stopSignal = defineSignal<[StopOrder]>('stop');
+export const stopSignal = defineSignal<[StopSignalPayload]>('stop');
 
 /** There is a message in Postgres; which one is for an operator to read. */
 export const messageSignal = defineSignal<[{ messageId: string }]>('message');
-export const interruptSignal = defineSignal<[Interruption?]>('interrupt');
+export const interruptSignal = defineSignal<[InterruptPayload?]>('interrupt');
 /** The host of this sandbox is given up. */
-export const hostLostSignal = defineSignal<[LostSandbox]>('hostLost');
+export const hostLostSignal = defineSignal<[HostLostPayload]>('hostLost');
 /** Somebody else needs the place. */
 export const sleepSignal = defineSignal('sleep');

@@ -3,19 +3,22 @@ import type { EndCause } from '../../core/runs/end-cause.ts';
 import { stopSignal } from './signals.ts';
 
 /** Somebody wants the run to end. The cause counts only where none was recorded before. */
-export interface Order {
+export interface StopRequest {
   cause: EndCause;
   graceMs: number;
 }
 
 /** The first order: a stop signal, or a cancellation by an operator. Later ones change nothing. */
-export function listenForOrders(graceMs: number): Promise<Order> {
+export function awaitStopRequest(graceMs: number): Promise<StopRequest> {
   return new Promise((resolve) => {
-    setHandler(stopSignal, (stop) => resolve(byOperator(stop.graceMs)), {
+    setHandler(stopSignal, (stop) => resolve(operatorStop(stop.graceMs)), {
       description: 'End the run: interrupt the agent, then end its sandbox after `graceMs`.',
     });
-    CancellationScope.current().cancelRequested.catch(() => resolve(byOperator(graceMs)));
+    CancellationScope.current().cancelRequested.catch(() => resolve(operatorStop(graceMs)));
   });
 }
 
-const byOperator = (graceMs: number): Order => ({ cause: 'terminated_by_operator', graceMs });
+const operatorStop = (graceMs: number): StopRequest => ({
+  cause: 'terminated_by_operator',
+  graceMs,
+});

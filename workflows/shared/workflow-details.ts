@@ -3,18 +3,18 @@ import type { EndCause } from '../../core/runs/end-cause.ts';
 import { linkTo, type Memo } from '../../core/temporal/workflow-memo.ts';
 
 /** What an operator reads on the workflow's page, kept up to date from step to step. */
-export interface Situation {
+export interface WorkflowDetails {
   phase: string;
   host: string | null;
   container: string | null;
   cause: EndCause | null;
 }
 
-export type Teller = (change: Partial<Situation>) => void;
+export type ReportDetails = (change: Partial<WorkflowDetails>) => void;
 
 /** Nothing but ids and words of ours may be told: the page is readable by every operator. */
-export function tellOperators(known: Partial<Situation> = {}): Teller {
-  const nothing: Situation = { phase: 'starting', host: null, container: null, cause: null };
+export function createDetailsReporter(known: Partial<WorkflowDetails> = {}): ReportDetails {
+  const nothing: WorkflowDetails = { phase: 'starting', host: null, container: null, cause: null };
   const situation = { ...nothing, ...known };
   return (change) => {
     Object.assign(situation, change);
@@ -25,7 +25,7 @@ export function tellOperators(known: Partial<Situation> = {}): Teller {
   };
 }
 
-const linesOf = ({ phase, host, container, cause }: Situation): string[] => [
+const linesOf = ({ phase, host, container, cause }: WorkflowDetails): string[] => [
   `**Phase** ${phase}`,
   `**Host** ${host ?? 'none yet'}`,
   `**Container** ${container === null ? 'none yet' : `\`${container}\``}`,

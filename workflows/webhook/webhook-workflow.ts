@@ -1,6 +1,6 @@
 import { CancellationScope } from '@temporalio/workflow';
 import { runActivities } from '../shared/activity-proxies.ts';
-import { runTimes } from '../shared/run-timeouts.ts';
+import { runTimeouts } from '../shared/run-timeouts.ts';
 import type { WebhookInput } from '../shared/signals.ts';
 import { deliverWebhook } from './deliver-webhook.ts';
 
@@ -9,7 +9,7 @@ export async function webhookWorkflow({
   instance,
   ...attempt
 }: WebhookInput): Promise<{ delivered: boolean }> {
-  const work = runActivities(instance, runTimes, attempt.firstAttempt);
+  const work = runActivities(instance, runTimeouts, attempt.firstAttempt);
   return CancellationScope.nonCancellable(async () => ({
     delivered: await deliverWebhook(work, attempt),
   }));

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
-import { createWayMaker } from '../../../activities/evict-idle-session.ts';
+import { createIdleEvictor } from '../../../activities/evict-idle-session.ts';
 import { useFreshScene } from '../systems/postgres/use-scene.ts';
 
 const { scene } = useFreshScene();
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 const makeWay = () =>
-  createWayMaker({
+  createIdleEvictor({
     admission: { idleInTheWay: async () => idle },
     temporal: {
       signalSleep: async (workflowId) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { triggerOnSchedule } from '../../../activities/trigger-scheduled-run.ts';
+import { triggerScheduledRun } from '../../../activities/trigger-scheduled-run.ts';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
 import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
@@ -42,7 +42,7 @@ test('a moment of the schedule is one run, however often it is tried', async () 
   const { flow } = await newScene({ monthlyRunQuota: 0 });
   const moment = { flowId: flow.flowId, runId: randomUUID() };
   for (let count = 0; count < 2; count += 1) {
-    expect(await triggerOnSchedule(deps, moment)).toEqual({ outcome: 'admitted' });
+    expect(await triggerScheduledRun(deps, moment)).toEqual({ outcome: 'admitted' });
   }
   expect(new Set(started)).toEqual(new Set([moment.runId]));
   expect(await runs.find(moment.runId)).toMatchObject({
@@ -57,7 +57,7 @@ test('a run whose workflow could not be started is left to the reconciler', asyn
   const { flow } = await newScene();
   const moment = { flowId: flow.flowId, runId: randomUUID() };
   const away = { ...deps, temporal: { startRun: () => Promise.reject(new Error('away')) } };
-  expect(await triggerOnSchedule(away, moment)).toEqual({ outcome: 'admitted' });
+  expect(await triggerScheduledRun(away, moment)).toEqual({ outcome: 'admitted' });
   expect(await runs.find(moment.runId)).toMatchObject({ workflowStartedAt: null });
 });
 
@@ -65,7 +65,7 @@ test('a project at its cap misses the moment, and no run comes of it', async () 
   const { deps, runs } = world();
   const { flow } = await newScene({ maxConcurrentRuns: 0 });
   const moment = { flowId: flow.flowId, runId: randomUUID() };
-  expect(await triggerOnSchedule(deps, moment)).toEqual({ outcome: 'CONCURRENT_LIMIT' });
+  expect(await triggerScheduledRun(deps, moment)).toEqual({ outcome: 'CONCURRENT_LIMIT' });
   expect(await runs.find(moment.runId)).toBeNull();
 });
 
@@ -74,10 +74,10 @@ test('a moment that a restoration may have lost is tried again until that is kno
   const { flow } = await newScene();
   const moment = { flowId: flow.flowId, runId: randomUUID() };
   await database.pool.query('select note_restoration(db_clock())');
-  await expect(triggerOnSchedule(deps, moment)).rejects.toThrow('not settled');
+  await expect(triggerScheduledRun(deps, moment)).rejects.toThrow('not settled');
   expect(await runs.find(moment.runId)).toBeNull();
   await database.pool.query('update restorations set settled_at = db_clock()');
-  expect(await triggerOnSchedule(deps, moment)).toEqual({ outcome: 'admitted' });
+  expect(await triggerScheduledRun(deps, moment)).toEqual({ outcome: 'admitted' });
 });
 
 test('a schedule that was taken away meanwhile starts nothing', async () => {
@@ -85,7 +85,7 @@ test('a schedule that was taken away meanwhile starts nothing', async () => {
   const { flow } = await newScene();
   await flows.update(flow.flowId, { schedule: null });
   for (const flowId of [flow.flowId, randomUUID()]) {
-    expect(await triggerOnSchedule(deps, { flowId, runId: randomUUID() })).toEqual({
+    expect(await triggerScheduledRun(deps, { flowId, runId: randomUUID() })).toEqual({
       outcome: 'unscheduled',
     });
   }

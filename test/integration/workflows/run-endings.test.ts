@@ -19,7 +19,7 @@ describe('a run that ends by itself', () => {
     expect(run.calls).toEqual([
       'startSandbox',
       'followRun',
-      'collectWorkspace',
+      'snapshotWorkspace',
       'endRun',
       'removeSandbox',
     ]);
@@ -41,7 +41,7 @@ describe('a run that ends by itself', () => {
 
   it('ends although its workspace cannot be stored', async () => {
     const run = fakeRun({
-      collectWorkspace: async () => {
+      snapshotWorkspace: async () => {
         throw ApplicationFailure.nonRetryable('disk is gone');
       },
     });
@@ -73,7 +73,7 @@ describe('a run that is told to end', () => {
       'followRun',
       'recordCause',
       'stopSandbox',
-      'collectWorkspace',
+      'snapshotWorkspace',
       'endRun',
       'removeSandbox',
     ]);
@@ -95,7 +95,7 @@ describe('a run that is told to end', () => {
     });
     const handle = await world.startRun(run.activities);
     await handle.result();
-    expect(run.calls).not.toContain('collectWorkspace');
+    expect(run.calls).not.toContain('snapshotWorkspace');
     expect(run.calls).toContain('removeSandbox');
   });
 
@@ -111,7 +111,7 @@ describe('a run that is told to end', () => {
 
   it('is stopped at its time limit', async () => {
     const run = fakeRun();
-    const handle = await world.startRun(run.activities, { times: { runMs: 300 } });
+    const handle = await world.startRun(run.activities, { timeouts: { runMs: 300 } });
     expect(await handle.result()).toEqual({ cause: 'timed_out' });
     expect(run.calls).toContain('stopSandbox');
   });
@@ -119,7 +119,7 @@ describe('a run that is told to end', () => {
   it('is stopped once when stop, cancellation and time limit come together', async () => {
     const told = heldEnd();
     const run = fakeRun(told.activities);
-    const handle = await world.startRun(run.activities, { times: { runMs: 1_000 } });
+    const handle = await world.startRun(run.activities, { timeouts: { runMs: 1_000 } });
     await run.called('followRun');
     await Promise.all([
       handle.signal('stop', { graceMs: 0 }),

@@ -38,7 +38,7 @@ describe('a run that cannot start', () => {
         return { webhook: false, cause };
       },
     });
-    const handle = await world.startRun(run.activities, { times: { startMs: 4_000 } });
+    const handle = await world.startRun(run.activities, { timeouts: { startMs: 4_000 } });
     expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
     expect(details).toEqual(['the engine is away']);
     expect(run.calls.filter((name) => name === 'startSandbox').length).toBeGreaterThan(1);
@@ -57,7 +57,7 @@ describe('a run that cannot start', () => {
   it('gives up when no place becomes free in time', async () => {
     const details: unknown[] = [];
     const run = fakeRun({
-      claimPlace: noPlaceFree,
+      claimSlot: noPlaceFree,
       endRun: async ({ cause, detail }) => {
         details.push(detail);
         return { webhook: false, cause };
@@ -65,29 +65,29 @@ describe('a run that cannot start', () => {
     });
     const handle = await world.startRun(run.activities, {
       hostId: null,
-      times: { noCapacityMs: 3_000, askAgainMs: 200 },
+      timeouts: { noCapacityMs: 3_000, slotPollMs: 200 },
     });
     expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
     expect(details).toEqual(['no capacity']);
-    expect(run.calls.filter((name) => name === 'claimPlace').length).toBeGreaterThan(1);
+    expect(run.calls.filter((name) => name === 'claimSlot').length).toBeGreaterThan(1);
     expect(run.calls).not.toContain('startSandbox');
   });
 
   it('starts as soon as a place is free', async () => {
     const answers = [noPlaceFree, noPlaceFree, async () => ({ hostId: world.hostId })];
-    const run = fakeRun({ claimPlace: () => (answers.shift() ?? noPlaceFree)() });
+    const run = fakeRun({ claimSlot: () => (answers.shift() ?? noPlaceFree)() });
     const handle = await world.startRun(run.activities, {
       hostId: null,
-      times: { askAgainMs: 100 },
+      timeouts: { slotPollMs: 100 },
     });
     run.end({});
     expect(await handle.result()).toEqual({ cause: 'completed' });
   });
 
   it('can be stopped while it waits for a place', async () => {
-    const run = fakeRun({ claimPlace: noPlaceFree });
+    const run = fakeRun({ claimSlot: noPlaceFree });
     const handle = await world.startRun(run.activities, { hostId: null });
-    await run.called('claimPlace');
+    await run.called('claimSlot');
     await handle.signal('stop', { graceMs: 0 });
     expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
     expect(run.calls.slice(-1)).toEqual(['endRun']);
@@ -125,5 +125,5 @@ describe('a host that does not answer', () => {
 });
 
 async function noPlaceFree(): Promise<never> {
-  throw ApplicationFailure.retryable('every host is full', failureTypes.noPlaceFree);
+  throw ApplicationFailure.retryable('every host is full', failureTypes.noCapacity);
 }

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../core/limits.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
-import type { SessionPlace, TurnOutcome } from '../../../workflows/shared/activities.ts';
+import type { SessionSlot, TurnOutcome } from '../../../workflows/shared/activities.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { sessionStories } from '../../support/session-stories.ts';
 import {
@@ -70,7 +70,7 @@ describe("a session's history begins anew", () => {
     ];
     const turns: number[] = [];
     const run = fakeRun({
-      claimSessionPlace: async ({ after }): Promise<SessionPlace> => {
+      claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
         const generation = after + 1;
         return { outcome: 'placed', hostId: world.hostId, generation };
       },
@@ -82,11 +82,11 @@ describe("a session's history begins anew", () => {
         if (generation === 1) await removed.promise;
       },
     });
-    const input = { times: { turnsPerHistory: 1, idleMs: 200 } };
+    const input = { timeouts: { turnsPerHistory: 1, idleMs: 200 } };
     const handle = await world.startSession(run.activities, input);
     await handle.signal('message', { messageId: 'm-1' });
     // It rests beside its second sandbox, and nothing but the removal keeps its history going.
-    await run.called('askSessionIdleness');
+    await run.called('getSessionIdleness');
     removed.resolve(true);
     await expect.poll(() => firstHistory(handle)).toContain('removeSandbox done');
     // It answers when it has read that.
@@ -102,14 +102,14 @@ describe("a session's history begins anew", () => {
     const ends: ((outcome: TurnOutcome) => void)[] = [];
     const interrupted: unknown[] = [];
     const run = fakeRun({
-      claimSessionPlace: async ({ after }): Promise<SessionPlace> => {
+      claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
         return { outcome: 'placed', hostId: world.hostId, generation: after + 1 };
       },
       runTurn: () => new Promise((end) => ends.push(end)),
       interruptTurn: async ({ generation, messageId }) =>
         void interrupted.push({ generation, messageId }),
     });
-    const handle = await world.startSession(run.activities, { times: { turnsPerHistory: 1 } });
+    const handle = await world.startSession(run.activities, { timeouts: { turnsPerHistory: 1 } });
     await handle.signal('message', { messageId: 'm-1' });
     await expect.poll(() => ends).toHaveLength(1);
     await handle.signal('interrupt', { messageId: 'm-1' });
@@ -129,12 +129,12 @@ describe("a session's history begins anew", () => {
   it('and does not forget how many sandboxes were lost one after the other', async () => {
     const ends: ((outcome: TurnOutcome) => void)[] = [];
     const run = fakeRun({
-      claimSessionPlace: async ({ after }): Promise<SessionPlace> => {
+      claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
         return { outcome: 'placed', hostId: world.hostId, generation: after + 1 };
       },
       runTurn: () => new Promise((end) => ends.push(end)),
     });
-    const handle = await world.startSession(run.activities, { times: { turnsPerHistory: 1 } });
+    const handle = await world.startSession(run.activities, { timeouts: { turnsPerHistory: 1 } });
     await handle.signal('message', { messageId: 'm-1' });
     for (let generation = 1; generation <= limits.sessionCrashesMax; generation += 1) {
       await expect.poll(() => ends).toHaveLength(generation);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 import type {
   HostActivities,
-  SessionPlace,
+  SessionSlot,
   TurnOutcome,
 } from '../../../workflows/shared/activities.ts';
 import { type FakeRun, fakeRun } from '../../support/fake-run.ts';
@@ -41,7 +41,7 @@ async function startSession(): Promise<World> {
   const interrupted: World['interrupted'] = [];
   const up = createDeferred<true>();
   const run = fakeRun({
-    claimSessionPlace: async ({ after }): Promise<SessionPlace> => ({
+    claimSessionSlot: async ({ after }): Promise<SessionSlot> => ({
       outcome: 'placed',
       hostId: world.hostId,
       generation: after + 1,

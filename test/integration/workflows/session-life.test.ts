@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SessionPlace, TurnOutcome } from '../../../workflows/shared/activities.ts';
+import type { SessionSlot, TurnOutcome } from '../../../workflows/shared/activities.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { asleepAfter } from '../../support/fake-sessions.ts';
 import { type SessionStory, sessionStories } from '../../support/session-stories.ts';
@@ -35,7 +35,7 @@ it('counts the sandboxes that it has lost anew after each turn that is done', as
   const lost: TurnOutcome = { outcome: 'over' };
   const { activities } = asleepAfter([lost, lost, done, lost, lost, done, lost, done]);
   const times = { idleMs: 200, silentMs: 1_000 };
-  const handle = await world.startSession(activities, { times });
+  const handle = await world.startSession(activities, { timeouts: times });
   await handle.signal('message', { messageId: 'm-1' });
   expect(await handle.result()).toEqual({ cause: 'timed_out' });
 });
@@ -60,15 +60,15 @@ it('is not put to sleep after its next turn by an order that found it asleep', a
 it('wakes up again for a message that came, and of which nobody told it, while it fell asleep', async () => {
   let claims = 0;
   const run = fakeRun({
-    async claimSessionPlace(): Promise<SessionPlace> {
+    async claimSessionSlot(): Promise<SessionSlot> {
       claims += 1;
       if (claims > 3) return { outcome: 'asleep' };
       return { outcome: 'placed', hostId: 'host-1', generation: claims === 1 ? 1 : 2 };
     },
-    askSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
+    getSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
   });
   const times = { idleMs: 200, silentMs: 1_000 };
-  const handle = await world.startSession(run.activities, { times });
+  const handle = await world.startSession(run.activities, { timeouts: times });
   await handle.signal('message', { messageId: 'm-1' });
   expect(await handle.result()).toEqual({ cause: 'timed_out' });
   expect(run.calls.filter((name) => name === 'runTurn')).toHaveLength(2);

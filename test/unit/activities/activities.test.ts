@@ -149,9 +149,9 @@ describe('taking a place', () => {
     const { run } = activitiesWith({
       admission: { claimPlace: async () => null, idleInTheWay: async () => null },
     });
-    const failure = await failureOf(quietEnvironment().run(run.claimPlace, { runId: 'r' }));
+    const failure = await failureOf(quietEnvironment().run(run.claimSlot, { runId: 'r' }));
     expect(failure).toMatchObject({
-      type: 'NoPlaceFree',
+      type: 'NoCapacity',
       nonRetryable: false,
       category: 'BENIGN',
     });

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { deliverOnce } from '../../../activities/deliver-webhook.ts';
+import { attemptDelivery } from '../../../activities/deliver-webhook.ts';
 import type {
   AttemptResult,
   ClaimedAttempt,
@@ -46,7 +46,7 @@ function world(claim: ClaimedAttempt, outcome: WebhookOutcome) {
     sent,
     recorded,
     ended,
-    deliver: (attempt = 2) => deliverOnce(deps, { runId: 'r', attempt, delivery: 0 }),
+    deliver: (attempt = 2) => attemptDelivery(deps, { runId: 'r', attempt, delivery: 0 }),
   };
 }
 

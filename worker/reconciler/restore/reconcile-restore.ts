@@ -1,6 +1,6 @@
 import type { Run } from '../../../core/runs/run.ts';
 import type { Restoration } from '../../../systems/postgres/maintenance/reconcile-store.ts';
-import type { SeenWorkflow } from '../../../systems/temporal/workflows-since.ts';
+import type { ListedWorkflow } from '../../../systems/temporal/workflows-since.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { eachRun } from '../for-each-run.ts';
 import { endLostRun } from '../runs/force-end-run.ts';
@@ -98,7 +98,7 @@ async function settleUnknown(
 }
 
 /** Before they are known: of one that is known, nobody would end the workflow any more. */
-async function endOpen({ temporal, logger }: ReconcilerDeps, lost: SeenWorkflow[]) {
+async function endOpen({ temporal, logger }: ReconcilerDeps, lost: ListedWorkflow[]) {
   const open = lost.filter(({ isOpen }) => isOpen);
   for (const { workflowId } of open) {
     await temporal.terminate(workflowId, 'its run is not in the backup that was restored');
@@ -108,7 +108,7 @@ async function endOpen({ temporal, logger }: ReconcilerDeps, lost: SeenWorkflow[
 }
 
 /** Begun by a version whose workflows did not say which run they are: a repeat of one runs again. */
-function tellUnknown({ logger }: ReconcilerDeps, lost: SeenWorkflow[], told: Set<string>): void {
+function tellUnknown({ logger }: ReconcilerDeps, lost: ListedWorkflow[], told: Set<string>): void {
   for (const { workflowId, run } of lost) {
     if (run !== null || told.has(workflowId)) continue;
     told.add(workflowId);
@@ -116,7 +116,7 @@ function tellUnknown({ logger }: ReconcilerDeps, lost: SeenWorkflow[], told: Set
   }
 }
 
-async function adopt({ reconcile, logger }: ReconcilerDeps, lost: SeenWorkflow[]) {
+async function adopt({ reconcile, logger }: ReconcilerDeps, lost: ListedWorkflow[]) {
   const runs = lost.flatMap(({ run, ...workflow }) =>
     run === null ? [] : [{ ...run, ...workflow }],
   );

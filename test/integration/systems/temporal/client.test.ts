@@ -17,7 +17,7 @@ beforeAll(async () => {
     connection: { address: stackEnv.temporalAddress },
     instance: world.instance,
     publicUrl: 'https://runs.example',
-    times: { noCapacityMs: 60_000 },
+    timeouts: { noCapacityMs: 60_000 },
   });
 });
 afterAll(async () => {

@@ -40,7 +40,7 @@ describe('a flow’s schedule', { timeout: 120_000 }, () => {
     const flowId = randomUUID();
     const asked: { flowId: string; runId: string }[] = [];
     const fake = fakeRun({
-      triggerScheduled: async (moment) => {
+      triggerScheduledRun: async (moment) => {
         asked.push(moment);
         if (asked.length === 1) throw new Error('the database is away');
         return { outcome: 'admitted' };
