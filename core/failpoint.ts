@@ -7,8 +7,8 @@ export const failpoints = [
   'trigger.started',
   'trigger.marked',
   'place.claimed',
-  'stop.recorded',
-  'stop.signalled',
+  'stop_request.recorded',
+  'stop_request.signalled',
   'delete.marked',
   'delete.signalled',
   'chat.stored',
@@ -24,25 +24,25 @@ export const failpoints = [
   'start.running',
   'start.marked',
   'start.logged',
-  'start.announced',
+  'start.published',
   'config.read',
   'config.acknowledged',
-  'prompt.handed_out',
+  'prompt.delivered',
 
   'log.committing',
   'log.committed',
   'log.published',
 
   'turn.claimed',
-  'turn.given',
+  'turn.sent',
   'turn.ending',
   'turn.ended',
 
   'cause.recorded',
-  'ladder.interrupted',
-  'ladder.closed',
-  'ladder.terminated',
-  'ladder.killed',
+  'stop.interrupted',
+  'stop.closed',
+  'stop.terminated',
+  'stop.killed',
 
   'end.exited',
   'end.read',
@@ -63,7 +63,7 @@ export const failpoints = [
 
   'reconcile.started',
   'reconcile.ended',
-  'reconcile.told',
+  'reconcile.notified',
 ] as const;
 
 export type Failpoint = (typeof failpoints)[number];

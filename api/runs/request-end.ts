@@ -28,8 +28,8 @@ export async function requestEnd(
   const { runId } = found;
   await runs.recordCause({ runId, cause, detail: null });
   log.info({ runId, cause, graceSeconds }, 'run_end_asked');
-  failpoint('stop.recorded');
+  failpoint('stop_request.recorded');
   await workflows.stop(found, graceSeconds * 1_000);
-  failpoint('stop.signalled');
+  failpoint('stop_request.signalled');
   return (await runs.find(runId)) ?? found;
 }

@@ -42,7 +42,7 @@ const stop = (runId: string) =>
   world.service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } });
 
 describe('a run that is stopped while its worker dies', () => {
-  it.each(pointsOf('cause', 'ladder'))('at %s ends as it was told', async (name) => {
+  it.each(pointsOf('cause', 'stop'))('at %s ends as it was told', async (name) => {
     const { service, containers } = world;
     await armed(service.worker, name);
     const { runId, client } = await runAtWork(deaf);

@@ -42,7 +42,7 @@ const talking = script([
 const hanging = script([{ say: 'working' }, { hang: true }]);
 
 const atTrigger = pointsOf('trigger');
-const atOrder = pointsOf('stop', 'delete');
+const atOrder = pointsOf('stop_request', 'delete');
 /** Where a run comes by that nobody ends and nothing keeps waiting; the others have a file of their own. */
 const onTheWay = pointsOf(
   'start',
@@ -105,7 +105,7 @@ describe('a run whose API dies', () => {
     const comesBack = world.follow(runId, { name: 'who comes back' });
     await Promise.all([stays, comesBack].map((client) => client.seenFrames(3, patienceMs)));
     await armed(service.api, name);
-    const isStop = name.startsWith('stop.');
+    const isStop = name.startsWith('stop_request.');
     const order = (): Promise<Answer<RunRecord>> =>
       isStop
         ? service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } })

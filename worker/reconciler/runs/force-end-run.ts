@@ -20,6 +20,6 @@ export async function endLostRun(
   failpoint('reconcile.ended');
   await deps.frameStream.wake(runId);
   await deps.frameStream.expire(runId);
-  failpoint('reconcile.told');
+  failpoint('reconcile.notified');
   if (ended.run.webhook.state === 'pending') await takeOverWebhook(deps, ended.run);
 }

@@ -51,7 +51,7 @@ export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<T
   failpoint('turn.claimed');
   if (!(await isPrepared(deps, place, { held, ...claimed }))) return oneIsOver(deps, place);
   give(place, claimed);
-  failpoint('turn.given');
+  failpoint('turn.sent');
   const ending = new AbortController();
   const watched = watchTurn(deps, place, { held, ...claimed, signal: ending.signal });
   try {

@@ -55,7 +55,7 @@ function handingOut(input: Input, onFirst: (index: number) => void): Input['next
     const next = await input.next(after, signal);
     if (next.kind === 'message' && next.index > known) {
       known = next.index;
-      failpoint('prompt.handed_out');
+      failpoint('prompt.delivered');
       onFirst(known);
     }
     return next;

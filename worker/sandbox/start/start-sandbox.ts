@@ -84,7 +84,7 @@ async function runContainer(
   failpoint('start.running');
   opened.logger.info({ containerId }, 'sandbox_started');
   await announceStart(deps, ref, { ...opened, isSession });
-  failpoint('start.announced');
+  failpoint('start.published');
   if (!isOver(await deps.runs.find(ref.runId))) return hold();
   await deps.sandboxes.signal(containerId, 'SIGKILL');
   await opened.close();

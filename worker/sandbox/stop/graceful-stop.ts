@@ -54,15 +54,15 @@ export function createStopLadder(rungs: Rungs): StopLadder {
     if (rungs.hasExited()) return;
     if (turns.isWorking() && performance.now() < graceEndsAt) {
       input.push(interruptLine(rungs.newId()));
-      failpoint('ladder.interrupted');
+      failpoint('stop.interrupted');
       await inGrace(Promise.race([turns.finished, exited]), Number.POSITIVE_INFINITY);
     }
     input.close();
-    failpoint('ladder.closed');
+    failpoint('stop.closed');
     if (turns.mayLeave() && (await inGrace(exited, afterResultMs))) return;
     if (await endBy('SIGTERM', afterTermMs)) return;
-    failpoint('ladder.terminated');
-    if (await endBy('SIGKILL', afterKillMs)) return failpoint('ladder.killed');
+    failpoint('stop.terminated');
+    if (await endBy('SIGKILL', afterKillMs)) return failpoint('stop.killed');
     throw new Error('the sandbox has not ended in time');
   }
 
