@@ -2,26 +2,26 @@ import type { Logger } from 'pino';
 import type { RetryPolicy } from '../../lib/async/retry.ts';
 
 /** Another host has the run, it was ended elsewhere, or this process is shutting down. */
-export class SandboxLetGo extends Error {
-  override name = 'SandboxLetGo';
+export class SandboxReleased extends Error {
+  override name = 'SandboxReleased';
 }
 
 /** For as long as this process looks after a sandbox. */
-export interface Care {
+export interface Ownership {
   /** Aborted when it does no more. */
   signal: AbortSignal;
   /** Rejects then. */
-  over: Promise<never>;
+  released: Promise<never>;
   /** For what is done until it succeeds, or until nobody looks after the sandbox. */
-  patience: RetryPolicy;
+  retry: RetryPolicy;
   /** Before the sandbox's end; nothing of it is touched from then on. */
-  letGo(why: string): void;
-  isLetGo(): boolean;
+  release(why: string): void;
+  isReleased(): boolean;
   /** Its end has come and is recorded. */
   finish(): void;
 }
 
-export function createCare(logger: Logger): Care {
+export function createOwnership(logger: Logger): Ownership {
   const over = new AbortController();
   let isLetGo = false;
   const rejected = new Promise<never>((_resolve, reject) => {
@@ -30,18 +30,18 @@ export function createCare(logger: Logger): Care {
   rejected.catch(() => undefined); // who waits for it hears of it; there may be nobody
   return {
     signal: over.signal,
-    over: rejected,
-    patience: {
+    released: rejected,
+    retry: {
       signal: over.signal,
       onFailure: (error, attempt) => logger.warn({ err: error, attempt }, 'sandbox_step_failed'),
     },
-    letGo(why) {
+    release(why) {
       if (over.signal.aborted) return;
       isLetGo = true;
       logger.warn({ why }, 'sandbox_let_go');
-      over.abort(new SandboxLetGo(why));
+      over.abort(new SandboxReleased(why));
     },
-    isLetGo: () => isLetGo,
-    finish: () => over.abort(new SandboxLetGo('it has ended')),
+    isReleased: () => isLetGo,
+    finish: () => over.abort(new SandboxReleased('it has ended')),
   };
 }

@@ -20,7 +20,7 @@ export function createHeldSandboxes(): HeldSandboxes {
     ofRun,
     find({ runId, generation }) {
       const sandbox = ofRun(runId);
-      if (sandbox === null || sandbox.isLetGo()) return null;
+      if (sandbox === null || sandbox.isReleased()) return null;
       return sandbox.ref.generation === generation ? sandbox : null;
     },
     hold(sandbox) {

@@ -11,7 +11,7 @@ import { boundsOf, type SandboxDeps, type SupervisorDeps } from './deps.ts';
 import { keepReplying } from './input/interaction-answers.ts';
 import type { Turns } from './input/turn-tracker.ts';
 import { type WatchedOutput, watchOutput } from './output/output.ts';
-import { type Care, createCare } from './ownership.ts';
+import { createOwnership, type Ownership } from './ownership.ts';
 import { liveSession, type SessionHands } from './session/session-controller.ts';
 import type { SessionPart } from './session/session-part.ts';
 import { partAfterResult, seeToTheEnd } from './stop/finish-run.ts';
@@ -23,11 +23,11 @@ export interface LiveSandbox {
   ref: SandboxRef;
   /** The same, with the lease under which this process looks after it. */
   held: HeldSession;
-  /** Rejects with SandboxLetGo when this process has let go of it before its end. */
+  /** Rejects with SandboxReleased when this process has let go of it before its end. */
   ended: Promise<SandboxEnd>;
   /** It has not ended, and this process has not let go of it. */
   isLive(): boolean;
-  isLetGo(): boolean;
+  isReleased(): boolean;
   hintExit(): void;
   stop(graceMs: number): Promise<void>;
   /** Null for a plain run. */
@@ -39,35 +39,39 @@ export interface LiveSandbox {
 }
 
 export function liveSandbox(deps: SandboxDeps, parts: SandboxParts): LiveSandbox {
-  const care = createCare(parts.logger);
+  const ownership = createOwnership(parts.logger);
   const ladder = ladderOf(deps, parts);
   const stop = async (graceMs: number): Promise<void> => {
     await hands?.wake();
     await ladder.stop(graceMs);
   };
-  const { condemn, recorded } = createCondemn(deps, parts, { ladder: { stop }, care });
-  const output = watchOutput(deps, parts, { care, onTrouble: condemn });
+  const { condemn, recorded } = createCondemn(deps, parts, { ladder: { stop }, ownership });
+  const output = watchOutput(deps, parts, { ownership, onTrouble: condemn });
   const { session } = parts;
   const hands =
-    session === null ? null : liveSession(deps, parts, { session, output, ladder, care, recorded });
-  watchLimits(deps, parts, { output, care, condemn });
-  void keepReplying(parts, care.patience);
-  parts.lost.addEventListener('abort', () => care.letGo('the lease is lost'), { once: true });
-  const on = { output, care, condemn, recorded };
+    session === null
+      ? null
+      : liveSession(deps, parts, { session, output, ladder, ownership, recorded });
+  watchLimits(deps, parts, { output, ownership, condemn });
+  void keepReplying(parts, ownership.retry);
+  parts.lost.addEventListener('abort', () => ownership.release('the lease is lost'), {
+    once: true,
+  });
+  const on = { output, ownership, condemn, recorded };
   const seen = hands === null ? runToItsEnd(deps, parts, on) : hands.seeOut();
-  const ended = endOf(seen, parts, { output, care });
+  const ended = endOf(seen, parts, { output, ownership });
   return {
     ref: parts.ref,
     held: { ...parts.ref, token: parts.lease.token },
     ended,
-    isLive: () => !care.signal.aborted,
-    isLetGo: care.isLetGo,
+    isLive: () => !ownership.signal.aborted,
+    isReleased: ownership.isReleased,
     hintExit: parts.exit.hint,
     stop,
     session: hands,
     deliverAnswers: parts.replies.deliver,
     async close() {
-      care.letGo('this process is shutting down');
+      ownership.release('this process is shutting down');
       await ended.catch(() => undefined);
     },
   };
@@ -77,10 +81,10 @@ export function liveSandbox(deps: SandboxDeps, parts: SandboxParts): LiveSandbox
 function runToItsEnd(
   deps: SupervisorDeps,
   parts: SandboxParts,
-  on: Judge & { output: WatchedOutput; care: Care },
+  on: Judge & { output: WatchedOutput; ownership: Ownership },
 ): Promise<SandboxEnd> {
-  const { output, care, condemn } = on;
-  const parting = partAfterResult(deps, parts, { tail: output.tail, care, condemn });
+  const { output, ownership, condemn } = on;
+  const parting = partAfterResult(deps, parts, { tail: output.tail, ownership, condemn });
   parting.catch(() => undefined); // let go of before it came to that
   return seeToTheEnd(deps, parts, on);
 }
@@ -119,9 +123,9 @@ const chatRungs = ({ chat }: SessionPart): Rungs['turns'] => ({
 function watchLimits(
   deps: SupervisorDeps,
   { turns, folders, session }: SandboxParts,
-  on: { output: WatchedOutput; care: Care; condemn: (offence: Offence) => void },
+  on: { output: WatchedOutput; ownership: Ownership; condemn: (offence: Offence) => void },
 ): void {
-  const { signal } = on.care;
+  const { signal } = on.ownership;
   const silence = { stallTimeoutMs: deps.times.stallTimeoutMs, signal };
   if (session === null) {
     void watchSilence({ tail: on.output.tail, turns }, silence, () => on.condemn('silence'));
@@ -134,32 +138,32 @@ function watchLimits(
 function endOf(
   end: Promise<SandboxEnd>,
   parts: SandboxParts,
-  { output, care }: { output: WatchedOutput; care: Care },
+  { output, ownership }: { output: WatchedOutput; ownership: Ownership },
 ): Promise<SandboxEnd> {
-  const brokenTail = output.tail.done.then(() => care.over);
-  const first = Promise.race([end, care.over, brokenTail]);
-  const ended = finished(first, care, () => detach(parts, output));
+  const brokenTail = output.tail.done.then(() => ownership.released);
+  const first = Promise.race([end, ownership.released, brokenTail]);
+  const ended = finished(first, ownership, () => detach(parts, output));
   ended.catch(() => undefined); // who follows it hears of it; there may be nobody
   return ended;
 }
 
 async function finished(
   end: Promise<SandboxEnd>,
-  care: Care,
+  ownership: Ownership,
   detachAll: () => Promise<void>,
 ): Promise<SandboxEnd> {
   try {
     const how = await end;
-    care.finish();
+    ownership.finish();
     return how;
   } finally {
-    care.letGo('its output cannot be read'); // nothing where it has ended, or was let go of
+    ownership.release('its output cannot be read'); // nothing where it has ended, or was let go of
     await detachAll();
   }
 }
 
 async function detach({ lease, exit, served, spool }: SandboxParts, output: WatchedOutput) {
-  lease.letGo();
+  lease.release();
   exit.stop();
   output.tree.stop();
   output.tail.stop();

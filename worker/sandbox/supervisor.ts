@@ -5,7 +5,7 @@ import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
 import type { SandboxRef, TurnOutcome } from '../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
-import { SandboxLetGo } from './ownership.ts';
+import { SandboxReleased } from './ownership.ts';
 import { createHeldSandboxes, type HeldSandboxes } from './registry.ts';
 import { resumeSandboxes } from './start/adopt-existing.ts';
 import { adoptSandbox, findContainer } from './start/adopt-sandbox.ts';
@@ -76,7 +76,7 @@ export function createSupervisor(given: SupervisorDeps): Supervisor {
         .filter((sandbox) => sandbox.isLive())
         .map((sandbox) => sandbox.ref),
     async close() {
-      closing.abort(new SandboxLetGo('this process is shutting down'));
+      closing.abort(new SandboxReleased('this process is shutting down'));
       exits.close();
       await turnstile.drain();
       await Promise.all(held.all().map((sandbox) => sandbox.close()));

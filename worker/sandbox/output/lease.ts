@@ -13,7 +13,7 @@ export interface HeldLease {
   position: { generation: number; byteOffset: number; lastSeq: number; memory: AgentMemory };
   /** False once another is known to have it. Asks, but takes no answer for a yes. */
   confirm(): Promise<boolean>;
-  letGo(): void;
+  release(): void;
 }
 
 export interface LeaseDeps {
@@ -65,5 +65,5 @@ export async function takeLease(
   }
 
   const timer = setInterval(() => void renew(), leaseMs / renewalsPerLease);
-  return { token, position, confirm, letGo };
+  return { token, position, confirm, release: letGo };
 }

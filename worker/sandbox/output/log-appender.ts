@@ -28,7 +28,7 @@ export interface LogEnd {
 }
 
 /** Where the log has got to, and the way there: commit, then publish. */
-export function createLogEnd(deps: LogEndDeps, patience: RetryPolicy): LogEnd {
+export function createLogEnd(deps: LogEndDeps, retry: RetryPolicy): LogEnd {
   const { runId, token, generation, position } = deps;
   let { byteOffset, lastSeq } = position;
   let publishing: Promise<unknown> = Promise.resolve();
@@ -61,13 +61,12 @@ export function createLogEnd(deps: LogEndDeps, patience: RetryPolicy): LogEnd {
     const chat = { ...(begunMessage && { begunMessage }), ...(turnEnd && { turnEnd }) };
     failpoint('log.committing');
     // Before the frames: a question that somebody has seen can be answered.
-    if (news.length > 0)
-      await retryUntilAborted(() => deps.interactions.note(runId, news), patience);
+    if (news.length > 0) await retryUntilAborted(() => deps.interactions.note(runId, news), retry);
     if (turnEnd) failpoint('turn.ending');
     const place = { runId, token, generation, fromOffset: byteOffset, toOffset };
     const stored = await retryUntilAborted(
       () => deps.frames.append({ ...place, frames: batch.frames, facts, memory }, chat),
-      patience,
+      retry,
     );
     if (stored.outcome === 'fenced') return null;
     if (turnEnd) failpoint('turn.ended');

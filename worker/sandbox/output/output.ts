@@ -1,6 +1,6 @@
 import type { SandboxParts } from '../context.ts';
 import { boundsOf, type SupervisorDeps } from '../deps.ts';
-import type { Care } from '../ownership.ts';
+import type { Ownership } from '../ownership.ts';
 import { limitCpus } from '../start/cpu-limit.ts';
 import { type FileTreeWatch, watchFileTree } from '../workspace/tree-watch.ts';
 import { type SpoolTail, type SpoolTrouble, startTail } from './spool-tail.ts';
@@ -14,11 +14,11 @@ export interface WatchedOutput {
 export function watchOutput(
   deps: SupervisorDeps,
   parts: SandboxParts,
-  { care, onTrouble }: { care: Care; onTrouble: (trouble: SpoolTrouble) => void },
+  { ownership, onTrouble }: { ownership: Ownership; onTrouble: (trouble: SpoolTrouble) => void },
 ): WatchedOutput {
   const { ref, run, turns, folders, session } = parts;
   const { batchLines: lines, batchBytes: bytes, ...bounds } = boundsOf(deps);
-  const atFirstWord = once(() => endBoot(deps, parts, care.signal));
+  const atFirstWord = once(() => endBoot(deps, parts, ownership.signal));
   const tree = watchFileTree(folders.workspace, (json) =>
     deps.frameStream.publishFileTree(ref.runId, json),
   );
@@ -41,8 +41,8 @@ export function watchOutput(
       atFirstWord();
     },
     onTrouble,
-    onFenced: () => care.letGo('the lease is lost'),
-    onFailure: care.patience.onFailure,
+    onFenced: () => ownership.release('the lease is lost'),
+    onFailure: ownership.retry.onFailure,
   });
   return { tail, tree };
 }

@@ -7,17 +7,17 @@ export class SpoolUnreadable extends Error {
 /** A disk may fail for a while; where it goes on failing, that is thrown as what it is. */
 export async function readOn<T>(
   work: () => Promise<T>,
-  { patience, withinMs }: { patience: RetryPolicy; withinMs: number },
+  { retry, withinMs }: { retry: RetryPolicy; withinMs: number },
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    patience.onFailure(error, 1);
+    retry.onFailure(error, 1);
   }
   const tooLong = AbortSignal.timeout(withinMs);
-  const signal = AbortSignal.any([patience.signal, tooLong]);
+  const signal = AbortSignal.any([retry.signal, tooLong]);
   try {
-    return await retryUntilAborted(work, { ...patience, signal });
+    return await retryUntilAborted(work, { ...retry, signal });
   } catch (error) {
     if (tooLong.aborted) throw new SpoolUnreadable('the spool cannot be read', { cause: error });
     throw error;

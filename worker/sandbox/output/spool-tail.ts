@@ -45,11 +45,11 @@ export function startTail(deps: TailDeps): SpoolTail {
   const { chat = null } = deps;
   const reader = createSpoolReader(spool, { offset, memory, bounds, chat });
   const stopping = new AbortController();
-  const patience: RetryPolicy = { signal: stopping.signal, onFailure: deps.onFailure };
-  const reading = { patience, withinMs: bounds.unreadableMs };
+  const retry: RetryPolicy = { signal: stopping.signal, onFailure: deps.onFailure };
+  const reading = { retry, withinMs: bounds.unreadableMs };
   const bell = createFileBell(spool.path);
   const guard = createGuard(deps);
-  const log = createLogEnd(deps, patience);
+  const log = createLogEnd(deps, retry);
   let finishing = false;
   let quietSince: number | null = null;
 

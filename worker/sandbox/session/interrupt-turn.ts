@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { interruptLine } from '../input/agent-input.ts';
 import type { Input } from '../input/input-queue.ts';
-import type { Care } from '../ownership.ts';
+import type { Ownership } from '../ownership.ts';
 import type { ChatTurns } from './session-turn-tracker.ts';
 
 /**
@@ -13,14 +13,14 @@ export type InterruptTurn = (messageId: string | null) => Promise<void>;
 interface Place {
   parts: { served: { input: Pick<Input, 'push'> }; logger: Logger };
   chat: Pick<ChatTurns, 'present' | 'begun'>;
-  care: Care;
+  ownership: Ownership;
   newId(): string;
 }
 
-export function interruptTurnOf({ parts, chat, care, newId }: Place): InterruptTurn {
+export function interruptTurnOf({ parts, chat, ownership, newId }: Place): InterruptTurn {
   // Let go of, the turn goes on, and whoever takes it up is asked again.
-  const over = care.over.catch((error: unknown) => {
-    if (care.isLetGo()) throw error;
+  const over = ownership.released.catch((error: unknown) => {
+    if (ownership.isReleased()) throw error;
     return false;
   });
   over.catch(() => undefined); // there may be nobody who asks

@@ -12,7 +12,7 @@ import type { SandboxParts } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import { interruptLine, messageLine, messageUuid } from '../input/agent-input.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
-import type { Care } from '../ownership.ts';
+import type { Ownership } from '../ownership.ts';
 import type { StopLadder } from '../stop/graceful-stop.ts';
 import type { LiveFiles } from '../workspace/sandbox-files.ts';
 import type { Nap } from './idle-pauser.ts';
@@ -26,7 +26,7 @@ export interface TurnPlace {
   ladder: StopLadder;
   nap: Nap;
   saver: Saver;
-  care: Care;
+  ownership: Ownership;
   /** Messages that this process has written into the agent's input. */
   given: Set<string>;
   prepare: LiveFiles['prepare'];
@@ -55,10 +55,10 @@ export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<T
   const ending = new AbortController();
   const watched = watchTurn(deps, place, { held, ...claimed, signal: ending.signal });
   try {
-    await Promise.race([session.chat.ended(), place.care.over, watched]);
+    await Promise.race([session.chat.ended(), place.ownership.released, watched]);
   } catch (error) {
     // Let go of, it goes on; whoever takes it up is asked next.
-    if (!place.care.signal.aborted || place.care.isLetGo()) throw error;
+    if (!place.ownership.signal.aborted || place.ownership.isReleased()) throw error;
     return { outcome: 'over' };
   } finally {
     ending.abort();
@@ -129,7 +129,7 @@ interface Watched {
  */
 async function watchTurn(
   deps: SupervisorDeps,
-  { parts, session, tail, ladder, care }: TurnPlace,
+  { parts, session, tail, ladder, ownership }: TurnPlace,
   { held, messageId, startedAt, signal }: Watched,
 ): Promise<never> {
   const endsAt = startedAt.getTime() + parts.run.timeoutSeconds * 1_000;
@@ -149,7 +149,7 @@ async function watchTurn(
     await deps.turns.condemn(held, messageId, error);
     session.reader.cutOff(error);
     parts.served.input.push(interruptLine(deps.newId()));
-    const over = Promise.race([session.chat.ended(), care.over]);
+    const over = Promise.race([session.chat.ended(), ownership.released]);
     if (!(await settlesWithin(afterInterruptMs, over))) await ladder.stop(0);
   }
   return new Promise<never>(() => undefined);

@@ -7,7 +7,7 @@ import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { SandboxParts } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { WatchedOutput } from '../output/output.ts';
-import type { Care } from '../ownership.ts';
+import type { Ownership } from '../ownership.ts';
 import type { StopLadder } from '../stop/graceful-stop.ts';
 import { decideEnd } from '../stop/resolve-end.ts';
 import type { LiveFiles } from '../workspace/sandbox-files.ts';
@@ -32,27 +32,27 @@ interface Surroundings {
   session: SessionPart;
   output: WatchedOutput;
   ladder: StopLadder;
-  care: Care;
+  ownership: Ownership;
   recorded(): Promise<unknown>;
 }
 
 export function liveSession(
   deps: SandboxDeps,
   parts: SandboxParts,
-  { session, output, ladder, care, recorded }: Surroundings,
+  { session, output, ladder, ownership, recorded }: Surroundings,
 ): SessionHands {
   const { ref, folders, logger } = parts;
   const held = { ...ref, token: parts.lease.token };
-  const nap = napOf(deps, parts, { session, care });
+  const nap = napOf(deps, parts, { session, ownership });
   const saver = createSaver(
     () => deps.storing(ref.runId, () => saveSession(deps, held, folders)),
     (err) => logger.warn({ err }, 'session_not_saved'),
   );
   const given = new Set<string>();
-  const place = { parts, session, tail: output.tail, ladder, nap, saver, care, given };
+  const place = { parts, session, tail: output.tail, ladder, nap, saver, ownership, given };
   // A message has been stored: the sandbox wakes up while its workflow is being told.
   const leave = deps.bells.overhear(bellOfSession(ref.runId), nap.stir);
-  care.signal.addEventListener('abort', leave, { once: true });
+  ownership.signal.addEventListener('abort', leave, { once: true });
   if (session.chat.present() === null) nap.rest();
   // Found in the middle of a turn: whoever waits for its end may ask again too late to see it.
   else void session.chat.ended().then(saver.saveSoon);
@@ -60,21 +60,21 @@ export function liveSession(
   return {
     runTurn: (prepare) => runTurn(deps, { ...place, prepare }),
     wake: nap.wake,
-    interrupt: interruptTurnOf({ parts, chat: session.chat, care, newId: deps.newId }),
+    interrupt: interruptTurnOf({ parts, chat: session.chat, ownership, newId: deps.newId }),
     async seeOut() {
       const exit = await parts.exit.exited;
       leave();
       output.tail.finish();
       await output.tail.done;
-      care.signal.throwIfAborted();
+      ownership.signal.throwIfAborted();
       await output.tree.finish();
       // Before the sandbox counts as gone: one that was condemned is not followed by another.
       await recorded();
-      await retryUntilAborted(saver.save, care.patience);
+      await retryUntilAborted(saver.save, ownership.retry);
       const { runId, generation } = ref;
       const end = decideEnd({ exit, turn: parts.turns.last() });
       const putAway = () => deps.turns.sandboxGone(runId, generation, errorOf(end));
-      if (await retryUntilAborted(putAway, care.patience))
+      if (await retryUntilAborted(putAway, ownership.retry))
         logger.info({ generation }, 'session_asleep');
       await deps.frameStream.wake(runId);
       logger.info(
@@ -89,7 +89,7 @@ export function liveSession(
 function napOf(
   deps: SandboxDeps,
   { containerId, ref, lease, turns, logger }: SandboxParts,
-  { session, care }: Pick<Surroundings, 'session' | 'care'>,
+  { session, ownership }: Pick<Surroundings, 'session' | 'ownership'>,
 ): Nap {
   // What it has left in the background begins a turn of its own when it ends.
   const mayPause = (): boolean => {
@@ -101,6 +101,6 @@ function napOf(
   return createNap(
     { sandboxes: deps.sandboxes, logger },
     { containerId, afterMs, mayPause, isHeld: lease.confirm, hasWork },
-    care.signal,
+    ownership.signal,
   );
 }

@@ -1,4 +1,4 @@
-// How a sandbox comes into this process's care, be it new or left by an earlier life of this host.
+// How a sandbox comes into this process's ownership, be it new or left by an earlier life of this host.
 // The socket first, so that the agent's retries find somebody; then the lease; then the spool,
 // through one descriptor. What was opened is closed again when a later step fails.
 
@@ -87,7 +87,7 @@ export async function openSandbox(
     logger,
     prepare,
     async close() {
-      held.letGo();
+      held.release();
       await served.egress.close();
       await spool?.close();
     },
@@ -119,7 +119,7 @@ async function takeRunLease(
   const lease = await takeLease({ frames, owner: hostId, leaseMs, logger }, runId, onLost);
   if (lease === null || lease.position.generation === generation) return lease;
   if (!(await beginsGeneration(frames, lease, { runId, generation }))) {
-    lease.letGo();
+    lease.release();
     return null;
   }
   const position = { ...lease.position, generation, byteOffset: 0, memory: blankMemory };
@@ -129,7 +129,7 @@ async function takeRunLease(
 /** Where nobody can say, the lease is not kept: somebody will ask for it again. */
 async function beginsGeneration(
   frames: SupervisorDeps['frames'],
-  { token, position, letGo }: HeldLease,
+  { token, position, release: letGo }: HeldLease,
   { runId, generation }: SandboxRef,
 ): Promise<boolean> {
   if (position.generation > generation) return false;

@@ -7,7 +7,7 @@ import type { SupervisorDeps } from '../deps.ts';
 import type { Turns } from '../input/turn-tracker.ts';
 import type { WatchedOutput } from '../output/output.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
-import type { Care } from '../ownership.ts';
+import type { Ownership } from '../ownership.ts';
 import { decideEnd } from './resolve-end.ts';
 import type { Judge } from './watchdog.ts';
 
@@ -19,9 +19,9 @@ import type { Judge } from './watchdog.ts';
 export async function partAfterResult(
   { times }: Pick<SupervisorDeps, 'times'>,
   { exit, turns, served }: SandboxParts,
-  on: { tail: SpoolTail; care: Care; condemn: Judge['condemn'] },
+  on: { tail: SpoolTail; ownership: Ownership; condemn: Judge['condemn'] },
 ): Promise<void> {
-  const gone = Promise.race([exit.exited, on.care.over]);
+  const gone = Promise.race([exit.exited, on.ownership.released]);
   await Promise.race([turns.finished, gone]);
   const lookEveryMs = Math.min(lookEveryMaxMs, times.afterResultGraceMs);
   const freeForMs = (): number => performance.now() - freeSince({ turns, tail: on.tail, times });
@@ -30,7 +30,7 @@ export async function partAfterResult(
     if (await settlesWithin(lookEveryMs, gone)) return;
     if (freeForMs() < times.afterResultGraceMs) continue;
     // One that has left while the engine was away has left by itself.
-    if (await retryUntilAborted(exit.stillRuns, on.care.patience)) return on.condemn('staying');
+    if (await retryUntilAborted(exit.stillRuns, on.ownership.retry)) return on.condemn('staying');
   }
 }
 
@@ -55,20 +55,20 @@ function freeSince({
 export async function seeToTheEnd(
   { runs }: Pick<SupervisorDeps, 'runs'>,
   { ref, exit, turns, served, logger }: SandboxParts,
-  on: { output: WatchedOutput; care: Care; recorded: Judge['recorded'] },
+  on: { output: WatchedOutput; ownership: Ownership; recorded: Judge['recorded'] },
 ): Promise<SandboxEnd> {
-  const { output, care } = on;
+  const { output, ownership } = on;
   const how = await exit.exited;
   failpoint('end.exited');
   output.tail.finish();
   await output.tail.done;
   failpoint('end.read');
-  care.signal.throwIfAborted();
+  ownership.signal.throwIfAborted();
   await output.tree.finish();
   await on.recorded();
   const { cause, detail, exitCode } = decideEnd({ exit: how, turn: turns.last() });
   const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
-  const stands = (await retryUntilAborted(record, care.patience)) ?? cause;
+  const stands = (await retryUntilAborted(record, ownership.retry)) ?? cause;
   failpoint('end.recorded');
   logger.info({ cause: stands, exitCode, refused: served.refusals() }, 'sandbox_ended');
   return { cause: stands, detail: stands === cause ? detail : null, exitCode };

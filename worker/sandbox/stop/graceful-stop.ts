@@ -1,5 +1,5 @@
 // How a sandbox is made to end: an interrupt, so that the agent still says its result; the end of its
-// input; SIGTERM; SIGKILL. Callers share one climb; a later one can shorten the patience of it, never
+// input; SIGTERM; SIGKILL. Callers share one climb; a later one can shorten the retry of it, never
 // lengthen it. SIGKILL comes a second after the grace at the latest.
 
 import { failpoint } from '../../../core/failpoint.ts';

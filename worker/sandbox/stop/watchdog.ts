@@ -5,7 +5,7 @@ import type { SandboxParts } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { Turns } from '../input/turn-tracker.ts';
 import type { SpoolTail, SpoolTrouble } from '../output/spool-tail.ts';
-import type { Care } from '../ownership.ts';
+import type { Ownership } from '../ownership.ts';
 import type { SizeTrouble } from '../workspace/quota-watchdog.ts';
 import type { StopLadder } from './graceful-stop.ts';
 
@@ -22,7 +22,7 @@ export interface Judge {
 export function createCondemn(
   { runs }: Pick<SupervisorDeps, 'runs'>,
   { ref, turns, logger }: SandboxParts,
-  { ladder, care }: { ladder: StopLadder; care: Care },
+  { ladder, ownership }: { ladder: StopLadder; ownership: Ownership },
 ): Judge {
   let recording: Promise<unknown> = Promise.resolve();
   return {
@@ -30,11 +30,11 @@ export function createCondemn(
       const { cause, detail } = sentenceFor(offence, turns.last());
       logger.warn({ cause, detail }, 'sandbox_condemned');
       const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
-      const recorded = recording.then(() => retryUntilAborted(record, care.patience));
+      const recorded = recording.then(() => retryUntilAborted(record, ownership.retry));
       // Let go of meanwhile, it is no longer this process's to end.
       recording = recorded.catch(() => undefined);
       void recorded
-        .then(() => retryUntilAborted(() => ladder.stop(0), care.patience))
+        .then(() => retryUntilAborted(() => ladder.stop(0), ownership.retry))
         .catch(() => undefined);
     },
     recorded: () => recording,

@@ -7,7 +7,7 @@ import { follow, supervisorWorld } from './supervisor-fixture.ts';
 
 const database = useDatabase();
 
-const patience = { timeout: 30_000 };
+const retry = { timeout: 30_000 };
 const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 600_000 };
 
 test('it lets go of its sandbox as soon as what it writes is refused', async () => {
@@ -17,14 +17,14 @@ test('it lets go of its sandbox as soon as what it writes is refused', async () 
   await first.start(ref);
   const texts = async () =>
     (await world.log(ref)).flatMap(({ data }) => data.match(/"text":"(before|after)"/)?.[1] ?? []);
-  await expect.poll(texts, patience).toEqual(['before']);
+  await expect.poll(texts, retry).toEqual(['before']);
   const second = world.process();
   await second.resume();
   expect(first.live()).toEqual([ref]);
   const followed = follow(first, ref);
   followed.catch(() => undefined); // looked at below
   await world.touch(ref, 'go');
-  await expect.poll(first.live, patience).toEqual([]);
+  await expect.poll(first.live, retry).toEqual([]);
   await expect(followed).rejects.toThrow('the lease is lost');
   expect(await follow(second, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
   expect(await texts()).toEqual(['before', 'after']);

@@ -9,7 +9,7 @@ import { follow, type SupervisorWorld, supervisorWorld } from '../supervisor-fix
 
 const database = useDatabase();
 
-const patience = { timeout: 30_000 };
+const retry = { timeout: 30_000 };
 
 async function started(steps: object[]): Promise<[SupervisorWorld, Supervisor, SandboxRef]> {
   const world = await supervisorWorld(database.pool);
@@ -20,7 +20,7 @@ async function started(steps: object[]): Promise<[SupervisorWorld, Supervisor, S
 }
 
 const saying = (world: SupervisorWorld, ref: SandboxRef, text: string) =>
-  expect.poll(async () => JSON.stringify(await world.log(ref)), patience).toContain(text);
+  expect.poll(async () => JSON.stringify(await world.log(ref)), retry).toContain(text);
 
 const states = async (world: SupervisorWorld): Promise<string[]> =>
   (await world.sandboxes.list()).map(({ state }) => state);
@@ -54,7 +54,7 @@ test('an agent that hears nothing is killed when the grace is over, and not befo
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'exited', exitCode: 137 });
 });
 
-test('a second stop with less patience shortens the first', async () => {
+test('a second stop with less retry shortens the first', async () => {
   const [world, supervisor, ref] = await started([{ deaf: true }, { say: 'deaf' }, { hang: true }]);
   await saying(world, ref, 'deaf');
   const began = performance.now();

@@ -39,7 +39,7 @@ test('is renewed on other connections while some hang, and never by more than fi
   await vi.advanceTimersByTimeAsync(leaseMs);
   expect(answered).toBe(3);
   expect(lost).not.toHaveBeenCalled();
-  lease?.letGo();
+  lease?.release();
 });
 
 /** A lease, and what Postgres says when it is renewed. */
@@ -65,7 +65,7 @@ test('that was lost once is nobody’s to confirm any more, and that is told onc
 test('that was let go of is neither confirmed nor renewed, and nothing waits for it', async () => {
   const { lease, asked, lost } = await heldLease(async () => true);
   expect(await lease.confirm()).toBe(true);
-  lease.letGo();
+  lease.release();
   expect(await lease.confirm()).toBe(false);
   expect(asked).toHaveBeenCalledTimes(1);
   expect(lost).not.toHaveBeenCalled();
@@ -78,5 +78,5 @@ test('that nobody can ask about is held on to', async () => {
   await vi.advanceTimersByTimeAsync(10 * leaseMs);
   expect(await lease.confirm()).toBe(true);
   expect(lost).not.toHaveBeenCalled();
-  lease.letGo();
+  lease.release();
 });

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { settlesWithin } from '../../../../../lib/async/timeout.ts';
 import { createInput } from '../../../../../worker/sandbox/input/input-queue.ts';
-import { type Care, createCare } from '../../../../../worker/sandbox/ownership.ts';
+import { createOwnership, type Ownership } from '../../../../../worker/sandbox/ownership.ts';
 import {
   type InterruptTurn,
   interruptTurnOf,
@@ -14,7 +14,7 @@ import { createChatTurns } from '../../../../../worker/sandbox/session/session-t
 const logger = pino({ enabled: false });
 
 interface LiveTurns {
-  care: Care;
+  ownership: Ownership;
   /** The agent is given the message, and begins it, and ends it. */
   give(messageId: string): void;
   begin(messageId: string): void;
@@ -26,12 +26,12 @@ interface LiveTurns {
 
 function liveTurns(): LiveTurns {
   const chat = createChatTurns(null);
-  const care = createCare(logger);
+  const ownership = createOwnership(logger);
   const input = createInput(null);
   const parts = { served: { input }, logger };
-  const interrupt = interruptTurnOf({ parts, chat, care, newId: () => 'id' });
+  const interrupt = interruptTurnOf({ parts, chat, ownership, newId: () => 'id' });
   return {
-    care,
+    ownership,
     give(messageId) {
       chat.begin({ messageId, uuid: messageId, accepted: false, error: null });
       input.push(messageId);
@@ -110,12 +110,12 @@ test('end with their sandbox, and are asked again where it is another who looks 
   const ended = liveTurns();
   ended.give('a');
   const waiting = ended.interrupt('a');
-  ended.care.finish();
+  ended.ownership.finish();
   await waiting;
   expect(await ended.told()).toEqual(['a']);
   const left = liveTurns();
   left.give('a');
   const failing = left.interrupt('a');
-  left.care.letGo('the lease is lost');
+  left.ownership.release('the lease is lost');
   await expect(failing).rejects.toThrow('the lease is lost');
 });

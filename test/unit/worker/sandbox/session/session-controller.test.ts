@@ -8,7 +8,7 @@ import type { FileEntry } from '../../../../../core/files/file-entry.ts';
 import { createKeyedMutex } from '../../../../../lib/async/keyed-mutex.ts';
 import type { SandboxParts } from '../../../../../worker/sandbox/context.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
-import { type Care, createCare } from '../../../../../worker/sandbox/ownership.ts';
+import { createOwnership, type Ownership } from '../../../../../worker/sandbox/ownership.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
 import {
   liveSession,
@@ -24,7 +24,7 @@ const ref = { runId: randomUUID(), generation: 1 };
 function sessionWith(
   deps: object,
   parts: object,
-  care: Care,
+  ownership: Ownership,
   chat = createChatTurns(null),
 ): SessionHands {
   const output = {
@@ -32,7 +32,7 @@ function sessionWith(
     tree: { finish: async () => undefined },
   };
   const session = { sessionId: 's', chat, reader: {} };
-  const around = { session, output, ladder: {}, care, recorded: async () => undefined };
+  const around = { session, output, ladder: {}, ownership, recorded: async () => undefined };
   return liveSession(
     deps as unknown as SandboxDeps,
     parts as unknown as SandboxParts,
@@ -69,7 +69,7 @@ test('what a session leaves is stored after whatever else stores its files, and 
     lease: { token: 1, confirm: async () => true },
     served: { refusals: () => [] },
   };
-  const hands = sessionWith(deps, parts, createCare(logger));
+  const hands = sessionWith(deps, parts, createOwnership(logger));
   let others = (): void => undefined;
   const storing = turnstile.runExclusive(
     ref.runId,
@@ -99,9 +99,9 @@ test.each([
     turns: { memory: () => ({ isInTurn: false, backgroundTasks: 0 }) },
     lease: { token: 1, confirm: async () => isOurs },
   };
-  const care = createCare(logger);
-  onTestFinished(care.finish);
-  sessionWith(deps, parts, care);
+  const ownership = createOwnership(logger);
+  onTestFinished(ownership.finish);
+  sessionWith(deps, parts, ownership);
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(told).toEqual(engineTold);
 });
@@ -114,7 +114,7 @@ test('what a turn leaves that was found in its middle is stored when it ends, wh
   };
   const parts = { ref, logger, containerId: null, lease: { token: 1 } };
   const chat = createChatTurns({ messageId: 'm-1', uuid: 'u-1', accepted: true, error: null });
-  sessionWith(deps, parts, createCare(logger), chat);
+  sessionWith(deps, parts, createOwnership(logger), chat);
   expect(stored).toEqual([]);
   const nothingSaid = { reply: null, usage: null, costUsd: null };
   chat.note({ turnEnd: { messageId: 'm-1', exitCode: 0, ...nothingSaid } });
@@ -135,14 +135,14 @@ test('a turn is over with its sandbox, and goes on where its sandbox was let go 
     ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
     turns: { isWaiting: () => false },
   };
-  const begin = (care: Care): Promise<unknown> => {
+  const begin = (ownership: Ownership): Promise<unknown> => {
     const chat = createChatTurns({ messageId, uuid: 'u-1', accepted: true, error: null });
-    return sessionWith(deps, parts, care, chat).runTurn(async () => []);
+    return sessionWith(deps, parts, ownership, chat).runTurn(async () => []);
   };
-  const [ended, letGo] = [createCare(logger), createCare(logger)];
+  const [ended, letGo] = [createOwnership(logger), createOwnership(logger)];
   const turns = Promise.allSettled([begin(ended), begin(letGo)]);
   ended.finish();
-  letGo.letGo('another looks after it');
+  letGo.release('another looks after it');
   expect(await turns).toMatchObject([
     { status: 'fulfilled', value: { outcome: 'over' } },
     { status: 'rejected', reason: { message: 'another looks after it' } },
