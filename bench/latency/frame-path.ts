@@ -101,7 +101,7 @@ async function tailOf({ frames, stream, spool, runId, moments }: TailParts): Pro
       },
     },
     onStored: () => undefined,
-    onTrouble: complain,
+    onFault: complain,
     onFenced: () => complain('fenced'),
     onFailure: complain,
   });

@@ -10,7 +10,7 @@ import type { ListedSandbox } from '../../systems/docker/container/list.ts';
 import type { Sandboxes } from '../../systems/docker/sandbox.ts';
 import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { Egress } from '../egress/run-listener.ts';
-import { nameOf } from '../sandbox/stop/orphaned-folders.ts';
+import { sandboxKey } from '../sandbox/stop/orphaned-folders.ts';
 
 export interface FenceDeps {
   hostId: string;
@@ -54,9 +54,9 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
   }
 
   async function lift(): Promise<void> {
-    const owned = new Set((await deps.runs.liveOnHost(deps.hostId)).map(nameOf));
+    const owned = new Set((await deps.runs.liveOnHost(deps.hostId)).map(sandboxKey));
     const still = (await ownSandboxes(deps)).filter(({ containerId }) => paused.has(containerId));
-    const kept = still.filter((one) => owned.has(nameOf(one)));
+    const kept = still.filter((one) => owned.has(sandboxKey(one)));
     deps.egress.reopen();
     await forEach(kept, ({ containerId }) => deps.sandboxes.unpause(containerId));
     paused.clear();

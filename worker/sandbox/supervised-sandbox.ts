@@ -14,10 +14,10 @@ import { type WatchedOutput, watchOutput } from './output/output.ts';
 import { createOwnership, type Ownership } from './ownership.ts';
 import { liveSession, type SessionHands } from './session/session-controller.ts';
 import type { SessionPart } from './session/session-part.ts';
-import { partAfterResult, seeToTheEnd } from './stop/finish-run.ts';
-import { createStopLadder, type Rungs, type StopLadder } from './stop/graceful-stop.ts';
-import { createCondemn, type Judge, type Offence, watchSilence } from './stop/watchdog.ts';
-import { watchSize } from './workspace/quota-watchdog.ts';
+import { awaitExitAndDrain, closeAfterResult } from './stop/finish-run.ts';
+import { createGracefulStop, type GracefulStop, type StopTarget } from './stop/graceful-stop.ts';
+import { createWatchdog, type Violation, type Watchdog, watchForStall } from './stop/watchdog.ts';
+import { watchDiskUsage } from './workspace/quota-watchdog.ts';
 
 export interface LiveSandbox {
   ref: SandboxRef;
@@ -40,25 +40,28 @@ export interface LiveSandbox {
 
 export function liveSandbox(deps: SandboxDeps, parts: SandboxParts): LiveSandbox {
   const ownership = createOwnership(parts.logger);
-  const ladder = ladderOf(deps, parts);
+  const gracefulStop = ladderOf(deps, parts);
   const stop = async (graceMs: number): Promise<void> => {
     await hands?.wake();
-    await ladder.stop(graceMs);
+    await gracefulStop.stop(graceMs);
   };
-  const { condemn, recorded } = createCondemn(deps, parts, { ladder: { stop }, ownership });
-  const output = watchOutput(deps, parts, { ownership, onTrouble: condemn });
+  const { terminateFor: terminateFor, recorded } = createWatchdog(deps, parts, {
+    gracefulStop: { stop },
+    ownership,
+  });
+  const output = watchOutput(deps, parts, { ownership, onFault: terminateFor });
   const { session } = parts;
   const hands =
     session === null
       ? null
-      : liveSession(deps, parts, { session, output, ladder, ownership, recorded });
-  watchLimits(deps, parts, { output, ownership, condemn });
+      : liveSession(deps, parts, { session, output, gracefulStop, ownership, recorded });
+  watchLimits(deps, parts, { output, ownership, terminateFor });
   void keepReplying(parts, ownership.retry);
   parts.lost.addEventListener('abort', () => ownership.release('the lease is lost'), {
     once: true,
   });
-  const on = { output, ownership, condemn, recorded };
-  const seen = hands === null ? runToItsEnd(deps, parts, on) : hands.seeOut();
+  const on = { output, ownership, terminateFor, recorded };
+  const seen = hands === null ? runToItsEnd(deps, parts, on) : hands.awaitExitAndSave();
   const ended = endOf(seen, parts, { output, ownership });
   return {
     ref: parts.ref,
@@ -81,19 +84,19 @@ export function liveSandbox(deps: SandboxDeps, parts: SandboxParts): LiveSandbox
 function runToItsEnd(
   deps: SupervisorDeps,
   parts: SandboxParts,
-  on: Judge & { output: WatchedOutput; ownership: Ownership },
+  on: Watchdog & { output: WatchedOutput; ownership: Ownership },
 ): Promise<SandboxEnd> {
-  const { output, ownership, condemn } = on;
-  const parting = partAfterResult(deps, parts, { tail: output.tail, ownership, condemn });
+  const { output, ownership, terminateFor: terminateFor } = on;
+  const parting = closeAfterResult(deps, parts, { tail: output.tail, ownership, terminateFor });
   parting.catch(() => undefined); // let go of before it came to that
-  return seeToTheEnd(deps, parts, on);
+  return awaitExitAndDrain(deps, parts, on);
 }
 
-function ladderOf({ sandboxes, newId }: SupervisorDeps, parts: SandboxParts): StopLadder {
+function ladderOf({ sandboxes, newId }: SupervisorDeps, parts: SandboxParts): GracefulStop {
   const { containerId, exit, turns, served, lease, session } = parts;
-  return createStopLadder({
+  return createGracefulStop({
     input: served.input,
-    turns: session === null ? runRungs(turns) : chatRungs(session),
+    work: session === null ? runRungs(turns) : chatRungs(session),
     exited: exit.exited,
     hasExited: () => exit.exit() !== undefined,
     maySignal: lease.confirm,
@@ -105,33 +108,33 @@ function ladderOf({ sandboxes, newId }: SupervisorDeps, parts: SandboxParts): St
   });
 }
 
-const runRungs = (turns: Turns): Rungs['turns'] => ({
+const runRungs = (turns: Turns): StopTarget['work'] => ({
   isWorking: turns.isWorking,
   finished: turns.finished,
-  mayLeave: () => turns.last() !== null,
+  canExitOnItsOwn: () => turns.last() !== null,
 });
 
 /** An agent of a session is at work while it has a message, and ends with its input otherwise. */
-const chatRungs = ({ chat }: SessionPart): Rungs['turns'] => ({
+const chatRungs = ({ chat }: SessionPart): StopTarget['work'] => ({
   isWorking: () => chat.present() !== null,
   get finished() {
     return chat.ended();
   },
-  mayLeave: () => chat.present() === null,
+  canExitOnItsOwn: () => chat.present() === null,
 });
 
 function watchLimits(
   deps: SupervisorDeps,
   { turns, folders, session }: SandboxParts,
-  on: { output: WatchedOutput; ownership: Ownership; condemn: (offence: Offence) => void },
+  on: { output: WatchedOutput; ownership: Ownership; terminateFor: (offence: Violation) => void },
 ): void {
   const { signal } = on.ownership;
   const silence = { stallTimeoutMs: deps.times.stallTimeoutMs, signal };
   if (session === null) {
-    void watchSilence({ tail: on.output.tail, turns }, silence, () => on.condemn('silence'));
+    void watchForStall({ tail: on.output.tail, turns }, silence, () => on.terminateFor('stalled'));
   }
   const paths = [folders.workspace, folders.config, folders.stderrFile];
-  void watchSize({ paths, bounds: boundsOf(deps), signal }, on.condemn);
+  void watchDiskUsage({ paths, bounds: boundsOf(deps), signal }, on.terminateFor);
 }
 
 /** Whatever ended it, nothing of this process stays attached, and the run's socket is closed. */

@@ -11,7 +11,7 @@ import { resumeSandboxes } from './start/adopt-existing.ts';
 import { adoptSandbox, findContainer } from './start/adopt-sandbox.ts';
 import { startErrorOf } from './start/start-error.ts';
 import { startSandbox } from './start/start-sandbox.ts';
-import { findLeavings, removeFolders } from './stop/orphaned-folders.ts';
+import { findOrphans, removeFolders } from './stop/orphaned-folders.ts';
 import { removeSandbox } from './stop/remove-sandbox.ts';
 import type { LiveSandbox } from './supervised-sandbox.ts';
 import { createLiveFiles, type LiveFiles } from './workspace/sandbox-files.ts';
@@ -168,7 +168,7 @@ function remove({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<void>
 }
 
 async function sweep(home: Home): Promise<void> {
-  const { folders, isLeft } = await findLeavings(home.deps);
+  const { folders, isOrphaned: isLeft } = await findOrphans(home.deps);
   for (const { ref } of home.held.all()) if (isLeft(ref)) await remove(home, ref);
   await removeFolders(home.deps, folders);
 }

@@ -44,7 +44,7 @@ export function createReplies({
   };
 }
 
-const lookEveryMs = 5_000;
+const checkEveryMs = 5_000;
 
 /**
  * Whoever answers says so to this host, which hands it over at once. This finds what nobody said, or
@@ -57,6 +57,6 @@ export async function keepReplying(
   replies.refuse(turns.memory().refusals);
   while (!signal.aborted) {
     if (turns.isWaiting()) await replies.deliver().catch((error: unknown) => onFailure(error, 1));
-    await sleep(lookEveryMs, signal);
+    await sleep(checkEveryMs, signal);
   }
 }

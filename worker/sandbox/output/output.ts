@@ -3,7 +3,7 @@ import { boundsOf, type SupervisorDeps } from '../deps.ts';
 import type { Ownership } from '../ownership.ts';
 import { limitCpus } from '../start/cpu-limit.ts';
 import { type FileTreeWatch, watchFileTree } from '../workspace/tree-watch.ts';
-import { type SpoolTail, type SpoolTrouble, startTail } from './spool-tail.ts';
+import { type SpoolFault, type SpoolTail, startTail } from './spool-tail.ts';
 
 export interface WatchedOutput {
   tail: SpoolTail;
@@ -14,7 +14,7 @@ export interface WatchedOutput {
 export function watchOutput(
   deps: SupervisorDeps,
   parts: SandboxParts,
-  { ownership, onTrouble }: { ownership: Ownership; onTrouble: (trouble: SpoolTrouble) => void },
+  { ownership, onFault }: { ownership: Ownership; onFault: (trouble: SpoolFault) => void },
 ): WatchedOutput {
   const { ref, run, turns, folders, session } = parts;
   const { batchLines: lines, batchBytes: bytes, ...bounds } = boundsOf(deps);
@@ -40,7 +40,7 @@ export function watchOutput(
       tree.stir();
       atFirstWord();
     },
-    onTrouble,
+    onFault: onFault,
     onFenced: () => ownership.release('the lease is lost'),
     onFailure: ownership.retry.onFailure,
   });

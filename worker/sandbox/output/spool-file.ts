@@ -11,7 +11,7 @@ export interface SpoolFile {
   read(buffer: Buffer, offset: number): Promise<number>;
   size(): Promise<number>;
   /** Null, or what was done to the file since it was opened. */
-  tampering(readOffset: number): Promise<'shrunk' | 'replaced' | null>;
+  tampering(readOffset: number): Promise<'spool_truncated' | 'spool_replaced' | null>;
   close(): Promise<void>;
 }
 
@@ -35,8 +35,8 @@ export async function openSpool(path: string): Promise<SpoolFile> {
 async function findTampering(
   file: FileHandle,
   { path, readOffset, inode }: { path: string; readOffset: number; inode: number },
-): Promise<'shrunk' | 'replaced' | null> {
-  if ((await file.stat()).size < readOffset) return 'shrunk';
+): Promise<'spool_truncated' | 'spool_replaced' | null> {
+  if ((await file.stat()).size < readOffset) return 'spool_truncated';
   const present = await lstat(path).catch(() => null);
-  return present?.ino === inode && present.isFile() ? null : 'replaced';
+  return present?.ino === inode && present.isFile() ? null : 'spool_replaced';
 }

@@ -13,14 +13,18 @@ import { readOn, SpoolUnreadable } from './read-on.ts';
 import type { SpoolFile } from './spool-file.ts';
 import { createSpoolReader, type ReaderBounds } from './spool-reader.ts';
 
-export type SpoolTrouble = 'shrunk' | 'replaced' | 'too_long' | 'unreadable';
+export type SpoolFault =
+  | 'spool_truncated'
+  | 'spool_replaced'
+  | 'spool_too_large'
+  | 'spool_unreadable';
 
 export interface TailDeps extends LogEndDeps {
   spool: SpoolFile;
   /** Of a session's agent. */
   chat?: ChatReader | null;
   bounds: ReaderBounds & { spoolBytes: number; unreadableMs: number };
-  onTrouble(trouble: SpoolTrouble): void;
+  onFault(trouble: SpoolFault): void;
   onFenced(): void;
   onFailure(error: unknown, attempt: number): void;
 }
@@ -37,7 +41,7 @@ export interface SpoolTail {
 }
 
 const pollMs = 250;
-const lookEveryMs = 200;
+const checkEveryMs = 200;
 
 export function startTail(deps: TailDeps): SpoolTail {
   const { spool, position, bounds } = deps;
@@ -58,7 +62,7 @@ export function startTail(deps: TailDeps): SpoolTail {
       const isLast = finishing;
       const batch = await readOn(() => reader.nextBatch(), reading);
       const trouble = await readOn(() => guard.trouble(reader.offset(), isLast), reading);
-      if (trouble !== null) return deps.onTrouble(trouble);
+      if (trouble !== null) return deps.onFault(trouble);
       if (batch !== null) {
         quietSince = null;
         if (!(await log.store(batch))) return deps.onFenced();
@@ -81,7 +85,7 @@ export function startTail(deps: TailDeps): SpoolTail {
     .catch((error: unknown) => {
       if (stopping.signal.aborted) return;
       if (!(error instanceof SpoolUnreadable)) throw error;
-      deps.onTrouble('unreadable');
+      deps.onFault('spool_unreadable');
     })
     .finally(bell.close);
 
@@ -100,10 +104,10 @@ export function startTail(deps: TailDeps): SpoolTail {
 function createGuard({ spool, bounds }: TailDeps) {
   let lookedAt = 0;
   return {
-    async trouble(readOffset: number, now: boolean): Promise<SpoolTrouble | null> {
-      if (!now && performance.now() - lookedAt < lookEveryMs) return null;
+    async trouble(readOffset: number, now: boolean): Promise<SpoolFault | null> {
+      if (!now && performance.now() - lookedAt < checkEveryMs) return null;
       const isTooLong = (await spool.size()) >= bounds.spoolBytes;
-      const trouble = (await spool.tampering(readOffset)) ?? (isTooLong ? 'too_long' : null);
+      const trouble = (await spool.tampering(readOffset)) ?? (isTooLong ? 'spool_too_large' : null);
       lookedAt = performance.now();
       return trouble;
     },

@@ -13,7 +13,7 @@ import type { SupervisorDeps } from '../deps.ts';
 import { interruptLine, messageLine, messageUuid } from '../input/agent-input.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
-import type { StopLadder } from '../stop/graceful-stop.ts';
+import type { GracefulStop } from '../stop/graceful-stop.ts';
 import type { LiveFiles } from '../workspace/sandbox-files.ts';
 import type { Nap } from './idle-pauser.ts';
 import type { Saver } from './save-session.ts';
@@ -23,7 +23,7 @@ export interface TurnPlace {
   parts: SandboxParts;
   session: SessionPart;
   tail: SpoolTail;
-  ladder: StopLadder;
+  gracefulStop: GracefulStop;
   nap: Nap;
   saver: Saver;
   ownership: Ownership;
@@ -129,7 +129,7 @@ interface Watched {
  */
 async function watchTurn(
   deps: SupervisorDeps,
-  { parts, session, tail, ladder, ownership }: TurnPlace,
+  { parts, session, tail, gracefulStop, ownership }: TurnPlace,
   { held, messageId, startedAt, signal }: Watched,
 ): Promise<never> {
   const endsAt = startedAt.getTime() + parts.run.timeoutSeconds * 1_000;
@@ -141,7 +141,7 @@ async function watchTurn(
   };
   let error = due();
   while (error === null && !signal.aborted) {
-    await sleep(Math.min(lookEveryMaxMs, deps.times.stallTimeoutMs / 4), signal);
+    await sleep(Math.min(checkEveryMaxMs, deps.times.stallTimeoutMs / 4), signal);
     error = due();
   }
   if (error !== null && !signal.aborted) {
@@ -150,12 +150,12 @@ async function watchTurn(
     session.reader.cutOff(error);
     parts.served.input.push(interruptLine(deps.newId()));
     const over = Promise.race([session.chat.ended(), ownership.released]);
-    if (!(await settlesWithin(afterInterruptMs, over))) await ladder.stop(0);
+    if (!(await settlesWithin(afterInterruptMs, over))) await gracefulStop.stop(0);
   }
   return new Promise<never>(() => undefined);
 }
 
-const lookEveryMaxMs = 1_000;
+const checkEveryMaxMs = 1_000;
 const afterInterruptMs = 10_000;
 
 function quietForMs(tail: SpoolTail, from: number): number {

@@ -8,8 +8,8 @@ import type { SandboxParts } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { WatchedOutput } from '../output/output.ts';
 import type { Ownership } from '../ownership.ts';
-import type { StopLadder } from '../stop/graceful-stop.ts';
-import { decideEnd } from '../stop/resolve-end.ts';
+import type { GracefulStop } from '../stop/graceful-stop.ts';
+import { resolveEnd } from '../stop/resolve-end.ts';
 import type { LiveFiles } from '../workspace/sandbox-files.ts';
 import { createNap, type Nap } from './idle-pauser.ts';
 import { type InterruptTurn, interruptTurnOf } from './interrupt-turn.ts';
@@ -25,13 +25,13 @@ export interface SessionHands {
   /** Resolves when the sandbox is not paused. */
   wake(): Promise<void>;
   /** Its end, whatever brought it about; all that the next sandbox needs is stored by then. */
-  seeOut(): Promise<SandboxEnd>;
+  awaitExitAndSave(): Promise<SandboxEnd>;
 }
 
 interface Surroundings {
   session: SessionPart;
   output: WatchedOutput;
-  ladder: StopLadder;
+  gracefulStop: GracefulStop;
   ownership: Ownership;
   recorded(): Promise<unknown>;
 }
@@ -39,7 +39,7 @@ interface Surroundings {
 export function liveSession(
   deps: SandboxDeps,
   parts: SandboxParts,
-  { session, output, ladder, ownership, recorded }: Surroundings,
+  { session, output, gracefulStop, ownership, recorded }: Surroundings,
 ): SessionHands {
   const { ref, folders, logger } = parts;
   const held = { ...ref, token: parts.lease.token };
@@ -49,7 +49,7 @@ export function liveSession(
     (err) => logger.warn({ err }, 'session_not_saved'),
   );
   const given = new Set<string>();
-  const place = { parts, session, tail: output.tail, ladder, nap, saver, ownership, given };
+  const place = { parts, session, tail: output.tail, gracefulStop, nap, saver, ownership, given };
   // A message has been stored: the sandbox wakes up while its workflow is being told.
   const leave = deps.bells.overhear(bellOfSession(ref.runId), nap.stir);
   ownership.signal.addEventListener('abort', leave, { once: true });
@@ -61,7 +61,7 @@ export function liveSession(
     runTurn: (prepare) => runTurn(deps, { ...place, prepare }),
     wake: nap.wake,
     interrupt: interruptTurnOf({ parts, chat: session.chat, ownership, newId: deps.newId }),
-    async seeOut() {
+    async awaitExitAndSave() {
       const exit = await parts.exit.exited;
       leave();
       output.tail.finish();
@@ -72,7 +72,7 @@ export function liveSession(
       await recorded();
       await retryUntilAborted(saver.save, ownership.retry);
       const { runId, generation } = ref;
-      const end = decideEnd({ exit, turn: parts.turns.last() });
+      const end = resolveEnd({ exit, turn: parts.turns.last() });
       const putAway = () => deps.turns.sandboxGone(runId, generation, errorOf(end));
       if (await retryUntilAborted(putAway, ownership.retry))
         logger.info({ generation }, 'session_asleep');

@@ -1,7 +1,7 @@
 import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from '../deps.ts';
-import { findLeavings, nameOf, removeFolders } from '../stop/orphaned-folders.ts';
+import { findOrphans, removeFolders, sandboxKey } from '../stop/orphaned-folders.ts';
 import { hasRun } from './adopt-sandbox.ts';
 
 /**
@@ -15,10 +15,10 @@ export async function resumeSandboxes(
   take: (ref: SandboxRef) => Promise<unknown>,
 ): Promise<void> {
   const living = await deps.runs.liveOnHost(deps.hostId);
-  const wanted = new Set(living.map(nameOf));
+  const wanted = new Set(living.map(sandboxKey));
   const own = (await deps.sandboxes.list()).filter(({ hostId }) => hostId === deps.hostId);
-  const taken = own.filter((one) => wanted.has(nameOf(one)) && hasRun(one));
-  const unwanted = own.filter((one) => !wanted.has(nameOf(one)));
+  const taken = own.filter((one) => wanted.has(sandboxKey(one)) && hasRun(one));
+  const unwanted = own.filter((one) => !wanted.has(sandboxKey(one)));
 
   const tell = async (runId: string, err: unknown, event: string): Promise<void> =>
     deps.logger.warn({ err, ...(await deps.aboutRun(runId)) }, event);
@@ -30,7 +30,7 @@ export async function resumeSandboxes(
     work: ({ containerId }) => deps.sandboxes.remove(containerId),
     onFailure: ({ runId }, err) => tell(runId, err, 'sandbox_not_removed'),
   });
-  await removeFolders(deps, (await findLeavings(deps)).folders);
+  await removeFolders(deps, (await findOrphans(deps)).folders);
   deps.logger.info({ taken: taken.length, removed: unwanted.length }, 'sandboxes_resumed');
 }
 

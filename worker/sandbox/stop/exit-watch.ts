@@ -2,21 +2,21 @@ import type { Logger } from 'pino';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
-import type { Exit } from './resolve-end.ts';
+import type { ContainerExit } from './resolve-end.ts';
 
 export interface ExitWatch {
-  exited: Promise<Exit>;
+  exited: Promise<ContainerExit>;
   /** Undefined while it runs, as far as is known. */
-  exit(): Exit | undefined;
+  exit(): ContainerExit | undefined;
   /** Asks the engine now; rejects where it does not answer. */
-  stillRuns(): Promise<boolean>;
+  isRunning(): Promise<boolean>;
   /** Somebody says that it has ended: look at once, and again soon. */
   hint(): void;
   stop(): void;
 }
 
 const pollMs = 1_000;
-const closelyMs = 50;
+const fastPollMs = 50;
 
 /**
  * Asks the engine, again and again, until the container runs no more. Events and the entry
@@ -27,21 +27,21 @@ export function watchExit(
   containerId: string,
 ): ExitWatch {
   const stopping = new AbortController();
-  const exited = createDeferred<Exit>();
-  let bell = new AbortController();
+  const exited = createDeferred<ContainerExit>();
+  let wakeUp = new AbortController();
   let restMs = pollMs;
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       const exit = await look();
       if (exit !== null) return exited.resolve(exit);
-      bell = new AbortController();
-      await sleep(restMs, bell.signal, stopping.signal);
+      wakeUp = new AbortController();
+      await sleep(restMs, wakeUp.signal, stopping.signal);
       restMs = Math.min(pollMs, restMs * 2);
     }
   }
 
-  async function look(): Promise<Exit | null> {
+  async function look(): Promise<ContainerExit | null> {
     try {
       return await ask();
     } catch (error) {
@@ -50,7 +50,7 @@ export function watchExit(
     }
   }
 
-  async function ask(): Promise<Exit | null> {
+  async function ask(): Promise<ContainerExit | null> {
     const { status, exitCode, oomKilled } = await sandboxes.inspect(containerId);
     if (status === 'missing') return { kind: 'missing' };
     return status === 'exited' ? { kind: 'exited', exitCode, oomKilled } : null;
@@ -60,12 +60,12 @@ export function watchExit(
   return {
     exited: exited.promise,
     exit: exited.value,
-    stillRuns: async () => (await ask()) === null,
+    isRunning: async () => (await ask()) === null,
     hint() {
       // Anything inside the sandbox can say it, as often as it likes.
       if (restMs < pollMs) return;
-      restMs = closelyMs;
-      bell.abort();
+      restMs = fastPollMs;
+      wakeUp.abort();
     },
     stop: () => stopping.abort(),
   };
@@ -75,7 +75,7 @@ export function watchExit(
 export const missingExit: ExitWatch = {
   exited: Promise.resolve({ kind: 'missing' }),
   exit: () => ({ kind: 'missing' }),
-  stillRuns: async () => false,
+  isRunning: async () => false,
   hint: () => undefined,
   stop: () => undefined,
 };

@@ -8,36 +8,37 @@ import type { Turns } from '../input/turn-tracker.ts';
 import type { WatchedOutput } from '../output/output.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
-import { decideEnd } from './resolve-end.ts';
-import type { Judge } from './watchdog.ts';
+import { resolveEnd } from './resolve-end.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /**
  * A plain run has one message: once the agent is done with it and has nothing else to do, its input
  * ends, and one that stays is condemned. What it has left in the background is waited for, for as
  * long as it is not silent. Rejects where this process has let go of the sandbox.
  */
-export async function partAfterResult(
+export async function closeAfterResult(
   { times }: Pick<SupervisorDeps, 'times'>,
   { exit, turns, served }: SandboxParts,
-  on: { tail: SpoolTail; ownership: Ownership; condemn: Judge['condemn'] },
+  on: { tail: SpoolTail; ownership: Ownership; terminateFor: Watchdog['terminateFor'] },
 ): Promise<void> {
   const gone = Promise.race([exit.exited, on.ownership.released]);
   await Promise.race([turns.finished, gone]);
-  const lookEveryMs = Math.min(lookEveryMaxMs, times.afterResultGraceMs);
-  const freeForMs = (): number => performance.now() - freeSince({ turns, tail: on.tail, times });
+  const checkEveryMs = Math.min(checkEveryMaxMs, times.afterResultGraceMs);
+  const freeForMs = (): number => performance.now() - idleSince({ turns, tail: on.tail, times });
   for (;;) {
     if (freeForMs() >= 0) served.input.close();
-    if (await settlesWithin(lookEveryMs, gone)) return;
+    if (await settlesWithin(checkEveryMs, gone)) return;
     if (freeForMs() < times.afterResultGraceMs) continue;
     // One that has left while the engine was away has left by itself.
-    if (await retryUntilAborted(exit.stillRuns, on.ownership.retry)) return on.condemn('staying');
+    if (await retryUntilAborted(exit.isRunning, on.ownership.retry))
+      return on.terminateFor('hung_after_result');
   }
 }
 
-const lookEveryMaxMs = 250;
+const checkEveryMaxMs = 250;
 
 /** When the agent had, or will have, nothing more to do as far as one can tell. */
-function freeSince({
+function idleSince({
   turns,
   tail,
   times,
@@ -52,10 +53,10 @@ function freeSince({
  * Waits for the exit, reads the output to its last byte, and only then says how the run ended. What
  * this host ended it for was the cause of the exit and is recorded first.
  */
-export async function seeToTheEnd(
+export async function awaitExitAndDrain(
   { runs }: Pick<SupervisorDeps, 'runs'>,
   { ref, exit, turns, served, logger }: SandboxParts,
-  on: { output: WatchedOutput; ownership: Ownership; recorded: Judge['recorded'] },
+  on: { output: WatchedOutput; ownership: Ownership; recorded: Watchdog['recorded'] },
 ): Promise<SandboxEnd> {
   const { output, ownership } = on;
   const how = await exit.exited;
@@ -66,7 +67,7 @@ export async function seeToTheEnd(
   ownership.signal.throwIfAborted();
   await output.tree.finish();
   await on.recorded();
-  const { cause, detail, exitCode } = decideEnd({ exit: how, turn: turns.last() });
+  const { cause, detail, exitCode } = resolveEnd({ exit: how, turn: turns.last() });
   const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
   const stands = (await retryUntilAborted(record, ownership.retry)) ?? cause;
   failpoint('end.recorded');

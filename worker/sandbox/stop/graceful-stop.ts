@@ -9,11 +9,11 @@ import { interruptLine } from '../input/agent-input.ts';
 import type { Input } from '../input/input-queue.ts';
 import type { Turns } from '../input/turn-tracker.ts';
 
-export interface Rungs {
+export interface StopTarget {
   input: Input;
-  turns: Pick<Turns, 'isWorking' | 'finished'> & {
+  work: Pick<Turns, 'isWorking' | 'finished'> & {
     /** It has said all that it has to say, and goes by itself when its input ends. */
-    mayLeave(): boolean;
+    canExitOnItsOwn(): boolean;
   };
   exited: Promise<unknown>;
   hasExited(): boolean;
@@ -23,7 +23,7 @@ export interface Rungs {
   newId(): string;
 }
 
-export interface StopLadder {
+export interface GracefulStop {
   /** Resolves when the container has exited; rejects where it has not in time. */
   stop(graceMs: number): Promise<void>;
 }
@@ -33,11 +33,11 @@ const afterTermMs = 750;
 const afterKillMs = 10_000;
 const confirmMs = 250;
 const afterResultMs = 2_000;
-const lookEveryMs = 100;
+const checkEveryMs = 100;
 
-export function createStopLadder(rungs: Rungs): StopLadder {
+export function createGracefulStop(target: StopTarget): GracefulStop {
   let graceEndsAt = Number.POSITIVE_INFINITY;
-  let climbing: Promise<void> | null = null;
+  let escalating: Promise<void> | null = null;
 
   /** True when it happened before the grace, as it is by then, was over. */
   async function inGrace(happens: Promise<unknown>, atMostMs: number): Promise<boolean> {
@@ -45,47 +45,47 @@ export function createStopLadder(rungs: Rungs): StopLadder {
     for (;;) {
       const leftMs = Math.min(end, graceEndsAt) - performance.now();
       if (leftMs <= 0) return false;
-      if (await settlesWithin(Math.min(leftMs, lookEveryMs), happens)) return true;
+      if (await settlesWithin(Math.min(leftMs, checkEveryMs), happens)) return true;
     }
   }
 
-  async function climb(): Promise<void> {
-    const { input, turns, exited } = rungs;
-    if (rungs.hasExited()) return;
+  async function escalate(): Promise<void> {
+    const { input, work: turns, exited } = target;
+    if (target.hasExited()) return;
     if (turns.isWorking() && performance.now() < graceEndsAt) {
-      input.push(interruptLine(rungs.newId()));
+      input.push(interruptLine(target.newId()));
       failpoint('stop.interrupted');
       await inGrace(Promise.race([turns.finished, exited]), Number.POSITIVE_INFINITY);
     }
     input.close();
     failpoint('stop.closed');
-    if (turns.mayLeave() && (await inGrace(exited, afterResultMs))) return;
-    if (await endBy('SIGTERM', afterTermMs)) return;
+    if (turns.canExitOnItsOwn() && (await inGrace(exited, afterResultMs))) return;
+    if (await signalAndWait('SIGTERM', afterTermMs)) return;
     failpoint('stop.terminated');
-    if (await endBy('SIGKILL', afterKillMs)) return failpoint('stop.killed');
+    if (await signalAndWait('SIGKILL', afterKillMs)) return failpoint('stop.killed');
     throw new Error('the sandbox has not ended in time');
   }
 
-  async function endBy(name: 'SIGTERM' | 'SIGKILL', waitMs: number): Promise<boolean> {
-    if (rungs.hasExited() || !(await maySignal())) return true;
+  async function signalAndWait(name: 'SIGTERM' | 'SIGKILL', waitMs: number): Promise<boolean> {
+    if (target.hasExited() || !(await maySignal())) return true;
     // What the engine answers does not matter, only whether the container ends.
-    const signalled = rungs.signal(name).catch(() => undefined);
-    return settlesWithin(waitMs, Promise.all([signalled, rungs.exited]));
+    const signalled = target.signal(name).catch(() => undefined);
+    return settlesWithin(waitMs, Promise.all([signalled, target.exited]));
   }
 
   /** A database that does not answer keeps nobody from being stopped. */
   async function maySignal(): Promise<boolean> {
-    return Promise.race([rungs.maySignal(), sleep(confirmMs).then(() => true)]);
+    return Promise.race([target.maySignal(), sleep(confirmMs).then(() => true)]);
   }
 
   return {
     async stop(graceMs) {
       graceEndsAt = Math.min(graceEndsAt, performance.now() + graceMs);
-      climbing ??= climb().catch((error: unknown) => {
-        climbing = null; // the next caller tries again
+      escalating ??= escalate().catch((error: unknown) => {
+        escalating = null; // the next caller tries again
         throw error;
       });
-      await climbing;
+      await escalating;
     },
   };
 }

@@ -7,22 +7,22 @@ import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import { foldersOf, removeTree } from '../sandbox-paths.ts';
 
-export interface Leavings {
+export interface Orphans {
   folders: string[];
   /** Neither its run nor a container has anything to do with it any more. */
-  isLeft(ref: SandboxRef): boolean;
+  isOrphaned(ref: SandboxRef): boolean;
 }
 
-export async function findLeavings(deps: SupervisorDeps): Promise<Leavings> {
+export async function findOrphans(deps: SupervisorDeps): Promise<Orphans> {
   const { dataDir, hostId } = deps;
   const found = await Promise.all([pathsIn(join(dataDir, 'r')), pathsIn(join(dataDir, 's'))]);
   const containers = (await deps.sandboxes.list()).filter((one) => one.hostId === hostId);
   const needed = [...(await deps.runs.liveOnHost(hostId)), ...containers];
-  const names = new Set(needed.map(nameOf));
+  const names = new Set(needed.map(sandboxKey));
   const kept = new Set(needed.flatMap((ref) => pathsOf(dataDir, ref)));
   return {
     folders: found.flat().filter((path) => !kept.has(path)),
-    isLeft: (ref) => !names.has(nameOf(ref)),
+    isOrphaned: (ref) => !names.has(sandboxKey(ref)),
   };
 }
 
@@ -36,7 +36,7 @@ export async function removeFolders(
   }
 }
 
-export function nameOf({ runId, generation }: SandboxRef): string {
+export function sandboxKey({ runId, generation }: SandboxRef): string {
   return `${runId}-${generation}`;
 }
 

@@ -2,12 +2,12 @@ import type { TurnResult } from '../../../core/agent/turn-result.ts';
 import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
 
 /** What the engine says of a container that runs no more. */
-export type Exit =
+export type ContainerExit =
   | { kind: 'exited'; exitCode: number | null; oomKilled: boolean }
   | { kind: 'missing' };
 
-export interface Ending {
-  exit: Exit;
+export interface EndEvidence {
+  exit: ContainerExit;
   /** The last turn that the agent has finished. */
   turn: Pick<TurnResult, 'cause'> | null;
 }
@@ -18,7 +18,7 @@ const killed = 137;
  * Why a run ended that nobody ended: the cause recorded earlier, if any, wins over this one. Only
  * an agent that has said its result and left by itself, with success, has completed its run.
  */
-export function decideEnd({ exit, turn }: Ending): SandboxEnd {
+export function resolveEnd({ exit, turn }: EndEvidence): SandboxEnd {
   if (exit.kind === 'missing') {
     return { cause: 'max_reconnects_exceeded', detail: 'the container is gone', exitCode: null };
   }

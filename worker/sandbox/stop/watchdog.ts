@@ -4,92 +4,92 @@ import { sleep } from '../../../lib/async/sleep.ts';
 import type { SandboxParts } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { Turns } from '../input/turn-tracker.ts';
-import type { SpoolTail, SpoolTrouble } from '../output/spool-tail.ts';
+import type { SpoolFault, SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
-import type { SizeTrouble } from '../workspace/quota-watchdog.ts';
-import type { StopLadder } from './graceful-stop.ts';
+import type { QuotaViolation } from '../workspace/quota-watchdog.ts';
+import type { GracefulStop } from './graceful-stop.ts';
 
 /** What this host ends a sandbox for. */
-export type Offence = SpoolTrouble | SizeTrouble | 'silence' | 'staying';
+export type Violation = SpoolFault | QuotaViolation | 'stalled' | 'hung_after_result';
 
-export interface Judge {
+export interface Watchdog {
   /** Records why, first, so that the exit which follows is not taken for the cause; then ends it. */
-  condemn(offence: Offence): void;
+  terminateFor(offence: Violation): void;
   /** Resolves when the causes of what was condemned by now are recorded. */
   recorded(): Promise<unknown>;
 }
 
-export function createCondemn(
+export function createWatchdog(
   { runs }: Pick<SupervisorDeps, 'runs'>,
   { ref, turns, logger }: SandboxParts,
-  { ladder, ownership }: { ladder: StopLadder; ownership: Ownership },
-): Judge {
+  { gracefulStop, ownership }: { gracefulStop: GracefulStop; ownership: Ownership },
+): Watchdog {
   let recording: Promise<unknown> = Promise.resolve();
   return {
-    condemn(offence) {
-      const { cause, detail } = sentenceFor(offence, turns.last());
+    terminateFor(offence) {
+      const { cause, detail } = endReasonFor(offence, turns.last());
       logger.warn({ cause, detail }, 'sandbox_condemned');
       const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
       const recorded = recording.then(() => retryUntilAborted(record, ownership.retry));
       // Let go of meanwhile, it is no longer this process's to end.
       recording = recorded.catch(() => undefined);
       void recorded
-        .then(() => retryUntilAborted(() => ladder.stop(0), ownership.retry))
+        .then(() => retryUntilAborted(() => gracefulStop.stop(0), ownership.retry))
         .catch(() => undefined);
     },
     recorded: () => recording,
   };
 }
 
-interface Sentence {
+interface EndReason {
   cause: EndCause;
   detail: string;
 }
 
-function sentenceFor(offence: Offence, turn: ReturnType<Turns['last']>): Sentence {
+function endReasonFor(offence: Violation, turn: ReturnType<Turns['last']>): EndReason {
   switch (offence) {
-    case 'shrunk':
+    case 'spool_truncated':
       return { cause: 'output_tampered', detail: 'the output was cut short' };
-    case 'replaced':
+    case 'spool_replaced':
       return { cause: 'output_tampered', detail: 'the output was replaced' };
-    case 'too_long':
+    case 'spool_too_large':
       return { cause: 'disk_full', detail: 'the output is over its limit' };
-    case 'too_large':
+    case 'workspace_too_large':
       return { cause: 'disk_full', detail: 'the working directory is over its limit' };
-    case 'too_many':
+    case 'workspace_too_many_files':
       return { cause: 'disk_full', detail: 'the working directory holds too many files' };
-    case 'unreadable':
+    case 'spool_unreadable':
       return { cause: 'max_reconnects_exceeded', detail: 'the output cannot be read' };
-    case 'silence':
+    case 'stalled':
       return { cause: 'stalled', detail: 'the agent fell silent' };
-    case 'staying':
-      return sentenceForStaying(turn);
+    case 'hung_after_result':
+      return endReasonForHanging(turn);
   }
 }
 
 /** What the agent has said of its own end counts more than that it stayed. */
-function sentenceForStaying(turn: ReturnType<Turns['last']>): Sentence {
+function endReasonForHanging(turn: ReturnType<Turns['last']>): EndReason {
   const detail = 'the agent was done and did not end by itself';
   return { cause: turn === null ? 'no_result' : (turn.cause ?? 'hung_after_result'), detail };
 }
 
-const lookEveryMaxMs = 5_000;
+const checkEveryMaxMs = 5_000;
 
 /**
  * Calls once when an agent whose turn is not over has written nothing for too long. One that waits
  * for an answer may be silent; output that is still on its way into the log is no silence.
  */
-export async function watchSilence(
+export async function watchForStall(
   { tail, turns }: { tail: SpoolTail; turns: Turns },
   { stallTimeoutMs, signal }: { stallTimeoutMs: number; signal: AbortSignal },
-  onSilence: () => void,
+  onStall: () => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    await sleep(Math.min(lookEveryMaxMs, stallTimeoutMs / 4), signal);
+    await sleep(Math.min(checkEveryMaxMs, stallTimeoutMs / 4), signal);
     if (signal.aborted) return;
     const since = tail.quietSince();
     const isSilent = since !== null && performance.now() - since > stallTimeoutMs;
     const isDue = !turns.isDone() || turns.isWorking();
-    if (isSilent && isDue && !turns.isWaiting()) return onSilence();
+    if (isSilent && isDue && !turns.isWaiting()) return onStall();
   }
 }

@@ -1,7 +1,7 @@
 import { sleep } from '../../../lib/async/sleep.ts';
 import { type DiskUsage, diskUsage } from './disk-usage.ts';
 
-export type SizeTrouble = 'too_large' | 'too_many';
+export type QuotaViolation = 'workspace_too_large' | 'workspace_too_many_files';
 
 export interface SizeBounds {
   workspaceBytes: number;
@@ -16,9 +16,9 @@ const restPerLook = 9;
 const endlessMax = 3;
 
 /** Calls once when the trees together take more than they may. */
-export async function watchSize(
+export async function watchDiskUsage(
   { paths, bounds, signal }: { paths: string[]; bounds: SizeBounds; signal: AbortSignal },
-  onOver: (trouble: SizeTrouble) => void,
+  onOver: (trouble: QuotaViolation) => void,
 ): Promise<void> {
   let restMs = everyMs;
   let endless = 0;
@@ -28,7 +28,7 @@ export async function watchSize(
     const began = performance.now();
     const usage = await diskUsage(paths, lookTimeoutMs);
     endless = usage === 'endless' ? endless + 1 : 0;
-    const trouble = endless >= endlessMax ? 'too_many' : troubleOf(usage, bounds);
+    const trouble = endless >= endlessMax ? 'workspace_too_many_files' : troubleOf(usage, bounds);
     if (trouble !== null) return onOver(trouble);
     restMs = Math.max(everyMs, restPerLook * (performance.now() - began));
   }
@@ -37,8 +37,8 @@ export async function watchSize(
 function troubleOf(
   usage: DiskUsage | 'endless' | null,
   { workspaceBytes, workspaceInodes }: SizeBounds,
-): SizeTrouble | null {
+): QuotaViolation | null {
   if (usage === null || usage === 'endless') return null;
-  if (usage.bytes > workspaceBytes) return 'too_large';
-  return usage.inodes > workspaceInodes ? 'too_many' : null;
+  if (usage.bytes > workspaceBytes) return 'workspace_too_large';
+  return usage.inodes > workspaceInodes ? 'workspace_too_many_files' : null;
 }

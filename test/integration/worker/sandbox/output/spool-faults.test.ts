@@ -25,7 +25,7 @@ test('a disk that fails for a moment loses nothing; one that goes on failing end
 
   failing.until = Number.POSITIVE_INFINITY;
   await world.write(`${assistant('two')}\n`);
-  await expect.poll(() => tail.troubles).toEqual(['unreadable']);
+  await expect.poll(() => tail.troubles).toEqual(['spool_unreadable']);
   await tail.done;
 });
 
@@ -35,7 +35,7 @@ test('a spool that shrank is read no further', async () => {
   await world.write(`${assistant('one')}\n`);
   await expect.poll(async () => (await world.log()).length).toBe(2);
   await world.cutTo(3);
-  await expect.poll(() => tail.troubles).toEqual(['shrunk']);
+  await expect.poll(() => tail.troubles).toEqual(['spool_truncated']);
 });
 
 test.each(['removed', 'moved', 'a link', 'another file'])(
@@ -49,7 +49,7 @@ test.each(['removed', 'moved', 'a link', 'another file'])(
     else await unlink(world.path);
     if (how === 'a link') await symlink('/etc/hostname', world.path);
     if (how === 'another file') await writeFile(world.path, `${assistant('forged')}\n`.repeat(50));
-    await expect.poll(() => tail.troubles).toEqual(['replaced']);
+    await expect.poll(() => tail.troubles).toEqual(['spool_replaced']);
     await tail.done;
     expect(plain(await world.log())).toEqual(framesOf([assistant('one')]));
   },
@@ -59,5 +59,5 @@ test('a spool that reaches its bound is read no further', async () => {
   const world = await tailWorld(database.pool);
   const tail = await world.tail({ bounds: { ...bounds(), spoolBytes: 10_000 } });
   await world.write(`${assistant('x')}\n`.repeat(200));
-  await expect.poll(() => tail.troubles).toEqual(['too_long']);
+  await expect.poll(() => tail.troubles).toEqual(['spool_too_large']);
 });

@@ -80,7 +80,7 @@ export async function tailWorld(pool: Pool): Promise<TailWorld> {
         },
       },
       onStored: () => {},
-      onTrouble: (trouble) => void troubles.push(trouble),
+      onFault: (trouble) => void troubles.push(trouble),
       onFenced: () => {
         fenced = true;
       },

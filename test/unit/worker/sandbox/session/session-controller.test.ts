@@ -32,7 +32,7 @@ function sessionWith(
     tree: { finish: async () => undefined },
   };
   const session = { sessionId: 's', chat, reader: {} };
-  const around = { session, output, ladder: {}, ownership, recorded: async () => undefined };
+  const around = { session, output, gracefulStop: {}, ownership, recorded: async () => undefined };
   return liveSession(
     deps as unknown as SandboxDeps,
     parts as unknown as SandboxParts,
@@ -75,7 +75,7 @@ test('what a session leaves is stored after whatever else stores its files, and 
     ref.runId,
     () => new Promise<void>((end) => (others = end)),
   );
-  const seen = hands.seeOut();
+  const seen = hands.awaitExitAndSave();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(stored).toEqual([]);
   await writeFile(join(folders.workspace, 'late'), 'by the agent');

@@ -37,7 +37,7 @@ test('an engine that is away, or does not answer, ends nothing', async () => {
 test('whether it still runs is the engine’s to say', async () => {
   const away = new Error('connect ENOENT');
   const exited: ContainerState = { ...running, status: 'exited', exitCode: 0 };
-  const asks = (answer: ContainerState | Error) => engineSaying(answer).watch.stillRuns();
+  const asks = (answer: ContainerState | Error) => engineSaying(answer).watch.isRunning();
   await expect(asks(away)).rejects.toThrow(away);
   expect(await asks(running)).toBe(true);
   expect(await asks({ ...running, status: 'paused' })).toBe(true);

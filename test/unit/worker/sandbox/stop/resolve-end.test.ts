@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readTurnResult } from '../../../../../core/agent/turn-result.ts';
-import { decideEnd } from '../../../../../worker/sandbox/stop/resolve-end.ts';
+import { resolveEnd } from '../../../../../worker/sandbox/stop/resolve-end.ts';
 
 const success = readTurnResult({ subtype: 'success', is_error: false, result: 'ok' });
 const failure = readTurnResult({ subtype: 'error_during_execution', is_error: true });
@@ -38,5 +38,5 @@ test.each([
     null,
   ],
 ] as const)('%s', (_what, ending, cause, exitCode) => {
-  expect(decideEnd(ending)).toMatchObject({ cause, exitCode });
+  expect(resolveEnd(ending)).toMatchObject({ cause, exitCode });
 });
