@@ -4,33 +4,36 @@ import type { Run } from '../../core/runs/run.ts';
 import type { StreamEntry, StreamPosition } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readLog } from './replay-source.ts';
-import { createRing, type Ring } from './ring-buffer.ts';
-import { sseDelta, sseFrame } from './sse.ts';
+import { createRingBuffer, type RingBuffer } from './ring-buffer.ts';
+import { sseDelta, sseFrame } from './sse-writer.ts';
 
-/** The growing end of a run's log, as events in a ring. */
-export interface FeedLog {
-  ring: Ring;
-  /** How far it has been read. */
+/** Follows the growing end of a run's log and puts it into a ring buffer as SSE events. */
+export interface FeedCursor {
+  ring: RingBuffer;
+  /** The last frame that has been read. */
   seq: () => number;
-  /** Somebody says that the log has got this far. */
-  hearOf: (seq: number) => void;
-  /** Takes what follows its place of what came with a word; true where that is all there is. */
-  take: (entries: StreamEntry[]) => boolean;
-  /** Reads on; true while there may be more. */
-  advance: () => Promise<boolean>;
+  /** Records that the log reaches at least this frame. */
+  noteHighWatermark: (seq: number) => void;
+  /** Appends the entries that continue the log; true if nothing more is known to exist. */
+  tryAppend: (entries: StreamEntry[]) => boolean;
+  /** Reads one page; true if there may be more. */
+  readMore: () => Promise<boolean>;
 }
 
 /**
- * Reads from Redis as long as the numbers are without a gap; across a gap, at a stub, and where
- * Redis has less than was heard of, from Postgres.
+ * Reads from Redis while sequence numbers have no gap. Reads from Postgres across a gap, at a stub,
+ * and when Redis has less than the high watermark.
  */
-export function createFeedLog(deps: Pick<ApiDeps, 'frames' | 'frameStream'>, run: Run): FeedLog {
-  const ring = createRing(run.lastSeq);
+export function createFeedCursor(
+  deps: Pick<ApiDeps, 'frames' | 'frameStream'>,
+  run: Run,
+): FeedCursor {
+  const ring = createRingBuffer(run.lastSeq);
   const position: StreamPosition = { seq: run.lastSeq, n: 0 };
-  let heardOf = run.lastSeq;
+  let highWatermark = run.lastSeq;
 
-  const hearOf = (seq: number): void => {
-    heardOf = Math.max(heardOf, seq);
+  const noteHighWatermark = (seq: number): void => {
+    highWatermark = Math.max(highWatermark, seq);
   };
 
   function pushFrame(frame: StoredFrame): void {
@@ -39,10 +42,10 @@ export function createFeedLog(deps: Pick<ApiDeps, 'frames' | 'frameStream'>, run
     ring.push({ seq: frame.seq, n: 0 }, sseFrame(frame));
   }
 
-  /** False: what comes next is not in Redis. */
-  function accept(entry: StreamEntry): boolean {
-    const { seq } = placeOf(entry);
-    hearOf(seq);
+  /** False if the next frame is not in Redis. */
+  function append(entry: StreamEntry): boolean {
+    const { seq } = positionOf(entry);
+    noteHighWatermark(seq);
     if (seq < position.seq) return true;
     if (entry.kind === 'delta' && seq === position.seq) {
       position.n = entry.delta.n;
@@ -54,46 +57,74 @@ export function createFeedLog(deps: Pick<ApiDeps, 'frames' | 'frameStream'>, run
     return true;
   }
 
-  async function advanceByRedis(): Promise<boolean> {
+  async function readFromRedis(): Promise<boolean> {
     const entries =
       (await deps.frameStream.read(run.runId, position, limits.liveFeedPageFrames)) ?? [];
-    return entries.every(accept) && entries.length === limits.liveFeedPageFrames;
+    return entries.every(append) && entries.length === limits.liveFeedPageFrames;
   }
 
-  /** An empty page, though more was heard of: the log has been pruned, or the word was wrong. */
-  async function advanceByLog(): Promise<boolean> {
-    if (position.seq >= heardOf) return false;
+  /** An empty page below the high watermark: the log was pruned, or the watermark was wrong. */
+  async function readFromPostgres(): Promise<boolean> {
+    if (position.seq >= highWatermark) return false;
     const page = await readLog(deps, run.runId, position.seq);
     page.forEach(pushFrame);
-    if (page.length === 0) heardOf = position.seq;
+    if (page.length === 0) highWatermark = position.seq;
     return page.length > 0;
   }
 
   return {
     ring,
     seq: () => position.seq,
-    hearOf,
-    take(entries) {
-      const isTaken = (entry: StreamEntry): boolean =>
-        isKnown(entry, position) || (follows(entry, position) && accept(entry));
-      return entries.every(isTaken) && position.seq >= heardOf;
+    noteHighWatermark,
+    tryAppend(entries) {
+      const isAppended = (entry: StreamEntry): boolean =>
+        isKnown(entry, position) || (follows(entry, position) && append(entry));
+      return entries.every(isAppended) && position.seq >= highWatermark;
     },
-    advance: async () => (await advanceByRedis()) || (await advanceByLog()),
+    readMore: async () => (await readFromRedis()) || (await readFromPostgres()),
   };
 }
 
 function isKnown(entry: StreamEntry, after: StreamPosition): boolean {
-  const { seq, n } = placeOf(entry);
+  const { seq, n } = positionOf(entry);
   return seq < after.seq || (seq === after.seq && n <= after.n);
 }
 
-/** Nothing is missing in between: a delta that is missed is not told by Postgres either. */
+/** Nothing is missing in between. A missed delta cannot be read from Postgres. */
 function follows(entry: StreamEntry, after: StreamPosition): boolean {
-  const { seq, n } = placeOf(entry);
+  const { seq, n } = positionOf(entry);
   return n === 0 ? seq === after.seq + 1 : seq === after.seq && n === after.n + 1;
 }
 
-function placeOf(entry: StreamEntry): StreamPosition {
+function positionOf(entry: StreamEntry): StreamPosition {
   if (entry.kind === 'delta') return entry.delta;
   return { seq: entry.kind === 'stub' ? entry.seq : entry.frame.seq, n: 0 };
+}
+
+/** Entries that notifications carried, until the feed appends them. */
+export interface PendingEntries {
+  add: (entries: StreamEntry[]) => void;
+  /** The log may have more than the pending entries. */
+  invalidate: () => void;
+  /** Null if they are incomplete: the log has to be read. */
+  take: () => StreamEntry[] | null;
+}
+
+/** Starts invalid. Too many entries are dropped, and the log is read instead. */
+export function createPendingEntries(): PendingEntries {
+  let pending: StreamEntry[] | null = null;
+  return {
+    add(entries) {
+      const fits = entries.length > 0 && (pending?.length ?? 0) < limits.liveFeedPageFrames;
+      pending = fits && pending !== null ? [...pending, ...entries] : null;
+    },
+    invalidate() {
+      pending = null;
+    },
+    take() {
+      const taken = pending;
+      pending = [];
+      return taken;
+    },
+  };
 }

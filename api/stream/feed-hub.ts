@@ -1,33 +1,32 @@
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
-import { stateOf } from './feed-state.ts';
-import { createLiveFeed, type FeedDeps, type LiveFeed } from './run-feed.ts';
+import { createRunFeed, type FeedDeps, type RunFeed, stateOf } from './run-feed.ts';
 
-export interface Feeds {
-  /** The feed of a run; let go of it when the reader has gone. */
-  attach: (run: Run) => { feed: LiveFeed; release: () => void };
+export interface FeedHub {
+  /** The run's feed; call `release` when the reader has left. */
+  attach: (run: Run) => { feed: RunFeed; release: () => void };
   close: () => void;
 }
 
-/** The feeds of this process, and the tick that looks after all of them with one statement. */
-export function createFeeds(deps: FeedDeps): Feeds {
-  const feeds = new Map<string, { feed: LiveFeed; readers: number }>();
-  let isTicking = false;
+/** All feeds of this process, and one poll of Postgres for all of them. */
+export function createFeedHub(deps: FeedDeps): FeedHub {
+  const feeds = new Map<string, { feed: RunFeed; readers: number }>();
+  let isPolling = false;
 
-  async function tick(): Promise<void> {
-    if (isTicking || feeds.size === 0) return;
-    isTicking = true;
+  async function poll(): Promise<void> {
+    if (isPolling || feeds.size === 0) return;
+    isPolling = true;
     try {
       const states = await deps.frames.states([...feeds.keys()]);
-      for (const [runId, state] of states) feeds.get(runId)?.feed.observe(state);
+      for (const [runId, state] of states) feeds.get(runId)?.feed.update(state);
     } catch (err) {
-      deps.logger.warn({ err }, 'stream_tick_failed');
+      deps.logger.warn({ err }, 'stream_poll_failed');
     } finally {
-      isTicking = false;
+      isPolling = false;
     }
   }
 
-  const timer = setInterval(() => void tick(), limits.streamTickMs);
+  const timer = setInterval(() => void poll(), limits.streamTickMs);
   timer.unref();
 
   function release(runId: string): void {
@@ -42,10 +41,10 @@ export function createFeeds(deps: FeedDeps): Feeds {
   return {
     attach(run) {
       const { runId } = run;
-      const known = feeds.get(runId) ?? { feed: createLiveFeed(deps, run), readers: 0 };
+      const known = feeds.get(runId) ?? { feed: createRunFeed(deps, run), readers: 0 };
       feeds.set(runId, known);
       known.readers += 1;
-      known.feed.observe(stateOf(run));
+      known.feed.update(stateOf(run));
       return { feed: known.feed, release: () => release(runId) };
     },
     close() {

@@ -1,23 +1,26 @@
 import { limits } from '../../core/limits.ts';
 import type { ApiDeps } from '../deps.ts';
 
-export interface KeyWatch {
-  /** Calls back once when the key is no longer good; returns how to stop watching. */
-  watch: (secret: string, onDead: () => void) => () => void;
+export interface KeyRevocationWatch {
+  /** Calls back when the key is no longer active; returns a function that stops watching. */
+  watch: (secret: string, onRevoked: () => void) => () => void;
   close: () => void;
 }
 
 /**
- * Looks at the keys of open streams, each once in a while however many streams it has. A key that
- * cannot be looked at stays good until it can.
+ * Polls the keys of open streams, each key once however many streams it has. While a key cannot be
+ * looked up, it counts as active.
  */
-export function createKeyWatch({ keys, logger }: Pick<ApiDeps, 'keys' | 'logger'>): KeyWatch {
+export function createKeyRevocationWatch({
+  keys,
+  logger,
+}: Pick<ApiDeps, 'keys' | 'logger'>): KeyRevocationWatch {
   const watched = new Map<string, Set<() => void>>();
 
   async function check(secret: string): Promise<void> {
     const key = await keys.findByKey(secret);
     if (key?.state === 'active') return;
-    for (const onDead of watched.get(secret) ?? []) onDead();
+    for (const onRevoked of watched.get(secret) ?? []) onRevoked();
   }
 
   async function checkAll(): Promise<void> {
@@ -31,12 +34,12 @@ export function createKeyWatch({ keys, logger }: Pick<ApiDeps, 'keys' | 'logger'
   const timer = setInterval(() => void checkAll(), limits.streamKeyCheckMs);
   timer.unref();
   return {
-    watch(secret, onDead) {
-      const own = watched.get(secret) ?? new Set();
-      watched.set(secret, own.add(onDead));
+    watch(secret, onRevoked) {
+      const callbacks = watched.get(secret) ?? new Set();
+      watched.set(secret, callbacks.add(onRevoked));
       return () => {
-        own.delete(onDead);
-        if (own.size === 0 && watched.get(secret) === own) watched.delete(secret);
+        callbacks.delete(onRevoked);
+        if (callbacks.size === 0 && watched.get(secret) === callbacks) watched.delete(secret);
       };
     },
     close: () => clearInterval(timer),

@@ -2,32 +2,32 @@ import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { Presence } from '../../systems/redis/presence.ts';
 
-export interface Attendance {
-  /** Somebody holds the stream of this run; call what it returns when nobody does any more. */
-  begin: (run: Run) => () => void;
+export interface PresenceReporter {
+  /** Counts a reader of the run's stream; call the returned function when the reader has left. */
+  join: (run: Run) => () => void;
   close: () => void;
 }
 
-/** Says of the sessions whose streams this process holds open that somebody is there. */
-export function createAttendance(
+/** Reports the sessions whose streams are open in this process. */
+export function createPresenceReporter(
   presence: Pick<Presence, 'attend'>,
   everyMs: number = limits.presenceEveryMs,
-): Attendance {
+): PresenceReporter {
   const readers = new Map<string, number>();
-  const say = (runIds: string[]) => void presence.attend(runIds);
-  const timer = setInterval(() => say([...readers.keys()]), everyMs);
+  const report = (runIds: string[]) => void presence.attend(runIds);
+  const timer = setInterval(() => report([...readers.keys()]), everyMs);
   timer.unref();
 
   return {
-    begin({ runId, sessionId }) {
+    join({ runId, sessionId }) {
       if (sessionId === null) return () => undefined;
       readers.set(runId, (readers.get(runId) ?? 0) + 1);
-      say([runId]);
+      report([runId]);
       return () => {
         const left = (readers.get(runId) ?? 1) - 1;
         if (left > 0) readers.set(runId, left);
         else readers.delete(runId);
-        say([runId]);
+        report([runId]);
       };
     },
     close: () => clearInterval(timer),

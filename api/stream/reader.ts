@@ -1,60 +1,59 @@
 // One reader of a run's stream, in three phases:
-//   1. subscribe: it is attached to the run's feed, which listens already, so nothing that happens
+//   1. subscribe: the reader is attached to the run's feed, which is subscribed already, so no event
 //      from here on is missed;
-//   2. replay: how the run stands, what it has said so far, and every frame of the log from the
-//      reader's place on;
-//   3. live: what the feed has beyond that place, until the end.
-// The reader's place in the log decides alone what comes next, so phases 2 and 3 overlap without a
-// gap and without anything twice; a reader who falls behind the feed is back in phase 2.
+//   2. replay: the run's status, its output so far, and every frame after the reader's position;
+//   3. live: the events that the feed has after that position, until the end.
+// The reader's position in the log alone decides what comes next. Phases 2 and 3 may overlap without
+// a gap or a duplicate. A reader that falls behind the feed returns to phase 2.
 
 import type { Run } from '../../core/runs/run.ts';
 import { createNotifier, type Notifier } from '../../lib/async/notifier.ts';
 import type { StreamPosition } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ReplaySource } from './replay-source.ts';
-import type { LiveFeed } from './run-feed.ts';
-import type { Outlet } from './sse-writer.ts';
+import type { RunFeed } from './run-feed.ts';
+import type { SseWriter } from './sse-writer.ts';
 
-/** Why the service ends a stream that is not over. */
-export type Dismissal = 'shutdown' | 'key';
+/** Why the service closes a stream before the run has ended. */
+export type CloseReason = 'shutdown' | 'key_revoked';
 
 export interface Reader {
   run: Run;
-  feed: LiveFeed;
+  feed: RunFeed;
   source: ReplaySource;
   frames: Pick<ApiDeps['frames'], 'renderedTail'>;
-  outlet: Outlet;
-  /** The last id that the reader has seen; null: it has seen nothing. */
+  writer: SseWriter;
+  /** The last event ID that the reader has seen; null for a new reader. */
   resumeAfter: number | null;
-  /** Where the log stood when the reader came. */
-  snapshotSeq: number;
-  /** What the next event follows. */
+  /** Where the log ended when the reader connected. */
+  replayUntilSeq: number;
+  /** The next event follows this position. */
   position: StreamPosition;
-  said: { status: string | null; tree: string | null };
+  lastSent: { status: string | null; tree: string | null };
   isPingDue: boolean;
-  dismissal: Dismissal | null;
-  /** Something may have changed. */
-  signal: Notifier;
+  closeReason: CloseReason | null;
+  /** Notified when something may have changed. */
+  notifier: Notifier;
 }
 
-export type NewReader = Pick<
+export type ReaderOptions = Pick<
   Reader,
-  'run' | 'feed' | 'source' | 'frames' | 'outlet' | 'resumeAfter'
+  'run' | 'feed' | 'source' | 'frames' | 'writer' | 'resumeAfter'
 >;
 
-export function createReader(given: NewReader): Reader {
-  const { run, resumeAfter } = given;
+export function createReader(options: ReaderOptions): Reader {
+  const { run, resumeAfter } = options;
   const isResumed = resumeAfter !== null;
-  // An id from the future is one that this log never gave: the reader has seen all there is.
+  // This log never issued an ID beyond its end: such a reader has seen everything.
   const seq = Math.min(resumeAfter ?? 0, run.lastSeq);
   return {
-    ...given,
-    snapshotSeq: run.lastSeq,
-    // Who resumes has seen some of the deltas after its last frame, and nobody knows which.
+    ...options,
+    replayUntilSeq: run.lastSeq,
+    // A resuming reader may have seen any of the deltas after its last frame, so all are skipped.
     position: { seq, n: isResumed ? Number.MAX_SAFE_INTEGER : 0 },
-    said: { status: null, tree: null },
+    lastSent: { status: null, tree: null },
     isPingDue: false,
-    dismissal: null,
-    signal: createNotifier(),
+    closeReason: null,
+    notifier: createNotifier(),
   };
 }

@@ -4,9 +4,9 @@ import type { StreamEntry } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
 
 /**
- * The frames of a run from a place on, page by page: from Redis where that reaches, else from
- * Postgres. Redis reaches no further than to a gap, or to a frame that it holds as a stub only. An
- * empty page says that there is nothing after the place.
+ * The frames of a run after a position, page by page: from Redis as far as it reaches, else from
+ * Postgres. Redis reaches up to a gap, or to a frame that it holds only as a stub. An empty page
+ * means that nothing follows.
  */
 export interface ReplaySource {
   readAfter: (runId: string, seq: number) => Promise<StoredFrame[]>;
@@ -15,9 +15,9 @@ export interface ReplaySource {
 export function createReplaySource(deps: Pick<ApiDeps, 'frames' | 'frameStream'>): ReplaySource {
   return {
     async readAfter(runId, seq) {
-      const place = { seq, n: Number.MAX_SAFE_INTEGER };
-      const entries = await deps.frameStream.read(runId, place, limits.replayPageFrames);
-      const page = unbroken(entries ?? [], seq);
+      const position = { seq, n: Number.MAX_SAFE_INTEGER };
+      const entries = await deps.frameStream.read(runId, position, limits.replayPageFrames);
+      const page = contiguousFrames(entries ?? [], seq);
       return page.length > 0 ? page : readLog(deps, runId, seq);
     },
   };
@@ -36,7 +36,7 @@ export function readLog(
   });
 }
 
-function unbroken(entries: StreamEntry[], afterSeq: number): StoredFrame[] {
+function contiguousFrames(entries: StreamEntry[], afterSeq: number): StoredFrame[] {
   const page: StoredFrame[] = [];
   for (const entry of entries) {
     if (entry.kind === 'delta') continue;

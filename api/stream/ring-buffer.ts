@@ -1,22 +1,22 @@
 import { limits } from '../../core/limits.ts';
 import type { StreamPosition } from '../../systems/redis/frame-stream.ts';
 
-/** Some events in a row, ready to be written, and the place after the last of them. */
-export interface Piece {
+/** Consecutive events as bytes, and the position after the last of them. */
+export interface Chunk {
   bytes: Buffer;
   to: StreamPosition;
 }
 
 /**
- * The latest events of a run as bytes, shared by all who read it. Bounded: who has fallen behind
- * it reads the log.
+ * The latest events of a run as bytes, shared by all readers. Bounded: a reader that falls behind
+ * reads the log instead.
  */
-export interface Ring {
+export interface RingBuffer {
   push: (at: StreamPosition, bytes: Buffer) => void;
-  /** Null: nothing after the place yet. `behind`: what comes next is no longer here. */
-  take: (after: StreamPosition) => Piece | 'behind' | null;
-  /** Frames up to this one are in the log alone. */
-  floor: () => number;
+  /** Null: nothing after the position yet. `overrun`: the next event was evicted. */
+  take: (after: StreamPosition) => Chunk | 'overrun' | null;
+  /** Frames up to this one are only in the log. */
+  evictedThroughSeq: () => number;
 }
 
 interface Item {
@@ -24,22 +24,22 @@ interface Item {
   bytes: Buffer;
 }
 
-export function createRing(start: number): Ring {
+export function createRingBuffer(startSeq: number): RingBuffer {
   let items: Item[] = [];
   let size = 0;
-  let floor = start;
-  // Readers who are at the same place, as most are, are given the same bytes.
-  let latest: { after: StreamPosition; piece: Piece } | null = null;
+  let evictedThroughSeq = startSeq;
+  // Most readers are at the same position: they get the same chunk.
+  let latest: { after: StreamPosition; chunk: Chunk } | null = null;
 
-  /** A quarter at a time: to move what stays for every frame that goes would cost more than all else. */
+  /** Evicts a quarter at a time: moving the remaining items for every frame would dominate the cost. */
   function evict(): void {
     if (fits(items.length, size, 1)) return;
     let dropped = 0;
     for (const item of items) {
       const isLast = dropped === items.length - 1;
-      if (isLast || fits(items.length - dropped, size, keptShare)) break;
+      if (isLast || fits(items.length - dropped, size, shareAfterEviction)) break;
       size -= item.bytes.length;
-      floor = item.at.seq;
+      evictedThroughSeq = item.at.seq;
       dropped += 1;
     }
     items = items.slice(dropped);
@@ -53,23 +53,23 @@ export function createRing(start: number): Ring {
       evict();
     },
     take(after) {
-      if (after.seq < floor) return 'behind';
-      if (latest !== null && compare(latest.after, after) === 0) return latest.piece;
-      const piece = gather(items, firstAfter(items, after));
-      if (piece !== null) latest = { after, piece };
-      return piece;
+      if (after.seq < evictedThroughSeq) return 'overrun';
+      if (latest !== null && compare(latest.after, after) === 0) return latest.chunk;
+      const chunk = gather(items, firstAfter(items, after));
+      if (chunk !== null) latest = { after, chunk };
+      return chunk;
     },
-    floor: () => floor,
+    evictedThroughSeq: () => evictedThroughSeq,
   };
 }
 
-const keptShare = 0.75;
+const shareAfterEviction = 0.75;
 
 function fits(frames: number, bytes: number, share: number): boolean {
   return frames <= limits.liveFeedFrames * share && bytes <= limits.liveFeedBytes * share;
 }
 
-function gather(items: Item[], first: number): Piece | null {
+function gather(items: Item[], first: number): Chunk | null {
   const parts: Buffer[] = [];
   let size = 0;
   for (let i = first; i < items.length && size < limits.streamBufferMaxBytes; i += 1) {
@@ -84,7 +84,7 @@ function gather(items: Item[], first: number): Piece | null {
   return { bytes: parts.length === 1 ? only : Buffer.concat(parts, size), to: last.at };
 }
 
-/** By halves: the items are in order. */
+/** Binary search: the items are in order. */
 function firstAfter(items: Item[], after: StreamPosition): number {
   let low = 0;
   let high = items.length;

@@ -1,78 +1,86 @@
-// One feed per watched run and process, shared by all its readers. It listens first, then reads on
-// from where the log stood. A wake-up says how far the log has got, and brings what is short; the
-// tick says so once a second whether anybody woke it or not, and has what Redis did not answer asked
-// again; so a lost wake-up, a lost frame or a lost Redis costs time and nothing else.
+// One feed per watched run and process, shared by all readers of the run. It subscribes first, then
+// reads on from where the log stood. A notification carries the log's length and short frames. A
+// tick compares the feed with Postgres once a second. A lost notification, a lost frame or a Redis
+// outage therefore delays events and loses none.
 
+import { fileTree } from '../../core/files/file-tree.ts';
+import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import { createCoalescingRunner } from '../../lib/async/coalescing-runner.ts';
 import type { LogState } from '../../systems/postgres/log/run-progress.ts';
 import type { Wake } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
-import { createFeedLog, type FeedLog } from './feed-cursor.ts';
-import { createFeedState, type FeedState } from './feed-state.ts';
-import { createFeedTree, type FeedTree } from './feed-tree.ts';
-import { createFeedNews, type FeedNews } from './pending-entries.ts';
-import type { Ring } from './ring-buffer.ts';
+import {
+  createFeedCursor,
+  createPendingEntries,
+  type FeedCursor,
+  type PendingEntries,
+} from './feed-cursor.ts';
+import type { RingBuffer } from './ring-buffer.ts';
 
-export interface LiveFeed {
-  ring: Pick<Ring, 'take' | 'floor'>;
+export interface RunFeed {
+  ring: Pick<RingBuffer, 'take' | 'evictedThroughSeq'>;
   tree: Pick<FeedTree, 'json'>;
   state: () => LogState;
-  /** Resolves when the tree is known. */
+  /** Resolves when the file tree is known. */
   ready: Promise<void>;
   onChange: (listener: () => void) => () => void;
-  /** What somebody has just read in Postgres. */
-  observe: (state: LogState) => void;
+  /** Takes over a state that was just read from Postgres. */
+  update: (state: LogState) => void;
   close: () => void;
 }
 
 export type FeedDeps = Pick<ApiDeps, 'frames' | 'frameStream' | 'files' | 'logger'>;
 
-export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
+export function createRunFeed(deps: FeedDeps, run: Run): RunFeed {
   const { runId, requestId } = run;
   const listeners = new Set<() => void>();
-  const log = createFeedLog(deps, run);
+  const cursor = createFeedCursor(deps, run);
   const state = createFeedState(deps, run);
   const tree = createFeedTree(deps, runId);
-  const isOver = () => state.now().endedAt !== null;
-  const news = createFeedNews();
-  const tell = () => listeners.forEach((listener) => listener());
+  const hasEnded = () => state.now().endedAt !== null;
+  const pending = createPendingEntries();
+  const notifyListeners = () => listeners.forEach((listener) => listener());
 
   const reading = createCoalescingRunner({
     onError(err) {
-      news.doubt();
+      pending.invalidate();
       deps.logger.warn({ err, runId, requestId }, 'stream_read_failed');
     },
     async step() {
       await state.refresh();
-      log.hearOf(state.now().lastSeq);
-      await tree.refresh(isOver());
-      const brought = news.take();
-      if (brought === null || !log.take(brought)) while (await log.advance()) tell();
-      tell();
+      cursor.noteHighWatermark(state.now().lastSeq);
+      await tree.refresh(hasEnded());
+      const entries = pending.take();
+      if (entries === null || !cursor.tryAppend(entries)) {
+        while (await cursor.readMore()) notifyListeners();
+      }
+      notifyListeners();
     },
   });
 
-  function hear(wake: Wake): void {
-    note(wake, { log, state, tree, news });
+  function onNotification(notification: Wake): void {
+    apply(notification, { cursor, state, tree, pending });
     reading.trigger();
   }
 
-  // Of a run that is over there is nothing more to hear.
-  const unsubscribe = isOver() ? () => undefined : deps.frameStream.subscribe(runId, hear);
+  // Nothing is published about a run that has ended.
+  const unsubscribe = hasEnded()
+    ? () => undefined
+    : deps.frameStream.subscribe(runId, onNotification);
 
   return {
-    ring: log.ring,
+    ring: cursor.ring,
     tree,
     state: state.now,
-    ready: tree.refresh(isOver()),
+    ready: tree.refresh(hasEnded()),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    observe(found) {
-      if (!state.set(found) && found.lastSeq <= log.seq() && !tree.isDue()) return;
-      news.doubt();
+    update(found) {
+      if (!state.set(found) && found.lastSeq <= cursor.seq() && !tree.isStale()) return;
+      pending.invalidate();
       reading.trigger();
     },
     close() {
@@ -82,21 +90,118 @@ export function createLiveFeed(deps: FeedDeps, run: Run): LiveFeed {
   };
 }
 
-interface Parts {
-  log: FeedLog;
+interface FeedParts {
+  cursor: FeedCursor;
   state: FeedState;
   tree: FeedTree;
-  news: FeedNews;
+  pending: PendingEntries;
 }
 
-function note(wake: Wake, { log, state, tree, news }: Parts): void {
-  if (wake.kind === 'frames') {
-    log.hearOf(wake.lastSeq);
-    news.add(wake.entries);
+function apply(notification: Wake, { cursor, state, tree, pending }: FeedParts): void {
+  const { kind } = notification;
+  if (kind === 'frames') {
+    cursor.noteHighWatermark(notification.lastSeq);
+    pending.add(notification.entries);
   }
-  if (wake.kind === 'state' || wake.kind === 'unsure') {
-    state.expect();
-    news.doubt();
+  if (kind === 'state' || kind === 'unsure') {
+    state.invalidate();
+    pending.invalidate();
   }
-  if (wake.kind === 'filetree' || wake.kind === 'unsure') tree.expect();
+  if (kind === 'filetree' || kind === 'unsure') tree.invalidate();
+}
+
+/** The run's state as last read by this process. */
+export interface FeedState {
+  now: () => LogState;
+  invalidate: () => void;
+  /** Reads the state if it was invalidated. */
+  refresh: () => Promise<void>;
+  /** Takes over a state read elsewhere; true if the status or the end differs. */
+  set: (found: LogState) => boolean;
+}
+
+export function createFeedState({ frames }: Pick<ApiDeps, 'frames'>, run: Run): FeedState {
+  let state = stateOf(run);
+  let isStale = false;
+
+  function set(found: LogState): boolean {
+    // An end is final: a state without it was read earlier.
+    if (found.endedAt === null && state.endedAt !== null) return false;
+    const hasChanged =
+      found.status !== state.status || found.endedAt?.getTime() !== state.endedAt?.getTime();
+    state = found;
+    return hasChanged;
+  }
+
+  return {
+    now: () => state,
+    invalidate() {
+      isStale = true;
+    },
+    async refresh() {
+      if (!isStale) return;
+      isStale = false; // a change during the read may be too late for it
+      const found = await frames.state(run.runId).catch((error: unknown) => {
+        isStale = true;
+        throw error;
+      });
+      if (found !== null) set(found);
+    },
+    set,
+  };
+}
+
+export function stateOf(run: Run): LogState {
+  const { lastSeq, status, agentStatus, endedAt, endCause, exitCode, deletedAt } = run;
+  return { lastSeq, status, agentStatus, endedAt, endCause, exitCode, deletedAt };
+}
+
+/** The run's working directory as last read, as JSON text; null before the first one. */
+export interface FeedTree {
+  json: () => string | null;
+  invalidate: () => void;
+  /** The tree has changed since it was read. */
+  isStale: () => boolean;
+  /** Reads a stale tree. It remains stale if Redis does not answer. */
+  refresh: (hasEnded: boolean) => Promise<void>;
+}
+
+type TreeDeps = Pick<ApiDeps, 'frameStream' | 'files'>;
+
+export function createFeedTree(deps: TreeDeps, runId: string): FeedTree {
+  let json: string | null = null;
+  let isStale = true;
+  return {
+    json: () => json,
+    invalidate() {
+      isStale = true;
+    },
+    isStale: () => isStale,
+    async refresh(hasEnded) {
+      if (!isStale) return;
+      isStale = false; // a change during the read may be too late for it
+      const found = await readTree(deps, runId, hasEnded).catch((error: unknown) => {
+        isStale = true;
+        throw error;
+      });
+      if (found === null) isStale = true;
+      else json = found.json ?? json;
+    },
+  };
+}
+
+/** A tree that Redis has dropped is read from the snapshot, which exists once the run has ended. */
+async function readTree(
+  deps: TreeDeps,
+  runId: string,
+  hasEnded: boolean,
+): Promise<{ json: string | null } | null> {
+  const cached = await deps.frameStream.readFileTree(runId);
+  if (!hasEnded || typeof cached?.json === 'string') return cached;
+  return { json: await treeOfSnapshot(deps, runId) };
+}
+
+async function treeOfSnapshot(deps: TreeDeps, runId: string): Promise<string | null> {
+  const files = await deps.files.list(runId, { limit: limits.fileTreeMaxNodes });
+  return files.length === 0 ? null : JSON.stringify(fileTree(files));
 }

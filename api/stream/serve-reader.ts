@@ -1,98 +1,152 @@
+import type { StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
-import { finishedEvent } from './finished.ts';
+import { finishedEvent } from './finished-event.ts';
 import type { Reader } from './reader.ts';
-import {
-  isStateNew,
-  isTreeNew,
-  sayPage,
-  sayPiece,
-  sayRendered,
-  sayStatus,
-  sayTree,
-  sayTruncated,
-} from './say.ts';
-import { ssePing, sseRetry } from './sse.ts';
+import type { Chunk } from './ring-buffer.ts';
+import { sseEvent, sseFrame, ssePing, sseRetry } from './sse-writer.ts';
 
-/** Ends when the run is over, when the reader has gone, or when the service dismisses it. */
+/** Resolves when the run has ended, the reader has disconnected, or the service closes the stream. */
 export async function serveReader(reader: Reader): Promise<void> {
-  const stopListening = subscribe(reader);
+  const unsubscribe = subscribe(reader);
   try {
     await replay(reader);
     await live(reader);
-    if (reader.dismissal === 'shutdown') {
-      await reader.outlet.write(sseRetry(limits.streamRetryAtShutdownMs));
+    if (reader.closeReason === 'shutdown') {
+      await reader.writer.write(sseRetry(limits.streamRetryAtShutdownMs));
     }
   } finally {
-    stopListening();
-    reader.outlet.end();
+    unsubscribe();
+    reader.writer.end();
   }
 }
 
 function subscribe(reader: Reader): () => void {
-  const { outlet, feed, signal } = reader;
-  outlet.onClose(signal.notify);
-  const stopListening = feed.onChange(signal.notify);
+  const { writer, feed, notifier } = reader;
+  writer.onClose(notifier.notify);
+  const unsubscribe = feed.onChange(notifier.notify);
   const pings = setInterval(() => {
     reader.isPingDue = true;
-    signal.notify();
+    notifier.notify();
   }, limits.streamPingMs);
   return () => {
     clearInterval(pings);
-    stopListening();
+    unsubscribe();
   };
 }
 
-/** Who resumes has read the beginning: the live phase takes the log from its place on. */
+/** A resuming reader has the beginning: the live phase reads the log after its position. */
 async function replay(reader: Reader): Promise<void> {
-  await sayStatus(reader);
-  await sayTree(reader);
-  if (reader.resumeAfter !== null || reader.snapshotSeq === 0) return;
+  await writeStatus(reader);
+  await writeTree(reader);
+  if (reader.resumeAfter !== null || reader.replayUntilSeq === 0) return;
   const page = await reader.source.readAfter(reader.run.runId, 0);
-  await sayTruncated(reader, page[0]?.seq ?? reader.snapshotSeq + 1);
-  await sayRendered(reader);
-  await sayPage(reader, page);
-  while (isServed(reader) && reader.position.seq < reader.snapshotSeq) {
-    await readOn(reader, reader.snapshotSeq);
+  await writeTruncated(reader, page[0]?.seq ?? reader.replayUntilSeq + 1);
+  await writeRendered(reader);
+  await writePage(reader, page);
+  while (isServed(reader) && reader.position.seq < reader.replayUntilSeq) {
+    await replayPage(reader, reader.replayUntilSeq);
   }
 }
 
-/** What can be asked or done at once is not waited for: a thousand readers come by at every frame. */
+/** Awaits only promises that are pending: a thousand readers run this loop for every frame. */
 async function live(reader: Reader): Promise<void> {
   while (isServed(reader)) {
-    if (reader.isPingDue) await sayPing(reader);
-    if (isTreeNew(reader)) await sayTree(reader);
-    const piece = reader.feed.ring.take(reader.position);
-    if (piece === 'behind') await readOn(reader, reader.feed.ring.floor());
-    else if (piece !== null) {
-      const written = sayPiece(reader, piece);
+    if (reader.isPingDue) await writePing(reader);
+    if (hasNewTree(reader)) await writeTree(reader);
+    const chunk = reader.feed.ring.take(reader.position);
+    if (chunk === 'overrun') await replayPage(reader, reader.feed.ring.evictedThroughSeq());
+    else if (chunk !== null) {
+      const written = writeChunk(reader, chunk);
       if (typeof written !== 'boolean') await written;
-    } else if (isStateNew(reader) && (await sayEnd(reader))) return;
-    else await reader.signal.wait();
+    } else if (hasNewState(reader) && (await writeEnd(reader))) return;
+    else await reader.notifier.wait();
   }
 }
 
-function isServed({ outlet, dismissal }: Reader): boolean {
-  return outlet.isOpen() && dismissal === null;
+function isServed({ writer, closeReason }: Reader): boolean {
+  return writer.isOpen() && closeReason === null;
 }
 
-/** A page of the log; nothing there before `upTo` means that it is gone. */
-async function readOn(reader: Reader, upTo: number): Promise<void> {
+/** Writes a page of the log. An empty page before `upTo` means that those frames were pruned. */
+async function replayPage(reader: Reader, upTo: number): Promise<void> {
   const page = await reader.source.readAfter(reader.run.runId, reader.position.seq);
-  await sayTruncated(reader, page[0]?.seq ?? upTo + 1);
-  await sayPage(reader, page);
+  await writeTruncated(reader, page[0]?.seq ?? upTo + 1);
+  await writePage(reader, page);
 }
 
-async function sayPing(reader: Reader): Promise<void> {
+/** Sends the run's status, unless it is the one sent last. */
+async function writeStatus(reader: Reader): Promise<void> {
+  const { status, agentStatus } = reader.feed.state();
+  if (status === reader.lastSent.status) return;
+  reader.lastSent.status = status;
+  const data = JSON.stringify({ status, agentStatus });
+  await reader.writer.write(sseEvent({ event: 'status', data }));
+}
+
+/** Sends the working directory, unless there is none or it is the one sent last. */
+async function writeTree(reader: Reader): Promise<void> {
+  const json = reader.feed.tree.json();
+  if (json === null || !hasNewTree(reader)) return;
+  reader.lastSent.tree = json;
+  await reader.writer.write(sseEvent({ event: 'filetree', data: json }));
+}
+
+function hasNewTree({ feed, lastSent }: Reader): boolean {
+  const json = feed.tree.json();
+  return json !== null && json !== lastSent.tree;
+}
+
+/** The status differs from the one sent last, or the run has ended. */
+function hasNewState({ feed, lastSent }: Reader): boolean {
+  const { status, endedAt } = feed.state();
+  return status !== lastSent.status || endedAt !== null;
+}
+
+/** The end of the rendered log so far. It has no ID, because it cannot be resumed in the middle. */
+async function writeRendered(reader: Reader): Promise<void> {
+  const tail = await reader.frames.renderedTail(reader.run.runId, {
+    maxBytes: limits.firstOutputMaxBytes,
+    uptoSeq: reader.replayUntilSeq,
+  });
+  if (tail === '') return;
+  const data = JSON.stringify({ data: tail });
+  await reader.writer.write(sseEvent({ event: 'output', data }));
+}
+
+/** Frames of the log, without the rendered ones that the first `output` contained. */
+async function writePage(reader: Reader, page: StoredFrame[]): Promise<void> {
+  const last = page.at(-1);
+  if (last === undefined) return;
+  const renderedUpTo = reader.resumeAfter === null ? reader.replayUntilSeq : 0;
+  const unsent = page.filter(({ event, seq }) => event !== 'output' || seq > renderedUpTo);
+  await reader.writer.write(Buffer.concat(unsent.map(sseFrame)));
+  reader.position = { seq: last.seq, n: 0 };
+}
+
+function writeChunk(reader: Reader, chunk: Chunk): boolean | Promise<boolean> {
+  reader.position = chunk.to;
+  return reader.writer.write(chunk.bytes);
+}
+
+/** Reports frames that were pruned from the log, and where the stream continues. */
+async function writeTruncated(reader: Reader, firstAvailableSeq: number): Promise<void> {
+  if (firstAvailableSeq <= reader.position.seq + 1) return;
+  const data = JSON.stringify({ instanceId: reader.run.runId, firstAvailableSeq });
+  await reader.writer.write(sseEvent({ event: 'replay_truncated', data }));
+  reader.position = { seq: firstAvailableSeq - 1, n: 0 };
+}
+
+async function writePing(reader: Reader): Promise<void> {
   reader.isPingDue = false;
-  await reader.outlet.write(ssePing);
+  await reader.writer.write(ssePing);
 }
 
-/** The reader has all that the feed has: time to say how the run stands, and whether it is over. */
-async function sayEnd(reader: Reader): Promise<boolean> {
+/** Called when the reader has everything in the feed. True if the run has ended. */
+async function writeEnd(reader: Reader): Promise<boolean> {
   const state = reader.feed.state();
   if (reader.position.seq < state.lastSeq) return false;
-  await sayStatus(reader);
+  await writeStatus(reader);
   if (state.endedAt === null) return false;
-  await reader.outlet.write(finishedEvent(reader.run, state));
+  await reader.writer.write(finishedEvent(reader.run, state));
   return true;
 }

@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
+import type { Delta, StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 
-/** A reader's end of a stream: takes bytes as fast as the reader does, and no faster. */
-export interface Outlet {
+/** Writes to one reader of a stream, with backpressure. */
+export interface SseWriter {
   /**
-   * A promise only where the reader has to be waited for: a thousand readers feel one for each write.
-   * The next bytes may come then. False: the reader is gone.
+   * Returns a promise only if the reader has to be waited for: with a thousand readers a promise for
+   * every write is measurable. Write again after it resolves. False: the reader has disconnected.
    */
   write: (bytes: Buffer) => boolean | Promise<boolean>;
   isOpen: () => boolean;
@@ -15,11 +16,11 @@ export interface Outlet {
 }
 
 /**
- * At most one slice waits in memory. A reader who takes nothing of it for a while is cut off: it
- * comes back by its last id. Waiting for `drain` alone would hang for ever when the reader leaves.
+ * Keeps at most one slice in memory. A reader that takes none of it for `streamStallMs` is
+ * disconnected, and resumes with its last event ID. `drain` alone never fires after a disconnect.
  */
-export function createOutlet(res: ServerResponse): Outlet {
-  res.on('error', () => undefined); // a write that crosses the reader's leaving; `close` follows
+export function createSseWriter(res: ServerResponse): SseWriter {
+  res.on('error', () => undefined); // a write while the reader disconnects; `close` follows
   const isOpen = () => !res.destroyed && !res.writableEnded;
 
   function writeSlice(slice: Buffer): boolean | Promise<boolean> {
@@ -59,4 +60,37 @@ function drained(res: ServerResponse): Promise<void> {
     res.on('close', settle);
     if (res.destroyed) settle();
   });
+}
+
+export interface SseEvent {
+  event: string;
+  /** JSON text. */
+  data: string;
+  /** The ID with which a reader resumes after this event. */
+  id?: number;
+}
+
+export function sseEvent({ event, data, id }: SseEvent): Buffer {
+  const idLine = id === undefined ? '' : `id: ${id}\n`;
+  return Buffer.from(`${idLine}event: ${event}\ndata: ${oneLine(data)}\n\n`);
+}
+
+export function sseFrame({ seq, event, data }: StoredFrame): Buffer {
+  return sseEvent({ event, data, id: seq });
+}
+
+/** A token delta has no ID: it cannot be replayed. */
+export function sseDelta({ data }: Delta): Buffer {
+  return sseEvent({ event: 'stream_event', data });
+}
+
+export const ssePing = Buffer.from(': ping\n\n');
+
+export function sseRetry(ms: number): Buffer {
+  return Buffer.from(`retry: ${ms}\n\n`);
+}
+
+/** A line break outside JSON strings is white space, and would end the event's `data` line. */
+function oneLine(data: string): string {
+  return /[\r\n]/.test(data) ? data.replaceAll(/[\r\n]/g, ' ') : data;
 }

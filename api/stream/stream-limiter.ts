@@ -2,53 +2,53 @@ import { limits } from '../../core/limits.ts';
 import type { SeatAnswer, SeatRequest, StreamSeats } from '../../systems/redis/stream-slots.ts';
 import { ApiError } from '../errors.ts';
 
-export interface Seating {
-  /** Throws STREAM_LIMIT; otherwise call what it returns when the stream is over. */
-  take: (request: SeatRequest) => Promise<() => void>;
+export interface StreamLimiter {
+  /** Throws STREAM_LIMIT, or returns a function that releases the slot. */
+  acquire: (request: SeatRequest) => Promise<() => void>;
   close: () => void;
 }
 
-/** Counts open streams: in Redis for all processes, and here for when Redis is away. */
-export function createSeating(seats: StreamSeats): Seating {
+/** Counts open streams in Redis for all processes, and locally for when Redis is unreachable. */
+export function createStreamLimiter(slots: StreamSeats): StreamLimiter {
   const open = new Set<SeatRequest>();
-  const renewal = setInterval(() => void seats.renew([...open]), limits.streamSeatMs / 4);
+  const renewal = setInterval(() => void slots.renew([...open]), limits.streamSeatMs / 4);
   renewal.unref();
 
   return {
-    async take(request) {
-      const here = countHere(open, request);
-      if (!here.allowed) throw streamLimit(here);
+    async acquire(request) {
+      const local = checkLocally(open, request);
+      if (!local.allowed) throw streamLimit(local);
       open.add(request);
-      const everywhere = await seats.take(request);
-      if (everywhere?.allowed === false) {
+      const global = await slots.take(request);
+      if (global?.allowed === false) {
         open.delete(request);
-        throw streamLimit(everywhere);
+        throw streamLimit(global);
       }
       return () => {
         open.delete(request);
-        void seats.giveBack(request);
+        void slots.giveBack(request);
       };
     },
     close: () => clearInterval(renewal),
   };
 }
 
-function countHere(open: Set<SeatRequest>, { keyId, projectId }: SeatRequest): SeatAnswer {
+function checkLocally(open: Set<SeatRequest>, { keyId, projectId }: SeatRequest): SeatAnswer {
   const all = [...open];
-  const ofKey = all.filter((seat) => seat.keyId === keyId).length;
-  if (ofKey >= limits.streamsPerKey) return refused(limits.streamsPerKey, ofKey);
-  const ofProject = all.filter((seat) => seat.projectId === projectId).length;
-  if (ofProject >= limits.streamsPerProject) return refused(limits.streamsPerProject, ofProject);
+  const ofKey = all.filter((slot) => slot.keyId === keyId).length;
+  if (ofKey >= limits.streamsPerKey) return denied(limits.streamsPerKey, ofKey);
+  const ofProject = all.filter((slot) => slot.projectId === projectId).length;
+  if (ofProject >= limits.streamsPerProject) return denied(limits.streamsPerProject, ofProject);
   return { allowed: true };
 }
 
-const refused = (limit: number, current: number): SeatAnswer => ({
+const denied = (limit: number, current: number): SeatAnswer => ({
   allowed: false,
   limit,
   current,
 });
 
 function streamLimit({ limit, current }: { limit: number; current: number }): ApiError {
-  const message = 'Too many open streams with this key, or in this project.';
+  const message = 'Too many open streams for this key or project.';
   return new ApiError('STREAM_LIMIT', message, { limit, current });
 }

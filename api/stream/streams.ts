@@ -5,15 +5,15 @@ import type { Run } from '../../core/runs/run.ts';
 import type { SeatRequest } from '../../systems/redis/stream-slots.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { createFeeds, type Feeds } from './feed-hub.ts';
-import { createKeyWatch } from './key-revocation-watch.ts';
-import { type Attendance, createAttendance } from './presence-reporter.ts';
-import { createReader, type Dismissal, type Reader } from './reader.ts';
+import { createFeedHub, type FeedHub } from './feed-hub.ts';
+import { createKeyRevocationWatch } from './key-revocation-watch.ts';
+import { createPresenceReporter, type PresenceReporter } from './presence-reporter.ts';
+import { type CloseReason, createReader, type Reader } from './reader.ts';
 import { createReplaySource } from './replay-source.ts';
-import type { LiveFeed } from './run-feed.ts';
+import type { RunFeed } from './run-feed.ts';
 import { serveReader } from './serve-reader.ts';
-import { createOutlet, type Outlet } from './sse-writer.ts';
-import { createSeating, type Seating } from './stream-limiter.ts';
+import { createSseWriter, type SseWriter } from './sse-writer.ts';
+import { createStreamLimiter, type StreamLimiter } from './stream-limiter.ts';
 
 export interface StreamRequest {
   run: Run;
@@ -22,29 +22,29 @@ export interface StreamRequest {
 }
 
 export interface Streams {
-  /** Answers the request with a stream, or throws before anything was answered. */
+  /** Answers the request with a stream, or throws before anything was sent. */
   open: (request: StreamRequest, reply: FastifyReply) => Promise<void>;
-  /** Tells every reader to come back soon, and ends. */
+  /** Asks every reader to reconnect soon, and ends all streams. */
   close: () => Promise<void>;
 }
 
 /** All open streams of this process. */
 export function createStreams(deps: ApiDeps): Streams {
-  const feeds = createFeeds(deps);
-  const seating = createSeating(deps.seats);
-  const attendance = createAttendance(deps.presence, deps.presenceEveryMs);
-  const keyWatch = createKeyWatch(deps);
+  const hub = createFeedHub(deps);
+  const limiter = createStreamLimiter(deps.seats);
+  const presence = createPresenceReporter(deps.presence, deps.presenceEveryMs);
+  const keyWatch = createKeyRevocationWatch(deps);
   const source = createReplaySource(deps);
   const open = new Map<Reader, Promise<void>>();
   let isClosing = false;
 
   async function serve(reader: Reader, secret: string): Promise<void> {
-    const stopWatching = keyWatch.watch(secret, () => dismiss(reader, 'key'));
+    const stopWatching = keyWatch.watch(secret, () => closeReader(reader, 'key_revoked'));
     try {
       await serveReader(reader);
     } catch (err) {
       const { runId, requestId } = reader.run;
-      deps.logger.warn({ err, runId, requestId }, 'stream_cut_off');
+      deps.logger.warn({ err, runId, requestId }, 'stream_aborted');
     } finally {
       stopWatching();
     }
@@ -53,74 +53,74 @@ export function createStreams(deps: ApiDeps): Streams {
   return {
     async open({ run, caller, resumeAfter }, reply) {
       const { keyId, projectId } = caller.key;
-      const seat = { seatId: deps.newId(), keyId, projectId };
-      const { feed, letGo } = await takePlace({ seating, feeds, attendance }, run, seat);
-      // Of one who has left before now no `close` would tell.
+      const slot = { seatId: deps.newId(), keyId, projectId };
+      const { feed, release } = await registerReader({ limiter, hub, presence }, run, slot);
+      // A client that has left already emits no further `close`.
       if (reply.raw.destroyed) {
         reply.hijack();
-        return letGo();
+        return release();
       }
 
-      const outlet = answerWithStream(reply, deps.metrics);
-      const reader = createReader({ run, feed, source, frames: deps.frames, outlet, resumeAfter });
-      if (isClosing) reader.dismissal = 'shutdown';
+      const writer = answerWithStream(reply, deps.metrics);
+      const reader = createReader({ run, feed, source, frames: deps.frames, writer, resumeAfter });
+      if (isClosing) reader.closeReason = 'shutdown';
       const served = serve(reader, caller.secret).finally(() => {
         open.delete(reader);
-        letGo();
+        release();
       });
       open.set(reader, served);
     },
     async close() {
       isClosing = true;
       const served = [...open.values()];
-      for (const reader of open.keys()) dismiss(reader, 'shutdown');
+      for (const reader of open.keys()) closeReader(reader, 'shutdown');
       await Promise.all(served);
-      feeds.close();
-      seating.close();
-      attendance.close();
+      hub.close();
+      limiter.close();
+      presence.close();
       keyWatch.close();
     },
   };
 }
 
-interface Places {
-  seating: Seating;
-  feeds: Feeds;
-  attendance: Attendance;
+interface ReaderResources {
+  limiter: StreamLimiter;
+  hub: FeedHub;
+  presence: PresenceReporter;
 }
 
-/** All that one reader takes up, and lets go of together. */
-async function takePlace(
-  { seating, feeds, attendance }: Places,
+/** Acquires everything that a reader uses, with one function that releases all of it. */
+async function registerReader(
+  { limiter, hub, presence }: ReaderResources,
   run: Run,
-  seat: SeatRequest,
-): Promise<{ feed: LiveFeed; letGo: () => void }> {
-  const leave = await seating.take(seat);
-  const { feed, release } = feeds.attach(run);
-  const goAway = attendance.begin(run);
-  const letGo = () => {
-    release();
-    goAway();
-    leave();
+  slot: SeatRequest,
+): Promise<{ feed: RunFeed; release: () => void }> {
+  const releaseSlot = await limiter.acquire(slot);
+  const { feed, release: releaseFeed } = hub.attach(run);
+  const stopPresence = presence.join(run);
+  const release = () => {
+    releaseFeed();
+    stopPresence();
+    releaseSlot();
   };
   try {
     await feed.ready;
   } catch (error) {
-    letGo();
+    release();
     throw error;
   }
-  return { feed, letGo };
+  return { feed, release };
 }
 
-/** Goes at the next boundary between two events, or at once if it takes nothing any more. */
-function dismiss(reader: Reader, why: Dismissal): void {
-  reader.dismissal ??= why;
-  reader.signal.notify();
-  const timer = setTimeout(reader.outlet.destroy, limits.streamCloseMs);
-  reader.outlet.onClose(() => clearTimeout(timer));
+/** Closes between two events, or by force when the reader no longer takes any bytes. */
+function closeReader(reader: Reader, reason: CloseReason): void {
+  reader.closeReason ??= reason;
+  reader.notifier.notify();
+  const timer = setTimeout(reader.writer.destroy, limits.streamCloseMs);
+  reader.writer.onClose(() => clearTimeout(timer));
 }
 
-function answerWithStream(reply: FastifyReply, metrics: ApiDeps['metrics']): Outlet {
+function answerWithStream(reply: FastifyReply, metrics: ApiDeps['metrics']): SseWriter {
   reply.hijack();
   const res = reply.raw;
   res.writeHead(200, {
@@ -134,5 +134,5 @@ function answerWithStream(reply: FastifyReply, metrics: ApiDeps['metrics']): Out
   metrics.streamOpened();
   res.on('close', metrics.streamClosed);
   res.socket?.setKeepAlive(true, limits.streamPingMs);
-  return createOutlet(res);
+  return createSseWriter(res);
 }

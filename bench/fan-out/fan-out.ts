@@ -2,7 +2,7 @@
 // reader in one piece; the next round begins when every reader has the last one whole. The clock of a
 // round runs from its publication, so that storing the frames, which is the worker's part, is left out.
 
-import { sseFrame } from '../../api/stream/sse.ts';
+import { sseFrame } from '../../api/stream/sse-writer.ts';
 import type { Frame, StoredFrame } from '../../core/frames/frame.ts';
 import { createKeyStore } from '../../systems/postgres/accounts/key-store.ts';
 import { randomText } from '../../test/fixtures/scripted-agent/random-text.ts';

@@ -1,11 +1,11 @@
 import { type FinishedReason, finishedReasonOf } from '../../core/runs/end-cause.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { LogState } from '../../systems/postgres/log/run-progress.ts';
-import { sseEvent } from './sse.ts';
+import { sseEvent } from './sse-writer.ts';
 
 /**
- * The last event of a stream, from what Postgres says of the end. Its id is one beyond the log, so
- * that a browser that connects again by itself gets nothing but the end.
+ * The last event of a stream. Its ID is one beyond the log, so that a browser that reconnects
+ * automatically gets nothing but the end.
  */
 export function finishedEvent(
   whenConnected: Run,

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import {
+  createFeedState,
+  createFeedTree,
+  createRunFeed,
+  stateOf,
+} from '../../../api/stream/run-feed.ts';
+import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import type { LogState } from '../../../systems/postgres/log/run-progress.ts';
+import { admittedRun } from '../../support/admitted-run.ts';
+
+const run = admittedRun();
+const ended: LogState = { ...stateOf(run), status: 'sleep', endedAt: new Date() };
+const away = new Error('the database is away');
+
+/** One answer per call. */
+const answers = <T>(...each: (() => T)[]) => {
+  const left = each.values();
+  return async (): Promise<T> => (left.next().value ?? unexpected)();
+};
+
+function unexpected(): never {
+  throw new Error('called more often than expected');
+}
+
+function unreachable(): never {
+  throw away;
+}
+
+const stateThatReads = (state: FrameStore['state']) =>
+  createFeedState({ frames: { state } as FrameStore }, run); // no other member is used
+
+test('reads the state again if it changed during the read', async () => {
+  const changesDuringRead = () => {
+    state.invalidate();
+    return stateOf(run);
+  };
+  const state = stateThatReads(answers(changesDuringRead, () => ended));
+  state.invalidate();
+  await state.refresh();
+  await state.refresh();
+  expect(state.now()).toBe(ended);
+});
+
+test('retries a failed read of the state', async () => {
+  const state = stateThatReads(answers(unreachable, () => ended));
+  state.invalidate();
+  await expect(state.refresh()).rejects.toBe(away);
+  await state.refresh();
+  expect(state.now()).toBe(ended);
+});
+
+test('retries a failed read of the file tree', async () => {
+  const entry = { path: 'a.txt', sha256: '', size: 1, mode: 0o644, modifiedAt: new Date() };
+  const tree = createFeedTree(
+    {
+      frameStream: { readFileTree: async () => ({ json: null }) } as never, // no other member is used
+      files: { list: answers(unreachable, () => [{ ...entry, scope: 'run' as const }]) } as never,
+    },
+    run.runId,
+  );
+  await expect(tree.refresh(true)).rejects.toBe(away);
+  await tree.refresh(true);
+  expect(tree.json()).toContain('a.txt');
+});
+
+test('reads the file tree again while Redis has none', async () => {
+  const readFileTree = answers(
+    () => null,
+    () => ({ json: '["a"]' }),
+    () => null,
+    () => ({ json: '["a","b"]' }),
+  );
+  const deps = { frameStream: { readFileTree }, files: {} } as never; // no other member is used
+  const tree = createFeedTree(deps, run.runId);
+  const seen = [];
+  for (let read = 1; read <= 4; read += 1) {
+    if (read === 3) tree.invalidate();
+    await tree.refresh(false);
+    seen.push([tree.json(), tree.isStale()]);
+  }
+  expect(seen).toEqual([
+    [null, true],
+    ['["a"]', false],
+    ['["a"]', true],
+    ['["a","b"]', false],
+  ]);
+});
+
+test('reads a stale file tree at the next poll', async () => {
+  const readFileTree = answers(
+    () => null,
+    () => ({ json: '[]' }),
+  );
+  const feed = createRunFeed(
+    {
+      frameStream: { subscribe: () => () => undefined, readFileTree, read: async () => [] },
+    } as never, // no other member is used
+    run,
+  );
+  await feed.ready;
+  expect(feed.tree.json()).toBeNull();
+  feed.update(stateOf(run));
+  await expect.poll(() => feed.tree.json()).toBe('[]');
+  feed.close();
+});

@@ -1,0 +1,112 @@
+// How a feed handles frames in a notification: it appends frames that follow its position, and reads the
+// log whenever something may be missing. A notification never decides what comes next.
+
+import { expect, test } from 'vitest';
+import { createRunFeed } from '../../../api/stream/run-feed.ts';
+import type { StreamEntry, StreamPosition, Wake } from '../../../systems/redis/frame-stream.ts';
+import { admittedRun } from '../../support/admitted-run.ts';
+
+const frame = (seq: number): StreamEntry => {
+  const at = new Date(0);
+  return {
+    kind: 'frame',
+    frame: { seq, at, event: 'output', channel: 'output', data: `"${seq}"` },
+  };
+};
+const delta = (seq: number, n: number): StreamEntry => {
+  return { kind: 'delta', delta: { seq, n, data: `"${seq}-${n}"` } };
+};
+const positionOf = (entry: StreamEntry): StreamPosition => {
+  if (entry.kind === 'delta') return entry.delta;
+  return { seq: entry.kind === 'frame' ? entry.frame.seq : entry.seq, n: 0 };
+};
+const isAfter = (entry: StreamEntry, { seq, n }: StreamPosition): boolean => {
+  const position = positionOf(entry);
+  return position.seq > seq || (position.seq === seq && position.n > n);
+};
+
+/** A feed that is up to date, a Redis with the entries `stored`, and the reads that the feed makes. */
+async function openFeed(stored: StreamEntry[] = []) {
+  const reads: StreamPosition[] = [];
+  let wake: (wake: Wake) => void = () => {};
+  const frameStream = {
+    subscribe: (_runId: string, onWake: typeof wake) => {
+      wake = onWake;
+      return () => undefined;
+    },
+    readFileTree: async () => ({ json: '[]' }),
+    read: async (_runId: string, after: StreamPosition) => {
+      reads.push({ ...after });
+      return stored.filter((entry) => isAfter(entry, after));
+    },
+  };
+  const run = admittedRun({ partialMessages: true });
+  const deps = { frameStream, frames: { read: async () => [], state: async () => null } };
+  const feed = createRunFeed(deps as never, run); // no other member is used
+  await feed.ready;
+  const received = (): string[] => {
+    const chunk = feed.ring.take({ seq: 0, n: 0 });
+    if (chunk === null || chunk === 'overrun') return [];
+    return [...chunk.bytes.toString().matchAll(/data: "(.+)"/g)].map(([, data]) => data ?? '');
+  };
+  const notify = async (entries: StreamEntry[], lastSeq?: number): Promise<void> => {
+    const last = entries.at(-1);
+    const highWatermark = lastSeq ?? (last === undefined ? 0 : positionOf(last).seq);
+    wake({ kind: 'frames', lastSeq: highWatermark, entries });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  await notify([], 0);
+  reads.length = 0;
+  return { received, notify, stored, reads, wake: (notification: Wake) => wake(notification) };
+}
+
+test('appends frames and deltas that follow, without a read', async () => {
+  const { received, notify, reads } = await openFeed();
+  await notify([frame(1), delta(1, 1)]);
+  await notify([delta(1, 2)]);
+  await notify([frame(2), frame(3)]);
+  expect(received()).toEqual(['1', '1-1', '1-2', '2', '3']);
+  expect(reads).toEqual([]);
+});
+
+test('ignores entries that arrive twice', async () => {
+  const { received, notify, reads } = await openFeed();
+  await notify([frame(1), delta(1, 1)]);
+  await notify([frame(1), delta(1, 1), delta(1, 2)]);
+  await notify([frame(1), frame(2)]);
+  expect(received()).toEqual(['1', '1-1', '1-2', '2']);
+  expect(reads).toEqual([]);
+});
+
+test.each<[string, StreamEntry[], StreamEntry[], string[]]>([
+  ['a frame', [frame(1), frame(2), frame(3)], [frame(3)], ['1', '2', '3']],
+  ['a delta', [frame(1), delta(1, 1), delta(1, 2)], [delta(1, 2)], ['1', '1-1', '1-2']],
+  ['the frame of a delta', [frame(1), frame(2), delta(2, 1)], [delta(2, 1)], ['1', '2', '2-1']],
+])('reads the log if %s is missing before an entry', async (_what, all, notified, expected) => {
+  const { received, notify, stored, reads } = await openFeed();
+  await notify([frame(1)]);
+  stored.push(...all);
+  await notify(notified);
+  expect(received()).toEqual(expected);
+  expect(reads).toHaveLength(1);
+});
+
+test('reads the log after a notification without entries', async () => {
+  const { received, notify, stored, wake } = await openFeed();
+  await notify([frame(1)]);
+  stored.push(frame(1), delta(1, 1), frame(2));
+  wake({ kind: 'frames', lastSeq: 1, entries: [] });
+  await notify([frame(2)]);
+  expect(received()).toEqual(['1', '1-1', '2']);
+});
+
+test('reads the log after a state change and after a resync', async () => {
+  for (const kind of ['unsure', 'state'] as const) {
+    const { received, notify, stored, wake } = await openFeed();
+    await notify([frame(1)]);
+    stored.push(frame(1), delta(1, 1), frame(2));
+    wake({ kind });
+    await notify([frame(2)]);
+    expect(received(), kind).toEqual(['1', '1-1', '2']);
+  }
+});
