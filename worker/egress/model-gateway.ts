@@ -13,11 +13,11 @@ export interface Gateway {
    * One run's way: what a run has under way at once is counted apart, so that none starves another.
    * `own` is asked at every call for the model that the run's project pays for; null: the service's.
    */
-  forRun(own: OwnModel): ModelWay;
+  forRun(projectModel: ProjectModelSource): ModelWay;
   close(): Promise<void>;
 }
 
-export type OwnModel = () => Promise<ModelUpstream | null>;
+export type ProjectModelSource = () => Promise<ModelUpstream | null>;
 
 /** Forwards one call; `path` is what follows `/model`, query included. */
 export type ModelWay = (
@@ -59,7 +59,7 @@ export function createGateway(model: ModelUpstream): Gateway {
     bodyTimeout: silenceTimeoutMs,
     connect: { timeout: 10_000 },
   });
-  const forRun = (own: OwnModel): ModelWay =>
+  const forRun = (own: ProjectModelSource): ModelWay =>
     wayTo(async () => upstreamOf(dispatcher, (await own()) ?? model));
   return { forRun, close: () => dispatcher.destroy() };
 }

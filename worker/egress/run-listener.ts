@@ -16,7 +16,7 @@ import {
   createGateway,
   type ModelUpstream,
   type ModelWay,
-  type OwnModel,
+  type ProjectModelSource,
 } from './model-gateway.ts';
 import type { EgressPolicy } from './policy.ts';
 import { createNameServerLookup, type Lookup, systemLookup } from './resolve.ts';
@@ -36,7 +36,7 @@ export interface EgressHandlers extends ControlHandlers {
   logger: Logger;
   policy: EgressPolicy;
   /** The model that the run's project pays for; null: the service's. */
-  ownModel: OwnModel;
+  projectModel: ProjectModelSource;
   /** `count` is how often this place was refused to this run, this time included. */
   refused(refusal: Refusal & { count: number }): void;
 }
@@ -83,7 +83,7 @@ export function createEgress(deps: EgressDeps): Egress {
     async listen(socketPath, handlers) {
       const { logger } = handlers;
       const onRefused = createRefusals(handlers);
-      const model = gateway.forRun(handlers.ownModel);
+      const model = gateway.forRun(handlers.projectModel);
       const proxy = createConnectProxy({
         policy: handlers.policy,
         exceptions: deps.allowPrivate,

@@ -7,11 +7,11 @@ import type { HeldLease } from './output/lease.ts';
 import type { SpoolFile } from './output/spool-file.ts';
 import type { SandboxFolders } from './sandbox-paths.ts';
 import type { SessionPart } from './session/session-part.ts';
-import type { ServedSandbox } from './start/control-socket.ts';
+import type { ControlSocket } from './start/control-socket.ts';
 import type { ExitWatch } from './stop/exit-watch.ts';
 
 /** All that belongs to one sandbox while this process looks after it. */
-export interface SandboxParts {
+export interface SandboxContext {
   ref: SandboxRef;
   /** Without what is secret in it: that is read when it is asked for. */
   run: SandboxPlan['run'];
@@ -19,7 +19,7 @@ export interface SandboxParts {
   folders: SandboxFolders;
   /** Null where it is missing: then its spool is all there is. */
   containerId: string | null;
-  served: ServedSandbox;
+  served: ControlSocket;
   lease: HeldLease;
   /** Aborted when the lease is lost. */
   lost: AbortSignal;

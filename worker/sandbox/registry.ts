@@ -1,36 +1,36 @@
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
-import type { LiveSandbox } from './supervised-sandbox.ts';
+import type { SupervisedSandbox } from './supervised-sandbox.ts';
 
 /** The sandboxes that this process looks after, and those whose end it still knows; one for each run. */
-export interface HeldSandboxes {
+export interface SandboxRegistry {
   /** The object of this very sandbox, unless it has been let go of. */
-  find(ref: SandboxRef): LiveSandbox | null;
+  find(ref: SandboxRef): SupervisedSandbox | null;
   /** Whatever the run has, of any generation. */
-  ofRun(runId: string): LiveSandbox | null;
-  hold(sandbox: LiveSandbox): LiveSandbox;
+  findByRun(runId: string): SupervisedSandbox | null;
+  add(sandbox: SupervisedSandbox): SupervisedSandbox;
   /** Forgets what the run has, and waits until it holds nothing more: two cannot share a socket. */
-  release(runId: string): Promise<void>;
-  all(): LiveSandbox[];
+  detach(runId: string): Promise<void>;
+  all(): SupervisedSandbox[];
 }
 
-export function createHeldSandboxes(): HeldSandboxes {
-  const held = new Map<string, LiveSandbox>();
-  const ofRun = (runId: string): LiveSandbox | null => held.get(runId) ?? null;
+export function createSandboxRegistry(): SandboxRegistry {
+  const byRun = new Map<string, SupervisedSandbox>();
+  const findByRun = (runId: string): SupervisedSandbox | null => byRun.get(runId) ?? null;
   return {
-    ofRun,
+    findByRun,
     find({ runId, generation }) {
-      const sandbox = ofRun(runId);
+      const sandbox = findByRun(runId);
       if (sandbox === null || sandbox.isReleased()) return null;
       return sandbox.ref.generation === generation ? sandbox : null;
     },
-    hold(sandbox) {
-      held.set(sandbox.ref.runId, sandbox);
+    add(sandbox) {
+      byRun.set(sandbox.ref.runId, sandbox);
       return sandbox;
     },
-    async release(runId) {
-      await ofRun(runId)?.close();
-      held.delete(runId);
+    async detach(runId) {
+      await findByRun(runId)?.close();
+      byRun.delete(runId);
     },
-    all: () => [...held.values()],
+    all: () => [...byRun.values()],
   };
 }

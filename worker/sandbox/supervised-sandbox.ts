@@ -6,11 +6,11 @@
 import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
 import type { HeldSession } from '../../systems/postgres/sessions/turn-store.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
-import type { SandboxParts } from './context.ts';
+import type { SandboxContext } from './context.ts';
 import { boundsOf, type SandboxDeps, type SupervisorDeps } from './deps.ts';
 import { keepReplying } from './input/interaction-answers.ts';
 import type { Turns } from './input/turn-tracker.ts';
-import { type WatchedOutput, watchOutput } from './output/output.ts';
+import { type OutputPipeline, startOutput } from './output/output.ts';
 import { createOwnership, type Ownership } from './ownership.ts';
 import { liveSession, type SessionHands } from './session/session-controller.ts';
 import type { SessionPart } from './session/session-part.ts';
@@ -19,10 +19,10 @@ import { createGracefulStop, type GracefulStop, type StopTarget } from './stop/g
 import { createWatchdog, type Violation, type Watchdog, watchForStall } from './stop/watchdog.ts';
 import { watchDiskUsage } from './workspace/quota-watchdog.ts';
 
-export interface LiveSandbox {
+export interface SupervisedSandbox {
   ref: SandboxRef;
   /** The same, with the lease under which this process looks after it. */
-  held: HeldSession;
+  lease: HeldSession;
   /** Rejects with SandboxReleased when this process has let go of it before its end. */
   ended: Promise<SandboxEnd>;
   /** It has not ended, and this process has not let go of it. */
@@ -38,41 +38,41 @@ export interface LiveSandbox {
   close(): Promise<void>;
 }
 
-export function liveSandbox(deps: SandboxDeps, parts: SandboxParts): LiveSandbox {
-  const ownership = createOwnership(parts.logger);
-  const gracefulStop = ladderOf(deps, parts);
+export function superviseSandbox(deps: SandboxDeps, context: SandboxContext): SupervisedSandbox {
+  const ownership = createOwnership(context.logger);
+  const gracefulStop = gracefulStopFor(deps, context);
   const stop = async (graceMs: number): Promise<void> => {
-    await hands?.wake();
+    await controller?.wake();
     await gracefulStop.stop(graceMs);
   };
-  const { terminateFor: terminateFor, recorded } = createWatchdog(deps, parts, {
+  const { terminateFor: terminateFor, recorded } = createWatchdog(deps, context, {
     gracefulStop: { stop },
     ownership,
   });
-  const output = watchOutput(deps, parts, { ownership, onFault: terminateFor });
-  const { session } = parts;
-  const hands =
+  const output = startOutput(deps, context, { ownership, onFault: terminateFor });
+  const { session } = context;
+  const controller =
     session === null
       ? null
-      : liveSession(deps, parts, { session, output, gracefulStop, ownership, recorded });
-  watchLimits(deps, parts, { output, ownership, terminateFor });
-  void keepReplying(parts, ownership.retry);
-  parts.lost.addEventListener('abort', () => ownership.release('the lease is lost'), {
+      : liveSession(deps, context, { session, output, gracefulStop, ownership, recorded });
+  watchLimits(deps, context, { output, ownership, terminateFor });
+  void keepReplying(context, ownership.retry);
+  context.lost.addEventListener('abort', () => ownership.release('the lease is lost'), {
     once: true,
   });
   const on = { output, ownership, terminateFor, recorded };
-  const seen = hands === null ? runToItsEnd(deps, parts, on) : hands.awaitExitAndSave();
-  const ended = endOf(seen, parts, { output, ownership });
+  const end = controller === null ? runToEnd(deps, context, on) : controller.awaitExitAndSave();
+  const ended = endOf(end, context, { output, ownership });
   return {
-    ref: parts.ref,
-    held: { ...parts.ref, token: parts.lease.token },
+    ref: context.ref,
+    lease: { ...context.ref, token: context.lease.token },
     ended,
     isLive: () => !ownership.signal.aborted,
     isReleased: ownership.isReleased,
-    hintExit: parts.exit.hint,
+    hintExit: context.exit.hint,
     stop,
-    session: hands,
-    deliverAnswers: parts.replies.deliver,
+    session: controller,
+    deliverAnswers: context.replies.deliver,
     async close() {
       ownership.release('this process is shutting down');
       await ended.catch(() => undefined);
@@ -81,22 +81,25 @@ export function liveSandbox(deps: SandboxDeps, parts: SandboxParts): LiveSandbox
 }
 
 /** Of a plain run, which is over with its only message. */
-function runToItsEnd(
+function runToEnd(
   deps: SupervisorDeps,
-  parts: SandboxParts,
-  on: Watchdog & { output: WatchedOutput; ownership: Ownership },
+  context: SandboxContext,
+  on: Watchdog & { output: OutputPipeline; ownership: Ownership },
 ): Promise<SandboxEnd> {
   const { output, ownership, terminateFor: terminateFor } = on;
-  const parting = closeAfterResult(deps, parts, { tail: output.tail, ownership, terminateFor });
+  const parting = closeAfterResult(deps, context, { tail: output.tail, ownership, terminateFor });
   parting.catch(() => undefined); // let go of before it came to that
-  return awaitExitAndDrain(deps, parts, on);
+  return awaitExitAndDrain(deps, context, on);
 }
 
-function ladderOf({ sandboxes, newId }: SupervisorDeps, parts: SandboxParts): GracefulStop {
-  const { containerId, exit, turns, served, lease, session } = parts;
+function gracefulStopFor(
+  { sandboxes, newId }: SupervisorDeps,
+  context: SandboxContext,
+): GracefulStop {
+  const { containerId, exit, turns, served, lease, session } = context;
   return createGracefulStop({
     input: served.input,
-    work: session === null ? runRungs(turns) : chatRungs(session),
+    work: session === null ? runWork(turns) : sessionWork(session),
     exited: exit.exited,
     hasExited: () => exit.exit() !== undefined,
     maySignal: lease.confirm,
@@ -108,14 +111,14 @@ function ladderOf({ sandboxes, newId }: SupervisorDeps, parts: SandboxParts): Gr
   });
 }
 
-const runRungs = (turns: Turns): StopTarget['work'] => ({
+const runWork = (turns: Turns): StopTarget['work'] => ({
   isWorking: turns.isWorking,
   finished: turns.finished,
   canExitOnItsOwn: () => turns.last() !== null,
 });
 
 /** An agent of a session is at work while it has a message, and ends with its input otherwise. */
-const chatRungs = ({ chat }: SessionPart): StopTarget['work'] => ({
+const sessionWork = ({ chat }: SessionPart): StopTarget['work'] => ({
   isWorking: () => chat.present() !== null,
   get finished() {
     return chat.ended();
@@ -125,8 +128,8 @@ const chatRungs = ({ chat }: SessionPart): StopTarget['work'] => ({
 
 function watchLimits(
   deps: SupervisorDeps,
-  { turns, folders, session }: SandboxParts,
-  on: { output: WatchedOutput; ownership: Ownership; terminateFor: (offence: Violation) => void },
+  { turns, folders, session }: SandboxContext,
+  on: { output: OutputPipeline; ownership: Ownership; terminateFor: (offence: Violation) => void },
 ): void {
   const { signal } = on.ownership;
   const silence = { stallTimeoutMs: deps.times.stallTimeoutMs, signal };
@@ -140,12 +143,12 @@ function watchLimits(
 /** Whatever ended it, nothing of this process stays attached, and the run's socket is closed. */
 function endOf(
   end: Promise<SandboxEnd>,
-  parts: SandboxParts,
-  { output, ownership }: { output: WatchedOutput; ownership: Ownership },
+  context: SandboxContext,
+  { output, ownership }: { output: OutputPipeline; ownership: Ownership },
 ): Promise<SandboxEnd> {
-  const brokenTail = output.tail.done.then(() => ownership.released);
-  const first = Promise.race([end, ownership.released, brokenTail]);
-  const ended = finished(first, ownership, () => detach(parts, output));
+  const tailFailed = output.tail.done.then(() => ownership.released);
+  const first = Promise.race([end, ownership.released, tailFailed]);
+  const ended = finished(first, ownership, () => detach(context, output));
   ended.catch(() => undefined); // who follows it hears of it; there may be nobody
   return ended;
 }
@@ -165,7 +168,7 @@ async function finished(
   }
 }
 
-async function detach({ lease, exit, served, spool }: SandboxParts, output: WatchedOutput) {
+async function detach({ lease, exit, served, spool }: SandboxContext, output: OutputPipeline) {
   lease.release();
   exit.stop();
   output.tree.stop();

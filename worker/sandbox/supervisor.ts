@@ -6,14 +6,14 @@ import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.t
 import type { SandboxRef, TurnOutcome } from '../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { SandboxReleased } from './ownership.ts';
-import { createHeldSandboxes, type HeldSandboxes } from './registry.ts';
-import { resumeSandboxes } from './start/adopt-existing.ts';
+import { createSandboxRegistry, type SandboxRegistry } from './registry.ts';
+import { adoptExistingSandboxes } from './start/adopt-existing.ts';
 import { adoptSandbox, findContainer } from './start/adopt-sandbox.ts';
 import { startErrorOf } from './start/start-error.ts';
 import { startSandbox } from './start/start-sandbox.ts';
 import { findOrphans, removeFolders } from './stop/orphaned-folders.ts';
 import { removeSandbox } from './stop/remove-sandbox.ts';
-import type { LiveSandbox } from './supervised-sandbox.ts';
+import type { SupervisedSandbox } from './supervised-sandbox.ts';
 import { createLiveFiles, type LiveFiles } from './workspace/sandbox-files.ts';
 
 export interface Supervisor {
@@ -43,7 +43,7 @@ export interface Supervisor {
 }
 
 export function createSupervisor(given: SupervisorDeps): Supervisor {
-  const held = createHeldSandboxes();
+  const held = createSandboxRegistry();
   const turnstile = createKeyedMutex();
   const deps: SandboxDeps = {
     ...given,
@@ -51,25 +51,25 @@ export function createSupervisor(given: SupervisorDeps): Supervisor {
   };
   const files = createLiveFiles(deps, held, turnstile);
   const closing = new AbortController();
-  const home: Home = { deps, held, turnstile, files, closing: closing.signal };
-  const exits = deps.sandboxes.watchExits(({ runId }) => held.ofRun(runId)?.hintExit());
+  const state: SupervisorState = { deps, held, turnstile, files, closing: closing.signal };
+  const exits = deps.sandboxes.watchExits(({ runId }) => held.findByRun(runId)?.hintExit());
   return {
-    start: (ref) => start(home, ref),
-    follow: (ref, signal) => follow(home, ref, signal),
-    stop: (ref, graceMs) => stop(home, ref, graceMs),
+    start: (ref) => start(state, ref),
+    follow: (ref, signal) => follow(state, ref, signal),
+    stop: (ref, graceMs) => stop(state, ref, graceMs),
     async deliverAnswers(runId) {
-      const sandbox = held.ofRun(runId);
+      const sandbox = held.findByRun(runId);
       if (!sandbox?.isLive()) return false;
       await sandbox.deliverAnswers();
       return true;
     },
     collect: files.collect,
-    runTurn: (ref, signal) => runTurn(home, ref, signal),
-    interrupt: (ref, messageId) => interrupt(home, ref, messageId),
+    runTurn: (ref, signal) => runTurn(state, ref, signal),
+    interrupt: (ref, messageId) => interrupt(state, ref, messageId),
     files,
-    remove: (ref) => remove(home, ref),
-    resume: () => resumeSandboxes(deps, (ref) => attach(home, ref)),
-    sweep: () => sweep(home),
+    remove: (ref) => remove(state, ref),
+    resume: () => adoptExistingSandboxes(deps, (ref) => attach(state, ref)),
+    sweep: () => sweep(state),
     live: () =>
       held
         .all()
@@ -84,25 +84,25 @@ export function createSupervisor(given: SupervisorDeps): Supervisor {
   };
 }
 
-interface Home {
+interface SupervisorState {
   deps: SandboxDeps;
-  held: HeldSandboxes;
+  held: SandboxRegistry;
   turnstile: KeyedMutex;
   files: LiveFiles;
   /** Aborted when nothing more is taken up: who would let go of it again? */
   closing: AbortSignal;
 }
 
-function start(home: Home, ref: SandboxRef): Promise<'started' | 'over'> {
-  const { deps, held, turnstile, closing } = home;
+function start(state: SupervisorState, ref: SandboxRef): Promise<'started' | 'over'> {
+  const { deps, held, turnstile, closing } = state;
   return turnstile.runExclusive(ref.runId, async () => {
     if (held.find(ref) !== null) return 'started';
     try {
       closing.throwIfAborted();
-      await held.release(ref.runId);
+      await held.detach(ref.runId);
       const started = await startSandbox(deps, ref);
       if (started === 'over') return 'over';
-      held.hold(started);
+      held.add(started);
       return 'started';
     } catch (error) {
       throw startErrorOf(error);
@@ -111,55 +111,70 @@ function start(home: Home, ref: SandboxRef): Promise<'started' | 'over'> {
 }
 
 /** An end instead of a sandbox where the run has ended already. */
-function attach({ deps, held, turnstile, closing }: Home, ref: SandboxRef) {
-  return turnstile.runExclusive(ref.runId, async (): Promise<LiveSandbox | SandboxEnd> => {
+function attach({ deps, held, turnstile, closing }: SupervisorState, ref: SandboxRef) {
+  return turnstile.runExclusive(ref.runId, async (): Promise<SupervisedSandbox | SandboxEnd> => {
     const known = held.find(ref);
     if (known !== null) return known;
     closing.throwIfAborted();
-    await held.release(ref.runId);
+    await held.detach(ref.runId);
     const adoption = await adoptSandbox(deps, ref);
-    return adoption.outcome === 'ended' ? adoption.end : held.hold(adoption.sandbox);
+    return adoption.outcome === 'ended' ? adoption.end : held.add(adoption.sandbox);
   });
 }
 
-async function follow(home: Home, ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd> {
+async function follow(
+  state: SupervisorState,
+  ref: SandboxRef,
+  signal: AbortSignal,
+): Promise<SandboxEnd> {
   signal.throwIfAborted();
-  const found = await attach(home, ref);
+  const found = await attach(state, ref);
   return 'ended' in found ? orAbort(found.ended, signal) : found;
 }
 
-async function runTurn(home: Home, ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome> {
+async function runTurn(
+  state: SupervisorState,
+  ref: SandboxRef,
+  signal: AbortSignal,
+): Promise<TurnOutcome> {
   signal.throwIfAborted();
-  const found = await attach(home, ref);
+  const found = await attach(state, ref);
   if (!('ended' in found) || found.session === null || !found.isLive()) return { outcome: 'over' };
-  return orAbort(found.session.runTurn(home.files.prepare), signal);
+  return orAbort(found.session.runTurn(state.files.prepare), signal);
 }
 
 /** One that is being taken up is waited for: its turn goes on. */
-async function interrupt(home: Home, ref: SandboxRef, messageId: string | null): Promise<void> {
-  const sandbox = await findSoon(home, ref);
+async function interrupt(
+  state: SupervisorState,
+  ref: SandboxRef,
+  messageId: string | null,
+): Promise<void> {
+  const sandbox = await findSoon(state, ref);
   await sandbox?.session?.interrupt(messageId);
 }
 
 /** What is being started or taken up at the moment is there after that. */
-const findSoon = async ({ held, turnstile }: Home, ref: SandboxRef): Promise<LiveSandbox | null> =>
+const findSoon = async (
+  { held, turnstile }: SupervisorState,
+  ref: SandboxRef,
+): Promise<SupervisedSandbox | null> =>
   held.find(ref) ?? turnstile.runExclusive(ref.runId, async () => held.find(ref));
 
 /** What is being started is waited for: it sees the recorded cause, or is there to be stopped. */
-async function stop(home: Home, ref: SandboxRef, graceMs: number): Promise<void> {
-  const known = await findSoon(home, ref);
+async function stop(state: SupervisorState, ref: SandboxRef, graceMs: number): Promise<void> {
+  const known = await findSoon(state, ref);
   if (known !== null) return known.stop(graceMs);
-  const container = await findContainer(home.deps, ref);
+  const container = await findContainer(state.deps, ref);
   if (container?.state !== 'running' && container?.state !== 'paused') return;
-  const found = await attach(home, ref);
+  const found = await attach(state, ref);
   if ('ended' in found) await found.stop(graceMs);
 }
 
-function remove({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<void> {
+function remove({ deps, held, turnstile }: SupervisorState, ref: SandboxRef): Promise<void> {
   return turnstile.runExclusive(ref.runId, async () => {
-    const sandbox = held.ofRun(ref.runId);
+    const sandbox = held.findByRun(ref.runId);
     const isAnother = sandbox !== null && sandbox.ref.generation !== ref.generation;
-    if (!isAnother) await held.release(ref.runId);
+    if (!isAnother) await held.detach(ref.runId);
     // A list that is just being stored must not lose what is removed meanwhile.
     const gone = () => removeSandbox(deps, ref, { keepSocket: isAnother });
     await deps.storing(ref.runId, gone);
@@ -167,10 +182,10 @@ function remove({ deps, held, turnstile }: Home, ref: SandboxRef): Promise<void>
   });
 }
 
-async function sweep(home: Home): Promise<void> {
-  const { folders, isOrphaned: isLeft } = await findOrphans(home.deps);
-  for (const { ref } of home.held.all()) if (isLeft(ref)) await remove(home, ref);
-  await removeFolders(home.deps, folders);
+async function sweep(state: SupervisorState): Promise<void> {
+  const { folders, isOrphaned: isLeft } = await findOrphans(state.deps);
+  for (const { ref } of state.held.all()) if (isLeft(ref)) await remove(state, ref);
+  await removeFolders(state.deps, folders);
 }
 
 async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -2,7 +2,7 @@ import { answerLine, type Refusal, refusalLine } from '../../../core/agent/inter
 import { type RetryPolicy } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
-import type { SandboxParts } from '../context.ts';
+import type { SandboxContext } from '../context.ts';
 import type { Input } from './input-queue.ts';
 
 /**
@@ -51,7 +51,7 @@ const checkEveryMs = 5_000;
  * what was said to an earlier life of this process.
  */
 export async function keepReplying(
-  { turns, replies }: Pick<SandboxParts, 'turns' | 'replies'>,
+  { turns, replies }: Pick<SandboxContext, 'turns' | 'replies'>,
   { signal, onFailure }: RetryPolicy,
 ): Promise<void> {
   replies.refuse(turns.memory().refusals);

@@ -22,7 +22,7 @@ const newline = 0x0a;
  * it is decoded. Of a line over the bound no more than the bound is kept in memory.
  */
 export function createLineSplitter(lineMaxBytes: number): LineSplitter {
-  let parts: Buffer[] = [];
+  let context: Buffer[] = [];
   let keptBytes = 0;
   let totalBytes = 0;
 
@@ -30,17 +30,17 @@ export function createLineSplitter(lineMaxBytes: number): LineSplitter {
     totalBytes += part.length;
     const room = part.subarray(0, Math.max(0, lineMaxBytes - keptBytes));
     if (room.length === 0) return;
-    parts.push(room);
+    context.push(room);
     keptBytes += room.length;
   }
 
   function take(newlineBytes: 0 | 1): SpoolLine {
     const line = {
-      text: decode(Buffer.concat(parts)),
+      text: decode(Buffer.concat(context)),
       bytes: totalBytes + newlineBytes,
       cutBytes: totalBytes - keptBytes,
     };
-    parts = [];
+    context = [];
     keptBytes = 0;
     totalBytes = 0;
     return line;

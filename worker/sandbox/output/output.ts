@@ -1,32 +1,32 @@
-import type { SandboxParts } from '../context.ts';
+import type { SandboxContext } from '../context.ts';
 import { boundsOf, type SupervisorDeps } from '../deps.ts';
 import type { Ownership } from '../ownership.ts';
-import { limitCpus } from '../start/cpu-limit.ts';
+import { applyCpuLimit } from '../start/cpu-limit.ts';
 import { type FileTreeWatch, watchFileTree } from '../workspace/tree-watch.ts';
 import { type SpoolFault, type SpoolTail, startTail } from './spool-tail.ts';
 
-export interface WatchedOutput {
+export interface OutputPipeline {
   tail: SpoolTail;
   tree: FileTreeWatch;
 }
 
 /** Tails the spool, and does what is due when the agent has said something. */
-export function watchOutput(
+export function startOutput(
   deps: SupervisorDeps,
-  parts: SandboxParts,
+  context: SandboxContext,
   { ownership, onFault }: { ownership: Ownership; onFault: (trouble: SpoolFault) => void },
-): WatchedOutput {
-  const { ref, run, turns, folders, session } = parts;
+): OutputPipeline {
+  const { ref, run, turns, folders, session } = context;
   const { batchLines: lines, batchBytes: bytes, ...bounds } = boundsOf(deps);
-  const atFirstWord = once(() => endBoot(deps, parts, ownership.signal));
+  const onFirstOutput = once(() => endBootPhase(deps, context, ownership.signal));
   const tree = watchFileTree(folders.workspace, (json) =>
     deps.frameStream.publishFileTree(ref.runId, json),
   );
   const tail = startTail({
     ...ref,
-    token: parts.lease.token,
-    position: parts.lease.position,
-    spool: parts.spool,
+    token: context.lease.token,
+    position: context.lease.position,
+    spool: context.spool,
     chat: session?.reader ?? null,
     bounds: { ...bounds, lines, bytes },
     withDeltas: run.partialMessages,
@@ -36,9 +36,9 @@ export function watchOutput(
     onStored(stored) {
       turns.note(stored);
       session?.chat.note(stored.facts);
-      parts.replies.refuse(stored.memory.refusals);
+      context.replies.refuse(stored.memory.refusals);
       tree.stir();
-      atFirstWord();
+      onFirstOutput();
     },
     onFault: onFault,
     onFenced: () => ownership.release('the lease is lost'),
@@ -47,11 +47,11 @@ export function watchOutput(
   return { tail, tree };
 }
 
-function endBoot(deps: SupervisorDeps, parts: SandboxParts, signal: AbortSignal): void {
-  const { containerId, flow, logger } = parts;
+function endBootPhase(deps: SupervisorDeps, context: SandboxContext, signal: AbortSignal): void {
+  const { containerId, flow, logger } = context;
   if (containerId === null) return;
   const { sandboxes } = deps;
-  void limitCpus({ sandboxes, logger }, { containerId, cpus: flow.resources.cpus }, signal);
+  void applyCpuLimit({ sandboxes, logger }, { containerId, cpus: flow.resources.cpus }, signal);
 }
 
 function once(act: () => void): () => void {

@@ -11,13 +11,13 @@ import type { ChatTurns } from './session-turn-tracker.ts';
 export type InterruptTurn = (messageId: string | null) => Promise<void>;
 
 interface Place {
-  parts: { served: { input: Pick<Input, 'push'> }; logger: Logger };
+  context: { served: { input: Pick<Input, 'push'> }; logger: Logger };
   chat: Pick<ChatTurns, 'present' | 'begun'>;
   ownership: Ownership;
   newId(): string;
 }
 
-export function interruptTurnOf({ parts, chat, ownership, newId }: Place): InterruptTurn {
+export function interruptTurnOf({ context, chat, ownership, newId }: Place): InterruptTurn {
   // Let go of, the turn goes on, and whoever takes it up is asked again.
   const over = ownership.released.catch((error: unknown) => {
     if (ownership.isReleased()) throw error;
@@ -28,7 +28,7 @@ export function interruptTurnOf({ parts, chat, ownership, newId }: Place): Inter
     const messageId = named ?? chat.present()?.messageId;
     if (messageId === undefined) return;
     if (!(await Promise.race([chat.begun(messageId), over]))) return;
-    parts.logger.info({ messageId }, 'turn_interrupted');
-    parts.served.input.push(interruptLine(newId()));
+    context.logger.info({ messageId }, 'turn_interrupted');
+    context.served.input.push(interruptLine(newId()));
   };
 }

@@ -8,7 +8,7 @@ import { sleep } from '../../../lib/async/sleep.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
-import type { SandboxParts } from '../context.ts';
+import type { SandboxContext } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import { interruptLine, messageLine, messageUuid } from '../input/agent-input.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
@@ -20,7 +20,7 @@ import type { Saver } from './save-session.ts';
 import type { SessionPart } from './session-part.ts';
 
 export interface TurnPlace {
-  parts: SandboxParts;
+  context: SandboxContext;
   session: SessionPart;
   tail: SpoolTail;
   gracefulStop: GracefulStop;
@@ -34,9 +34,9 @@ export interface TurnPlace {
 
 /** `over`: it is another sandbox that goes on with the session, or this one did not live to the end. */
 export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<TurnOutcome> {
-  const { parts, session, nap, saver } = place;
-  const { runId, generation } = parts.ref;
-  const { token } = parts.lease;
+  const { context, session, nap, saver } = place;
+  const { runId, generation } = context.ref;
+  const { token } = context.lease;
   const held = { runId, generation, token };
   const [claimed] = await Promise.all([deps.turns.claim(held), nap.wake()]);
   if (claimed.outcome !== 'turn') {
@@ -46,7 +46,7 @@ export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<T
   const { messageId, told, waitedMs } = claimed;
   if (told !== null) {
     void deps.frameStream.publish(runId, { frames: [told], deltas: [] });
-    parts.logger.info({ generation, messageId, waitedMs }, 'turn_begun');
+    context.logger.info({ generation, messageId, waitedMs }, 'turn_begun');
   }
   failpoint('turn.claimed');
   if (!(await isPrepared(deps, place, { held, ...claimed }))) return oneIsOver(deps, place);
@@ -63,16 +63,16 @@ export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<T
   } finally {
     ending.abort();
   }
-  parts.logger.info({ generation, messageId }, 'turn_ended');
+  context.logger.info({ generation, messageId }, 'turn_ended');
   saver.saveSoon();
   return oneIsOver(deps, place);
 }
 
 async function oneIsOver(
   deps: SupervisorDeps,
-  { parts, nap }: Pick<TurnPlace, 'parts' | 'nap'>,
+  { context, nap }: Pick<TurnPlace, 'context' | 'nap'>,
 ): Promise<TurnOutcome> {
-  const more = await deps.turns.hasWork(parts.ref.runId);
+  const more = await deps.turns.hasWork(context.ref.runId);
   if (!more) nap.rest();
   return { outcome: 'done', more };
 }
@@ -87,33 +87,33 @@ interface Claimed {
 /** False where its files cannot be in place: its turn has ended without its agent. */
 async function isPrepared(
   deps: SupervisorDeps,
-  { parts, given, prepare }: TurnPlace,
+  { context, given, prepare }: TurnPlace,
   { held, messageId, accepted, filesMayWait }: Claimed,
 ): Promise<boolean> {
   if (accepted || !filesMayWait || given.has(messageId)) return true;
   const misplaced = await prepare(held, messageId);
   if (misplaced.length === 0) return true;
   const faults = misplaced.map(({ path, reason }) => `${path} cannot be written: ${reason}`);
-  parts.logger.warn({ messageId, files: misplaced.length }, 'turn_refused');
+  context.logger.warn({ messageId, files: misplaced.length }, 'turn_refused');
   await deps.turns.refuse(held, { messageId, reason: faults.join('; ') });
   await deps.frameStream.wake(held.runId);
   return false;
 }
 
 function give(
-  { parts, session, given }: TurnPlace,
+  { context, session, given }: TurnPlace,
   { messageId, text, accepted }: { messageId: string; text: string; accepted: boolean },
 ): void {
   if (given.has(messageId)) return;
   given.add(messageId);
-  const uuid = messageUuid(messageId, parts.ref.generation);
+  const uuid = messageUuid(messageId, context.ref.generation);
   if (!session.chat.knows(messageId)) {
     const turn = { messageId, uuid, accepted, error: null };
     session.reader.expect(turn);
     session.chat.begin(turn);
   }
   // One that was accepted from an earlier life of this process is under way.
-  if (!accepted) parts.served.input.push(messageLine(uuid, text));
+  if (!accepted) context.served.input.push(messageLine(uuid, text));
 }
 
 interface Watched {
@@ -129,14 +129,14 @@ interface Watched {
  */
 async function watchTurn(
   deps: SupervisorDeps,
-  { parts, session, tail, gracefulStop, ownership }: TurnPlace,
+  { context, session, tail, gracefulStop, ownership }: TurnPlace,
   { held, messageId, startedAt, signal }: Watched,
 ): Promise<never> {
-  const endsAt = startedAt.getTime() + parts.run.timeoutSeconds * 1_000;
+  const endsAt = startedAt.getTime() + context.run.timeoutSeconds * 1_000;
   const from = performance.now();
   const due = (): TurnError | null => {
     if (deps.now().getTime() >= endsAt) return 'timed_out';
-    const mayBeSilent = parts.turns.isWaiting();
+    const mayBeSilent = context.turns.isWaiting();
     return !mayBeSilent && quietForMs(tail, from) > deps.times.stallTimeoutMs ? 'stalled' : null;
   };
   let error = due();
@@ -145,10 +145,10 @@ async function watchTurn(
     error = due();
   }
   if (error !== null && !signal.aborted) {
-    parts.logger.warn({ messageId, error }, 'turn_cut_off');
+    context.logger.warn({ messageId, error }, 'turn_cut_off');
     await deps.turns.condemn(held, messageId, error);
     session.reader.cutOff(error);
-    parts.served.input.push(interruptLine(deps.newId()));
+    context.served.input.push(interruptLine(deps.newId()));
     const over = Promise.race([session.chat.ended(), ownership.released]);
     if (!(await settlesWithin(afterInterruptMs, over))) await gracefulStop.stop(0);
   }

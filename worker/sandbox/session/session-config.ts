@@ -13,7 +13,7 @@ import { hasConversation, transcriptName } from './transcript.ts';
  * knows, like a run. Read anew for every question, and which version it was is noted with the
  * answer: a process that does not know it any more notes none, so that a change is never overlooked.
  */
-export function sessionConfigHandlers(
+export function sessionConfigEndpoint(
   deps: Pick<SupervisorDeps, 'sessions' | 'flows'>,
   { ref, plan, folders }: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders },
   logger: Pick<Logger, 'debug'>,
@@ -21,14 +21,14 @@ export function sessionConfigHandlers(
   const { runId, generation } = ref;
   const { run, flow, outputSchema } = plan;
   const unknownVersion = 0;
-  let told = unknownVersion;
-  let isGone = false;
+  let deliveredVersion = unknownVersion;
+  let isConsumed = false;
   return {
     async config() {
-      const kept = isGone ? null : await deps.sessions.readConfig(runId, generation);
-      isGone ||= kept === null;
+      const kept = isConsumed ? null : await deps.sessions.readConfig(runId, generation);
+      isConsumed ||= kept === null;
       if (kept === null) return null;
-      told = kept.version;
+      deliveredVersion = kept.version;
       logger.debug('config_fetched');
       const { env, mcpServers } = await deps.flows.readSecrets(flow.flowId);
       const { instructions, disallowedTools } = flow;
@@ -42,9 +42,9 @@ export function sessionConfigHandlers(
       });
     },
     async acknowledge() {
-      if (isGone) return;
-      await deps.sessions.acknowledgeConfig(runId, generation, told);
-      isGone = true;
+      if (isConsumed) return;
+      await deps.sessions.acknowledgeConfig(runId, generation, deliveredVersion);
+      isConsumed = true;
       logger.debug('config_acknowledged');
     },
   };

@@ -4,9 +4,9 @@ import { errorOf } from '../../../core/runs/end-cause.ts';
 import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
-import type { SandboxParts } from '../context.ts';
+import type { SandboxContext } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
-import type { WatchedOutput } from '../output/output.ts';
+import type { OutputPipeline } from '../output/output.ts';
 import type { Ownership } from '../ownership.ts';
 import type { GracefulStop } from '../stop/graceful-stop.ts';
 import { resolveEnd } from '../stop/resolve-end.ts';
@@ -30,7 +30,7 @@ export interface SessionHands {
 
 interface Surroundings {
   session: SessionPart;
-  output: WatchedOutput;
+  output: OutputPipeline;
   gracefulStop: GracefulStop;
   ownership: Ownership;
   recorded(): Promise<unknown>;
@@ -38,18 +38,18 @@ interface Surroundings {
 
 export function liveSession(
   deps: SandboxDeps,
-  parts: SandboxParts,
+  context: SandboxContext,
   { session, output, gracefulStop, ownership, recorded }: Surroundings,
 ): SessionHands {
-  const { ref, folders, logger } = parts;
-  const held = { ...ref, token: parts.lease.token };
-  const nap = napOf(deps, parts, { session, ownership });
+  const { ref, folders, logger } = context;
+  const held = { ...ref, token: context.lease.token };
+  const nap = napOf(deps, context, { session, ownership });
   const saver = createSaver(
     () => deps.storing(ref.runId, () => saveSession(deps, held, folders)),
     (err) => logger.warn({ err }, 'session_not_saved'),
   );
   const given = new Set<string>();
-  const place = { parts, session, tail: output.tail, gracefulStop, nap, saver, ownership, given };
+  const place = { context, session, tail: output.tail, gracefulStop, nap, saver, ownership, given };
   // A message has been stored: the sandbox wakes up while its workflow is being told.
   const leave = deps.bells.overhear(bellOfSession(ref.runId), nap.stir);
   ownership.signal.addEventListener('abort', leave, { once: true });
@@ -60,9 +60,9 @@ export function liveSession(
   return {
     runTurn: (prepare) => runTurn(deps, { ...place, prepare }),
     wake: nap.wake,
-    interrupt: interruptTurnOf({ parts, chat: session.chat, ownership, newId: deps.newId }),
+    interrupt: interruptTurnOf({ context, chat: session.chat, ownership, newId: deps.newId }),
     async awaitExitAndSave() {
-      const exit = await parts.exit.exited;
+      const exit = await context.exit.exited;
       leave();
       output.tail.finish();
       await output.tail.done;
@@ -72,13 +72,13 @@ export function liveSession(
       await recorded();
       await retryUntilAborted(saver.save, ownership.retry);
       const { runId, generation } = ref;
-      const end = resolveEnd({ exit, turn: parts.turns.last() });
+      const end = resolveEnd({ exit, turn: context.turns.last() });
       const putAway = () => deps.turns.sandboxGone(runId, generation, errorOf(end));
       if (await retryUntilAborted(putAway, ownership.retry))
         logger.info({ generation }, 'session_asleep');
       await deps.frameStream.wake(runId);
       logger.info(
-        { generation, exit: exit.kind, refused: parts.served.refusals() },
+        { generation, exit: exit.kind, refused: context.served.refusals() },
         'sandbox_ended',
       );
       return end;
@@ -88,7 +88,7 @@ export function liveSession(
 
 function napOf(
   deps: SandboxDeps,
-  { containerId, ref, lease, turns, logger }: SandboxParts,
+  { containerId, ref, lease, turns, logger }: SandboxContext,
   { session, ownership }: Pick<Surroundings, 'session' | 'ownership'>,
 ): Nap {
   // What it has left in the background begins a turn of its own when it ends.

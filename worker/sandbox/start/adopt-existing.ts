@@ -2,7 +2,7 @@ import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import { findOrphans, removeFolders, sandboxKey } from '../stop/orphaned-folders.ts';
-import { hasRun } from './adopt-sandbox.ts';
+import { hasStarted } from './adopt-sandbox.ts';
 
 /**
  * What a host does with its sandboxes before it takes any task. Those of living runs are taken up;
@@ -10,28 +10,28 @@ import { hasRun } from './adopt-sandbox.ts';
  * belong to no living run. A container that was made and never started is left to whoever starts it.
  * What fails here for one run is tried again when its activity comes back.
  */
-export async function resumeSandboxes(
+export async function adoptExistingSandboxes(
   deps: SupervisorDeps,
-  take: (ref: SandboxRef) => Promise<unknown>,
+  adopt: (ref: SandboxRef) => Promise<unknown>,
 ): Promise<void> {
   const living = await deps.runs.liveOnHost(deps.hostId);
-  const wanted = new Set(living.map(sandboxKey));
+  const needed = new Set(living.map(sandboxKey));
   const own = (await deps.sandboxes.list()).filter(({ hostId }) => hostId === deps.hostId);
-  const taken = own.filter((one) => wanted.has(sandboxKey(one)) && hasRun(one));
-  const unwanted = own.filter((one) => !wanted.has(sandboxKey(one)));
+  const adopted = own.filter((one) => needed.has(sandboxKey(one)) && hasStarted(one));
+  const orphaned = own.filter((one) => !needed.has(sandboxKey(one)));
 
-  const tell = async (runId: string, err: unknown, event: string): Promise<void> =>
+  const logFailure = async (runId: string, err: unknown, event: string): Promise<void> =>
     deps.logger.warn({ err, ...(await deps.aboutRun(runId)) }, event);
-  await forEach(taken, {
-    work: ({ runId, generation }) => take({ runId, generation }),
-    onFailure: ({ runId }, err) => tell(runId, err, 'sandbox_not_taken_up'),
+  await forEach(adopted, {
+    work: ({ runId, generation }) => adopt({ runId, generation }),
+    onFailure: ({ runId }, err) => logFailure(runId, err, 'sandbox_not_taken_up'),
   });
-  await forEach(unwanted, {
+  await forEach(orphaned, {
     work: ({ containerId }) => deps.sandboxes.remove(containerId),
-    onFailure: ({ runId }, err) => tell(runId, err, 'sandbox_not_removed'),
+    onFailure: ({ runId }, err) => logFailure(runId, err, 'sandbox_not_removed'),
   });
   await removeFolders(deps, (await findOrphans(deps)).folders);
-  deps.logger.info({ taken: taken.length, removed: unwanted.length }, 'sandboxes_resumed');
+  deps.logger.info({ taken: adopted.length, removed: orphaned.length }, 'sandboxes_resumed');
 }
 
 async function forEach(sandboxes: ListedSandbox[], { work, onFailure }: ForEach): Promise<void> {

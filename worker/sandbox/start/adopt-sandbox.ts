@@ -4,12 +4,12 @@ import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
-import type { LiveSandbox } from '../supervised-sandbox.ts';
+import type { SupervisedSandbox } from '../supervised-sandbox.ts';
 import { openSandbox, wasStarted } from './attach.ts';
-import { announceStart } from './publish-start.ts';
+import { publishStart } from './publish-start.ts';
 
 export type Adoption =
-  | { outcome: 'adopted'; sandbox: LiveSandbox }
+  | { outcome: 'adopted'; sandbox: SupervisedSandbox }
   /** Nothing is left to look after. */
   | { outcome: 'ended'; end: SandboxEnd };
 
@@ -21,9 +21,9 @@ export type Adoption =
 export async function adoptSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<Adoption> {
   const plan = await deps.runs.sandboxPlan(ref.runId);
   if (plan === null) throw new Error('there is no such run');
-  if (isDoneWith(deps, ref, plan)) return { outcome: 'ended', end: endOf(plan.run) };
+  if (isFinished(deps, ref, plan)) return { outcome: 'ended', end: endOf(plan.run) };
   const container = await findContainer(deps, ref);
-  const isStarted = container === null ? wasStarted(plan, ref) : hasRun(container);
+  const isStarted = container === null ? wasStarted(plan, ref) : hasStarted(container);
   if (!isStarted) throw new Error('this sandbox was never started');
   const opened = await openSandbox(deps, ref, plan);
   if (opened === null) throw new Error('another host looks after this run');
@@ -33,7 +33,7 @@ export async function adoptSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<
       // Held still by an earlier life of this host, which did not come to let it go on.
       await deps.sandboxes.unpause(container.containerId);
     }
-    await announceStart(deps, ref, { ...opened, isSession: plan.session !== null });
+    await publishStart(deps, ref, { ...opened, isSession: plan.session !== null });
     return { outcome: 'adopted', sandbox: hold() };
   } catch (error) {
     await opened.close();
@@ -45,7 +45,7 @@ export async function adoptSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<
  * One of a session that has given its place back was read to its end and stored: its spool may be gone
  * by now, and a new one in its stead would look as if somebody had cut it short.
  */
-function isDoneWith(
+function isFinished(
   { hostId }: Pick<SupervisorDeps, 'hostId'>,
   { generation }: SandboxRef,
   { run, session }: SandboxPlan,
@@ -64,7 +64,7 @@ export async function findContainer(
   return (await sandboxes.list()).find(isIt) ?? null;
 }
 
-export const hasRun = ({ state }: ListedSandbox): boolean =>
+export const hasStarted = ({ state }: ListedSandbox): boolean =>
   state === 'running' || state === 'paused' || state === 'exited';
 
 function endOf({ endCause, endDetail, exitCode }: Run): SandboxEnd {

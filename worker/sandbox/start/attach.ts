@@ -16,20 +16,20 @@ import { openSpool, type SpoolFile } from '../output/spool-file.ts';
 import { foldersOf, makeFolders } from '../sandbox-paths.ts';
 import { sessionPart } from '../session/session-part.ts';
 import { type ExitWatch, missingExit, watchExit } from '../stop/exit-watch.ts';
-import { type LiveSandbox, liveSandbox } from '../supervised-sandbox.ts';
-import { type ServedSandbox, serveSandbox } from './control-socket.ts';
+import { type SupervisedSandbox, superviseSandbox } from '../supervised-sandbox.ts';
+import { type ControlSocket, openControlSocket } from './control-socket.ts';
 
 export interface OpenedSandbox {
   lease: HeldLease;
   /** What it says leads to the run, and to the request that asked for that. */
   logger: Logger;
   /** Opens the spool; what it returns looks after the sandbox from then on. Null: no container. */
-  prepare(containerId: string | null): Promise<() => LiveSandbox>;
+  prepare(containerId: string | null): Promise<() => SupervisedSandbox>;
   close(): Promise<void>;
 }
 
 /** True when a run is not to be started, or has no use for a sandbox any more. */
-export const isOver = (run: Run | null): boolean => run === null || run.endCause !== null;
+export const hasEnded = (run: Run | null): boolean => run === null || run.endCause !== null;
 
 /** What was started once is never started again. */
 export function wasStarted({ run, session }: SandboxPlan, { generation }: SandboxRef): boolean {
@@ -46,12 +46,12 @@ export async function openSandbox(
   const { projectId, requestId } = plan.run;
   const logger = deps.logger.child({ runId: ref.runId, projectId, requestId });
   const lost = new AbortController();
-  let live: LiveSandbox | null = null;
+  let live: SupervisedSandbox | null = null;
   let spool: SpoolFile | null = null;
 
   await makeFolders(folders);
   const sandbox = { ref, plan, folders, logger };
-  const served = await serveSandbox(deps, sandbox, () => live?.hintExit());
+  const served = await openControlSocket(deps, sandbox, () => live?.hintExit());
   failpoint('start.listening');
   const lease = await takeRunLease({ ...deps, logger }, ref, () => lost.abort()).catch(
     closingFor(served),
@@ -63,7 +63,7 @@ export async function openSandbox(
 
   failpoint('start.leased');
 
-  async function prepare(containerId: string | null): Promise<() => LiveSandbox> {
+  async function prepare(containerId: string | null): Promise<() => SupervisedSandbox> {
     const opened = await openSpool(folders.spoolFile);
     spool = opened;
     const session = await sessionPart(deps, ref, plan.session);
@@ -73,10 +73,10 @@ export async function openSandbox(
     const replies = createReplies({ ...ref, input, interactions: deps.interactions });
     const { run, flow } = plan;
     const given = { ref, run, flow, folders, containerId, served };
-    const parts = { ...given, lease: held, turns, session, replies, logger };
+    const context = { ...given, lease: held, turns, session, replies, logger };
     return () => {
       const exit = watchContainer(deps, containerId, logger);
-      live = liveSandbox(deps, { ...parts, spool: opened, exit, lost: lost.signal });
+      live = superviseSandbox(deps, { ...context, spool: opened, exit, lost: lost.signal });
       return live;
     };
   }
@@ -102,7 +102,7 @@ function watchContainer(
   return containerId === null ? missingExit : watchExit({ sandboxes, logger }, containerId);
 }
 
-function closingFor({ egress }: ServedSandbox) {
+function closingFor({ egress }: ControlSocket) {
   return async (error: unknown): Promise<never> => {
     await egress.close();
     throw error;

@@ -8,12 +8,12 @@ import type { SupervisorDeps } from '../deps.ts';
 import { promptLine } from '../input/agent-input.ts';
 import { createInput, type Input } from '../input/input-queue.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
-import { sessionConfigHandlers } from '../session/session-config.ts';
-import { ensureNetworkNote } from './egress-policy-file.ts';
-import { ownModel } from './project-model.ts';
-import { configHandlers } from './run-config-endpoint.ts';
+import { sessionConfigEndpoint } from '../session/session-config.ts';
+import { ensureEgressPolicyFile } from './egress-policy-file.ts';
+import { projectModelSource } from './project-model.ts';
+import { runConfigEndpoint } from './run-config-endpoint.ts';
 
-export interface ServedSandbox {
+export interface ControlSocket {
   input: Input;
   egress: RunEgress;
   /** Where the sandbox wanted to go and was not let, with how often. */
@@ -21,22 +21,22 @@ export interface ServedSandbox {
 }
 
 /** Opens the run's socket: its configuration, its messages, its way out. */
-export async function serveSandbox(
+export async function openControlSocket(
   deps: SupervisorDeps,
   sandbox: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders; logger: Logger },
   onExitHint: () => void,
-): Promise<ServedSandbox> {
+): Promise<ControlSocket> {
   const { ref, plan, folders, logger } = sandbox;
   const input = createInput(firstLine(ref, plan));
   const refusals = new Map<string, Refusal & { count: number }>();
   const egress = await deps.egress.listen(folders.socketFile, {
     logger,
-    policy: await ensureNetworkNote(folders.root, plan),
+    policy: await ensureEgressPolicyFile(folders.root, plan),
     ...(plan.session === null
-      ? configHandlers(deps, plan, logger)
-      : sessionConfigHandlers(deps, sandbox, logger)),
-    ownModel: ownModel(deps, plan.run.projectId),
-    nextMessage: handingOut(input, (index) => logger.debug({ index }, 'message_handed_out')),
+      ? runConfigEndpoint(deps, plan, logger)
+      : sessionConfigEndpoint(deps, sandbox, logger)),
+    projectModel: projectModelSource(deps, plan.run.projectId),
+    nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_handed_out')),
     exited: onExitHint,
     refused: (refusal) => void refusals.set(`${refusal.host}:${refusal.port}`, refusal),
   });
@@ -49,14 +49,14 @@ function firstLine(ref: SandboxRef, { run, session }: SandboxPlan): string | nul
 }
 
 /** Told once of each message, however often something in there asks for it. */
-function handingOut(input: Input, onFirst: (index: number) => void): Input['next'] {
-  let known = 0;
+function logFirstDelivery(input: Input, onFirst: (index: number) => void): Input['next'] {
+  let delivered = 0;
   return async (after, signal) => {
     const next = await input.next(after, signal);
-    if (next.kind === 'message' && next.index > known) {
-      known = next.index;
+    if (next.kind === 'message' && next.index > delivered) {
+      delivered = next.index;
       failpoint('prompt.delivered');
-      onFirst(known);
+      onFirst(delivered);
     }
     return next;
   };

@@ -6,7 +6,7 @@ import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
  * An agent boots with more processors than its flow gives it. Safe to repeat; tried until the engine
  * has done it or the sandbox is let go of.
  */
-export async function limitCpus(
+export async function applyCpuLimit(
   { sandboxes, logger }: { sandboxes: Pick<Sandboxes, 'setCpus'>; logger: Logger },
   { containerId, cpus }: { containerId: string; cpus: number },
   signal: AbortSignal,

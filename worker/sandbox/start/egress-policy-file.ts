@@ -9,31 +9,34 @@ import { type EgressPolicy, hostsOfUrls } from '../../egress/policy.ts';
  * that is forgotten once the sandbox has it, and a restarted host must go on letting them through.
  * Names of hosts only, no path, no header.
  */
-export async function ensureNetworkNote(root: string, plan: SandboxPlan): Promise<EgressPolicy> {
-  const earlier = await readNetworkNote(root);
+export async function ensureEgressPolicyFile(
+  root: string,
+  plan: SandboxPlan,
+): Promise<EgressPolicy> {
+  const earlier = await readEgressPolicyFile(root);
   if (earlier !== null) return earlier;
-  const policy = networkOf(plan);
-  const path = join(root, noteName);
+  const policy = policyOf(plan);
+  const path = join(root, fileName);
   await writeFile(`${path}.part`, JSON.stringify(policy), { mode: 0o600 });
   await rename(`${path}.part`, path);
   return policy;
 }
 
 /** Null where none was written. */
-async function readNetworkNote(root: string): Promise<EgressPolicy | null> {
+async function readEgressPolicyFile(root: string): Promise<EgressPolicy | null> {
   try {
     // Written above, in a folder that is root's alone.
-    return JSON.parse(await readFile(join(root, noteName), 'utf8')) as EgressPolicy;
+    return JSON.parse(await readFile(join(root, fileName), 'utf8')) as EgressPolicy;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }
 
-const noteName = 'network.json';
+const fileName = 'network.json';
 
 /** An address may hold names of variables, which the agent puts in by what it was given. */
-function networkOf({ flow, secrets, config }: SandboxPlan): EgressPolicy {
+function policyOf({ flow, secrets, config }: SandboxPlan): EgressPolicy {
   const fromFlow = config?.mcpMode === 'replace' ? {} : secrets.mcpServers;
   const servers = Object.values({ ...fromFlow, ...config?.mcpServers });
   const env = { ...secrets.env, ...config?.env };

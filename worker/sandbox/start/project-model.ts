@@ -1,15 +1,15 @@
 import { limits } from '../../../core/limits.ts';
-import type { ModelUpstream, OwnModel } from '../../egress/model-gateway.ts';
+import type { ModelUpstream, ProjectModelSource } from '../../egress/model-gateway.ts';
 import type { SupervisorDeps } from '../deps.ts';
 
 /**
  * A project's key may change while its runs work, so it is asked for again and again. While nobody
  * can be asked, what was said last stands; before the first answer a call cannot go out.
  */
-export function ownModel(
+export function projectModelSource(
   { projects, now }: Pick<SupervisorDeps, 'projects' | 'now'>,
   projectId: string,
-): OwnModel {
+): ProjectModelSource {
   let last: { model: ModelUpstream | null; askedAt: number } | null = null;
   return async () => {
     const at = now().getTime();

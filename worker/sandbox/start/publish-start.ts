@@ -6,12 +6,12 @@ import type { SupervisorDeps } from '../deps.ts';
 import type { HeldLease } from '../output/lease.ts';
 
 /** Each sandbox of a session is told of once, the sandbox of a plain run as its start. */
-export async function announceStart(
+export async function publishStart(
   deps: SupervisorDeps,
   ref: SandboxRef,
   { lease, logger, isSession }: { lease: HeldLease; logger: Logger; isSession: boolean },
 ): Promise<void> {
-  if (!isSession) return announceRun(deps, ref, lease);
+  if (!isSession) return publishRunStart(deps, ref, lease);
   const frames = await deps.turns.markStarted({ ...ref, token: lease.token });
   if (frames === null) return;
   logger.info({ generation: ref.generation }, 'session_awake');
@@ -23,7 +23,7 @@ export async function announceStart(
  * The first start of a run is told to whoever watches it: by whoever marks it, or where that one died
  * before it was told, by the next, who finds the log empty.
  */
-async function announceRun(
+async function publishRunStart(
   { runs, frames, frameStream }: SupervisorDeps,
   { runId, generation }: SandboxRef,
   { token, position }: HeldLease,

@@ -17,16 +17,16 @@ export interface ConfiguredRun {
  * it is gone it stays gone, and is not asked for again: anything in the sandbox can go on asking, as
  * fast as it likes, and the database has others to answer.
  */
-export function configHandlers(
+export function runConfigEndpoint(
   { configs, flows }: Pick<SupervisorDeps, 'configs' | 'flows'>,
   { run, flow, outputSchema }: ConfiguredRun,
   logger: Pick<Logger, 'debug'>,
 ): Pick<ControlHandlers, 'config' | 'acknowledge'> {
-  let isGone = false;
+  let isConsumed = false;
   return {
     async config() {
-      const config = isGone ? null : await configs.read(run.runId);
-      isGone ||= config === null;
+      const config = isConsumed ? null : await configs.read(run.runId);
+      isConsumed ||= config === null;
       if (config === null) return null;
       logger.debug('config_fetched');
       failpoint('config.read');
@@ -41,9 +41,9 @@ export function configHandlers(
       });
     },
     async acknowledge() {
-      if (isGone) return;
+      if (isConsumed) return;
       await configs.acknowledge(run.runId);
-      isGone = true;
+      isConsumed = true;
       failpoint('config.acknowledged');
       logger.debug('config_acknowledged');
     },

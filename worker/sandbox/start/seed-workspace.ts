@@ -29,7 +29,7 @@ export async function seedWorkspace(
     const small = await blobs.readSmall(some.filter(isSmall).map(({ sha256 }) => sha256));
     const written = await writeFiles(workspace, some, ({ sha256 }) => {
       const content = small.get(sha256);
-      return content === undefined ? blobs.read(sha256) : only(content);
+      return content === undefined ? blobs.read(sha256) : single(content);
     });
     if (written.outcome === 'refused') throw notSeeded(written);
   }
@@ -39,7 +39,7 @@ export async function seedWorkspace(
 
 const isSmall = ({ size }: { size: number }): boolean => size <= smallBytes;
 
-async function* only(content: Buffer): AsyncGenerator<Buffer> {
+async function* single(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }
 

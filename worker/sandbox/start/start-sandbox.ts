@@ -6,10 +6,10 @@ import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
 import { foldersOf } from '../sandbox-paths.ts';
 import { restoreSession } from '../session/restore-session.ts';
-import type { LiveSandbox } from '../supervised-sandbox.ts';
+import type { SupervisedSandbox } from '../supervised-sandbox.ts';
 import { adoptSandbox } from './adopt-sandbox.ts';
-import { isOver, type OpenedSandbox, openSandbox, wasStarted } from './attach.ts';
-import { announceStart } from './publish-start.ts';
+import { hasEnded, type OpenedSandbox, openSandbox, wasStarted } from './attach.ts';
+import { publishStart } from './publish-start.ts';
 import { seedWorkspace } from './seed-workspace.ts';
 
 /**
@@ -20,19 +20,19 @@ import { seedWorkspace } from './seed-workspace.ts';
 export async function startSandbox(
   deps: SandboxDeps,
   ref: SandboxRef,
-): Promise<LiveSandbox | 'over'> {
+): Promise<SupervisedSandbox | 'over'> {
   const askedAt = deps.now().toISOString();
   const plan = await deps.runs.sandboxPlan(ref.runId);
   if (plan === null || plan.run.endedAt !== null) return 'over';
   if (wasStarted(plan, ref)) return adoptStarted(deps, ref);
-  if (isOver(plan.run) || plan.run.generation > ref.generation) return 'over';
+  if (hasEnded(plan.run) || plan.run.generation > ref.generation) return 'over';
   if (plan.session !== null && plan.run.hostId !== deps.hostId) return 'over';
   failpoint('start.planned');
   const opened = await openSandbox(deps, ref, plan);
-  if (opened === null) return lookAgain(await deps.runs.find(ref.runId));
+  if (opened === null) return recheckEnded(await deps.runs.find(ref.runId));
   opened.logger.debug({ askedAt }, 'sandbox_opened');
   try {
-    await furnish(deps, ref, plan);
+    await prepareWorkspace(deps, ref, plan);
     const { containerId, adopted } = await deps.sandboxes.ensureCreated(specOf(deps, ref, plan));
     opened.logger.info({ containerId, adopted }, 'sandbox_created');
     failpoint('start.created');
@@ -45,18 +45,21 @@ export async function startSandbox(
 }
 
 /** What has run once is never made again, whatever has become of it: its configuration is gone. */
-async function adoptStarted(deps: SandboxDeps, ref: SandboxRef): Promise<LiveSandbox | 'over'> {
+async function adoptStarted(
+  deps: SandboxDeps,
+  ref: SandboxRef,
+): Promise<SupervisedSandbox | 'over'> {
   const adoption = await adoptSandbox(deps, ref);
   return adoption.outcome === 'ended' ? 'over' : adoption.sandbox;
 }
 
-function lookAgain(run: Run | null): 'over' {
-  if (isOver(run)) return 'over';
+function recheckEnded(run: Run | null): 'over' {
+  if (hasEnded(run)) return 'over';
   throw new Error('another host looks after this run');
 }
 
 /** The first sandbox begins with the flow's files, a later one with what the last has left. */
-async function furnish(
+async function prepareWorkspace(
   deps: SupervisorDeps,
   ref: SandboxRef,
   { session }: SandboxPlan,
@@ -77,15 +80,15 @@ interface OpenedContainer {
 async function runContainer(
   deps: SupervisorDeps,
   { ref, opened, containerId, isSession }: OpenedContainer,
-): Promise<LiveSandbox | 'over'> {
+): Promise<SupervisedSandbox | 'over'> {
   const hold = await opened.prepare(containerId);
   failpoint('start.opened');
   await deps.sandboxes.start(containerId);
   failpoint('start.running');
   opened.logger.info({ containerId }, 'sandbox_started');
-  await announceStart(deps, ref, { ...opened, isSession });
+  await publishStart(deps, ref, { ...opened, isSession });
   failpoint('start.published');
-  if (!isOver(await deps.runs.find(ref.runId))) return hold();
+  if (!hasEnded(await deps.runs.find(ref.runId))) return hold();
   await deps.sandboxes.signal(containerId, 'SIGKILL');
   await opened.close();
   return 'over';

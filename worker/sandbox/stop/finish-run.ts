@@ -2,10 +2,10 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
-import type { SandboxParts } from '../context.ts';
+import type { SandboxContext } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { Turns } from '../input/turn-tracker.ts';
-import type { WatchedOutput } from '../output/output.ts';
+import type { OutputPipeline } from '../output/output.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
 import { resolveEnd } from './resolve-end.ts';
@@ -18,7 +18,7 @@ import type { Watchdog } from './watchdog.ts';
  */
 export async function closeAfterResult(
   { times }: Pick<SupervisorDeps, 'times'>,
-  { exit, turns, served }: SandboxParts,
+  { exit, turns, served }: SandboxContext,
   on: { tail: SpoolTail; ownership: Ownership; terminateFor: Watchdog['terminateFor'] },
 ): Promise<void> {
   const gone = Promise.race([exit.exited, on.ownership.released]);
@@ -55,8 +55,8 @@ function idleSince({
  */
 export async function awaitExitAndDrain(
   { runs }: Pick<SupervisorDeps, 'runs'>,
-  { ref, exit, turns, served, logger }: SandboxParts,
-  on: { output: WatchedOutput; ownership: Ownership; recorded: Watchdog['recorded'] },
+  { ref, exit, turns, served, logger }: SandboxContext,
+  on: { output: OutputPipeline; ownership: Ownership; recorded: Watchdog['recorded'] },
 ): Promise<SandboxEnd> {
   const { output, ownership } = on;
   const how = await exit.exited;

@@ -1,7 +1,7 @@
 import type { EndCause } from '../../../core/runs/end-cause.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
-import type { SandboxParts } from '../context.ts';
+import type { SandboxContext } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { Turns } from '../input/turn-tracker.ts';
 import type { SpoolFault, SpoolTail } from '../output/spool-tail.ts';
@@ -21,7 +21,7 @@ export interface Watchdog {
 
 export function createWatchdog(
   { runs }: Pick<SupervisorDeps, 'runs'>,
-  { ref, turns, logger }: SandboxParts,
+  { ref, turns, logger }: SandboxContext,
   { gracefulStop, ownership }: { gracefulStop: GracefulStop; ownership: Ownership },
 ): Watchdog {
   let recording: Promise<unknown> = Promise.resolve();

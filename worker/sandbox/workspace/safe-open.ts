@@ -12,9 +12,9 @@ const folderFlags =
 const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Down from the root, one part at a time; null where there is no such folder. */
-export async function openFolder(root: string, parts: string[]): Promise<FileHandle | null> {
+export async function openFolder(root: string, context: string[]): Promise<FileHandle | null> {
   let folder = await openRoot(root);
-  for (const part of parts) {
+  for (const part of context) {
     if (folder === null) return null;
     folder = await closing(folder, openFolderBelow(folder, part));
   }

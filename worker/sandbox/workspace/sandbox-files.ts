@@ -5,7 +5,7 @@ import type { SnapshotOf } from '../../../systems/postgres/files/file-store.ts';
 import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
-import type { HeldSandboxes } from '../registry.ts';
+import type { SandboxRegistry } from '../registry.ts';
 import { foldersOf } from '../sandbox-paths.ts';
 import { collectWorkspace } from './snapshot.ts';
 import { storeFile } from './store-file.ts';
@@ -37,13 +37,13 @@ const filesAtOnce = 100;
 
 export function createLiveFiles(
   deps: SandboxDeps,
-  held: Pick<HeldSandboxes, 'ofRun'>,
+  held: Pick<SandboxRegistry, 'findByRun'>,
   turnstile: KeyedMutex,
 ): LiveFiles {
   const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
   const liveRef = (runId: string): SnapshotOf | null => {
-    const sandbox = held.ofRun(runId);
-    return sandbox?.isLive() ? sandbox.held : null;
+    const sandbox = held.findByRun(runId);
+    return sandbox?.isLive() ? sandbox.lease : null;
   };
   const collect = (ref: SnapshotOf) => collectWorkspace(deps, { ref, root: rootOf(ref) });
 

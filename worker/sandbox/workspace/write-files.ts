@@ -71,10 +71,10 @@ const refused = ({ path }: NewFile, reason: string): Written => ({
 });
 
 /** Down from the root, making what is missing; null where something else stands in the way. */
-async function makeFolder(root: string, parts: string[]): Promise<FileHandle | null> {
+async function makeFolder(root: string, context: string[]): Promise<FileHandle | null> {
   let folder = await openRoot(root);
   if (folder === null) throw new Error('the working directory is gone');
-  for (const part of parts) {
+  for (const part of context) {
     const next: FileHandle | null = await closing(folder, openOrMakeBelow(folder, part));
     if (next === null) return null;
     folder = next;

@@ -39,7 +39,7 @@ export async function serveRun({
   const run = await egress.listen(socketPath, {
     logger: pino({ enabled: false }),
     policy: { policy: 'limited', hosts: [] },
-    ownModel: () => Promise.resolve(null),
+    projectModel: () => Promise.resolve(null),
     config: () => Promise.resolve(null),
     acknowledge: () => Promise.resolve(),
     nextMessage: () => Promise.resolve({ kind: 'none' }),

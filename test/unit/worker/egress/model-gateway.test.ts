@@ -39,7 +39,7 @@ test('asks the project’s own model with its key, from the next call on, and th
   const answers = [null, own, { ...own, apiKey: 'rotated' }, null];
   const { socketPath } = await serveRun({
     deps: { model: { apiKey: 'operator-key', baseUrl: services } },
-    handlers: { ownModel: () => Promise.resolve(answers.shift() ?? null) },
+    handlers: { projectModel: () => Promise.resolve(answers.shift() ?? null) },
   });
   const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
   for (let count = 0; count < 4; count += 1) await callSocket(socketPath, call);
@@ -59,7 +59,7 @@ test('sends nobody’s key where it is not known whose to send', async () => {
   });
   const { socketPath } = await serveRun({
     deps: { model: { apiKey: 'operator-key', baseUrl } },
-    handlers: { ownModel: () => Promise.reject(new Error('away')) },
+    handlers: { projectModel: () => Promise.reject(new Error('away')) },
   });
   const answer = await callSocket(socketPath, {
     ...{ method: 'POST', path: '/model/v1/messages', body: '{}' },

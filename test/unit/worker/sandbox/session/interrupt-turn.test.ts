@@ -28,8 +28,8 @@ function liveTurns(): LiveTurns {
   const chat = createChatTurns(null);
   const ownership = createOwnership(logger);
   const input = createInput(null);
-  const parts = { served: { input }, logger };
-  const interrupt = interruptTurnOf({ parts, chat, ownership, newId: () => 'id' });
+  const context = { served: { input }, logger };
+  const interrupt = interruptTurnOf({ context, chat, ownership, newId: () => 'id' });
   return {
     ownership,
     give(messageId) {

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { emptyRunConfig } from '../../../../../core/runs/run-config.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
-import { sessionConfigHandlers } from '../../../../../worker/sandbox/session/session-config.ts';
+import { sessionConfigEndpoint } from '../../../../../worker/sandbox/session/session-config.ts';
 
 const ref = { runId: randomUUID(), generation: 3 };
 const folders = foldersOf('/nowhere', ref);
@@ -27,10 +27,10 @@ function overStore() {
   const flows = { readSecrets: async () => ({ env: {}, mcpServers: {} }) };
   const logger = pino({ enabled: false });
   const begin = () =>
-    sessionConfigHandlers(
+    sessionConfigEndpoint(
       { sessions, flows },
       // Of the plan, what it comes to use.
-      { ref, plan, folders } as unknown as Parameters<typeof sessionConfigHandlers>[1],
+      { ref, plan, folders } as unknown as Parameters<typeof sessionConfigEndpoint>[1],
       logger,
     );
   return { stored, asked, begin };

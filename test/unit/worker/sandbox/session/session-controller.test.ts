@@ -6,7 +6,7 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FileEntry } from '../../../../../core/files/file-entry.ts';
 import { createKeyedMutex } from '../../../../../lib/async/keyed-mutex.ts';
-import type { SandboxParts } from '../../../../../worker/sandbox/context.ts';
+import type { SandboxContext } from '../../../../../worker/sandbox/context.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
 import { createOwnership, type Ownership } from '../../../../../worker/sandbox/ownership.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
@@ -23,7 +23,7 @@ const ref = { runId: randomUUID(), generation: 1 };
 /** With as much of what a sandbox has as a test comes to use. */
 function sessionWith(
   deps: object,
-  parts: object,
+  context: object,
   ownership: Ownership,
   chat = createChatTurns(null),
 ): SessionHands {
@@ -35,7 +35,7 @@ function sessionWith(
   const around = { session, output, gracefulStop: {}, ownership, recorded: async () => undefined };
   return liveSession(
     deps as unknown as SandboxDeps,
-    parts as unknown as SandboxParts,
+    context as unknown as SandboxContext,
     around as unknown as Parameters<typeof liveSession>[2],
   );
 }
@@ -63,13 +63,13 @@ test('what a session leaves is stored after whatever else stores its files, and 
     bells: { overhear: () => () => undefined },
     frameStream: { wake: async () => true },
   };
-  const parts = {
+  const context = {
     ...{ ref, folders, logger, containerId: null, exit: missingExit },
     turns: { last: () => null },
     lease: { token: 1, confirm: async () => true },
     served: { refusals: () => [] },
   };
-  const hands = sessionWith(deps, parts, createOwnership(logger));
+  const hands = sessionWith(deps, context, createOwnership(logger));
   let others = (): void => undefined;
   const storing = turnstile.runExclusive(
     ref.runId,
@@ -94,14 +94,14 @@ test.each([
     bells: { overhear: () => () => undefined },
     sandboxes: { pause: async () => void told.push('pause') },
   };
-  const parts = {
+  const context = {
     ...{ ref, logger, containerId: 'container-1' },
     turns: { memory: () => ({ isInTurn: false, backgroundTasks: 0 }) },
     lease: { token: 1, confirm: async () => isOurs },
   };
   const ownership = createOwnership(logger);
   onTestFinished(ownership.finish);
-  sessionWith(deps, parts, ownership);
+  sessionWith(deps, context, ownership);
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(told).toEqual(engineTold);
 });
@@ -112,9 +112,9 @@ test('what a turn leaves that was found in its middle is stored when it ends, wh
     storing: async (runId: string) => void stored.push(runId),
     bells: { overhear: () => () => undefined },
   };
-  const parts = { ref, logger, containerId: null, lease: { token: 1 } };
+  const context = { ref, logger, containerId: null, lease: { token: 1 } };
   const chat = createChatTurns({ messageId: 'm-1', uuid: 'u-1', accepted: true, error: null });
-  sessionWith(deps, parts, createOwnership(logger), chat);
+  sessionWith(deps, context, createOwnership(logger), chat);
   expect(stored).toEqual([]);
   const nothingSaid = { reply: null, usage: null, costUsd: null };
   chat.note({ turnEnd: { messageId: 'm-1', exitCode: 0, ...nothingSaid } });
@@ -131,13 +131,13 @@ test('a turn is over with its sandbox, and goes on where its sandbox was let go 
     bells: { overhear: () => () => undefined },
     storing: async () => undefined,
   };
-  const parts = {
+  const context = {
     ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
     turns: { isWaiting: () => false },
   };
   const begin = (ownership: Ownership): Promise<unknown> => {
     const chat = createChatTurns({ messageId, uuid: 'u-1', accepted: true, error: null });
-    return sessionWith(deps, parts, ownership, chat).runTurn(async () => []);
+    return sessionWith(deps, context, ownership, chat).runTurn(async () => []);
   };
   const [ended, letGo] = [createOwnership(logger), createOwnership(logger)];
   const turns = Promise.allSettled([begin(ended), begin(letGo)]);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../../../core/limits.ts';
 import type { ProjectModel } from '../../../../../systems/postgres/admission/project-model.ts';
-import { ownModel } from '../../../../../worker/sandbox/start/project-model.ts';
+import { projectModelSource } from '../../../../../worker/sandbox/start/project-model.ts';
 
 function world() {
   let at = 0;
   let asked = 0;
   let answer: () => Promise<ProjectModel | null> = async () => null;
-  const ask = ownModel(
+  const ask = projectModelSource(
     {
       projects: {
         readModel: () => {

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { emptyRunConfig, type RunConfig } from '../../../../../core/runs/run-config.ts';
-import { configHandlers } from '../../../../../worker/sandbox/start/run-config-endpoint.ts';
+import { runConfigEndpoint } from '../../../../../worker/sandbox/start/run-config-endpoint.ts';
 
 const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [] };
 const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
@@ -17,7 +17,7 @@ function overStore(stored: RunConfig | null) {
   };
   const flows = { readSecrets: async () => ({ env: { A: 'b' }, mcpServers: {} }) };
   const logger = pino({ enabled: false });
-  return { asked, handlers: configHandlers({ configs, flows }, configured, logger) };
+  return { asked, handlers: runConfigEndpoint({ configs, flows }, configured, logger) };
 }
 
 test('gives the configuration until it is acknowledged, and asks the database for nothing after that', async () => {

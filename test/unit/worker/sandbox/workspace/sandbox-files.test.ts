@@ -39,7 +39,7 @@ async function filesThatWait(paths: string[], { isHeld }: { isHeld: boolean }) {
   };
   // Of all that a supervisor has, what these come to use.
   const own = deps as unknown as SandboxDeps;
-  return { workspace, files: createLiveFiles(own, { ofRun: () => null }, createKeyedMutex()) };
+  return { workspace, files: createLiveFiles(own, { findByRun: () => null }, createKeyedMutex()) };
 }
 
 test('what waits is put in its place once, and what cannot be is told of', async () => {
