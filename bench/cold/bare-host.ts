@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { agentCommand } from '../../core/agent/agent-command.ts';
 import { emptyRunConfig } from '../../core/runs/run-config.ts';
 import { promptLine } from '../../worker/sandbox/input/agent-input.ts';
-import { createInput, type Input } from '../../worker/sandbox/input/input-queue.ts';
+import { type AgentInputQueue, createInputQueue } from '../../worker/sandbox/input/input-queue.ts';
 
 export interface BareRun {
   runId: string;
@@ -23,7 +23,7 @@ export interface BareHost {
 /** The least that the sandbox's own entry program needs at the other end of its socket. */
 export async function serveBareSandbox(socketPath: string, run: BareRun): Promise<BareHost> {
   const config = configOf(run);
-  const input = createInput(promptLine(run));
+  const input = createInputQueue(promptLine(run));
   const server = createServer((incoming, response) => {
     const path = incoming.url ?? '';
     if (path.startsWith('/model/')) return askModel(run.modelUrl, incoming, response);
@@ -54,7 +54,7 @@ function configOf({ runId }: BareRun) {
   return agentCommand({ flow, config: emptyRunConfig, run, conversation });
 }
 
-async function answerMessage(response: ServerResponse, input: Input, after: number) {
+async function answerMessage(response: ServerResponse, input: AgentInputQueue, after: number) {
   const left = new AbortController();
   response.once('close', () => left.abort());
   const next = await input.next(after, left.signal);

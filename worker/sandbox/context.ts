@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
-import type { Replies } from './input/interaction-answers.ts';
-import type { Turns } from './input/turn-tracker.ts';
+import type { InteractionAnswers } from './input/interaction-answers.ts';
+import type { TurnTracker } from './input/turn-tracker.ts';
 import type { HeldLease } from './output/lease.ts';
 import type { SpoolFile } from './output/spool-file.ts';
 import type { SandboxFolders } from './sandbox-paths.ts';
@@ -25,9 +25,9 @@ export interface SandboxContext {
   lost: AbortSignal;
   spool: SpoolFile;
   exit: ExitWatch;
-  turns: Turns;
+  turns: TurnTracker;
   /** Null for a plain run. */
   session: SessionPart | null;
-  replies: Replies;
+  answers: InteractionAnswers;
   logger: Logger;
 }

@@ -8,8 +8,8 @@ import type { HeldSession } from '../../systems/postgres/sessions/turn-store.ts'
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SandboxContext } from './context.ts';
 import { boundsOf, type SandboxDeps, type SupervisorDeps } from './deps.ts';
-import { keepReplying } from './input/interaction-answers.ts';
-import type { Turns } from './input/turn-tracker.ts';
+import { pollAnswers } from './input/interaction-answers.ts';
+import type { TurnTracker } from './input/turn-tracker.ts';
 import { type OutputPipeline, startOutput } from './output/output.ts';
 import { createOwnership, type Ownership } from './ownership.ts';
 import { liveSession, type SessionHands } from './session/session-controller.ts';
@@ -56,7 +56,7 @@ export function superviseSandbox(deps: SandboxDeps, context: SandboxContext): Su
       ? null
       : liveSession(deps, context, { session, output, gracefulStop, ownership, recorded });
   watchLimits(deps, context, { output, ownership, terminateFor });
-  void keepReplying(context, ownership.retry);
+  void pollAnswers(context, ownership.retry);
   context.lost.addEventListener('abort', () => ownership.release('the lease is lost'), {
     once: true,
   });
@@ -72,7 +72,7 @@ export function superviseSandbox(deps: SandboxDeps, context: SandboxContext): Su
     hintExit: context.exit.hint,
     stop,
     session: controller,
-    deliverAnswers: context.replies.deliver,
+    deliverAnswers: context.answers.deliver,
     async close() {
       ownership.release('this process is shutting down');
       await ended.catch(() => undefined);
@@ -111,7 +111,7 @@ function gracefulStopFor(
   });
 }
 
-const runWork = (turns: Turns): StopTarget['work'] => ({
+const runWork = (turns: TurnTracker): StopTarget['work'] => ({
   isWorking: turns.isWorking,
   finished: turns.finished,
   canExitOnItsOwn: () => turns.last() !== null,

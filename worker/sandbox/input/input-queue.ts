@@ -6,7 +6,7 @@
  * begins anew while the entry program's index does not: what is pushed stands after the highest
  * index that was asked for, and what was pushed before the first question came moves there.
  */
-export interface Input {
+export interface AgentInputQueue {
   push(line: string): void;
   /** Nothing follows what was pushed; the agent's input is closed after it. */
   close(): void;
@@ -21,12 +21,12 @@ export type NextInput =
 interface Message {
   index: number;
   line: string;
-  handedOut: boolean;
+  delivered: boolean;
 }
 
 /** `first` keeps its index for ever: a sandbox that asks after it has it. A session has none. */
-export function createInput(first: string | null): Input {
-  const messages: Message[] = first === null ? [] : [{ index: 1, line: first, handedOut: true }];
+export function createInputQueue(first: string | null): AgentInputQueue {
+  const messages: Message[] = first === null ? [] : [{ index: 1, line: first, delivered: true }];
   const waiting = new Set<() => void>();
   let highest = messages.length;
   let closed = false;
@@ -34,49 +34,49 @@ export function createInput(first: string | null): Input {
   function answer(after: number): NextInput {
     const message = messages.find(({ index }) => index > after);
     if (message === undefined) return { kind: closed ? 'closed' : 'none' };
-    message.handedOut = true;
+    message.delivered = true;
     return { kind: 'message', index: message.index, line: message.line };
   }
 
-  function moveBeyond(after: number): void {
+  function renumberPast(after: number): void {
     highest = Math.max(highest, after);
     for (const message of messages) {
-      if (!message.handedOut && message.index <= after) message.index = ++highest;
+      if (!message.delivered && message.index <= after) message.index = ++highest;
     }
   }
 
-  function wakeAll(): void {
-    for (const wake of waiting) wake();
+  function notifyAll(): void {
+    for (const notify of waiting) notify();
   }
 
   return {
     push(line) {
       if (closed) return;
-      messages.push({ index: ++highest, line, handedOut: false });
-      wakeAll();
+      messages.push({ index: ++highest, line, delivered: false });
+      notifyAll();
     },
     close() {
       closed = true;
-      wakeAll();
+      notifyAll();
     },
     async next(after, signal) {
-      moveBeyond(after);
+      renumberPast(after);
       while (answer(after).kind === 'none' && !signal.aborted) {
-        await wakeUp(waiting, signal);
+        await waitForChange(waiting, signal);
       }
       return answer(after);
     },
   };
 }
 
-function wakeUp(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+function waitForChange(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const wake = (): void => {
-      waiting.delete(wake);
-      signal.removeEventListener('abort', wake);
+    const notify = (): void => {
+      waiting.delete(notify);
+      signal.removeEventListener('abort', notify);
       resolve();
     };
-    waiting.add(wake);
-    signal.addEventListener('abort', wake);
+    waiting.add(notify);
+    signal.addEventListener('abort', notify);
   });
 }

@@ -3,42 +3,42 @@ import { type RetryPolicy } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
 import type { SandboxContext } from '../context.ts';
-import type { Input } from './input-queue.ts';
+import type { AgentInputQueue } from './input-queue.ts';
 
 /**
  * What an agent is told that waits for somebody. It is told again by the next life of this host,
  * until the agent has said that it heard it: one that knows already takes no notice.
  */
-export interface Replies {
-  refuse(refusals: Refusal[]): void;
+export interface InteractionAnswers {
+  deny(refusals: Refusal[]): void;
   /** Every answer that is there. */
   deliver(): Promise<void>;
 }
 
-export function createReplies({
+export function createInteractionAnswers({
   runId,
   input,
   interactions,
 }: {
   runId: string;
-  input: Pick<Input, 'push'>;
+  input: Pick<AgentInputQueue, 'push'>;
   interactions: Pick<InteractionStore, 'open'>;
-}): Replies {
-  const told = new Set<string>();
+}): InteractionAnswers {
+  const sent = new Set<string>();
 
-  function tell(id: string, line: string): void {
-    if (told.has(id)) return;
-    told.add(id);
+  function send(id: string, line: string): void {
+    if (sent.has(id)) return;
+    sent.add(id);
     input.push(line);
   }
 
   return {
-    refuse(refusals) {
-      for (const refusal of refusals) tell(refusal.requestId, refusalLine(refusal));
+    deny(refusals) {
+      for (const refusal of refusals) send(refusal.requestId, refusalLine(refusal));
     },
     async deliver() {
       for (const { answers, ...interaction } of await interactions.open(runId)) {
-        if (answers !== null) tell(interaction.interactionId, answerLine(interaction, answers));
+        if (answers !== null) send(interaction.interactionId, answerLine(interaction, answers));
       }
     },
   };
@@ -50,13 +50,13 @@ const checkEveryMs = 5_000;
  * Whoever answers says so to this host, which hands it over at once. This finds what nobody said, or
  * what was said to an earlier life of this process.
  */
-export async function keepReplying(
-  { turns, replies }: Pick<SandboxContext, 'turns' | 'replies'>,
+export async function pollAnswers(
+  { turns, answers }: Pick<SandboxContext, 'turns' | 'answers'>,
   { signal, onFailure }: RetryPolicy,
 ): Promise<void> {
-  replies.refuse(turns.memory().refusals);
+  answers.deny(turns.memory().refusals);
   while (!signal.aborted) {
-    if (turns.isWaiting()) await replies.deliver().catch((error: unknown) => onFailure(error, 1));
+    if (turns.isWaiting()) await answers.deliver().catch((error: unknown) => onFailure(error, 1));
     await sleep(checkEveryMs, signal);
   }
 }

@@ -2,7 +2,7 @@ import { type AgentMemory, isResting } from '../../../core/agent/agent-state.ts'
 import { createDeferred } from '../../../lib/async/deferred.ts';
 
 /** What the agent has said of its work so far. */
-export interface Turns {
+export interface TurnTracker {
   note(stored: { frames: number; memory: AgentMemory }): void;
   /** Resolves when the agent is done with its message, with a result or without. */
   finished: Promise<unknown>;
@@ -14,34 +14,37 @@ export interface Turns {
   /** It has begun to speak and is not done, or is in a turn of its own. */
   isWorking(): boolean;
   /** Since when it has had nothing to do, now or later; null while it has. */
-  restingSince(): number | null;
+  idleSince(): number | null;
   memory(): AgentMemory;
 }
 
 /** Goes on from what the log tells, where this is not the beginning. */
-export function createTurns(earlier: { memory: AgentMemory; hasSpoken: boolean }): Turns {
+export function createTurnTracker(earlier: {
+  memory: AgentMemory;
+  hasSpoken: boolean;
+}): TurnTracker {
   const finished = createDeferred<true>();
   let { memory, hasSpoken } = earlier;
-  let restingSince: number | null = null;
+  let idleSince: number | null = null;
 
-  function take(next: AgentMemory): void {
+  function update(next: AgentMemory): void {
     memory = next;
     if (memory.isDone) finished.resolve(true);
-    restingSince = isResting(memory) ? (restingSince ?? performance.now()) : null;
+    idleSince = isResting(memory) ? (idleSince ?? performance.now()) : null;
   }
 
-  take(memory);
+  update(memory);
   return {
     note({ frames, memory: next }) {
       hasSpoken ||= frames > 0;
-      take(next);
+      update(next);
     },
     finished: finished.promise,
     last: () => memory.turn,
     isWaiting: () => memory.questions.length > 0,
     isDone: () => memory.isDone,
     isWorking: () => hasSpoken && (memory.isInTurn || !memory.isDone),
-    restingSince: () => restingSince,
+    idleSince: () => idleSince,
     memory: () => memory,
   };
 }

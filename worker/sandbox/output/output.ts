@@ -36,7 +36,7 @@ export function startOutput(
     onStored(stored) {
       turns.note(stored);
       session?.chat.note(stored.facts);
-      context.replies.refuse(stored.memory.refusals);
+      context.answers.deny(stored.memory.refusals);
       tree.stir();
       onFirstOutput();
     },

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { interruptLine } from '../input/agent-input.ts';
-import type { Input } from '../input/input-queue.ts';
+import type { AgentInputQueue } from '../input/input-queue.ts';
 import type { Ownership } from '../ownership.ts';
 import type { ChatTurns } from './session-turn-tracker.ts';
 
@@ -11,7 +11,7 @@ import type { ChatTurns } from './session-turn-tracker.ts';
 export type InterruptTurn = (messageId: string | null) => Promise<void>;
 
 interface Place {
-  context: { served: { input: Pick<Input, 'push'> }; logger: Logger };
+  context: { served: { input: Pick<AgentInputQueue, 'push'> }; logger: Logger };
   chat: Pick<ChatTurns, 'present' | 'begun'>;
   ownership: Ownership;
   newId(): string;

@@ -9,8 +9,8 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
-import { createReplies } from '../input/interaction-answers.ts';
-import { createTurns } from '../input/turn-tracker.ts';
+import { createInteractionAnswers } from '../input/interaction-answers.ts';
+import { createTurnTracker } from '../input/turn-tracker.ts';
 import { type HeldLease, takeLease } from '../output/lease.ts';
 import { openSpool, type SpoolFile } from '../output/spool-file.ts';
 import { foldersOf, makeFolders } from '../sandbox-paths.ts';
@@ -68,12 +68,12 @@ export async function openSandbox(
     spool = opened;
     const session = await sessionPart(deps, ref, plan.session);
     const { memory, byteOffset } = held.position;
-    const turns = createTurns({ memory, hasSpoken: byteOffset > 0 });
+    const turns = createTurnTracker({ memory, hasSpoken: byteOffset > 0 });
     const { input } = served;
-    const replies = createReplies({ ...ref, input, interactions: deps.interactions });
+    const answers = createInteractionAnswers({ ...ref, input, interactions: deps.interactions });
     const { run, flow } = plan;
     const given = { ref, run, flow, folders, containerId, served };
-    const context = { ...given, lease: held, turns, session, replies, logger };
+    const context = { ...given, lease: held, turns, session, answers, logger };
     return () => {
       const exit = watchContainer(deps, containerId, logger);
       live = superviseSandbox(deps, { ...context, spool: opened, exit, lost: lost.signal });

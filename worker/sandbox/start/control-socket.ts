@@ -6,7 +6,7 @@ import type { Refusal } from '../../egress/connect-proxy.ts';
 import type { RunEgress } from '../../egress/run-listener.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import { promptLine } from '../input/agent-input.ts';
-import { createInput, type Input } from '../input/input-queue.ts';
+import { type AgentInputQueue, createInputQueue } from '../input/input-queue.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { sessionConfigEndpoint } from '../session/session-config.ts';
 import { ensureEgressPolicyFile } from './egress-policy-file.ts';
@@ -14,7 +14,7 @@ import { projectModelSource } from './project-model.ts';
 import { runConfigEndpoint } from './run-config-endpoint.ts';
 
 export interface ControlSocket {
-  input: Input;
+  input: AgentInputQueue;
   egress: RunEgress;
   /** Where the sandbox wanted to go and was not let, with how often. */
   refusals(): (Refusal & { count: number })[];
@@ -27,7 +27,7 @@ export async function openControlSocket(
   onExitHint: () => void,
 ): Promise<ControlSocket> {
   const { ref, plan, folders, logger } = sandbox;
-  const input = createInput(firstLine(ref, plan));
+  const input = createInputQueue(firstLine(ref, plan));
   const refusals = new Map<string, Refusal & { count: number }>();
   const egress = await deps.egress.listen(folders.socketFile, {
     logger,
@@ -49,7 +49,10 @@ function firstLine(ref: SandboxRef, { run, session }: SandboxPlan): string | nul
 }
 
 /** Told once of each message, however often something in there asks for it. */
-function logFirstDelivery(input: Input, onFirst: (index: number) => void): Input['next'] {
+function logFirstDelivery(
+  input: AgentInputQueue,
+  onFirst: (index: number) => void,
+): AgentInputQueue['next'] {
   let delivered = 0;
   return async (after, signal) => {
     const next = await input.next(after, signal);

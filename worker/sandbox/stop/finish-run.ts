@@ -4,7 +4,7 @@ import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxContext } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
-import type { Turns } from '../input/turn-tracker.ts';
+import type { TurnTracker } from '../input/turn-tracker.ts';
 import type { OutputPipeline } from '../output/output.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
@@ -42,9 +42,9 @@ function idleSince({
   turns,
   tail,
   times,
-}: Pick<SupervisorDeps, 'times'> & { turns: Turns; tail: SpoolTail }): number {
-  const restingSince = turns.restingSince();
-  if (restingSince !== null) return restingSince;
+}: Pick<SupervisorDeps, 'times'> & { turns: TurnTracker; tail: SpoolTail }): number {
+  const idleSince = turns.idleSince();
+  if (idleSince !== null) return idleSince;
   const quietSince = turns.isWorking() ? null : tail.quietSince();
   return quietSince === null ? Number.POSITIVE_INFINITY : quietSince + times.stallTimeoutMs;
 }

@@ -6,12 +6,12 @@ import { failpoint } from '../../../core/failpoint.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import { interruptLine } from '../input/agent-input.ts';
-import type { Input } from '../input/input-queue.ts';
-import type { Turns } from '../input/turn-tracker.ts';
+import type { AgentInputQueue } from '../input/input-queue.ts';
+import type { TurnTracker } from '../input/turn-tracker.ts';
 
 export interface StopTarget {
-  input: Input;
-  work: Pick<Turns, 'isWorking' | 'finished'> & {
+  input: AgentInputQueue;
+  work: Pick<TurnTracker, 'isWorking' | 'finished'> & {
     /** It has said all that it has to say, and goes by itself when its input ends. */
     canExitOnItsOwn(): boolean;
   };

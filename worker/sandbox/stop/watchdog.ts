@@ -3,7 +3,7 @@ import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { SandboxContext } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
-import type { Turns } from '../input/turn-tracker.ts';
+import type { TurnTracker } from '../input/turn-tracker.ts';
 import type { SpoolFault, SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
 import type { QuotaViolation } from '../workspace/quota-watchdog.ts';
@@ -46,7 +46,7 @@ interface EndReason {
   detail: string;
 }
 
-function endReasonFor(offence: Violation, turn: ReturnType<Turns['last']>): EndReason {
+function endReasonFor(offence: Violation, turn: ReturnType<TurnTracker['last']>): EndReason {
   switch (offence) {
     case 'spool_truncated':
       return { cause: 'output_tampered', detail: 'the output was cut short' };
@@ -68,7 +68,7 @@ function endReasonFor(offence: Violation, turn: ReturnType<Turns['last']>): EndR
 }
 
 /** What the agent has said of its own end counts more than that it stayed. */
-function endReasonForHanging(turn: ReturnType<Turns['last']>): EndReason {
+function endReasonForHanging(turn: ReturnType<TurnTracker['last']>): EndReason {
   const detail = 'the agent was done and did not end by itself';
   return { cause: turn === null ? 'no_result' : (turn.cause ?? 'hung_after_result'), detail };
 }
@@ -80,7 +80,7 @@ const checkEveryMaxMs = 5_000;
  * for an answer may be silent; output that is still on its way into the log is no silence.
  */
 export async function watchForStall(
-  { tail, turns }: { tail: SpoolTail; turns: Turns },
+  { tail, turns }: { tail: SpoolTail; turns: TurnTracker },
   { stallTimeoutMs, signal }: { stallTimeoutMs: number; signal: AbortSignal },
   onStall: () => void,
 ): Promise<void> {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { promptLine } from '../../../../../worker/sandbox/input/agent-input.ts';
-import { createInput } from '../../../../../worker/sandbox/input/input-queue.ts';
+import { createInputQueue } from '../../../../../worker/sandbox/input/input-queue.ts';
 import { uuidV5 } from '../../../../../worker/sandbox/input/uuid-v5.ts';
 
 const patient = (): AbortSignal => new AbortController().signal;
 const message = (index: number, line: string) => ({ kind: 'message', index, line });
 
 test('hands out one message after the other, each as often as it is asked for', async () => {
-  const input = createInput('prompt');
+  const input = createInputQueue('prompt');
   input.push('second');
   expect(await input.next(0, patient())).toEqual(message(1, 'prompt'));
   expect(await input.next(0, patient())).toEqual(message(1, 'prompt'));
@@ -18,7 +18,7 @@ test('hands out one message after the other, each as often as it is asked for', 
 });
 
 test('a question waits for what comes, or for its own end', async () => {
-  const input = createInput('prompt');
+  const input = createInputQueue('prompt');
   const waiting = input.next(1, patient());
   input.push('later');
   expect(await waiting).toEqual(message(2, 'later'));
@@ -31,7 +31,7 @@ test('a question waits for what comes, or for its own end', async () => {
 });
 
 test('after a restart, what is pushed reaches a sandbox that is far ahead', async () => {
-  const input = createInput('prompt');
+  const input = createInputQueue('prompt');
   input.push('pushed before it asked');
   const first = await input.next(7, patient());
   expect(first).toEqual(message(8, 'pushed before it asked'));
@@ -40,12 +40,12 @@ test('after a restart, what is pushed reaches a sandbox that is far ahead', asyn
 });
 
 test('a sandbox that has its prompt is not given it again', async () => {
-  const input = createInput('prompt');
+  const input = createInputQueue('prompt');
   expect(await input.next(1, AbortSignal.timeout(10))).toEqual({ kind: 'none' });
 });
 
 test('questions with any index take nothing from the one who needs it', async () => {
-  const input = createInput('prompt');
+  const input = createInputQueue('prompt');
   await input.next(1_000_000_000, AbortSignal.timeout(10));
   input.push('interrupt');
   const stolen = await input.next(1_000_000_000, patient());

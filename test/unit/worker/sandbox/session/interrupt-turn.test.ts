@@ -3,7 +3,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { settlesWithin } from '../../../../../lib/async/timeout.ts';
-import { createInput } from '../../../../../worker/sandbox/input/input-queue.ts';
+import { createInputQueue } from '../../../../../worker/sandbox/input/input-queue.ts';
 import { createOwnership, type Ownership } from '../../../../../worker/sandbox/ownership.ts';
 import {
   type InterruptTurn,
@@ -27,7 +27,7 @@ interface LiveTurns {
 function liveTurns(): LiveTurns {
   const chat = createChatTurns(null);
   const ownership = createOwnership(logger);
-  const input = createInput(null);
+  const input = createInputQueue(null);
   const context = { served: { input }, logger };
   const interrupt = interruptTurnOf({ context, chat, ownership, newId: () => 'id' });
   return {
