@@ -28,7 +28,7 @@ declare module 'fastify' {
     /** What the client was told; null where that was no error. */
     errorCode: ErrorCode | null;
     /** How long it was kept waiting for what it asked to wait for. */
-    waitedMs: number;
+    requestedWaitMs: number;
   }
   interface FastifyContextConfig {
     /** Answers without a key. Everything that does not say so needs one. */
@@ -36,11 +36,11 @@ declare module 'fastify' {
     /** Asked every few seconds by whatever watches the service: worth a line only where it is not well. */
     isProbe?: true;
     /** Reads the key from the query as well, for clients that cannot set headers. */
-    takesKeyInQuery?: true;
+    acceptsKeyInQuery?: true;
     /** Answers the same whatever ids stand in the path. */
-    takesAnyId?: true;
+    skipsIdCheck?: true;
     /** Takes no API key: an operator's session, or nothing where it is what begins one. */
-    forOperators?: 'signed-in' | 'anybody';
+    operatorAuth?: 'signed-in' | 'anybody';
   }
 }
 

@@ -4,25 +4,25 @@ import Fastify, { LogController } from 'fastify';
 import { limits } from '../core/limits.ts';
 import type { App } from './app-types.ts';
 import { authenticate } from './auth/authenticate.ts';
-import { createLastUsed } from './auth/key-last-used.ts';
+import { createKeyLastUsed } from './auth/key-last-used.ts';
 import { countUsage, createUsageCounter } from './auth/key-usage.ts';
 import type { ApiDeps } from './deps.ts';
 import { files } from './files/routes/files.ts';
 import { listFlows } from './flows/list-flows.ts';
 import { cors, setCorsHeaders } from './http/cors.ts';
-import { answerError } from './http/error-handlers.ts';
+import { sendError } from './http/error-handlers.ts';
 import { health } from './http/health.ts';
-import { type InHand, keepInHand } from './http/in-flight-requests.ts';
+import { type InFlightRequest, trackInFlightRequests } from './http/in-flight-requests.ts';
 import { jsonBody } from './http/json-body.ts';
-import { answerInsteadOfNode, ownAnswers } from './http/node-http-errors.ts';
-import { unknownPaths } from './http/not-found.ts';
-import { clientErrorHandler } from './http/parser-errors.ts';
-import { pathIds } from './http/path-ids.ts';
-import { answerHeaders, rateLimit, setCommonHeaders } from './http/rate-limit.ts';
+import { handleNodeRejections, nodeHttpOptions } from './http/node-http-errors.ts';
+import { handleUnknownPaths } from './http/not-found.ts';
+import { createParserErrorHandler } from './http/parser-errors.ts';
+import { checkPathIds } from './http/path-ids.ts';
+import { commonHeaders, rateLimit, setCommonHeaders } from './http/rate-limit.ts';
 import { requestLog } from './http/request-log.ts';
 import { requestMetrics } from './http/request-metrics.ts';
 import { routeTable } from './http/route-table.ts';
-import { noteUnrouted } from './http/unrouted.ts';
+import { recordUnroutedRequest } from './http/unrouted.ts';
 import { validatorCompiler } from './http/validation.ts';
 import { describe } from './openapi/describe.ts';
 import { openapi } from './openapi/openapi.ts';
@@ -70,17 +70,17 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
 
   routeTable(app);
   // In this order a request meets them.
-  answerHeaders(app, deps.now);
+  commonHeaders(app, deps.now);
   requestLog(app);
   requestMetrics(app, deps.metrics);
   cors(app, deps.corsOrigins);
-  answerInsteadOfNode(app);
-  authenticate(app, { keys: deps.keys, onUse: lastUsed.note, nowMs: deps.nowMs });
+  handleNodeRejections(app);
+  authenticate(app, { keys: deps.keys, onUse: lastUsed.record, nowMs: deps.nowMs });
   countUsage(app, usage);
   const unknownSessions = authenticateOperators(app, deps);
   rateLimit(app, deps.rateLimiter);
-  unknownPaths(app);
-  pathIds(app);
+  handleUnknownPaths(app);
+  checkPathIds(app);
   jsonBody(app);
 
   await describe(app, deps.publicUrl);
@@ -112,7 +112,7 @@ function createKeyNotes(deps: ApiDeps) {
     ...deps,
     onError: (err) => deps.logger.warn({ err }, 'key_usage_not_written'),
   });
-  const lastUsed = createLastUsed({
+  const lastUsed = createKeyLastUsed({
     keys: deps.keys,
     onError: (err) => deps.logger.warn({ err }, 'key_use_not_written'),
   });
@@ -120,7 +120,7 @@ function createKeyNotes(deps: ApiDeps) {
 }
 
 function createServer({ logger, metrics, now, newId, ...deps }: ApiDeps): App {
-  const inHand = new WeakMap<Socket, InHand>();
+  const inHand = new WeakMap<Socket, InFlightRequest>();
   const app: App = Fastify({
     loggerInstance: logger,
     logController: new LogController({
@@ -132,23 +132,26 @@ function createServer({ logger, metrics, now, newId, ...deps }: ApiDeps): App {
     trustProxy: deps.isTrustedProxy,
     bodyLimit: limits.bodyMaxBytes,
     requestTimeout: limits.requestTimeoutMs,
-    http: { headersTimeout: limits.headersTimeoutMs, ...ownAnswers },
+    http: { headersTimeout: limits.headersTimeoutMs, ...nodeHttpOptions },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.filePathMaxBytes * 3 },
-    clientErrorHandler: clientErrorHandler({ newId, now, logger, metrics, inHand }),
+    clientErrorHandler: createParserErrorHandler({ newId, now, logger, metrics, inFlight: inHand }),
     frameworkErrors(error, request, reply) {
       setCommonHeaders(reply, request.id, now());
       setCorsHeaders(request, reply, deps.corsOrigins);
-      answerError(error, request, reply);
+      sendError(error, request, reply);
       // No hook has run for it, and none will.
       const { id: requestId, method, errorCode: code } = request;
-      noteUnrouted({ logger, metrics }, { requestId, method, status: reply.statusCode, code });
+      recordUnroutedRequest(
+        { logger, metrics },
+        { requestId, method, status: reply.statusCode, code },
+      );
     },
   });
-  keepInHand(app, inHand);
+  trackInFlightRequests(app, inHand);
   app.server.maxConnections = limits.connectionsMax;
-  app.setErrorHandler(answerError);
+  app.setErrorHandler(sendError);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   return app;

@@ -44,7 +44,7 @@ import { buildApp } from './app.ts';
 import { errorStatuses } from './errors.ts';
 import { createHostRequests } from './files/host-rpc.ts';
 import { createTrustedProxies } from './http/trusted-proxies.ts';
-import { unmeasured } from './metrics.ts';
+import { noopMetrics } from './metrics.ts';
 import { announceFirstSignIn } from './operators/first-sign-in.ts';
 import { mayCallAddress } from './runs/public-address.ts';
 
@@ -108,7 +108,7 @@ function open() {
     runTimeoutMs: config.times.runTimeoutMs,
     hostLostMs: config.times.hostLostMs,
     logger,
-    metrics: metrics ?? unmeasured,
+    metrics: metrics ?? noopMetrics,
     presence: createPresence(redis, { instance }),
     // Several times before a session would be put to sleep for want of it.
     presenceEveryMs: Math.min(limits.presenceEveryMs, config.times.sessionIdleMs / 4),

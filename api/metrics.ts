@@ -21,7 +21,7 @@ export interface ApiMetrics {
 
 type MessageRefusal = Extract<StoredMessage, { outcome: 'refused' }>['reason'];
 
-export const unmeasured: ApiMetrics = {
+export const noopMetrics: ApiMetrics = {
   answered: () => undefined,
   runDecided: () => undefined,
   messageDecided: () => undefined,

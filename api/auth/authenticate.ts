@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { App, Caller } from '../app-types.ts';
 import { ApiError, unauthorized } from '../errors.ts';
-import { createUnknownKeys } from './brute-force-guard.ts';
+import { createBruteForceGuard } from './brute-force-guard.ts';
 import { presentedKey } from './credentials.ts';
 
 export interface AuthenticateDeps {
@@ -17,17 +17,17 @@ export interface AuthenticateDeps {
  * all is closed below `/api/v1`. A key is looked up at every call, so a revocation counts at once.
  */
 export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps): void {
-  const unknownKeys = createUnknownKeys(nowMs);
+  const unknownKeys = createBruteForceGuard(nowMs);
   app.decorateRequest('caller', null);
 
   async function identify(request: FastifyRequest): Promise<Caller> {
     const secret = presentedKey(request);
     if (secret === null || !keyPattern.test(secret)) throw unauthorized();
-    const wait = unknownKeys.secondsToWait(secret, request.ip);
+    const wait = unknownKeys.retryAfterSeconds(secret, request.ip);
     if (wait === Number.POSITIVE_INFINITY) throw unauthorized();
     if (wait > 0) throw tooManyUnknownKeys(wait);
     const key = await keys.findByKey(secret);
-    unknownKeys.note(secret, request.ip, key !== null);
+    unknownKeys.record(secret, request.ip, key !== null);
     if (key?.state !== 'active') throw unauthorized();
     return { key, secret };
   }
@@ -42,7 +42,7 @@ export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps)
 const keyPattern = /^frs_[0-9A-Za-z]{43}$/;
 
 function isOpen(request: FastifyRequest): boolean {
-  const { isPublic, forOperators } = request.routeOptions.config;
+  const { isPublic, operatorAuth: forOperators } = request.routeOptions.config;
   if (!request.is404) return isPublic === true || forOperators !== undefined;
   return !/^\/api\/v1(\/|\?|$)/.test(request.url);
 }

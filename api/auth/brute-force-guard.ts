@@ -8,19 +8,19 @@ import { type TokenBucket, takeToken } from '../../core/token-bucket.ts';
  * good is never held up by what else comes from its address, and is looked up at every call, so
  * that its revocation counts from the next one.
  */
-export interface UnknownKeys {
+export interface BruteForceGuard {
   /** 0: look the key up. Infinity: it is known to be unknown. Else the seconds to wait. */
-  secondsToWait: (key: string, address: string) => number;
-  note: (key: string, address: string, isKnown: boolean) => void;
+  retryAfterSeconds: (key: string, address: string) => number;
+  record: (key: string, address: string, isKnown: boolean) => void;
 }
 
-export function createUnknownKeys(nowMs: () => number): UnknownKeys {
+export function createBruteForceGuard(nowMs: () => number): BruteForceGuard {
   const unknownUntil = boundedMap<number>();
   const good = boundedMap<true>();
   const buckets = boundedMap<TokenBucket>();
 
   return {
-    secondsToWait(key, address) {
+    retryAfterSeconds(key, address) {
       const digest = digestOf(key);
       if (nowMs() < (unknownUntil.get(digest) ?? 0)) return Number.POSITIVE_INFINITY;
       if (good.get(digest)) return 0;
@@ -28,7 +28,7 @@ export function createUnknownKeys(nowMs: () => number): UnknownKeys {
       return takeToken({ bucket, perMinute: limits.unknownKeysPerMinute, nowMs: nowMs() })
         .retryAfterSeconds;
     },
-    note(key, address, isKnown) {
+    record(key, address, isKnown) {
       const digest = digestOf(key);
       if (isKnown) return good.set(digest, true);
       good.delete(digest);

@@ -6,15 +6,17 @@ import type { FastifyRequest } from 'fastify';
  * different things: the weaker of two credentials is never taken.
  */
 export function presentedKey(request: FastifyRequest): string | null {
-  const fromHeader = saysTwoThings(request.raw) ? null : headerKey(request.headers.authorization);
-  if (request.routeOptions.config.takesKeyInQuery !== true) return fromHeader ?? null;
+  const fromHeader = hasConflictingHeaders(request.raw)
+    ? null
+    : headerKey(request.headers.authorization);
+  if (request.routeOptions.config.acceptsKeyInQuery !== true) return fromHeader ?? null;
   const fromQuery = queryKey(request.query);
   if (fromHeader === undefined) return fromQuery ?? null;
   return fromQuery === undefined || fromQuery === fromHeader ? fromHeader : null;
 }
 
 /** Node shows the first of several headers alone. */
-function saysTwoThings({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
+function hasConflictingHeaders({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
   const said = rawHeaders.filter((_, at) => /^authorization$/i.test(rawHeaders[at - 1] ?? ''));
   return new Set(said).size > 1;
 }

@@ -1,12 +1,12 @@
 import { limits } from '../../core/limits.ts';
 
-export interface LastUsed {
-  note: (keyId: string) => void;
+export interface KeyLastUsed {
+  record: (keyId: string) => void;
   /** Writes down what is left. */
   close: () => Promise<void>;
 }
 
-export interface LastUsedDeps {
+export interface KeyLastUsedDeps {
   keys: { touch: (keyIds: string[]) => Promise<void> };
   onError: (error: unknown) => void;
 }
@@ -15,7 +15,7 @@ export interface LastUsedDeps {
  * Gathers which keys were used and writes them down together: a write for every call would make
  * all calls with one key wait for each other.
  */
-export function createLastUsed({ keys, onError }: LastUsedDeps): LastUsed {
+export function createKeyLastUsed({ keys, onError }: KeyLastUsedDeps): KeyLastUsed {
   let used = new Set<string>();
   let writing = Promise.resolve();
 
@@ -29,7 +29,7 @@ export function createLastUsed({ keys, onError }: LastUsedDeps): LastUsed {
   const timer = setInterval(() => void write(), limits.keyTouchEveryMs);
   timer.unref();
   return {
-    note: (keyId) => void used.add(keyId),
+    record: (keyId) => void used.add(keyId),
     close() {
       clearInterval(timer);
       return write();

@@ -6,10 +6,10 @@ import { dayOf, type KeyUsage } from '../../core/agent/usage.ts';
 import { limits } from '../../core/limits.ts';
 import type { KeyDay, KeyUsageStore } from '../../systems/postgres/accounts/key-usage-store.ts';
 import type { App } from '../app-types.ts';
-import { whenOver } from '../http/on-response-close.ts';
+import { onResponseClose } from '../http/on-response-close.ts';
 
 export interface UsageCounter {
-  add: (keyId: string, more: Partial<KeyUsage>) => void;
+  record: (keyId: string, more: Partial<KeyUsage>) => void;
   /** Writes down what is left. */
   close: () => Promise<void>;
 }
@@ -60,7 +60,7 @@ export function createUsageCounter({ keyUsage, now, onError }: UsageCounterDeps)
   }, limits.keyUsageEveryMs);
   timer.unref();
   return {
-    add: (keyId, more) => gather({ ...nothing, ...more, keyId, day: dayOf(now()) }),
+    record: (keyId, more) => gather({ ...nothing, ...more, keyId, day: dayOf(now()) }),
     async close() {
       clearInterval(timer);
       await writing;
@@ -77,12 +77,12 @@ const nothing: KeyUsage = { calls: 0, errors: 0, durationMs: 0 };
  */
 export function countUsage(app: App, counter: UsageCounter): void {
   app.addHook('onRequest', async ({ caller }) => {
-    if (caller !== null) counter.add(caller.key.keyId, { calls: 1 });
+    if (caller !== null) counter.record(caller.key.keyId, { calls: 1 });
   });
-  whenOver(app, ({ caller, routeOptions }, reply) => {
+  onResponseClose(app, ({ caller, routeOptions }, reply) => {
     if (caller === null) return;
-    const isStream = routeOptions.config.takesKeyInQuery === true;
-    counter.add(caller.key.keyId, {
+    const isStream = routeOptions.config.acceptsKeyInQuery === true;
+    counter.record(caller.key.keyId, {
       errors: reply.statusCode >= 400 ? 1 : 0,
       durationMs: isStream ? 0 : reply.elapsedTime,
     });

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 
 /** Works for as long as its caller waits: until that one has left, or the server closes. */
-export async function whileAsked<T>(
+export async function withClientSignal<T>(
   reply: FastifyReply,
   closing: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
@@ -23,15 +23,15 @@ export async function whileAsked<T>(
 }
 
 /** The same for what the caller has asked to wait for: its time says nothing about the service. */
-export async function waitWhileAsked<T>(
+export async function waitForClient<T>(
   reply: FastifyReply,
   closing: AbortSignal,
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const from = performance.now();
   try {
-    return await whileAsked(reply, closing, wait);
+    return await withClientSignal(reply, closing, wait);
   } finally {
-    reply.request.waitedMs += performance.now() - from;
+    reply.request.requestedWaitMs += performance.now() - from;
   }
 }

@@ -2,9 +2,9 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, envelopeOf, invalid } from '../errors.ts';
 
 /** The one place where an error becomes an answer. What nobody foresaw is logged, never shown. */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const known = isBrokenOff(error, request) ? invalid('The request broke off.') : asApiError(error);
-  noteFailure(request, error, known);
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = isAborted(error, request) ? invalid('The request broke off.') : asApiError(error);
+  logFailure(request, error, known);
   request.errorCode = known.code;
   void reply
     .code(known.statusCode)
@@ -17,21 +17,20 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
  * What nobody foresaw is for somebody to look at; a part of the service that is away is told of by
  * itself as well, and a refusal that was decided on stands in the request's own line.
  */
-function noteFailure({ log }: FastifyRequest, error: unknown, known: ApiError): void {
+function logFailure({ log }: FastifyRequest, error: unknown, known: ApiError): void {
   if (known.statusCode === 500) log.error({ err: error }, 'request_failed');
-  else if (known.statusCode > 500 && error !== known)
-    log.warn({ err: error }, 'request_not_served');
+  else if (known.statusCode > 500 && error !== known) log.warn({ err: error }, 'dependency_error');
 }
 
 /** Nobody is left to read the answer, and nothing of the service has failed. */
-function isBrokenOff(error: unknown, { raw }: FastifyRequest): boolean {
+function isAborted(error: unknown, { raw }: FastifyRequest): boolean {
   return raw.errored !== null && raw.errored === error;
 }
 
 function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code, statusCode, message } = (error ?? {}) as Partial<FastifyError>; // each may be absent
-  if (isConnectionTrouble(code ?? message ?? '')) {
+  if (isDependencyError(code ?? message ?? '')) {
     return new ApiError(
       'UPSTREAM_UNAVAILABLE',
       'A part of the service does not answer; try again.',
@@ -63,7 +62,7 @@ function readableMessage(code: string | undefined): string {
   }
 }
 
-function isConnectionTrouble(said: string): boolean {
+function isDependencyError(said: string): boolean {
   return [ofSockets, ofNames, ofPostgres, ofPool].some((pattern) => pattern.test(said));
 }
 

@@ -3,15 +3,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app-types.ts';
 
 /** What came last on a connection and is not over: nothing is read there before it has come whole. */
-export interface InHand {
+export interface InFlightRequest {
   request: FastifyRequest;
   reply: FastifyReply;
 }
 
-export type RequestsInHand = WeakMap<Socket, InHand>;
+export type InFlightRequests = WeakMap<Socket, InFlightRequest>;
 
 /** Of one that is answered before it has come whole, the rest is still to come. */
-export function keepInHand(app: App, inHand: RequestsInHand): void {
+export function trackInFlightRequests(app: App, inHand: InFlightRequests): void {
   app.addHook('onRequest', async (request, reply) => {
     const { raw } = request;
     const { socket } = raw;

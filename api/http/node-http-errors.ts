@@ -4,7 +4,7 @@ import type { App } from '../app-types.ts';
 import { invalid } from '../errors.ts';
 
 /** For the server: what Node would refuse by itself is left to us. */
-export const ownAnswers = { requireHostHeader: false };
+export const nodeHttpOptions = { requireHostHeader: false };
 
 /**
  * Node refuses some requests by itself, without the envelope and without the headers of every
@@ -13,7 +13,7 @@ export const ownAnswers = { requireHostHeader: false };
  * Those that ask for a tunnel it hangs up on, and of very many headers it forgets the last: all of
  * them are within the bound on their bytes.
  */
-export function answerInsteadOfNode(app: App): void {
+export function handleNodeRejections(app: App): void {
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     app.server.emit('request', request, response);
   });

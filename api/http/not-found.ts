@@ -5,7 +5,7 @@ import { ApiError, notFound } from '../errors.ts';
  * What no route answers: 405 where the path is known under other methods, else 404. Said before the
  * body is read.
  */
-export function unknownPaths(app: App): void {
+export function handleUnknownPaths(app: App): void {
   let known: { path: RegExp; method: string }[] = [];
   app.addHook('onReady', async () => {
     known = app.routeTable.map(({ url, method }) => ({ path: patternOf(url), method }));

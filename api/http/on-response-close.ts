@@ -6,7 +6,7 @@ import type { App } from '../app-types.ts';
  * before the last byte, which is how most streams end. What a note throws is logged: unheard, it would
  * end the process.
  */
-export function whenOver(
+export function onResponseClose(
   app: App,
   note: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
@@ -15,7 +15,7 @@ export function whenOver(
       try {
         note(request, reply);
       } catch (err) {
-        request.log.error({ err }, 'request_not_noted');
+        request.log.error({ err }, 'request_hook_failed');
       }
     });
   });

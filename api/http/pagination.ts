@@ -23,7 +23,7 @@ export function pageLimit(query: { limit?: number | undefined }): number {
   return query.limit ?? limits.pageDefault;
 }
 
-interface AskedPage {
+interface PageRequest {
   /** Of the list. */
   url: string;
   query: { limit?: number | undefined; cursor?: string | undefined };
@@ -32,7 +32,7 @@ interface AskedPage {
 /** The page that was asked for; where another follows, the answer says where. */
 export async function readPage<Page extends { next: string | null }>(
   reply: FastifyReply,
-  { url, query }: AskedPage,
+  { url, query }: PageRequest,
   read: (wanted: { limit: number; after?: string }) => Promise<Page>,
 ): Promise<Page> {
   const { cursor } = query;

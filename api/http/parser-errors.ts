@@ -3,16 +3,16 @@ import type { FastifyBaseLogger } from 'fastify';
 import { limits } from '../../core/limits.ts';
 import { ApiError, envelopeOf, invalid } from '../errors.ts';
 import type { ApiMetrics } from '../metrics.ts';
-import type { InHand, RequestsInHand } from './in-flight-requests.ts';
+import type { InFlightRequest, InFlightRequests } from './in-flight-requests.ts';
 import { routeOf } from './request-log.ts';
-import { noteUnrouted } from './unrouted.ts';
+import { recordUnroutedRequest } from './unrouted.ts';
 
-export interface ClientErrorDeps {
+export interface ParserErrorDeps {
   newId: () => string;
   now: () => Date;
   logger: FastifyBaseLogger;
   metrics: Pick<ApiMetrics, 'answered'>;
-  inHand: RequestsInHand;
+  inFlight: InFlightRequests;
 }
 
 /**
@@ -20,35 +20,41 @@ export interface ClientErrorDeps {
  * in the same envelope and with the same headers as every other. Where it refuses the rest of a
  * request that was routed already, that one has its line and its id, and this answer the same id.
  */
-export function clientErrorHandler({ newId, now, logger, metrics, inHand }: ClientErrorDeps) {
+export function createParserErrorHandler({
+  newId,
+  now,
+  logger,
+  metrics,
+  inFlight: inHand,
+}: ParserErrorDeps) {
   return (error: Error & { code?: string }, socket: Socket): void => {
     const known = inHand.get(socket);
     // By hand, it would be read as a part of the answer that is on its way, or in its place.
-    if (error.code === 'ECONNRESET' || !socket.writable || isBeingAnswered(known)) {
+    if (error.code === 'ECONNRESET' || !socket.writable || hasStartedAnswer(known)) {
       socket.destroy();
       return;
     }
-    const refusal = refusalOf(error.code);
+    const refusal = errorFor(error.code);
     const { statusCode: status, code } = refusal;
     if (known === undefined) {
       const requestId = newId();
-      noteUnrouted({ logger, metrics }, { requestId, method: null, status, code });
-      socket.end(answerTo(requestId, refusal, now()));
+      recordUnroutedRequest({ logger, metrics }, { requestId, method: null, status, code });
+      socket.end(rawResponse(requestId, refusal, now()));
       return;
     }
     const { request } = known;
     request.errorCode = code;
     const { method, id } = request;
     metrics.answered({ method, route: routeOf(request), status, code, seconds: null });
-    socket.end(answerTo(id, refusal, now()));
+    socket.end(rawResponse(id, refusal, now()));
   };
 }
 
-function isBeingAnswered(known: InHand | undefined): boolean {
+function hasStartedAnswer(known: InFlightRequest | undefined): boolean {
   return known !== undefined && (known.request.raw.complete || known.reply.raw.headersSent);
 }
 
-function answerTo(requestId: string, refusal: ApiError, now: Date): string {
+function rawResponse(requestId: string, refusal: ApiError, now: Date): string {
   const body = JSON.stringify(envelopeOf(refusal));
   const head = [
     `HTTP/1.1 ${refusal.statusCode} ${reasons[refusal.statusCode] ?? 'Bad Request'}`,
@@ -70,7 +76,7 @@ const reasons: Record<number, string> = {
   431: 'Request Header Fields Too Large',
 };
 
-function refusalOf(code: string | undefined): ApiError {
+function errorFor(code: string | undefined): ApiError {
   switch (code) {
     case 'CONNECT':
       return new ApiError('METHOD_NOT_ALLOWED', 'This service is no proxy.');

@@ -3,9 +3,9 @@ import type { App } from '../app-types.ts';
 import { notFound } from '../errors.ts';
 
 /** An id that is none names nothing: that is said before the body is looked at. */
-export function pathIds(app: App): void {
+export function checkPathIds(app: App): void {
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.config.takesAnyId === true) return;
+    if (request.routeOptions.config.skipsIdCheck === true) return;
     for (const [name, value] of Object.entries(request.params as Record<string, string>)) {
       const what = kinds[name];
       if (what !== undefined && !uuidPattern.test(value)) throw notFound(what);

@@ -9,7 +9,7 @@ export interface TokenTaker {
 }
 
 /** The headers that stand on every answer, whoever asks and whatever comes of it. */
-export function answerHeaders(app: App, now: () => Date): void {
+export function commonHeaders(app: App, now: () => Date): void {
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(reply, request.id, now());
   });

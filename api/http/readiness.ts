@@ -8,11 +8,11 @@ export interface CheckFacts {
   version: string | null;
 }
 
-type Health = 'ok' | 'failed';
+type CheckStatus = 'ok' | 'failed';
 
 export interface Readiness {
-  status: Health;
-  checks: Record<string, Health>;
+  status: CheckStatus;
+  checks: Record<string, CheckStatus>;
   details: Record<string, { latencyMs: number } & Partial<CheckFacts>>;
   /** Of this process's clock, against Postgres's; null where that is not known. */
   clockAheadMs: number | null;
@@ -27,20 +27,20 @@ type ReadinessDeps = Pick<ApiDeps, 'checks' | 'facts' | 'hostLostMs' | 'logger'>
  * ask, and as often as they like.
  */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
-  let underWay: Promise<Readiness> | null = null;
+  let inFlight: Promise<Readiness> | null = null;
   return () => {
-    underWay ??= ask(deps).finally(() => {
-      underWay = null;
+    inFlight ??= checkAll(deps).finally(() => {
+      inFlight = null;
     });
-    return underWay;
+    return inFlight;
   };
 }
 
-async function ask({ checks, facts, hostLostMs, logger }: ReadinessDeps): Promise<Readiness> {
+async function checkAll({ checks, facts, hostLostMs, logger }: ReadinessDeps): Promise<Readiness> {
   const [answers, clockAheadMs, hosts] = await Promise.all([
-    Promise.all(Object.entries(checks).map(([name, check]) => answerOf(name, check, logger))),
-    withinTime(facts.clockAheadMs).catch(() => null),
-    withinTime(facts.hosts).catch(() => null),
+    Promise.all(Object.entries(checks).map(([name, check]) => runCheck(name, check, logger))),
+    withTimeout(facts.clockAheadMs).catch(() => null),
+    withTimeout(facts.hosts).catch(() => null),
   ]);
   const isReady = answers.every(({ health }) => health === 'ok');
   return {
@@ -53,14 +53,14 @@ async function ask({ checks, facts, hostLostMs, logger }: ReadinessDeps): Promis
   };
 }
 
-async function answerOf(name: string, check: () => Promise<CheckFacts>, logger: ApiDeps['logger']) {
+async function runCheck(name: string, check: () => Promise<CheckFacts>, logger: ApiDeps['logger']) {
   const from = performance.now();
   const latencyMs = () => Math.round(performance.now() - from);
   try {
-    const { version } = await withinTime(check);
+    const { version } = await withTimeout(check);
     return { name, health: 'ok' as const, details: { latencyMs: latencyMs(), version } };
   } catch (err) {
-    logger.warn({ err, check: name }, 'not_ready');
+    logger.warn({ err, check: name }, 'dependency_unavailable');
     return { name, health: 'failed' as const, details: { latencyMs: latencyMs() } };
   }
 }
@@ -82,7 +82,7 @@ function hostView({ silentMs, draining, report }: Host) {
   };
 }
 
-async function withinTime<T>(question: () => Promise<T>): Promise<T> {
+async function withTimeout<T>(question: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error('no answer in time')), limits.readinessTimeoutMs);

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app-types.ts';
-import { whenOver } from './on-response-close.ts';
+import { onResponseClose } from './on-response-close.ts';
 
 /** One line a request, whatever came of it; of a probe that found the service well, for who debugs it. */
 export function requestLog(app: App): void {
   app.decorateRequest('errorCode', null);
-  whenOver(app, logRequest);
+  onResponseClose(app, logRequest);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { App } from '../app-types.ts';
 import type { ApiMetrics } from '../metrics.ts';
-import { whenOver } from './on-response-close.ts';
+import { onResponseClose } from './on-response-close.ts';
 import { routeOf } from './request-log.ts';
 
 /**
@@ -9,15 +9,15 @@ import { routeOf } from './request-log.ts';
  */
 export function requestMetrics(app: App, metrics: Pick<ApiMetrics, 'answered'>): void {
   app.decorateRequest('waitedMs', 0);
-  whenOver(app, (request, reply) => {
+  onResponseClose(app, (request, reply) => {
     if (!reply.raw.headersSent) return;
-    const isStream = request.routeOptions.config.takesKeyInQuery === true;
+    const isStream = request.routeOptions.config.acceptsKeyInQuery === true;
     metrics.answered({
       method: request.method,
       route: routeOf(request),
       status: reply.statusCode,
       code: request.errorCode,
-      seconds: isStream ? null : (reply.elapsedTime - request.waitedMs) / 1_000,
+      seconds: isStream ? null : (reply.elapsedTime - request.requestedWaitMs) / 1_000,
     });
   });
 }

@@ -27,12 +27,12 @@ export function createTrustedProxies({
   async function lookUp(): Promise<void> {
     lookedUpAt = nowMs();
     const found = await Promise.all(names.map((name) => addressesOf(name).catch(() => [])));
-    named = new Set(found.flat().map(plain));
+    named = new Set(found.flat().map(canonical));
   }
 
   return (text) => {
     if (isIP(text) === 0) return false;
-    const address = plain(text);
+    const address = canonical(text);
     if (networks.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')) return true;
     const isLate = nowMs() - lookedUpAt > limits.proxyNameKeptMs;
     if (names.length > 0 && isLate) void lookUp();
@@ -58,5 +58,5 @@ function networksOf(proxies: readonly string[]): BlockList {
 const isNumeric = (proxy: string): boolean => isIP(proxy.split('/')[0] ?? '') !== 0;
 
 /** An IPv4 address as such, whatever the socket that it came by; what nobody could have come by, as it is. */
-const plain = (address: string): string =>
+const canonical = (address: string): string =>
   ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;

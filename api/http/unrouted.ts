@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { ApiMetrics } from '../metrics.ts';
 
 /** Of a request that was refused before any route or hook has seen it: its line, and its count. */
-export function noteUnrouted(
+export function recordUnroutedRequest(
   { logger, metrics }: { logger: FastifyBaseLogger; metrics: Pick<ApiMetrics, 'answered'> },
   refused: { requestId: string; method: string | null; status: number; code: ErrorCode | null },
 ): void {

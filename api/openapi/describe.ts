@@ -26,7 +26,7 @@ export async function describe(app: App, publicUrl: string): Promise<void> {
 function saidByRoute({ url, config, schema }: RouteOptions) {
   const hide = !url.startsWith('/api/v1/') || schema?.hide === true;
   if (config?.isPublic === true) return { hide, security: [] };
-  if (config?.takesKeyInQuery === true)
+  if (config?.acceptsKeyInQuery === true)
     return { hide, security: [{ apiKey: [] }, { keyInQuery: [] }] };
   return { hide };
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Operator, OperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
 import type { App } from '../app-types.ts';
-import { createUnknownKeys, type UnknownKeys } from '../auth/brute-force-guard.ts';
+import { type BruteForceGuard, createBruteForceGuard } from '../auth/brute-force-guard.ts';
 import { ApiError } from '../errors.ts';
 import { sessionIn } from './cookie.ts';
 
@@ -16,13 +16,13 @@ export interface OperatorAccess {
  * write has to come from a page of this service: besides `SameSite`, its `Origin` must say so. The
  * session is looked up at every call, so who was removed is out at once.
  */
-export function authenticateOperators(app: App, access: OperatorAccess): UnknownKeys {
-  const unknown = createUnknownKeys(access.nowMs);
+export function authenticateOperators(app: App, access: OperatorAccess): BruteForceGuard {
+  const unknown = createBruteForceGuard(access.nowMs);
   const origin = new URL(access.publicUrl).origin;
   app.decorateRequest('operator', null);
 
   app.addHook('onRequest', async (request, reply) => {
-    const { forOperators } = request.routeOptions.config;
+    const { operatorAuth: forOperators } = request.routeOptions.config;
     if (forOperators === undefined) return;
     reply.header('cache-control', 'no-store');
     if (forOperators === 'signed-in') request.operator = await identify(request);
@@ -34,7 +34,7 @@ export function authenticateOperators(app: App, access: OperatorAccess): Unknown
     if (session === null || !tokenPattern.test(session)) throw notSignedIn();
     checkAttempts(unknown, { token: session, address: request.ip, refusal: notSignedIn });
     const operator = await access.operators.findBySession(session);
-    unknown.note(session, request.ip, operator !== null);
+    unknown.record(session, request.ip, operator !== null);
     if (operator === null) throw notSignedIn();
     return operator;
   }
@@ -52,8 +52,11 @@ interface Attempt {
   refusal: () => ApiError;
 }
 
-export function checkAttempts(unknown: UnknownKeys, { token, address, refusal }: Attempt): void {
-  const wait = unknown.secondsToWait(token, address);
+export function checkAttempts(
+  unknown: BruteForceGuard,
+  { token, address, refusal }: Attempt,
+): void {
+  const wait = unknown.retryAfterSeconds(token, address);
   if (wait === Number.POSITIVE_INFINITY) throw refusal();
   if (wait === 0) return;
   throw new ApiError('RATE_LIMITED', 'Too many attempts from this address.', {

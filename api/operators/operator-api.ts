@@ -1,5 +1,5 @@
 import type { App } from '../app-types.ts';
-import type { UnknownKeys } from '../auth/brute-force-guard.ts';
+import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { BeginRun } from '../runs/start-run.ts';
 import { flows } from './flows.ts';
@@ -13,7 +13,7 @@ import { signIn } from './sign-in.ts';
 import { usage } from './usage.ts';
 
 interface Helpers {
-  unknown: UnknownKeys;
+  unknown: BruteForceGuard;
   beginRun: BeginRun;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Operator } from '../../systems/postgres/accounts/operator-store.ts';
 import type { App } from '../app-types.ts';
-import type { UnknownKeys } from '../auth/brute-force-guard.ts';
+import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { noQuery } from '../runs/run-schema.ts';
@@ -13,10 +13,10 @@ const schema = { hide: true, querystring: noQuery, body: z.strictObject({ code: 
 const plain = { hide: true, querystring: noQuery };
 
 /** A one-time code becomes a session; the page is there for links that are opened in a browser. */
-export function signIn(app: App, deps: ApiDeps, unknown: UnknownKeys): void {
+export function signIn(app: App, deps: ApiDeps, unknown: BruteForceGuard): void {
   const { operators, publicUrl } = deps;
   const page = signInPage(deps);
-  const toAnybody = { forOperators: 'anybody' } as const;
+  const toAnybody = { forOperators: 'none' } as const;
   const config = { forOperators: 'signed-in' } as const;
 
   app.get('/sign-in', { config: toAnybody, schema: { hide: true } }, async (_request, reply) =>
@@ -29,7 +29,7 @@ export function signIn(app: App, deps: ApiDeps, unknown: UnknownKeys): void {
     checkAttempts(unknown, { token: code, address: request.ip, refusal: wrongCode });
     const begun = await operators.signIn(code);
     if (begun === null) {
-      unknown.note(code, request.ip, false);
+      unknown.record(code, request.ip, false);
       throw wrongCode();
     }
     request.log.info({ operatorId: begun.operator.operatorId }, 'operator_signed_in');

@@ -3,7 +3,7 @@ import { failpoint } from '../../core/failpoint.ts';
 import type { Admission, AdmitRun } from '../../systems/postgres/admission/admission.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { DecodedFile } from '../files/input-files.ts';
-import { waitWhileAsked, whileAsked } from '../http/client-signal.ts';
+import { waitForClient, withClientSignal } from '../http/client-signal.ts';
 import { publicPath } from '../http/public-path.ts';
 import { gateError } from './admission-error.ts';
 import { admitRun } from './admit-run.ts';
@@ -40,7 +40,7 @@ export function createBeginRun(deps: ApiDeps, helpers: Helpers): BeginRun {
       () => admitRun(deps, wanted, files),
       (given) => given.outcome === 'refused' && given.reason === 'CONCURRENT_LIMIT',
       () =>
-        whileAsked(reply, helpers.closing, (signal) =>
+        withClientSignal(reply, helpers.closing, (signal) =>
           makeRoom(deps, workflows, { projectId: wanted.projectId, signal }),
         ),
     );
@@ -91,7 +91,7 @@ async function after(
   const { runId, endedAt, deletedAt } = admission.run;
   if (endedAt !== null || deletedAt !== null) return admission;
   const ms = seconds * 1_000;
-  await waitWhileAsked(reply, closing, (signal) => untilEnded(runId, { ms, signal }));
+  await waitForClient(reply, closing, (signal) => untilEnded(runId, { ms, signal }));
   // It is admitted: an answer that fails now would have it triggered once more.
   const now = await deps.runs.find(runId).catch((err: unknown) => {
     request.log.warn({ err, runId }, 'waited_run_not_read');

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/app-types.ts';
 import type { ApiDeps } from '../../api/deps.ts';
-import { unmeasured } from '../../api/metrics.ts';
+import { noopMetrics } from '../../api/metrics.ts';
 import { createLogger } from '../../config/logger.ts';
 import { limits } from '../../core/limits.ts';
 
@@ -16,7 +16,7 @@ export async function buildBareApi(publicUrl: string): Promise<App> {
     presenceEveryMs: limits.presenceEveryMs,
     offlineModel: false,
     logger: createLogger({ level: 'silent', name: 'api' }),
-    metrics: unmeasured,
+    metrics: noopMetrics,
     now: () => new Date(),
     newId: randomUUID,
   };

@@ -7,7 +7,7 @@ import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/app-types.ts';
 import type { ApiDeps } from '../../api/deps.ts';
 import { createHostRequests } from '../../api/files/host-rpc.ts';
-import { unmeasured } from '../../api/metrics.ts';
+import { noopMetrics } from '../../api/metrics.ts';
 import { mayCallAddress } from '../../api/runs/public-address.ts';
 import { createLogger } from '../../config/logger.ts';
 import { limits } from '../../core/limits.ts';
@@ -110,7 +110,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
       runTimeoutMs: 60_000,
       hostLostMs: limits.hostLostMs,
       logger: createLogger({ level: 'debug', name: 'api' }, collect(output)),
-      metrics: unmeasured,
+      metrics: noopMetrics,
       frameStream: own,
       bells,
       hostRequests: createHostRequests({ store: stores.hostRequests, bells, newId: randomUUID }),

@@ -7,7 +7,7 @@ export function postMessage(app: App): void {
   app.route({
     method: 'POST',
     url: '/api/v1/runs/:runId/messages',
-    config: { takesAnyId: true },
+    config: { skipsIdCheck: true },
     schema: {
       operationId: 'postMessage',
       summary: 'Retired: use the chat of a flow',

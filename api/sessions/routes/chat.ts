@@ -6,7 +6,7 @@ import { noUsage, type Run } from '../../../core/runs/run.ts';
 import { type App, type Caller, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { decodeFiles } from '../../files/input-files.ts';
-import { waitWhileAsked, whileAsked } from '../../http/client-signal.ts';
+import { waitForClient, withClientSignal } from '../../http/client-signal.ts';
 import { contextOf } from '../../runs/context-headers.ts';
 import { makeRoom } from '../../runs/free-project-slot.ts';
 import { oneKey } from '../../runs/idempotency-key.ts';
@@ -60,7 +60,9 @@ export function chat(
     const run = await sessionFor(deps, workflows, wanted);
     const message = { text, clientMessageId, files };
     const roomFor = (projectId: string) =>
-      whileAsked(reply, closing, (signal) => makeRoom(deps, workflows, { projectId, signal }));
+      withClientSignal(reply, closing, (signal) =>
+        makeRoom(deps, workflows, { projectId, signal }),
+      );
     const sent = await sendMessage(deps, workflows, { run, message, roomFor, log });
 
     const { runId } = run;
@@ -114,7 +116,7 @@ async function waitedFor(
   { reply, closing, log }: { reply: FastifyReply; closing: AbortSignal; log: FastifyBaseLogger },
 ) {
   const withinMs = deps.chatWaitMs ?? limits.chatWaitMs;
-  const end = await waitWhileAsked(reply, closing, (signal) =>
+  const end = await waitForClient(reply, closing, (signal) =>
     untilTurnEnd(deps, { runId, messageId, withinMs, signal, log }),
   );
   if (end === null) return null;

@@ -20,9 +20,9 @@ beforeAll(async () => {
 
 const routes = () => api.app.routeTable;
 const keyed = () => routes().filter(({ url, config }) => isKeyed(url, config));
-const ofOperators = () => routes().filter(({ config }) => config.forOperators === 'signed-in');
+const ofOperators = () => routes().filter(({ config }) => config.operatorAuth === 'signed-in');
 
-const isKeyed = (url: string, { isPublic, forOperators }: RouteEntry['config']) =>
+const isKeyed = (url: string, { isPublic, operatorAuth: forOperators }: RouteEntry['config']) =>
   url.startsWith('/api/v1/') && isPublic !== true && forOperators === undefined;
 
 /** What the parameters of paths stand for: everything is the tenant's own. */
@@ -76,7 +76,7 @@ async function state() {
 
 test('these routes are open to anybody; one that is missing here was opened without a decision', () => {
   const open = routes().filter(
-    ({ url, config }) => !isKeyed(url, config) && config.forOperators !== 'signed-in',
+    ({ url, config }) => !isKeyed(url, config) && config.operatorAuth !== 'signed-in',
   );
   const said = open
     .filter(({ method }) => method !== 'HEAD')
@@ -121,7 +121,7 @@ describe('with an API key', () => {
     const keys = ['', 'x', `frs_${'A'.repeat(43)}`, tenant.key.slice(0, -1), expired, revoked];
     const askBy = (route: RouteEntry, query: string, headers: Record<string, string> = {}) =>
       caller(api, null)(`${addressOf(route.url)}?${query}`, { method: route.method, headers });
-    const isStream = ({ config }: RouteEntry) => config.takesKeyInQuery === true;
+    const isStream = ({ config }: RouteEntry) => config.acceptsKeyInQuery === true;
     expect(
       keyed()
         .filter(isStream)
@@ -170,7 +170,7 @@ describe('with an API key', () => {
   test('everybody gets at their own', async () => {
     const ending = keyed().sort((one, other) => ends(one) - ends(other));
     for (const route of ending) {
-      if (route.config.takesKeyInQuery === true) continue; // answers without an end
+      if (route.config.acceptsKeyInQuery === true) continue; // answers without an end
       const { status, text } = await ask(caller(api, tenant.key), route);
       expect([401, 403, 500], `${route.method} ${route.url}: ${text}`).not.toContain(status);
     }

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { unmeasured } from '../../../api/metrics.ts';
+import { noopMetrics } from '../../../api/metrics.ts';
 import { createBeginRun } from '../../../api/runs/start-run.ts';
 import type { WorkflowCalls } from '../../../api/runs/workflow-client.ts';
 import type { AdmitRun } from '../../../systems/postgres/admission/admission.ts';
@@ -12,7 +12,7 @@ test('a run that was admitted is answered, also where it cannot be read again af
   const run = admittedRun();
   const deps = {
     publicUrl: 'http://a.test',
-    metrics: unmeasured,
+    metrics: noopMetrics,
     admission: { admitRun: async () => ({ outcome: 'admitted', run }) },
     runs: { find: () => Promise.reject(new Error('the database is away')) },
   } as unknown as ApiDeps; // it asks nothing else

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../api/errors.ts';
-import { answerError } from '../../../api/http/error-handlers.ts';
+import { sendError } from '../../../api/http/error-handlers.ts';
 import { createLogger } from '../../../config/logger.ts';
 
 /** The answer where a handler throws this, and what is logged of it. */
@@ -21,7 +21,7 @@ async function answered(error: Error) {
   const logController = new LogController({ disableRequestLogging: true });
   const app = Fastify({ loggerInstance, logController });
   app.decorateRequest('errorCode', null);
-  app.setErrorHandler(answerError);
+  app.setErrorHandler(sendError);
   app.get('/', async () => Promise.reject(error));
   const { statusCode, body, headers } = await app.inject('/');
   return { statusCode, body, headers, told: told.map(({ level, msg }) => [level, msg]) };
@@ -47,7 +47,7 @@ test.each([
   const { statusCode, body, headers, told } = await answered(error);
   expect(headers['retry-after']).toBe('2');
   expect([statusCode, body]).toEqual([503, expect.stringContaining('UPSTREAM_UNAVAILABLE')]);
-  expect(told).toEqual([['warn', 'request_not_served']]);
+  expect(told).toEqual([['warn', 'dependency_error']]);
   expect(body).not.toContain(error.message);
 });
 

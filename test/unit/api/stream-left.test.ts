@@ -5,14 +5,14 @@ import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Caller } from '../../../api/app-types.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { unmeasured } from '../../../api/metrics.ts';
+import { noopMetrics } from '../../../api/metrics.ts';
 import { createStreams } from '../../../api/stream/streams.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
 test('a reader who has left before the first byte is no open stream, and keeps no seat', async () => {
   const told: string[] = [];
   const streams = createStreams({
-    metrics: { ...unmeasured, streamOpened: () => told.push('opened') },
+    metrics: { ...noopMetrics, streamOpened: () => told.push('opened') },
     newId: () => 'a-seat',
     seats: {
       take: async () => ({ allowed: true }),

@@ -5,10 +5,10 @@ import { Writable } from 'node:stream';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../../api/app-types.ts';
-import { whenOver } from '../../../api/http/on-response-close.ts';
+import { onResponseClose } from '../../../api/http/on-response-close.ts';
 import { requestLog } from '../../../api/http/request-log.ts';
 import { requestMetrics } from '../../../api/http/request-metrics.ts';
-import { type ApiMetrics, unmeasured } from '../../../api/metrics.ts';
+import { type ApiMetrics, noopMetrics } from '../../../api/metrics.ts';
 import { createLogger } from '../../../config/logger.ts';
 
 type Counted = Parameters<ApiMetrics['answered']>[0];
@@ -25,9 +25,9 @@ async function startServer(note?: () => never) {
   const logger: FastifyBaseLogger = createLogger({ level: 'info', name: 'test' }, destination);
   const logController = new LogController({ disableRequestLogging: true });
   const app: App = Fastify({ loggerInstance: logger, logController });
-  if (note !== undefined) whenOver(app, note);
+  if (note !== undefined) onResponseClose(app, note);
   requestLog(app);
-  requestMetrics(app, { ...unmeasured, answered: (request) => counted.push(request) });
+  requestMetrics(app, { ...noopMetrics, answered: (request) => counted.push(request) });
   app.get('/now', async () => ({ data: 1 }));
   app.get('/probe/:status', { config: { isProbe: true } }, async ({ params }, reply) =>
     reply.code(Number((params as { status: string }).status)).send({ data: 1 }),
@@ -81,7 +81,7 @@ test('a note that fails is told in the log, and keeps nobody else from theirs', 
   const [answer] = (await once(call('/now'), 'response')) as [IncomingMessage];
   await once(answer.resume(), 'end');
   await expect.poll(told).toMatchObject([{ route: '/now', status: 200 }]);
-  expect(wrong()).toMatchObject([{ msg: 'request_not_noted', err: { message: 'not noted' } }]);
+  expect(wrong()).toMatchObject([{ msg: 'request_hook_failed', err: { message: 'not noted' } }]);
 });
 
 test('a probe that finds the service well is worth no line, any other answer is', async () => {

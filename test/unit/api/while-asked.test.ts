@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { whileAsked } from '../../../api/http/client-signal.ts';
+import { withClientSignal } from '../../../api/http/client-signal.ts';
 
 /** Whether it is told, from the start, that nobody waits. */
 async function isGivenUp({ leavesFirst }: { leavesFirst: boolean }): Promise<boolean> {
@@ -13,7 +13,7 @@ async function isGivenUp({ leavesFirst }: { leavesFirst: boolean }): Promise<boo
   app.get('/', async (_request, reply) => {
     if (leavesFirst) await once(reply.raw, 'close');
     const never = new AbortController().signal;
-    await whileAsked(reply, never, async ({ aborted }) => given.push(aborted));
+    await withClientSignal(reply, never, async ({ aborted }) => given.push(aborted));
     return {};
   });
   await app.listen({ port: 0 });

@@ -24,7 +24,7 @@ const bare = await buildBareApi('http://127.0.0.1:8080');
 // The end of the session is the end of the attack.
 const routes = bare.routeTable.filter(
   ({ method, url, config }) =>
-    config.forOperators === 'signed-in' && method !== 'HEAD' && url !== '/api/sign-out',
+    config.operatorAuth === 'signed-in' && method !== 'HEAD' && url !== '/api/sign-out',
 );
 await bare.close();
 

@@ -102,10 +102,10 @@ test('what could not be written is written later, and once', async () => {
     now: () => new Date(),
     onError: (error) => errors.push(error),
   });
-  counter.add(tenant.keyId, { calls: 1 });
+  counter.record(tenant.keyId, { calls: 1 });
   await counter.close();
   isAway = false;
-  counter.add(tenant.keyId, { calls: 1, errors: 1 });
+  counter.record(tenant.keyId, { calls: 1, errors: 1 });
   await counter.close();
   await counter.close();
   expect(errors).toHaveLength(1);
