@@ -29,7 +29,7 @@ export function createIdleEvictor({
     if (idle === null) return;
     const at = now().getTime();
     for (const [told, then] of lastRequestedAt) {
-      if (at - then >= limits.makeWayAgainMs) lastRequestedAt.delete(told);
+      if (at - then >= limits.evictionRetryMs) lastRequestedAt.delete(told);
     }
     if (lastRequestedAt.has(idle.runId)) return;
     await temporal.signalSleep(idle.workflowId);

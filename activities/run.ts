@@ -15,7 +15,7 @@ export interface RunDeps extends WebhookDeps, ScheduleDeps {
   runs: Pick<RunStore, 'recordCause' | 'endRun' | 'find' | 'markWorkflowStarted'>;
   admission: Pick<AdmissionStore, 'claimPlace' | 'admitRun'>;
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt' | 'drop'>;
-  frameStream: Pick<FrameStream, 'wake' | 'expire'>;
+  frameStream: Pick<FrameStream, 'notify' | 'expire'>;
 }
 
 export function createRunActivities(deps: RunDeps, makeWay: EvictIdleSession): RunActivities {
@@ -23,7 +23,7 @@ export function createRunActivities(deps: RunDeps, makeWay: EvictIdleSession): R
   async function endRun(end: EndRunInput): Promise<{ webhook: boolean; cause: EndCause }> {
     const { webhook, cause } = await deps.runs.endRun(end);
     failpoint('end.committed');
-    await deps.frameStream.wake(end.runId);
+    await deps.frameStream.notify(end.runId);
     await deps.frameStream.expire(end.runId);
     failpoint('end.told');
     return { webhook, cause };
@@ -49,7 +49,7 @@ export function createRunActivities(deps: RunDeps, makeWay: EvictIdleSession): R
     async recordCause({ runId, cause, detail }) {
       await deps.runs.recordCause({ runId, cause, detail });
       failpoint('cause.recorded');
-      await deps.frameStream.wake(runId);
+      await deps.frameStream.notify(runId);
     },
 
     /** Each attempt is claimed under its number; a second call under the same number sends nothing. */

@@ -1,4 +1,4 @@
-import type { NotGiven } from '../core/sessions/chat.ts';
+import type { UndeliveredMessage } from '../core/sessions/chat.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { SessionActivities } from '../workflows/shared/activities.ts';
@@ -12,7 +12,7 @@ export interface SessionDeps {
   presence: Pick<Presence, 'unattendedForMs'>;
 }
 
-const noPlace: NotGiven = {
+const noPlace: UndeliveredMessage = {
   error: 'no_capacity',
   reason:
     'No sandbox could be started: there was no capacity for one in time. Send the message again later.',
@@ -34,7 +34,7 @@ export function createSessionActivities(
     /** A second call finds the number used, and fails no other message. */
     async failTurn(ref) {
       await turns.giveUp(ref, noPlace);
-      await frameStream.wake(ref.runId);
+      await frameStream.notify(ref.runId);
       return { more: await turns.hasWork(ref.runId) };
     },
 

@@ -18,10 +18,10 @@ import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { MessageStore } from '../systems/postgres/sessions/message-store.ts';
 import type { SessionStore } from '../systems/postgres/sessions/session-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
-import type { Bells } from '../systems/redis/notifier.ts';
+import type { Notifier } from '../systems/redis/notifier.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { RateLimiter } from '../systems/redis/rate-limit.ts';
-import type { StreamSeats } from '../systems/redis/stream-slots.ts';
+import type { StreamSlots } from '../systems/redis/stream-slots.ts';
 import type { HostRequests } from './files/host-rpc.ts';
 import type { CorsOrigins } from './http/cors.ts';
 import type { CheckFacts } from './http/readiness.ts';
@@ -75,7 +75,7 @@ export interface ApiDeps {
     | 'position'
     | 'longestIdle'
   >;
-  presence: Pick<Presence, 'attend'>;
+  presence: Pick<Presence, 'touch'>;
   /** How often it is said that a session's stream is held open. */
   presenceEveryMs?: number;
   /** For so long an answer waits for the end of a turn, where its caller asks it to. */
@@ -85,12 +85,12 @@ export interface ApiDeps {
   files: Pick<FileStore, 'list' | 'find' | 'findInTheWay'>;
   flowFiles: FlowFileStore;
   blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
-  frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'wake'>;
-  bells: Pick<Bells, 'ring'>;
+  frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'notify'>;
+  bells: Pick<Notifier, 'notify'>;
   /** The way to the hosts that hold the runs. */
   hostRequests: HostRequests;
   rateLimiter: RateLimiter;
-  seats: StreamSeats;
+  seats: StreamSlots;
 
   startWebhook: (start: {
     runId: string;

@@ -3,7 +3,7 @@ import { readApiConfig } from '../config/config.ts';
 import { createLogger } from '../config/logger.ts';
 import { logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
-import { hostTimes } from '../core/hosts/host-thresholds.ts';
+import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { limits } from '../core/limits.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createKeyStore } from '../systems/postgres/accounts/key-store.ts';
@@ -34,11 +34,11 @@ import { createSessionStore } from '../systems/postgres/sessions/session-store.t
 import { createApiMetrics } from '../systems/prometheus/api-metrics.ts';
 import { connectRedis, type Redis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
-import { createBells } from '../systems/redis/notifier.ts';
+import { createNotifier } from '../systems/redis/notifier.ts';
 import { createPresence } from '../systems/redis/presence.ts';
 import { redisVersion } from '../systems/redis/probe.ts';
 import { createRateLimiter } from '../systems/redis/rate-limit.ts';
-import { createStreamSeats } from '../systems/redis/stream-slots.ts';
+import { createStreamSlots } from '../systems/redis/stream-slots.ts';
 import { createTemporal } from '../systems/temporal/client.ts';
 import { buildApp } from './app.ts';
 import { errorStatuses } from './errors.ts';
@@ -95,7 +95,7 @@ function open() {
   const pool = createPool(config.databaseUrl, { applicationName, max: poolSize, onError });
   const redis = connectRedis({ ...config.redis, name: applicationName, onError });
   const frameStream = createFrameStream(redis, { instance, onError });
-  const bells = createBells(redis, { instance, onError });
+  const bells = createNotifier(redis, { instance, onError });
   const questions = createHostRequestStore(pool);
   const temporal = openTemporal();
   const nowMs = () => performance.timeOrigin + performance.now();
@@ -117,7 +117,7 @@ function open() {
     bells,
     hostRequests: createHostRequests({ store: questions, bells, newId: randomUUID }),
     rateLimiter: createRateLimiter(redis, { instance, nowMs }),
-    seats: createStreamSeats(redis, { instance }),
+    seats: createStreamSlots(redis, { instance }),
     startRun: temporal.startRun,
     startWebhook: temporal.startWebhook,
     signalStop: temporal.signalStop,
@@ -159,7 +159,7 @@ async function tellMetrics({ pool, deps }: ReturnType<typeof open>) {
   if (config.metrics === null) return null;
   const { checks } = deps;
   const checkWithinMs = limits.readinessTimeoutMs;
-  const { count } = createFleetStore(pool, hostTimes(config.times.hostLostMs).unseenMs);
+  const { count } = createFleetStore(pool, hostThresholds(config.times.hostLostMs).staleMs);
   metrics?.watch({ pool, checks, checkWithinMs, countFleet: count });
   return metrics?.serve(config.metrics);
 }
@@ -182,7 +182,7 @@ function readinessOf(on: { pool: Pool; redis: Redis; version: () => Promise<stri
 
 function storesOn(pool: Pool) {
   const sealer = createSealer(config.encryptionKey);
-  const { unseenMs } = hostTimes(config.times.hostLostMs);
+  const { staleMs: unseenMs } = hostThresholds(config.times.hostLostMs);
   return {
     keys: createKeyStore(pool),
     keyUsage: createKeyUsageStore(pool),

@@ -10,7 +10,7 @@ import {
   restore,
 } from '../systems/postgres/maintenance/dump.ts';
 import { migrate, migrationsFolder } from '../systems/postgres/schema/migrate.ts';
-import { forgetRuns } from '../systems/redis/purge-runs.ts';
+import { purgeRuns } from '../systems/redis/purge-runs.ts';
 import { type BackupHead, messageOf, openBackup, writeBackup } from './backup/backup-file.ts';
 import { keyIdOf, openKey, sealKey } from './backup/sealed-key.ts';
 import { CliError } from './format-error.ts';
@@ -52,7 +52,7 @@ async function restoreBackup(file: string, { replace }: { replace: boolean }): P
   const facts = await readDatabaseFacts(databaseUrl);
   assertRestorable(backup.head, { key: encryptionKey, facts, replace });
   const programs = await findClientPrograms({ databaseUrl, env }, facts.serverMajor);
-  await forgetRuns({ ...redis, instance }).catch((error: unknown) => {
+  await purgeRuns({ ...redis, instance }).catch((error: unknown) => {
     throw new CliError(`Redis cannot be reached, or refuses: ${messageOf(error)}`);
   });
   const { dumpedAt } = backup.head;

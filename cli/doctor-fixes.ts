@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DoctorConfig } from '../config/doctor-config.ts';
 import { createLogger } from '../config/logger.ts';
-import { hostTimes } from '../core/hosts/host-thresholds.ts';
+import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import type { Pool } from '../systems/postgres/client/pool.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
@@ -67,14 +67,14 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
     schedules: createScheduleStore(pool),
     retention: createRetentionStore(pool),
     // Readers look into Postgres soon, and Redis forgets by itself.
-    frameStream: { wake: async () => false, expire: async () => false },
+    frameStream: { notify: async () => false, expire: async () => false },
     listSandboxes: async () => [],
     removeSandbox: async () => undefined,
     sweepSandboxes: async () => undefined,
     logger: createLogger({ level: 'silent', name: 'doctor' }),
     heardForMs: () => 0,
     now: () => new Date(),
-    times: reconcilerTimes(times.reconcileEveryMs, hostTimes(times.hostLostMs)),
+    times: reconcilerTimes(times.reconcileEveryMs, hostThresholds(times.hostLostMs)),
     kept: { runMs: Infinity, sessionFilesMs: Infinity, webhookAttemptsMs: Infinity },
   };
 }

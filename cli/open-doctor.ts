@@ -22,7 +22,7 @@ import {
 import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
-import { askRedis } from '../systems/redis/probe.ts';
+import { probeRedis } from '../systems/redis/probe.ts';
 import { createTemporal, type Temporal } from '../systems/temporal/client.ts';
 import { createTemporalProbe, type TemporalProbe } from '../systems/temporal/probe.ts';
 import { fetchReadiness } from './doctor/checks/api.ts';
@@ -59,7 +59,7 @@ export async function withDoctor<T>(
   }
 }
 
-const askerOf = (redis: RedisConfig) => () => askRedis(redis);
+const askerOf = (redis: RedisConfig) => () => probeRedis(redis);
 
 async function handshakeOf(
   config: DoctorConfig,

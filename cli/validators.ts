@@ -5,7 +5,7 @@ import { ApiError } from '../api/errors.ts';
 import { parsedBody } from '../api/http/validation.ts';
 import { fieldsOf, flowPatch, newFlow } from '../api/operators/flow-fields.ts';
 import { newProject, settingsPatch } from '../api/operators/operator-schemas.ts';
-import { onlyDefined } from '../core/omit-undefined.ts';
+import { omitUndefined } from '../core/omit-undefined.ts';
 import type { FlowDecision, FlowFields, NewFlow } from '../systems/postgres/accounts/flow-store.ts';
 import type { NewProject, ProjectPatch } from '../systems/postgres/accounts/project-store.ts';
 import { UsageError } from './format-error.ts';
@@ -27,9 +27,9 @@ export const validators: Validators = {
   newProject: (body) =>
     asUsageErrors(() => {
       const { projectId, name = projectId, ...bounds } = parsedBody(newProject, body);
-      return { ...onlyDefined(bounds), projectId, name };
+      return { ...omitUndefined(bounds), projectId, name };
     }),
-  projectPatch: (body) => asUsageErrors(() => onlyDefined(parsedBody(settingsPatch, body))),
+  projectPatch: (body) => asUsageErrors(() => omitUndefined(parsedBody(settingsPatch, body))),
 };
 
 /** A refusal names fields of a body; here there is none. */

@@ -1,4 +1,4 @@
-import { onlyDefined } from '../core/omit-undefined.ts';
+import { omitUndefined } from '../core/omit-undefined.ts';
 import { ConfigError } from './config-error.ts';
 import { expectedOfPair } from './pem.ts';
 import { serviceVariables } from './variables.ts';
@@ -24,7 +24,7 @@ export function redisConfig(read: Read): RedisConfig {
   const wrong = whatIsWrong(read);
   if (wrong !== null) throw new ConfigError(wrong);
   const { REDIS_URL: url, REDIS_TLS_CA: ca, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = read;
-  return { url, tls: onlyDefined({ ca, cert, key }) };
+  return { url, tls: omitUndefined({ ca, cert, key }) };
 }
 
 function whatIsWrong(read: Read): string | null {

@@ -123,9 +123,9 @@ export const workerVariables = {
   WEBHOOK_CA_FILE: variable('an absolute path', (text) =>
     isAbsolute(text) ? text : null,
   ).optional(),
-  RUN_RETENTION_DAYS: days(limits.runKeptDays),
-  SESSION_FILE_RETENTION_DAYS: days(limits.sessionFilesKeptDays),
-  WEBHOOK_ATTEMPT_RETENTION_DAYS: days(limits.webhookAttemptsKeptDays),
+  RUN_RETENTION_DAYS: days(limits.runRetentionDays),
+  SESSION_FILE_RETENTION_DAYS: days(limits.sessionFileRetentionDays),
+  WEBHOOK_ATTEMPT_RETENTION_DAYS: days(limits.webhookAttemptRetentionDays),
   EGRESS_ALLOW_PRIVATE: list('host:port pairs, separated by commas', isHostAndPort).default([]),
 };
 

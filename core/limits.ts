@@ -21,7 +21,7 @@ export const limits = {
   labelValueMaxChars: 256,
   callbackUrlMaxChars: 2048,
   waitMaxSeconds: 60,
-  endWaitTickMs: 2 * secondMs,
+  runEndPollMs: 2 * secondMs,
   mcpServersMax: 20,
   mcpServersMaxBytes: 64 * kiB,
   mcpHeadersMax: 32,
@@ -56,7 +56,7 @@ export const limits = {
   signInLinkMs: 24 * hourMs,
   operatorSessionMs: 7 * dayMs,
   /** For so long a host goes on with a project's model before it asks again whose it is. */
-  ownModelFreshMs: 5 * secondMs,
+  projectModelTtlMs: 5 * secondMs,
 
   runTimeoutMs: 6 * hourMs,
   stallTimeoutMs: 30 * minuteMs,
@@ -74,37 +74,37 @@ export const limits = {
   sessionAttendedIdleMs: 60 * minuteMs,
   /** How often a process says that a session's stream is held open. */
   presenceEveryMs: 10 * secondMs,
-  presenceKeptMs: 2 * hourMs,
-  sessionSilentMs: 30 * dayMs,
+  presenceTtlMs: 2 * hourMs,
+  sessionInactivityMs: 30 * dayMs,
   /** A workflow begins its history anew after so many turns at the latest. */
   sessionTurnsPerHistory: 300,
   /** An agent that has nothing to do is left running for so long, in case more comes. */
   sessionPauseAfterMs: 5 * secondMs,
   /** How long a session may take to go to sleep for another one's sake. */
-  makeRoomMs: 10 * secondMs,
-  makeRoomTickMs: 50,
+  evictionTimeoutMs: 10 * secondMs,
+  evictionPollMs: 50,
   /** Others may take the room that was made. */
-  makeRoomTriesMax: 4,
+  evictionTriesMax: 4,
   /** A session that was told to make way on a full host is told again only after so long. */
-  makeWayAgainMs: 10 * secondMs,
+  evictionRetryMs: 10 * secondMs,
   chatWaitMs: 300 * secondMs,
 
   /** After the end: the log and the files of a run, and the files of a session. */
-  runKeptDays: 30,
-  sessionFilesKeptDays: 7,
-  webhookAttemptsKeptDays: 30,
+  runRetentionDays: 30,
+  sessionFileRetentionDays: 7,
+  webhookAttemptRetentionDays: 30,
   /** After a run was deleted: what is left of it. */
-  tombstoneKeptMs: 1 * dayMs,
-  unnamedBlobKeptMs: 1 * dayMs,
+  tombstoneTtlMs: 1 * dayMs,
+  unreferencedBlobTtlMs: 1 * dayMs,
   /** A blob that was stored or found so lately is not marked as found again. */
   blobTouchMs: 1 * hourMs,
-  sweepEveryMs: 1 * hourMs,
-  sweepBlobsEveryMs: 1 * dayMs,
-  sweepRows: 1_000,
+  retentionEveryMs: 1 * hourMs,
+  blobGcEveryMs: 1 * dayMs,
+  retentionBatchRows: 1_000,
 
   hostRenewMs: 5 * secondMs,
-  dataFolderCheckMs: secondMs / 4,
-  hostUnseenMs: 30 * secondMs,
+  dataDirLockCheckMs: secondMs / 4,
+  hostStaleMs: 30 * secondMs,
   hostFenceMs: 60 * secondMs,
   hostLostMs: 120 * secondMs,
   /** How often a host looks at its engine, image, disk and clock. */
@@ -126,8 +126,8 @@ export const limits = {
   questionsMaxChars: 64 * kiB,
   answerMaxChars: 10_000,
   /** For so long a request waits for the host to hand an answer over. */
-  answerHeardMs: 5 * secondMs,
-  cutLineHeadChars: 32 * kiB,
+  answerDeliveryTimeoutMs: 5 * secondMs,
+  truncatedLineHeadChars: 32 * kiB,
   spoolReadChunkBytes: 64 * kiB,
   spoolMaxBytes: 2 * giB,
   /** Output that cannot be read for so long ends its run. */
@@ -138,7 +138,7 @@ export const limits = {
   replayBufferAfterEndMs: 1 * hourMs,
   redisFrameMaxBytes: 32 * kiB,
   /** What is longer is not sent with the word that it is there: who hears that reads it. */
-  redisWakeMaxBytes: 8 * kiB,
+  redisNotificationMaxBytes: 8 * kiB,
 
   streamPingMs: 15 * secondMs,
   /** What a reader may have waiting in this process before it is waited for. */
@@ -148,7 +148,7 @@ export const limits = {
   streamsPerKey: 200,
   streamsPerProject: 1_000,
   /** A seat of a process that died is free again after so long. */
-  streamSeatMs: 60 * secondMs,
+  streamSlotTtlMs: 60 * secondMs,
   streamKeyCheckMs: 10 * secondMs,
   /** How often a process looks for what nobody woke it up for. */
   streamTickMs: 1 * secondMs,
@@ -168,24 +168,24 @@ export const limits = {
   requestTimeoutMs: 30 * secondMs,
   headersTimeoutMs: 15 * secondMs,
   connectionsMax: 10_000,
-  shownIssuesMax: 5,
-  shownFieldMaxChars: 100,
+  maxReportedIssues: 5,
+  reportedFieldMaxChars: 100,
   keyTouchEveryMs: 5 * secondMs,
   unknownKeyMemoryMs: 5 * secondMs,
   unknownKeysPerMinute: 600,
   addressesRememberedMax: 10_000,
   /** For so long a proxy's name stands for the addresses that it led to. */
-  proxyNameKeptMs: 10 * secondMs,
+  proxyNameTtlMs: 10 * secondMs,
   workflowStartWaitMs: 2 * secondMs,
   workflowSignalWaitMs: 2 * secondMs,
   readinessTimeoutMs: 2 * secondMs,
   /** After a restore, for whoever asks before it is settled. */
-  restorationRetrySeconds: 5,
+  restoreRetrySeconds: 5,
 
   redisCommandTimeoutMs: 1 * secondMs,
   redisReconnectMaxMs: 1 * secondMs,
   /** After a failure Redis is left alone for so long. */
-  redisPauseMs: 1 * secondMs,
+  redisBackoffMs: 1 * secondMs,
   /** A run that nothing was published for is gone from Redis after so long. */
   redisLiveMs: 1 * dayMs,
 
@@ -196,7 +196,7 @@ export const limits = {
   snapshotMaxFiles: 20_000,
   blobChunkBytes: 1 * miB,
   filePathMaxBytes: 512,
-  collectTimeoutMs: 5 * minuteMs,
+  snapshotTimeoutMs: 5 * minuteMs,
   filesPerRequestMax: 100,
   fileMaxBytes: 10 * miB,
   filesPerRequestMaxBytes: 25 * miB,
@@ -208,8 +208,8 @@ export const limits = {
   /** How long the API waits for a host to store or write files. */
   hostFilesTimeoutMs: 10 * secondMs,
   /** How often both sides of a question to a host look, should no bell be heard. */
-  hostRequestTickMs: 1 * secondMs,
-  hostRequestsAtOnce: 16,
+  hostRpcPollMs: 1 * secondMs,
+  hostRpcConcurrency: 16,
 
   sandboxMemoryBytes: 2 * giB,
   sandboxCpus: 1,
@@ -223,7 +223,7 @@ export const limits = {
   workspaceMaxInodes: 500_000,
   engineCallTimeoutMs: 10 * secondMs,
   /** For a sandbox that only shows whether one works. */
-  runtimeTrialMs: 30 * secondMs,
+  runtimeProbeMs: 30 * secondMs,
   socketPathMaxBytes: 100,
 
   webhookAttempts: 4,

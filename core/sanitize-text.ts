@@ -1,11 +1,11 @@
 /** Text that every store takes: no NUL, and no half of a surrogate pair. */
-export function storableText(text: string): string {
+export function stripUnstorable(text: string): string {
   return text.replaceAll(unstorable, '\ufffd');
 }
 
 /** Text as a terminal would show it, without what would move its cursor or change its colours. */
-export function readableText(text: string): string {
-  return storableText(text)
+export function stripControlCodes(text: string): string {
+  return stripUnstorable(text)
     .replaceAll(escapeSequence, '')
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll(otherControl, '');
@@ -18,11 +18,11 @@ export function oneLine(text: string, maxChars: number): string {
     .replaceAll(/\s+/g, ' ')
     .trim();
   const cut = line.length > maxChars || text.length > maxChars * 2;
-  return cut ? cutText(line, maxChars) : line;
+  return cut ? truncateText(line, maxChars) : line;
 }
 
 /** The beginning of a text, cut between whole characters and marked. */
-export function cutText(text: string, maxChars: number): string {
+export function truncateText(text: string, maxChars: number): string {
   return `${text.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 

@@ -4,7 +4,7 @@ import { readWorkerConfig } from '../config/config.ts';
 import { createLogger } from '../config/logger.ts';
 import { logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
-import { hostTimes } from '../core/hosts/host-thresholds.ts';
+import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { retryUntilAborted } from '../lib/async/retry.ts';
 import { createEngine } from '../systems/docker/engine.ts';
 import { createSandboxes } from '../systems/docker/sandbox.ts';
@@ -32,7 +32,7 @@ import { createTurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import { createWorkerMetrics } from '../systems/prometheus/worker-metrics.ts';
 import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
-import { createBells } from '../systems/redis/notifier.ts';
+import { createNotifier } from '../systems/redis/notifier.ts';
 import { createPresence } from '../systems/redis/presence.ts';
 import { createEgress } from './egress/run-listener.ts';
 import { endSoon } from './force-exit.ts';
@@ -70,7 +70,7 @@ const teller = { metrics: metrics ?? unmeasured, logger };
 if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
 /** A tailer for each sandbox, an activity or two, the reconciler. */
 const poolSize = 20;
-const host = hostTimes(config.times.hostLostMs);
+const host = hostThresholds(config.times.hostLostMs);
 const stopping = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort());
 await main(stopping.signal);
@@ -115,7 +115,7 @@ function buildHome(hostId: string) {
   const { pool, redis, frameStream, presence, bells, sandboxes, reporter, egress } = connect();
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runNews(teller));
-  const turns = countedTurns(createTurnStore(pool, host.unseenMs), teller.metrics);
+  const turns = countedTurns(createTurnStore(pool, host.staleMs), teller.metrics);
   const now = (): Date => new Date();
   const common = { hostId, runs, aboutRun: createAboutRun(runs), frameStream, logger, now };
   const supervisor = createSupervisor({
@@ -141,7 +141,7 @@ function buildHome(hostId: string) {
   });
   const { capacity, hostName: name } = config;
   metrics?.watch({ pool, capacity, countSandboxes: () => supervisor.live().length });
-  const { heard, forMs: heardForMs } = createHearing({ gapMs: host.unseenMs / 2, now });
+  const { heard, forMs: heardForMs } = createHearing({ gapMs: host.staleMs / 2, now });
   const fence = createSelfFence({ hostId, times: host, runs, sandboxes, egress, logger });
   return {
     fence,
@@ -205,7 +205,7 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
     ...common,
     supervisor: timedStarts(supervisor, teller.metrics),
     webhooks,
-    admission: createAdmission(pool, sealer, host.unseenMs),
+    admission: createAdmission(pool, sealer, host.staleMs),
     flows: createFlowStore(pool, sealer),
     temporal,
     runTimeoutMs: times.runTimeoutMs,
@@ -216,7 +216,7 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
     reconciler: createReconciler({
       ...common,
       webhooks,
-      messages: createMessageStore(pool, host.unseenMs),
+      messages: createMessageStore(pool, host.staleMs),
       temporal,
       reconcile: createReconcileStore(pool),
       schedules: createScheduleStore(pool),
@@ -247,7 +247,7 @@ function connect() {
     redis,
     frameStream: createFrameStream(redis, { instance, onError }),
     presence: createPresence(redis, { instance }),
-    bells: createBells(redis, { instance, onError }),
+    bells: createNotifier(redis, { instance, onError }),
     pool,
     sandboxes: createSandboxes(engine),
     reporter: createHostReporter({ config, engine, clockAheadMs, logger }),

@@ -2,10 +2,10 @@
 // in Redis says that it is there. The bell may be lost; both sides look by a slow clock as well.
 
 import type { HostCallKind, HostCallPayload, HostCallResult } from '../../core/hosts/host-rpc.ts';
-import { bellOfHost, bellOfRequest } from '../../core/hosts/host-rpc.ts';
+import { hostChannel, responseChannel } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import type { HostRequestStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
-import type { Bells } from '../../systems/redis/notifier.ts';
+import type { Notifier } from '../../systems/redis/notifier.ts';
 
 export interface HostQuestion<K extends HostCallKind> {
   hostId: string;
@@ -28,7 +28,7 @@ export interface HostRequests {
 
 export interface HostRequestDeps {
   store: Pick<HostRequestStore, 'open' | 'takeAnswer' | 'withdraw'>;
-  bells: Pick<Bells, 'ring' | 'listen'>;
+  bells: Pick<Notifier, 'notify' | 'subscribe'>;
   newId: () => string;
 }
 
@@ -38,11 +38,11 @@ export function createHostRequests({ store, bells, newId }: HostRequestDeps): Ho
       const requestId = newId();
       const until = performance.now() + timeoutMs;
       const bell = createWaiter();
-      const leave = bells.listen(bellOfRequest(requestId), bell.ring);
+      const leave = bells.subscribe(responseChannel(requestId), bell.ring);
       try {
         const request = { requestId, runId, kind, payload: JSON.stringify(payload) };
         await store.open({ ...request, hostId, lifeMs: timeoutMs });
-        bells.ring(bellOfHost(hostId));
+        bells.notify(hostChannel(hostId));
         const result = (await untilAnswered()) ?? (await store.withdraw(requestId));
         // Written by the handler of this kind, whose type says what it answers.
         const done = (text: string) => JSON.parse(text) as HostCallResult<typeof kind>;
@@ -53,7 +53,7 @@ export function createHostRequests({ store, bells, newId }: HostRequestDeps): Ho
 
       async function untilAnswered(): Promise<string | null> {
         for (let leftMs = timeoutMs; leftMs > 0; leftMs = until - performance.now()) {
-          await bell.wait(Math.min(leftMs, limits.hostRequestTickMs));
+          await bell.wait(Math.min(leftMs, limits.hostRpcPollMs));
           const result = await store.takeAnswer(requestId);
           if (result !== null) return result;
         }

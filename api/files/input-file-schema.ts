@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { checkGivenPath } from '../../core/files/file-path.ts';
+import { checkInputPath } from '../../core/files/file-path.ts';
 import { limits } from '../../core/limits.ts';
 
 const path = z
   .string()
   .superRefine((value, context) => {
-    const check = checkGivenPath(value);
+    const check = checkInputPath(value);
     if (!check.ok) context.addIssue({ code: 'custom', message: check.reason });
   })
   .meta({ description: `Relative, with slashes, at most ${limits.filePathMaxBytes} bytes.` });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { GivenFile } from '../../core/hosts/host-rpc.ts';
+import type { InputFile } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import { invalid } from '../errors.ts';
 import type { GivenFileBody } from './input-file-schema.ts';
 
-export interface DecodedFile extends GivenFile {
+export interface DecodedFile extends InputFile {
   content: Buffer;
 }
 

@@ -34,7 +34,7 @@ export function createTrustedProxies({
     if (isIP(text) === 0) return false;
     const address = canonical(text);
     if (networks.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')) return true;
-    const isLate = nowMs() - lookedUpAt > limits.proxyNameKeptMs;
+    const isLate = nowMs() - lookedUpAt > limits.proxyNameTtlMs;
     if (names.length > 0 && isLate) void lookUp();
     return named.has(address);
   };

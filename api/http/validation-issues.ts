@@ -48,7 +48,7 @@ function faultsOf(issue: Issue): Fault[] {
 
 /** A body may hold a million of them: no more are told of than are shown. */
 function unknownFields(path: PropertyKey[], keys: string[]): Fault[] {
-  const shown = keys.slice(0, limits.shownIssuesMax + 1);
+  const shown = keys.slice(0, limits.maxReportedIssues + 1);
   return shown.map((key) => ({ path: [...path, key], message: 'unknown field' }));
 }
 

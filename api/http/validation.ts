@@ -43,7 +43,7 @@ export function parsedBody<T extends ZodType>(schema: T, body: unknown): z.outpu
 
 function validationError(httpPart: string, faults: Fault[]): ApiError {
   const part = httpPart === 'querystring' ? 'query' : httpPart;
-  const { shownIssuesMax } = limits;
+  const { maxReportedIssues: shownIssuesMax } = limits;
   const shown = faults.slice(0, shownIssuesMax).map(({ path, message }) => {
     return `${[part, ...path].map((step) => cut(String(step))).join('.')}: ${message}`;
   });
@@ -51,6 +51,6 @@ function validationError(httpPart: string, faults: Fault[]): ApiError {
 }
 
 function cut(text: string): string {
-  if (text.length <= limits.shownFieldMaxChars) return text;
-  return `${text.slice(0, limits.shownFieldMaxChars)}…`;
+  if (text.length <= limits.reportedFieldMaxChars) return text;
+  return `${text.slice(0, limits.reportedFieldMaxChars)}…`;
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { allowedHostRule, imageRule } from '../../core/field-rules.ts';
-import { type Flow, type FlowSecrets, standardFlow } from '../../core/flows/flow.ts';
-import { lacksPrompt, type Schedule, scheduleFault } from '../../core/flows/schedule.ts';
+import { defaultFlow, type Flow, type FlowSecrets } from '../../core/flows/flow.ts';
+import { lacksPrompt, type Schedule, scheduleError } from '../../core/flows/schedule.ts';
 import { limits } from '../../core/limits.ts';
-import { onlyDefined } from '../../core/omit-undefined.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { FlowFields } from '../../systems/postgres/accounts/flow-store.ts';
 import { invalid } from '../errors.ts';
 import { parsedBody } from '../http/validation.ts';
@@ -55,7 +55,7 @@ const shape = {
 };
 
 function checkSchedule({ value, issues }: z.core.ParsePayload<Schedule>): void {
-  const fault = scheduleFault(value);
+  const fault = scheduleError(value);
   if (fault === null) return;
   issues.push({ code: 'custom', input: value, path: [fault.field], message: fault.message });
 }
@@ -75,15 +75,15 @@ const noSecrets: FlowSecrets = { env: {}, mcpServers: {} };
  */
 export function fieldsOf(
   { resources, network, limits: bounds, env: variables, mcpServers: servers, ...rest }: FlowPatch,
-  before: { flow: Before; secrets: FlowSecrets } = { flow: standardFlow, secrets: noSecrets },
+  before: { flow: Before; secrets: FlowSecrets } = { flow: defaultFlow, secrets: noSecrets },
 ): Partial<FlowFields> {
   const { flow, secrets } = before;
   const isSecret = variables !== undefined || servers !== undefined;
   const fields = {
-    ...onlyDefined(rest),
-    ...(resources && { resources: { ...flow.resources, ...onlyDefined(resources) } }),
-    ...(network && { network: { ...flow.network, ...onlyDefined(network) } }),
-    ...(bounds && { limits: { ...flow.limits, ...onlyDefined(bounds) } }),
+    ...omitUndefined(rest),
+    ...(resources && { resources: { ...flow.resources, ...omitUndefined(resources) } }),
+    ...(network && { network: { ...flow.network, ...omitUndefined(network) } }),
+    ...(bounds && { limits: { ...flow.limits, ...omitUndefined(bounds) } }),
     ...(isSecret && { secrets: changedSecrets(secrets, { env: variables, mcpServers: servers }) }),
   };
   if (lacksPrompt({ ...flow, ...fields }))

@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import { runnerFault } from '../../core/runs/validate-runner.ts';
+import { runnerError } from '../../core/runs/validate-runner.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
@@ -67,6 +67,6 @@ export function flows(app: App, deps: ApiDeps): void {
 
 async function checkRunner({ facts }: Pick<ApiDeps, 'facts'>, runner: unknown): Promise<void> {
   if (typeof runner !== 'string') return;
-  const fault = runnerFault(runner, await facts.hosts());
+  const fault = runnerError(runner, await facts.hosts());
   if (fault !== null) throw invalid(`body.runner: ${fault}`);
 }

@@ -1,4 +1,4 @@
-import { onlyDefined } from '../../core/omit-undefined.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -38,7 +38,7 @@ export function keys(app: App, deps: ApiDeps): void {
       throw invalid('body.expiresAt: is in the past');
     const operator = operatorOf(request);
     const { key, record } = await deps.keys.create({
-      ...onlyDefined(rest),
+      ...omitUndefined(rest),
       projectId,
       name,
       createdBy: operator.name,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { projectIdRule } from '../../core/field-rules.ts';
-import { onlyDefined } from '../../core/omit-undefined.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -26,7 +26,7 @@ export function projects(app: App, deps: ApiDeps): void {
   const create = { hide: true, querystring: noQuery, body: newProject };
   app.post(projectsPath, { config, schema: create }, async (request, reply) => {
     const { projectId, name = projectId, ...bounds } = request.body;
-    const project = await deps.projects.create({ ...onlyDefined(bounds), projectId, name });
+    const project = await deps.projects.create({ ...omitUndefined(bounds), projectId, name });
     if (project === null) throw invalid('body.projectId: is taken');
     request.log.info({ operatorId: operatorOf(request).operatorId, projectId }, 'project_created');
     const at = `${projectsPath}/${projectId}`;

@@ -1,4 +1,4 @@
-import { onlyDefined } from '../../core/omit-undefined.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -20,7 +20,7 @@ export function settings(app: App, deps: ApiDeps): void {
   const schema = { ...plain, body: settingsPatch };
   app.patch(`${projectPath}/settings`, { config, schema }, async (request) => {
     const before = await loadProject(deps, request.params);
-    const given = onlyDefined(request.body);
+    const given = omitUndefined(request.body);
     const after = await projects.update(before.projectId, given);
     noteChange(request, Object.keys(given).join());
     return settingsOf(after ?? before);

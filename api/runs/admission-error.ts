@@ -19,7 +19,7 @@ export function gateError({ reason, limit, current }: Closed): ApiError {
 /** Whoever repeats a run or a session may mean one that the database has lost: that is found out soon. */
 export const restorationUnsettled = () =>
   new ApiError('UPSTREAM_UNAVAILABLE', messages.UPSTREAM_UNAVAILABLE, {
-    headers: { 'retry-after': String(limits.restorationRetrySeconds) },
+    headers: { 'retry-after': String(limits.restoreRetrySeconds) },
   });
 
 const messages: Record<Closed['reason'], string> = {

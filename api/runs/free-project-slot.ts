@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../core/limits.ts';
-import { takesPlace } from '../../core/runs/run.ts';
+import { occupiesSlot } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { WorkflowCalls } from './workflow-client.ts';
 
@@ -25,12 +25,12 @@ export async function makeRoom(
   const idle = await deps.messages.longestIdle(projectId);
   if (idle === null) return false;
   await workflows.sleep(idle);
-  const endsAt = performance.now() + limits.makeRoomMs;
+  const endsAt = performance.now() + limits.evictionTimeoutMs;
   while (performance.now() < endsAt) {
-    await sleep(limits.makeRoomTickMs, undefined, { signal }).catch(() => undefined);
+    await sleep(limits.evictionPollMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return false;
     const now = await deps.runs.find(idle.runId);
-    if (now === null || !takesPlace(now)) return true;
+    if (now === null || !occupiesSlot(now)) return true;
   }
   return false;
 }
@@ -46,6 +46,6 @@ export async function withRoom<T>(
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     const answer = await attempt();
-    if (!isCapped(answer) || tries >= limits.makeRoomTriesMax || !(await make())) return answer;
+    if (!isCapped(answer) || tries >= limits.evictionTriesMax || !(await make())) return answer;
   }
 }

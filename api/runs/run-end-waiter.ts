@@ -20,7 +20,7 @@ interface Waiter {
 /** Nothing is looked at any more once `closing` aborts: each wait has a signal of its own. */
 export function createEndWaits(deps: WaitDeps, closing: AbortSignal): UntilEnded {
   const waiters = new Set<Waiter>();
-  const tick = setInterval(() => void look([...waiters]), limits.endWaitTickMs);
+  const tick = setInterval(() => void look([...waiters]), limits.runEndPollMs);
   tick.unref();
   closing.addEventListener('abort', () => clearInterval(tick));
 
@@ -39,7 +39,7 @@ export function createEndWaits(deps: WaitDeps, closing: AbortSignal): UntilEnded
       const waiter = { runId, end };
       const timer = setTimeout(end, ms);
       const unsubscribe = deps.frameStream.subscribe(runId, ({ kind }) => {
-        if (kind === 'state' || kind === 'unsure') void look([waiter]);
+        if (kind === 'state' || kind === 'resync') void look([waiter]);
       });
       waiters.add(waiter);
       signal.addEventListener('abort', end);

@@ -1,6 +1,6 @@
 import { expandNames, namesIn } from '../../core/runs/expand-names.ts';
 import type { McpServers } from '../../core/runs/run-config.ts';
-import { isSandboxItself } from '../../core/sandbox/sandbox-loopback.ts';
+import { isSandboxLoopback } from '../../core/sandbox/sandbox-loopback.ts';
 import { invalid } from '../errors.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ function checkAddress(at: string, address: string): void {
   if (url.hostname === '[::1]') {
     throw invalid(`${at}: leads nowhere, since a sandbox has no IPv6; localhost is the sandbox`);
   }
-  if (url.protocol === 'http:' && !isSandboxItself(url.hostname)) {
+  if (url.protocol === 'http:' && !isSandboxLoopback(url.hostname)) {
     throw invalid(`${at}: must be https, unless it leads to localhost`);
   }
 }

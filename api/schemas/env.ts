@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import { envNameFault } from '../../core/runs/env-names.ts';
+import { envNameError } from '../../core/runs/env-names.ts';
 import { mapOf } from './record-of.ts';
 import { maxBytes, text } from './text.ts';
 
@@ -27,7 +27,7 @@ export const env = mapOf({
 
 function nameFault(name: string): string | null {
   if (name.length > envNameMaxChars) return `a name is at most ${envNameMaxChars} characters`;
-  return envNameFault(name);
+  return envNameError(name);
 }
 
 function bytesOf(variables: Record<string, string>): number {

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
-import { bellOfSession } from '../../core/hosts/host-rpc.ts';
+import { sessionChannel } from '../../core/hosts/host-rpc.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { StoredMessage } from '../../systems/postgres/sessions/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -48,7 +48,7 @@ export async function sendMessage(
   const { outcome, messageId, position } = accepted(stored);
   if (outcome === 'stored') {
     failpoint('chat.stored');
-    deps.bells.ring(bellOfSession(runId));
+    deps.bells.notify(sessionChannel(runId));
     const told = await workflows.message(run, messageId);
     if (told === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
       throw sessionOver();

@@ -10,11 +10,11 @@ export interface PresenceReporter {
 
 /** Reports the sessions whose streams are open in this process. */
 export function createPresenceReporter(
-  presence: Pick<Presence, 'attend'>,
+  presence: Pick<Presence, 'touch'>,
   everyMs: number = limits.presenceEveryMs,
 ): PresenceReporter {
   const readers = new Map<string, number>();
-  const report = (runIds: string[]) => void presence.attend(runIds);
+  const report = (runIds: string[]) => void presence.touch(runIds);
   const timer = setInterval(() => report([...readers.keys()]), everyMs);
   timer.unref();
 

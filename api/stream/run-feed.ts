@@ -8,7 +8,7 @@ import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import { createCoalescingRunner } from '../../lib/async/coalescing-runner.ts';
 import type { LogState } from '../../systems/postgres/log/run-progress.ts';
-import type { Wake } from '../../systems/redis/frame-stream.ts';
+import type { Notification } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
 import {
   createFeedCursor,
@@ -59,7 +59,7 @@ export function createRunFeed(deps: FeedDeps, run: Run): RunFeed {
     },
   });
 
-  function onNotification(notification: Wake): void {
+  function onNotification(notification: Notification): void {
     apply(notification, { cursor, state, tree, pending });
     reading.trigger();
   }
@@ -97,17 +97,17 @@ interface FeedParts {
   pending: PendingEntries;
 }
 
-function apply(notification: Wake, { cursor, state, tree, pending }: FeedParts): void {
+function apply(notification: Notification, { cursor, state, tree, pending }: FeedParts): void {
   const { kind } = notification;
   if (kind === 'frames') {
     cursor.noteHighWatermark(notification.lastSeq);
     pending.add(notification.entries);
   }
-  if (kind === 'state' || kind === 'unsure') {
+  if (kind === 'state' || kind === 'resync') {
     state.invalidate();
     pending.invalidate();
   }
-  if (kind === 'filetree' || kind === 'unsure') tree.invalidate();
+  if (kind === 'filetree' || kind === 'resync') tree.invalidate();
 }
 
 /** The run's state as last read by this process. */

@@ -1,17 +1,21 @@
 import { limits } from '../../core/limits.ts';
-import type { SeatAnswer, SeatRequest, StreamSeats } from '../../systems/redis/stream-slots.ts';
+import type {
+  StreamSlotAnswer,
+  StreamSlotRequest,
+  StreamSlots,
+} from '../../systems/redis/stream-slots.ts';
 import { ApiError } from '../errors.ts';
 
 export interface StreamLimiter {
   /** Throws STREAM_LIMIT, or returns a function that releases the slot. */
-  acquire: (request: SeatRequest) => Promise<() => void>;
+  acquire: (request: StreamSlotRequest) => Promise<() => void>;
   close: () => void;
 }
 
 /** Counts open streams in Redis for all processes, and locally for when Redis is unreachable. */
-export function createStreamLimiter(slots: StreamSeats): StreamLimiter {
-  const open = new Set<SeatRequest>();
-  const renewal = setInterval(() => void slots.renew([...open]), limits.streamSeatMs / 4);
+export function createStreamLimiter(slots: StreamSlots): StreamLimiter {
+  const open = new Set<StreamSlotRequest>();
+  const renewal = setInterval(() => void slots.renew([...open]), limits.streamSlotTtlMs / 4);
   renewal.unref();
 
   return {
@@ -19,21 +23,24 @@ export function createStreamLimiter(slots: StreamSeats): StreamLimiter {
       const local = checkLocally(open, request);
       if (!local.allowed) throw streamLimit(local);
       open.add(request);
-      const global = await slots.take(request);
+      const global = await slots.claim(request);
       if (global?.allowed === false) {
         open.delete(request);
         throw streamLimit(global);
       }
       return () => {
         open.delete(request);
-        void slots.giveBack(request);
+        void slots.release(request);
       };
     },
     close: () => clearInterval(renewal),
   };
 }
 
-function checkLocally(open: Set<SeatRequest>, { keyId, projectId }: SeatRequest): SeatAnswer {
+function checkLocally(
+  open: Set<StreamSlotRequest>,
+  { keyId, projectId }: StreamSlotRequest,
+): StreamSlotAnswer {
   const all = [...open];
   const ofKey = all.filter((slot) => slot.keyId === keyId).length;
   if (ofKey >= limits.streamsPerKey) return denied(limits.streamsPerKey, ofKey);
@@ -42,7 +49,7 @@ function checkLocally(open: Set<SeatRequest>, { keyId, projectId }: SeatRequest)
   return { allowed: true };
 }
 
-const denied = (limit: number, current: number): SeatAnswer => ({
+const denied = (limit: number, current: number): StreamSlotAnswer => ({
   allowed: false,
   limit,
   current,

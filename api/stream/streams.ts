@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
-import type { SeatRequest } from '../../systems/redis/stream-slots.ts';
+import type { StreamSlotRequest } from '../../systems/redis/stream-slots.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { createFeedHub, type FeedHub } from './feed-hub.ts';
@@ -53,7 +53,7 @@ export function createStreams(deps: ApiDeps): Streams {
   return {
     async open({ run, caller, resumeAfter }, reply) {
       const { keyId, projectId } = caller.key;
-      const slot = { seatId: deps.newId(), keyId, projectId };
+      const slot = { slotId: deps.newId(), keyId, projectId };
       const { feed, release } = await registerReader({ limiter, hub, presence }, run, slot);
       // A client that has left already emits no further `close`.
       if (reply.raw.destroyed) {
@@ -93,7 +93,7 @@ interface ReaderResources {
 async function registerReader(
   { limiter, hub, presence }: ReaderResources,
   run: Run,
-  slot: SeatRequest,
+  slot: StreamSlotRequest,
 ): Promise<{ feed: RunFeed; release: () => void }> {
   const releaseSlot = await limiter.acquire(slot);
   const { feed, release: releaseFeed } = hub.attach(run);

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { type Flow, type NetworkPolicy, standardFlow } from '../../core/flows/flow.ts';
+import { defaultFlow, type Flow, type NetworkPolicy } from '../../core/flows/flow.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { limits } from '../../core/limits.ts';
-import { onlyDefined } from '../../core/omit-undefined.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import { UsageError } from '../format-error.ts';
 import {
   allowedHost,
@@ -97,13 +97,13 @@ export function checkTogether({ schedule, timezone }: FlowOptions): void {
 
 /** Whether anything is said of the flow itself. */
 export function saysNothing({ config = {}, json: _json, ...options }: FlowOptions): boolean {
-  return Object.keys({ ...config, ...onlyDefined(options) }).length === 0;
+  return Object.keys({ ...config, ...omitUndefined(options) }).length === 0;
 }
 
 /** What the operators' API would be sent: what the file says, and what options say over it. */
 export function bodyOf(
   options: FlowOptions,
-  before: Pick<Flow, 'schedule'> = standardFlow,
+  before: Pick<Flow, 'schedule'> = defaultFlow,
 ): JsonObject {
   const { config = {} } = options;
   const given = {
@@ -124,12 +124,12 @@ export function bodyOf(
     runner: noneAsNull(options.runner),
     schedule: scheduleOf(options, config['schedule'] ?? before.schedule),
   };
-  return { ...config, ...onlyDefined(given) };
+  return { ...config, ...omitUndefined(given) };
 }
 
 /** A group of which no option speaks is as the file has it, and so is one that is none. */
 function over(group: unknown, options: object): unknown {
-  const given = onlyDefined(options);
+  const given = omitUndefined(options);
   if (Object.keys(given).length === 0) return undefined;
   if (group !== undefined && !isObject(group)) return undefined;
   return { ...group, ...given };

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { limits } from '../../core/limits.ts';
-import { runnerFault } from '../../core/runs/validate-runner.ts';
+import { runnerError } from '../../core/runs/validate-runner.ts';
 import type { CliDeps, Stores } from '../deps.ts';
 import { CliError } from '../format-error.ts';
 import { noneAsNull, projectId, uuid } from '../parse-options.ts';
@@ -109,6 +109,6 @@ function update({ withStores, loadValidators: loadRules }: CliDeps): Command {
 async function checkRunner(hosts: Stores['hosts'], options: FlowOptions): Promise<void> {
   const { config, runner: option } = options;
   const runner = option === undefined ? config?.['runner'] : noneAsNull(option);
-  const fault = typeof runner === 'string' ? runnerFault(runner, await hosts.list()) : null;
+  const fault = typeof runner === 'string' ? runnerError(runner, await hosts.list()) : null;
   if (fault !== null) throw new CliError(`The runner ${fault}.`);
 }

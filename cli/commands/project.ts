@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { limits } from '../../core/limits.ts';
-import { onlyDefined } from '../../core/omit-undefined.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { CliDeps } from '../deps.ts';
 import { CliError, UsageError } from '../format-error.ts';
 import {
@@ -83,7 +83,7 @@ function withBounds(command: Command): Command {
 }
 
 const boundsOf = ({ name: title, maxConcurrentRuns, monthlyRunQuota }: Bounds) =>
-  onlyDefined({
+  omitUndefined({
     name: title,
     maxConcurrentRuns,
     monthlyRunQuota: noneAsNull(monthlyRunQuota),
@@ -101,7 +101,7 @@ function set({ withStores, loadValidators: loadRules }: CliDeps): Command {
     )
     .option('--own-model-base-url <url>', 'where that key is good', modelBaseUrl);
   return withBounds(command).action(async (id: string, options: Settings) => {
-    const body = onlyDefined({ ...boundsOf(options), model: modelOf(options) });
+    const body = omitUndefined({ ...boundsOf(options), model: modelOf(options) });
     if (Object.keys(body).length === 0) throw nothingToChange('project set');
     const patch = (await loadRules()).projectPatch(body);
     await withStores(async ({ projects }) => {

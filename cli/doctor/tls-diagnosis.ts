@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 import { readDatabaseFiles } from '../../config/database-files.ts';
 import type { DoctorConfig } from '../../config/doctor-config.ts';
-import { onlyDefined } from '../../core/omit-undefined.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { HandshakeFailure, HandshakeTarget } from './tls-handshake.ts';
 import type { Problem } from './types.ts';
 
@@ -55,7 +55,7 @@ const shown = (
   given: {
     [Name in keyof ConnectionOptions]: ConnectionOptions[Name] | undefined;
   },
-): NonNullable<HandshakeTarget['tls']> => onlyDefined(given);
+): NonNullable<HandshakeTarget['tls']> => omitUndefined(given);
 
 function placeOf(address: string, usualPort: number): { host: string; port: number } {
   const { hostname, port } = new URL(address);

@@ -2,7 +2,7 @@ import { type Channel, type Frame, serviceEvents, statusFrame } from '../frames/
 import { renderLine, renderText } from '../frames/render.ts';
 import { type JsonObject, listIn, parseObject, textIn } from '../json.ts';
 import type { AgentStatus } from '../runs/run.ts';
-import { storableText } from '../sanitize-text.ts';
+import { stripUnstorable } from '../sanitize-text.ts';
 import type { TurnEnd } from '../sessions/chat.ts';
 import { type ControlFacts, controlFacts } from './control-protocol.ts';
 import { readTurnResult, type TurnResult } from './turn-result.ts';
@@ -31,11 +31,11 @@ export interface RunFacts extends ControlFacts {
   session?: string;
   turn?: TurnResult;
   /** Id of a session's message that the agent has begun to work on. */
-  begunMessage?: string;
+  startedMessage?: string;
   /** The end of a session's turn. */
   turnEnd?: TurnEnd;
   /** A turn begins, of whatever origin. */
-  turnBegun?: true;
+  turnStarted?: true;
   /** How many tasks run beside the conversation. */
   backgroundTasks?: number;
 }
@@ -63,7 +63,7 @@ function isPlumbing(type: string): boolean {
 
 /** Outside of strings a carriage return is white space in JSON, but ends a line in an event stream. */
 function onOneLine(line: string): string {
-  return storableText(line)
+  return stripUnstorable(line)
     .replaceAll(/[\r\n]+/g, ' ')
     .trim();
 }
@@ -99,7 +99,7 @@ function factsOf(type: string, value: JsonObject): RunFacts {
 function systemFacts(value: JsonObject): RunFacts {
   switch (value.subtype) {
     case 'init':
-      return { turnBegun: true, ...sessionFacts(value) };
+      return { turnStarted: true, ...sessionFacts(value) };
     case 'background_tasks_changed':
       return { backgroundTasks: listIn(value, 'tasks').length };
     default:
@@ -124,5 +124,5 @@ const idMaxChars = 128;
 
 function idIn(value: JsonObject, name: string): string | null {
   const id = textIn(value, name);
-  return id === null || id.length > idMaxChars ? null : storableText(id);
+  return id === null || id.length > idMaxChars ? null : stripUnstorable(id);
 }

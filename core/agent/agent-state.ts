@@ -6,10 +6,15 @@ import { type Frame, statusFrame } from '../frames/frame.ts';
 import { limits } from '../limits.ts';
 import type { AgentStatus } from '../runs/run.ts';
 import type { RunFacts } from './agent-line.ts';
-import { askedFrame, closedFrame, type InteractionNews, type Refusal } from './interaction.ts';
+import {
+  askedFrame,
+  type ControlDenial,
+  closedFrame,
+  type InteractionEvent,
+} from './interaction.ts';
 import type { TurnResult } from './turn-result.ts';
 
-export interface AgentMemory {
+export interface AgentState {
   /** How the last turn ended that had a result. */
   turn: Pick<TurnResult, 'isError' | 'cause'> | null;
   /** It is done with its message, with a result or without. */
@@ -20,101 +25,107 @@ export interface AgentMemory {
   /** Ids of the questions that wait for an answer. */
   questions: string[];
   /** What is to be refused and was not yet, as far as the agent has said. */
-  refusals: Refusal[];
+  denials: ControlDenial[];
 }
 
-export const blankMemory: AgentMemory = {
+export const initialAgentState: AgentState = {
   turn: null,
   isDone: false,
   isInTurn: false,
   backgroundTasks: 0,
   questions: [],
-  refusals: [],
+  denials: [],
 };
 
 /** The agent has nothing to do, now or later. */
-export function isResting({ isDone, isInTurn, backgroundTasks }: AgentMemory): boolean {
+export function isIdle({ isDone, isInTurn, backgroundTasks }: AgentState): boolean {
   return isDone && !isInTurn && backgroundTasks === 0;
 }
 
-export interface Followed {
+export interface StateChange {
   /** The same object where nothing has changed. */
-  memory: AgentMemory;
+  state: AgentState;
   /** What follows the line's own frames. */
   frames: Frame[];
   /** Where it is another than the line alone would tell. */
   agentStatus?: AgentStatus;
-  news: InteractionNews[];
+  interactionEvents: InteractionEvent[];
 }
 
-export function follow(memory: AgentMemory, facts: RunFacts): Followed {
+export function reduce(memory: AgentState, facts: RunFacts): StateChange {
   if (facts.asked) return afterQuestion(memory, facts.asked);
   if (facts.closed) return afterClosing(memory, facts.closed);
-  if (facts.refused) return quiet(withRefusal(memory, facts.refused));
+  if (facts.denied) return unchanged(withDenial(memory, facts.denied));
   if (facts.turn) return afterResult(memory, facts.turn);
-  if (facts.turnBegun) return afterBeginning(memory);
+  if (facts.turnStarted) return afterTurnStart(memory);
   if (facts.backgroundTasks !== undefined) {
-    return quiet({ ...memory, backgroundTasks: facts.backgroundTasks });
+    return unchanged({ ...memory, backgroundTasks: facts.backgroundTasks });
   }
-  if (facts.accepted !== undefined) return quiet({ ...memory, isInTurn: true });
-  if (facts.completed !== undefined) return quiet(afterMessage(memory));
-  return quiet(memory);
+  if (facts.accepted !== undefined) return unchanged({ ...memory, isInTurn: true });
+  if (facts.completed !== undefined) return unchanged(afterMessage(memory));
+  return unchanged(memory);
 }
 
-const quiet = (memory: AgentMemory): Followed => ({ memory, frames: [], news: [] });
+const unchanged = (memory: AgentState): StateChange => ({
+  state: memory,
+  frames: [],
+  interactionEvents: [],
+});
 
-function afterQuestion(memory: AgentMemory, asked: NonNullable<RunFacts['asked']>): Followed {
+function afterQuestion(memory: AgentState, asked: NonNullable<RunFacts['asked']>): StateChange {
   const { interactionId } = asked;
   const { questions } = memory;
-  if (questions.includes(interactionId)) return quiet(memory);
+  if (questions.includes(interactionId)) return unchanged(memory);
   if (questions.length >= limits.interactionsMax) {
-    return quiet(withRefusal(memory, { requestId: interactionId, of: 'permission' }));
+    return unchanged(withDenial(memory, { requestId: interactionId, of: 'permission' }));
   }
   return {
-    memory: { ...memory, questions: [...questions, interactionId] },
+    state: { ...memory, questions: [...questions, interactionId] },
     frames: [askedFrame(asked), ...(questions.length === 0 ? [statusFrame('waiting')] : [])],
     agentStatus: 'waiting',
-    news: [{ kind: 'asked', interaction: asked }],
+    interactionEvents: [{ kind: 'asked', interaction: asked }],
   };
 }
 
-function afterClosing(memory: AgentMemory, closed: NonNullable<RunFacts['closed']>): Followed {
+function afterClosing(memory: AgentState, closed: NonNullable<RunFacts['closed']>): StateChange {
   const { interactionId, outcome } = closed;
-  const refusals = memory.refusals.filter(({ requestId }) => requestId !== interactionId);
+  const refusals = memory.denials.filter(({ requestId }) => requestId !== interactionId);
   const questions = memory.questions.filter((id) => id !== interactionId);
   if (questions.length === memory.questions.length) {
-    return quiet(refusals.length === memory.refusals.length ? memory : { ...memory, refusals });
+    return unchanged(
+      refusals.length === memory.denials.length ? memory : { ...memory, denials: refusals },
+    );
   }
   const closing = closedFrame(interactionId, outcome);
   const isOver = questions.length === 0;
   return {
-    memory: { ...memory, questions },
+    state: { ...memory, questions },
     frames: isOver ? [closing, statusFrame('working')] : [closing],
     ...(isOver ? { agentStatus: 'working' } : {}),
-    news: [{ kind: 'closed', interactionId, outcome }],
+    interactionEvents: [{ kind: 'closed', interactionId, outcome }],
   };
 }
 
-function withRefusal(memory: AgentMemory, refusal: Refusal): AgentMemory {
-  const isNew = memory.refusals.every(({ requestId }) => requestId !== refusal.requestId);
-  if (!isNew || memory.refusals.length >= limits.interactionsMax) return memory;
-  return { ...memory, refusals: [...memory.refusals, refusal] };
+function withDenial(memory: AgentState, refusal: ControlDenial): AgentState {
+  const isNew = memory.denials.every(({ requestId }) => requestId !== refusal.requestId);
+  if (!isNew || memory.denials.length >= limits.interactionsMax) return memory;
+  return { ...memory, denials: [...memory.denials, refusal] };
 }
 
 /** Nothing that the turn has asked is waited for any more. */
-function afterResult(memory: AgentMemory, { isError, cause }: TurnResult): Followed {
+function afterResult(memory: AgentState, { isError, cause }: TurnResult): StateChange {
   const { questions } = memory;
   return {
-    memory: {
+    state: {
       ...memory,
       turn: { isError, cause },
       isDone: true,
       isInTurn: false,
       questions: [],
-      refusals: [],
+      denials: [],
     },
     frames: questions.map((id) => closedFrame(id, 'withdrawn')),
-    news: questions.map((interactionId) => ({
+    interactionEvents: questions.map((interactionId) => ({
       kind: 'closed',
       interactionId,
       outcome: 'withdrawn',
@@ -123,17 +134,17 @@ function afterResult(memory: AgentMemory, { isError, cause }: TurnResult): Follo
 }
 
 /** A turn that no message has begun: something in the background has ended. */
-function afterBeginning(memory: AgentMemory): Followed {
-  if (memory.isInTurn) return quiet(memory);
+function afterTurnStart(memory: AgentState): StateChange {
+  if (memory.isInTurn) return unchanged(memory);
   return {
-    memory: { ...memory, isInTurn: true },
+    state: { ...memory, isInTurn: true },
     frames: [statusFrame('working')],
     agentStatus: 'working',
-    news: [],
+    interactionEvents: [],
   };
 }
 
 /** Without a result before it, there will be none. After one, a turn of its own may have begun. */
-function afterMessage(memory: AgentMemory): AgentMemory {
+function afterMessage(memory: AgentState): AgentState {
   return memory.isDone ? memory : { ...memory, isDone: true, isInTurn: false };
 }

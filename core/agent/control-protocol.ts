@@ -1,10 +1,10 @@
 import { type JsonObject, objectIn, textIn } from '../json.ts';
 import {
+  type ControlDenial,
   type Interaction,
   type InteractionOutcome,
   interactionIdIn,
   questionInput,
-  type Refusal,
 } from './interaction.ts';
 
 /** What the agent says to whoever started it. */
@@ -12,7 +12,7 @@ export interface ControlFacts {
   /** A question for whoever watches the run. */
   asked?: Interaction;
   /** To be refused at once: the agent would wait for ever. */
-  refused?: Refusal;
+  denied?: ControlDenial;
   /** An answer was taken, or is not wanted any more. */
   closed?: { interactionId: string; outcome: InteractionOutcome };
 }
@@ -37,10 +37,10 @@ function requestFacts(line: JsonObject): ControlFacts {
   if (requestId === null) return {};
   const request = objectIn(line, 'request');
   if (textIn(request, 'subtype') !== 'can_use_tool')
-    return { refused: { requestId, of: 'request' } };
+    return { denied: { requestId, of: 'request' } };
   const input = questionInput(objectIn(request, 'input'));
   if (textIn(request, 'tool_name') !== askingTool || input === null) {
-    return { refused: { requestId, of: 'permission' } };
+    return { denied: { requestId, of: 'permission' } };
   }
   return { asked: { interactionId: requestId, toolName: askingTool, input } };
 }

@@ -13,7 +13,7 @@ export interface Interaction {
 export type InteractionOutcome = 'answered' | 'withdrawn';
 
 /** What has become of the agent's questions, in the order in which it said so. */
-export type InteractionNews =
+export type InteractionEvent =
   | { kind: 'asked'; interaction: Interaction }
   | { kind: 'closed'; interactionId: string; outcome: InteractionOutcome };
 
@@ -78,13 +78,13 @@ export function answerLine({ interactionId, input }: Interaction, answers: Answe
 }
 
 /** Something that the agent wants of whoever started it, and that nobody here gives. */
-export interface Refusal {
+export interface ControlDenial {
   requestId: string;
   /** A permission is refused in the manner of permissions; anything else is not understood. */
   of: 'permission' | 'request';
 }
 
-export function refusalLine({ requestId, of }: Refusal): string {
+export function denialLine({ requestId, of }: ControlDenial): string {
   if (of === 'request') {
     return responseLine({ subtype: 'error', request_id: requestId, error: 'not supported' });
   }

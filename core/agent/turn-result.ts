@@ -1,7 +1,7 @@
 import { type JsonObject, jsonText, objectIn, textIn } from '../json.ts';
 import type { EndCause } from '../runs/end-cause.ts';
 import type { Usage } from '../runs/run.ts';
-import { storableText } from '../sanitize-text.ts';
+import { stripUnstorable } from '../sanitize-text.ts';
 
 /** What the agent says of a turn that is over. */
 export interface TurnResult {
@@ -14,24 +14,24 @@ export interface TurnResult {
   costUsd: number | null;
   numTurns: number;
   /** Nobody asked for this turn: something that the agent had left in the background ended. */
-  ofItself: boolean;
+  isUnprompted: boolean;
   /** The end it means for a run, where the agent gave up for a reason of its own. */
   cause: EndCause | null;
 }
 
 /** Reads a `result` line. Every number comes out in the range that the run's record can hold. */
 export function readTurnResult(line: JsonObject): TurnResult {
-  const subtype = storableText(textIn(line, 'subtype') ?? '').slice(0, 100);
+  const subtype = stripUnstorable(textIn(line, 'subtype') ?? '').slice(0, 100);
   const result = textIn(line, 'result');
   return {
     isError: line.is_error === true || subtype.startsWith('error'),
     subtype,
-    result: result === null ? null : storableText(result),
+    result: result === null ? null : stripUnstorable(result),
     structuredOutput: structuredOutputOf(line),
     usage: readUsage(objectIn(line, 'usage')),
     costUsd: readCost(line.total_cost_usd),
     numTurns: readCount(line.num_turns, turnsMax),
-    ofItself: textIn(objectIn(line, 'origin'), 'kind') === 'task-notification',
+    isUnprompted: textIn(objectIn(line, 'origin'), 'kind') === 'task-notification',
     cause: causeOf(subtype),
   };
 }

@@ -7,39 +7,39 @@ export type PathCheck = { ok: true } | { ok: false; reason: string };
  * writing it only. It is looked at segment by segment, after whatever decoding there was.
  */
 export function checkFilePath(path: string): PathCheck {
-  if (path === '') return refused('is empty');
-  if (path.includes('\0')) return refused('holds a NUL');
-  if (path.includes('\\')) return refused('holds a backslash');
-  if (path.startsWith('/')) return refused('is not relative');
+  if (path === '') return rejected('is empty');
+  if (path.includes('\0')) return rejected('holds a NUL');
+  if (path.includes('\\')) return rejected('holds a backslash');
+  if (path.startsWith('/')) return rejected('is not relative');
   if (path.length > limits.filePathMaxBytes || utf8Bytes(path) > limits.filePathMaxBytes) {
-    return refused(`is longer than ${limits.filePathMaxBytes} bytes`);
+    return rejected(`is longer than ${limits.filePathMaxBytes} bytes`);
   }
-  if (/[\ud800-\udfff]/u.test(path)) return refused('holds half of a surrogate pair');
-  return path.split('/').map(checkSegment).find(isRefusal) ?? { ok: true };
+  if (/[\ud800-\udfff]/u.test(path)) return rejected('holds half of a surrogate pair');
+  return path.split('/').map(checkSegment).find(isRejected) ?? { ok: true };
 }
 
 /** Whether a request may put a file there: what git itself keeps is not a client's to write. */
-export function checkGivenPath(path: string): PathCheck {
+export function checkInputPath(path: string): PathCheck {
   const check = checkFilePath(path);
   if (!check.ok) return check;
   const isGits = path.split('/').some((segment) => segment.toLowerCase() === '.git');
-  return isGits ? refused('has the segment .git') : check;
+  return isGits ? rejected('has the segment .git') : check;
 }
 
 function checkSegment(segment: string): PathCheck {
-  if (segment === '') return refused('has an empty segment');
-  if (segment === '.' || segment === '..') return refused(`has the segment ${segment}`);
+  if (segment === '') return rejected('has an empty segment');
+  if (segment === '.' || segment === '..') return rejected(`has the segment ${segment}`);
   if (utf8Bytes(segment) > segmentMaxBytes) {
-    return refused(`has a segment longer than ${segmentMaxBytes} bytes`);
+    return rejected(`has a segment longer than ${segmentMaxBytes} bytes`);
   }
   return { ok: true };
 }
 
-function refused(reason: string): PathCheck {
+function rejected(reason: string): PathCheck {
   return { ok: false, reason };
 }
 
-function isRefusal(check: PathCheck): boolean {
+function isRejected(check: PathCheck): boolean {
   return !check.ok;
 }
 

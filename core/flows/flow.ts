@@ -33,7 +33,7 @@ export interface Flow {
 }
 
 /** What a flow has where its owner says nothing. */
-export const standardFlow = {
+export const defaultFlow = {
   resources: { memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
   network: { policy: 'limited', allowedHosts: [] },
   limits: { maxTurns: null, maxBudgetUsd: null },

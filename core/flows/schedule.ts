@@ -10,7 +10,7 @@ export function lacksPrompt(flow: { schedule: Schedule | null; prompt: string | 
 }
 
 /** What is wrong with a schedule, and where; null where nothing is. */
-export function scheduleFault({ cron, timezone }: Schedule): {
+export function scheduleError({ cron, timezone }: Schedule): {
   field: keyof Schedule;
   message: string;
 } | null {

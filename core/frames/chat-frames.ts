@@ -1,23 +1,23 @@
 import type { RunFacts } from '../agent/agent-line.ts';
 import { isObject, listIn, objectIn, parseObject, textIn } from '../json.ts';
-import { storableText } from '../sanitize-text.ts';
-import { type ExpectedTurn, type TurnEnd, type TurnError, turnEndData } from '../sessions/chat.ts';
+import { stripUnstorable } from '../sanitize-text.ts';
+import { type PendingTurn, type TurnEnd, type TurnError, turnEndData } from '../sessions/chat.ts';
 import type { Frame } from './frame.ts';
 
 /** What a line of a session's agent is in a chat, beside what any agent's line means. */
 export interface ChatLine {
   /** What is said to the user, before the line itself. */
-  prose: Frame[];
+  text: Frame[];
   /** That the turn is over, after it. */
   end: Frame[];
-  facts: Pick<RunFacts, 'begunMessage' | 'turnEnd'>;
+  facts: Pick<RunFacts, 'startedMessage' | 'turnEnd'>;
 }
 
 export interface ChatReader {
   /** What the agent is given next; until then its lines belong to no message. */
-  expect(turn: ExpectedTurn): void;
+  expect(turn: PendingTurn): void;
   /** The present turn is made to end. */
-  cutOff(error: TurnError): void;
+  markInterrupted(error: TurnError): void;
   read(line: string, facts: RunFacts): ChatLine;
 }
 
@@ -26,34 +26,38 @@ export interface ChatReader {
  * neither is ever in the log without the other. A result that nobody asked for by a message ends no
  * turn. The same lines after the same beginning give the same frames.
  */
-export function createChatReader(sessionId: string, beginning: ExpectedTurn | null): ChatReader {
+export function createChatReader(sessionId: string, beginning: PendingTurn | null): ChatReader {
   let expected = beginning;
 
   return {
     expect(turn) {
       expected = turn;
     },
-    cutOff(error) {
+    markInterrupted(error) {
       if (expected !== null) expected = { ...expected, error };
     },
     read(line, facts) {
-      const prose = proseFrames(line);
-      if (expected === null) return { prose, end: [], facts: {} };
+      const prose = textFrames(line);
+      if (expected === null) return { text: prose, end: [], facts: {} };
       if (facts.accepted === expected.uuid) {
         expected = { ...expected, accepted: true };
-        return { prose, end: [], facts: { begunMessage: expected.messageId } };
+        return { text: prose, end: [], facts: { startedMessage: expected.messageId } };
       }
       const turnEnd = endOf(expected, facts);
-      if (turnEnd === null) return { prose, end: [], facts: {} };
+      if (turnEnd === null) return { text: prose, end: [], facts: {} };
       const data = turnEndData(sessionId, turnEnd, expected.error);
       expected = null;
-      return { prose, end: [{ event: 'turn_end', data, channel: 'chat' }], facts: { turnEnd } };
+      return {
+        text: prose,
+        end: [{ event: 'turn_end', data, channel: 'chat' }],
+        facts: { turnEnd },
+      };
     },
   };
 }
 
-function endOf({ messageId, uuid, accepted }: ExpectedTurn, facts: RunFacts): TurnEnd | null {
-  if (facts.turn !== undefined && accepted && !facts.turn.ofItself) {
+function endOf({ messageId, uuid, accepted }: PendingTurn, facts: RunFacts): TurnEnd | null {
+  if (facts.turn !== undefined && accepted && !facts.turn.isUnprompted) {
     const { isError, result: reply, usage, costUsd } = facts.turn;
     return { messageId, exitCode: isError ? 1 : 0, reply, usage, costUsd };
   }
@@ -63,7 +67,7 @@ function endOf({ messageId, uuid, accepted }: ExpectedTurn, facts: RunFacts): Tu
 }
 
 /** What the agent says to the user; what its helpers say among themselves is none of it. */
-function proseFrames(line: string): Frame[] {
+function textFrames(line: string): Frame[] {
   const value = parseObject(line);
   if (value === null || value.type !== 'assistant') return [];
   if (value.parent_tool_use_id != null) return [];
@@ -73,7 +77,7 @@ function proseFrames(line: string): Frame[] {
     .filter((text) => text !== null && text !== '')
     .map((text) => ({
       event: 'chat_output',
-      data: JSON.stringify({ text: storableText(text ?? '') }),
+      data: JSON.stringify({ text: stripUnstorable(text ?? '') }),
       channel: 'chat',
     }));
 }

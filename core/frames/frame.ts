@@ -27,7 +27,7 @@ export interface Delta {
 }
 
 /** What this service says in its own name. */
-const spokenEvents = [
+const ownEvents = [
   'status',
   'agent_status',
   'finished',
@@ -44,11 +44,11 @@ const spokenEvents = [
 ] as const;
 
 /** Never the name of an agent's line: a browser would take the last three for its own. */
-export const serviceEvents = [...spokenEvents, 'ping', 'error', 'message', 'open'] as const;
+export const serviceEvents = [...ownEvents, 'ping', 'error', 'message', 'open'] as const;
 
 /** The events that clients are written against; names are added, never renamed. */
 export const streamEvents = [
-  ...spokenEvents,
+  ...ownEvents,
   'system',
   'assistant',
   'user',

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, listIn, objectIn, textIn } from '../json.ts';
-import { cutText, oneLine, readableText } from '../sanitize-text.ts';
-import { tellingInput } from './summarize-tool-input.ts';
+import { oneLine, stripControlCodes, truncateText } from '../sanitize-text.ts';
+import { summarizeToolInput } from './summarize-tool-input.ts';
 
 /**
  * A line of the agent as text for people, in the manner of a terminal: what it says as it says it,
@@ -26,7 +26,7 @@ export function renderLine(line: JsonObject): string {
 
 /** Output that is no event of the agent. */
 export function renderText(text: string): string {
-  const readable = readableText(text);
+  const readable = stripControlCodes(text);
   return readable.trim() === '' ? '' : withLineEnd(readable);
 }
 
@@ -46,7 +46,7 @@ function failedServers(line: JsonObject): string[] {
 }
 
 function note(words: string[]): string {
-  return `[${oneLine(readableText(words.join(' · ')), lineMaxChars)}]\n`;
+  return `[${oneLine(stripControlCodes(words.join(' · ')), lineMaxChars)}]\n`;
 }
 
 function numberText(value: unknown): string {
@@ -65,8 +65,8 @@ function renderAssistantBlock(block: JsonObject): string {
   if (block.type === 'text') return renderText(textIn(block, 'text') ?? '');
   if (block.type !== 'tool_use') return '';
   const name = textIn(block, 'name') ?? 'tool';
-  const input = tellingInput(name, objectIn(block, 'input'));
-  return `● ${oneLine(readableText(`${name} ${input}`), lineMaxChars)}\n`;
+  const input = summarizeToolInput(name, objectIn(block, 'input'));
+  return `● ${oneLine(stripControlCodes(`${name} ${input}`), lineMaxChars)}\n`;
 }
 
 function renderUserBlock(block: JsonObject): string {
@@ -87,7 +87,7 @@ function resultText(block: JsonObject): string {
 
 /** The first lines of a text behind a mark, and how many more there are. */
 function indented(text: string, mark: string, rest: string): string {
-  const readable = readableText(text).trimEnd();
+  const readable = stripControlCodes(text).trimEnd();
   if (readable === '') return '';
   const lines = readable.split('\n');
   const shown = lines.slice(0, shownLines).map((line) => cutLineText(line));
@@ -97,7 +97,7 @@ function indented(text: string, mark: string, rest: string): string {
 }
 
 function cutLineText(line: string): string {
-  return line.length <= lineMaxChars ? line : cutText(line, lineMaxChars);
+  return line.length <= lineMaxChars ? line : truncateText(line, lineMaxChars);
 }
 
 /** Of a turn that went well nothing is left to say: its text has been printed already. */
@@ -107,7 +107,7 @@ function renderResult(line: JsonObject): string {
   const errors = listIn(line, 'errors').filter((error) => typeof error === 'string');
   const said = errors.length > 0 ? errors.join('; ') : (textIn(line, 'result') ?? '');
   const words = [subtype === 'success' ? '' : subtype, said].filter((word) => word !== '');
-  return `✗ ${oneLine(readableText(words.join(': ') || 'the turn failed'), resultMaxChars)}\n`;
+  return `✗ ${oneLine(stripControlCodes(words.join(': ') || 'the turn failed'), resultMaxChars)}\n`;
 }
 
 function withLineEnd(text: string): string {

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, listIn, textIn } from '../json.ts';
 import { sandboxPaths } from '../sandbox/sandbox.ts';
 
 /** The one member of a tool's input that says most of what it is about to do. */
-export function tellingInput(tool: string, input: JsonObject): string {
+export function summarizeToolInput(tool: string, input: JsonObject): string {
   const question = listIn(input, 'questions').find(isObject);
   if (question !== undefined) return (textIn(question, 'question') ?? '').slice(0, readChars);
   const names = [

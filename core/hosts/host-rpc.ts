@@ -1,10 +1,10 @@
 import type { FileEntry } from '../files/file-entry.ts';
 
 /** Content that is stored already, and the place it is to have in a working directory. */
-export type GivenFile = Pick<FileEntry, 'path' | 'sha256' | 'size' | 'mode'>;
+export type InputFile = Pick<FileEntry, 'path' | 'sha256' | 'size' | 'mode'>;
 
 /** A file as it was stored just now; its date as JSON has it. */
-export type LiveFile = GivenFile & { modifiedAt: string };
+export type LiveFile = InputFile & { modifiedAt: string };
 
 /** What an API process may ask of the host that holds a run, and what it hears. All of it is JSON. */
 export interface HostCalls {
@@ -23,7 +23,7 @@ export interface HostCalls {
   store_files: { payload: Record<string, never>; result: { outcome: 'stored' | 'gone' } };
   /** Writes files into a working directory, all or none as far as that can be known before. */
   write_files: {
-    payload: { files: GivenFile[] };
+    payload: { files: InputFile[] };
     result:
       | { outcome: 'written' }
       | { outcome: 'refused'; path: string; reason: string }
@@ -41,8 +41,8 @@ export type HostCallPayload<K extends HostCallKind> = HostCalls[K]['payload'];
 export type HostCallResult<K extends HostCallKind> = HostCalls[K]['result'];
 
 /** Rings when a host has been asked something. */
-export const bellOfHost = (hostId: string): string => `host:${hostId}`;
+export const hostChannel = (hostId: string): string => `host:${hostId}`;
 /** Rings when a session has been sent a message: its workflow tells its host, and that a little later. */
-export const bellOfSession = (runId: string): string => `session:${runId}`;
+export const sessionChannel = (runId: string): string => `session:${runId}`;
 /** Rings when a question has been answered. */
-export const bellOfRequest = (requestId: string): string => `answer:${requestId}`;
+export const responseChannel = (requestId: string): string => `answer:${requestId}`;

@@ -34,7 +34,7 @@ export const configFields = [
 export type ConfigField = (typeof configFields)[number];
 
 /** What differs from an empty configuration, by name; of the rest nothing is lost. */
-export function fieldsGiven(config: RunConfig): ConfigField[] {
+export function nonEmptyFields(config: RunConfig): ConfigField[] {
   return configFields.filter((field) => !isEmpty(config, field));
 }
 

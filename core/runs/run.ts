@@ -72,6 +72,6 @@ export interface Run {
 }
 
 /** Whether it takes one of its project's places, and its host's where it has one. */
-export function takesPlace(run: Pick<Run, 'endedAt' | 'sessionId' | 'awake'>): boolean {
+export function occupiesSlot(run: Pick<Run, 'endedAt' | 'sessionId' | 'awake'>): boolean {
   return run.endedAt === null && (run.sessionId === null || run.awake);
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '../runs/run.ts';
 
 /** A message on its way through a session's agent. Its uuid is new in every sandbox. */
-export interface ExpectedTurn {
+export interface PendingTurn {
   messageId: string;
   uuid: string;
   /** The agent has begun to work on it. */
@@ -14,7 +14,7 @@ export interface ExpectedTurn {
 export type TurnError = 'timed_out' | 'stalled';
 
 /** Why a message was given to no agent. */
-export interface NotGiven {
+export interface UndeliveredMessage {
   error: 'no_capacity' | 'files_refused';
   /** Said where the agent's answer would be. */
   reason: string;

@@ -8,7 +8,7 @@ export interface Idleness {
  * How long an idle session may stay awake: so long after its last turn and after somebody last held
  * its stream, and never longer than the second limit after its last turn. 0: it is to sleep now.
  */
-export function sleepInMs(
+export function msUntilSleep(
   { idleForMs, unattendedForMs }: Idleness,
   limits: { idleMs: number; attendedIdleMs: number },
 ): number {

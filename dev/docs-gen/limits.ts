@@ -58,7 +58,7 @@ const met: [what: string, bound: string, beyond: string][] = [
     '429 `STREAM_LIMIT`',
   ],
   ['Messages that wait in a session', String(limits.sessionQueueMax), '429 `QUEUE_FULL`'],
-  ['A session without a message', time(limits.sessionSilentMs), 'it ends as `timed_out`'],
+  ['A session without a message', time(limits.sessionInactivityMs), 'it ends as `timed_out`'],
   ['An answer that waits: `?wait=`', `${limits.waitMaxSeconds} s`, 'the run as it is then'],
   ['An answer that waits: chat', time(limits.chatWaitMs), '202'],
   ['An idempotency key holds', time(limits.idempotencyWindowMs), 'a new run'],
@@ -104,15 +104,15 @@ ${met.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 
 ## What is kept, and for how long
 
-A worker removes it by itself, rows every ${time(limits.sweepEveryMs)} and blobs every ${time(limits.sweepBlobsEveryMs)}; \`flowrun doctor\` counts what is due.
+A worker removes it by itself, rows every ${time(limits.retentionEveryMs)} and blobs every ${time(limits.blobGcEveryMs)}; \`flowrun doctor\` counts what is due.
 
 | what | until |
 |---|---|
 | a run's record | it is deleted |
-| its log and its files | \`RUN_RETENTION_DAYS\` (${limits.runKeptDays}) after its end |
-| a session's files | \`SESSION_FILE_RETENTION_DAYS\` (${limits.sessionFilesKeptDays}) after its end |
-| attempts at webhooks | \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.webhookAttemptsKeptDays}) |
-| idempotency keys, and what is left of a deleted run | ${time(limits.tombstoneKeptMs)} |
-| content that nothing names any more | ${time(limits.unnamedBlobKeptMs)} |
+| its log and its files | \`RUN_RETENTION_DAYS\` (${limits.runRetentionDays}) after its end |
+| a session's files | \`SESSION_FILE_RETENTION_DAYS\` (${limits.sessionFileRetentionDays}) after its end |
+| attempts at webhooks | \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.webhookAttemptRetentionDays}) |
+| idempotency keys, and what is left of a deleted run | ${time(limits.tombstoneTtlMs)} |
+| content that nothing names any more | ${time(limits.unreferencedBlobTtlMs)} |
 | calls of a key by day | ${limits.keyUsageDays} days |
 `;

@@ -10,7 +10,7 @@ export function isPublicAddress(text: string): boolean {
   if (!isCanonical(text)) return false;
   const address = ipaddr.parse(text);
   if (address.range() !== 'unicast') return false;
-  return address.kind() === 'ipv4' || isIn2000Slash3(address.toByteArray());
+  return address.kind() === 'ipv4' || isGlobalUnicastV6(address.toByteArray());
 }
 
 /** Is the address within one of these ranges? A mapped spelling matches no IPv4 range. */
@@ -33,6 +33,6 @@ function isCanonical(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%');
 }
 
-function isIn2000Slash3(bytes: number[]): boolean {
+function isGlobalUnicastV6(bytes: number[]): boolean {
   return ((bytes[0] ?? 0) & 0xe0) === 0x20;
 }

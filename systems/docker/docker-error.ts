@@ -5,8 +5,8 @@ export type DockerErrorCode =
   | 'runtime_unusable'
   | 'container_missing'
   | 'foreign_container'
-  | 'engine_away'
-  | 'engine_silent'
+  | 'engine_unreachable'
+  | 'engine_timeout'
   | 'refused';
 
 export class DockerError extends Error {
@@ -32,7 +32,7 @@ export function dockerErrorOf(what: string, error: unknown): DockerError {
   const message = error instanceof Error ? error.message.trim() : String(error);
   const status = statusOf(error);
   const code = status === null ? silentOrAway(error) : codeOf(status, message);
-  const said = code === 'engine_silent' ? 'no answer within the deadline' : message;
+  const said = code === 'engine_timeout' ? 'no answer within the deadline' : message;
   const options = status === null ? { cause: error } : { cause: error, status };
   return new DockerError(code, `docker: ${what}: ${said}`, options);
 }
@@ -50,5 +50,5 @@ function codeOf(status: number, message: string): DockerErrorCode {
 
 function silentOrAway(error: unknown): DockerErrorCode {
   const name = error instanceof Error ? error.name : '';
-  return name === 'AbortError' || name === 'TimeoutError' ? 'engine_silent' : 'engine_away';
+  return name === 'AbortError' || name === 'TimeoutError' ? 'engine_timeout' : 'engine_unreachable';
 }

@@ -6,12 +6,12 @@ import Docker from 'dockerode';
 import { limits } from '../../core/limits.ts';
 import type { RuntimeSetting } from '../../core/sandbox/sandbox-runtime.ts';
 import { dockerErrorOf } from './docker-error.ts';
-import { type DataPlace, findDataPlace, type WorkerData } from './mount-source.ts';
-import { tryRuntime } from './runtime/probe-runtime.ts';
+import { findMountSource, type MountSource, type WorkerData } from './mount-source.ts';
+import { probeRuntime } from './runtime/probe-runtime.ts';
 import {
-  chooseRuntime,
+  createRuntimeSelector,
   type ListedRuntimes,
-  type RuntimeChoice,
+  type RuntimeSelector,
 } from './runtime/runtime-selector.ts';
 
 export interface EngineOptions {
@@ -63,18 +63,18 @@ export interface EngineCalls {
   version(): Promise<{ version: string; apiVersion: string }>;
 }
 
-export interface Engine extends EngineCalls, RuntimeChoice {
+export interface Engine extends EngineCalls, RuntimeSelector {
   instance: string;
   facts(): Promise<EngineFacts>;
   /** How it reaches the folders of sandboxes. Asked once. */
-  dataPlace(): Promise<DataPlace>;
+  mountSource(): Promise<MountSource>;
   /** How many the machine has: no container may be given more. Asked once. */
   cpus(): Promise<number>;
   /** The image's own id; DockerError `image_missing` where the engine does not have it. */
   imageId(image: string): Promise<string>;
 }
 
-const usualSocket = '/var/run/docker.sock';
+const defaultSocket = '/var/run/docker.sock';
 const samePaths: WorkerData = { dir: '/', volume: null };
 
 export function createEngine(options: EngineOptions): Engine {
@@ -122,24 +122,24 @@ export function createEngine(options: EngineOptions): Engine {
     return known;
   }
 
-  let place: DataPlace | null = null;
-  async function dataPlace(): Promise<DataPlace> {
-    place ??= await findDataPlace({ docker, call, version }, options.data ?? samePaths);
+  let place: MountSource | null = null;
+  async function mountSource(): Promise<MountSource> {
+    place ??= await findMountSource({ docker, call: call, version }, options.data ?? samePaths);
     return place;
   }
 
-  const choice = chooseRuntime(options.runtime ?? 'auto', {
+  const choice = createRuntimeSelector(options.runtime ?? 'auto', {
     listed: async () => (await facts()).runtimes,
-    tryOut: (runtime) => tryRuntime(engine, { ...options, runtime }),
+    probe: (runtime) => probeRuntime(engine, { ...options, runtime }),
   });
-  const parts = { instance, docker, call, version, facts, dataPlace, cpus, imageId };
+  const parts = { instance, docker, call, version, facts, mountSource, cpus, imageId };
   const engine: Engine = { ...parts, ...choice };
   return engine;
 }
 
 /** Sandboxes share folders with this machine, so the engine is on it: a socket, never an address. */
 function socketOf(dockerHost: string | undefined): string {
-  if (dockerHost === undefined) return usualSocket;
+  if (dockerHost === undefined) return defaultSocket;
   if (dockerHost.startsWith('unix:///')) return dockerHost.slice('unix://'.length);
   throw new Error(`The Docker Engine must be given as unix:///path, not as ${dockerHost}.`);
 }

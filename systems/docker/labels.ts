@@ -10,7 +10,7 @@ export const labelNames = {
   host: 'frs.host',
   deadline: 'frs.deadline',
   /** In the place of the others, of what tries a runtime. */
-  trial: 'frs.trial',
+  probe: 'frs.trial',
 } as const;
 
 export function containerName(instance: string, spec: SandboxSpec): string {

@@ -15,34 +15,34 @@ export interface WorkerData {
 }
 
 /** The same, as the engine has to be told. */
-export type DataPlace =
-  | { how: 'same' }
-  | { how: 'subpath'; dir: string; volume: string }
-  | { how: 'bind'; dir: string; source: string };
+export type MountSource =
+  | { kind: 'host-path' }
+  | { kind: 'subpath'; dir: string; volume: string }
+  | { kind: 'bind'; dir: string; source: string };
 
-const firstWithSubpath = [1, 45] as const;
+const firstSubpathVersion = [1, 45] as const;
 
-export async function findDataPlace(
-  { docker, call, version }: EngineCalls,
+export async function findMountSource(
+  { docker, call: call, version }: EngineCalls,
   { dir, volume }: WorkerData,
-): Promise<DataPlace> {
-  if (volume === null) return { how: 'same' };
+): Promise<MountSource> {
+  if (volume === null) return { kind: 'host-path' };
   const { apiVersion } = await version();
-  if (knowsSubpath(apiVersion)) return { how: 'subpath', dir, volume };
+  if (supportsSubpath(apiVersion)) return { kind: 'subpath', dir, volume };
   const { Driver, Mountpoint } = await call(`inspect volume ${volume}`, (abortSignal) =>
     docker.getVolume(volume).inspect({ abortSignal }),
   );
   // Of another driver's volume the engine has the files only while a container uses them.
-  if (Driver === 'local') return { how: 'bind', dir, source: Mountpoint };
+  if (Driver === 'local') return { kind: 'bind', dir, source: Mountpoint };
   throw new DockerError(
     'refused',
     `docker: ${volume} is a volume of the driver ${Driver}, of which only engines of API version ` +
-      `${firstWithSubpath.join('.')} and newer give a sandbox its own folder; this is ${apiVersion}`,
+      `${firstSubpathVersion.join('.')} and newer give a sandbox its own folder; this is ${apiVersion}`,
   );
 }
 
-export function knowsSubpath(apiVersion: string): boolean {
+export function supportsSubpath(apiVersion: string): boolean {
   const [major = 0, minor = 0] = apiVersion.split('.').map(Number);
-  const [firstMajor, firstMinor] = firstWithSubpath;
+  const [firstMajor, firstMinor] = firstSubpathVersion;
   return major > firstMajor || (major === firstMajor && minor >= firstMinor);
 }

@@ -5,8 +5,8 @@ import { inspect } from './container/inspect.ts';
 import { type ListedSandbox, list } from './container/list.ts';
 import { remove } from './container/remove.ts';
 import type { SandboxSpec } from './container/sandbox-spec.ts';
-import { reachState } from './container/transition.ts';
-import { unpause, wakeDeaf } from './container/unpause-gvisor.ts';
+import { transition } from './container/transition.ts';
+import { unpause, unpauseIfGvisor } from './container/unpause-gvisor.ts';
 import { type ExitHint, type Watch, watchExits } from './container/watch-exits.ts';
 import { DockerError } from './docker-error.ts';
 import type { Engine } from './engine.ts';
@@ -50,41 +50,41 @@ async function start(engine: Engine, containerId: string): Promise<void> {
     throw new DockerError('container_missing', `docker: start ${containerId}: no such container`);
   }
   if (status !== 'created') return;
-  await reachState(engine, {
+  await transition(engine, {
     what: 'start',
     containerId,
     act: (container, abortSignal) => container.start({ abortSignal }),
-    done: ['running', 'exited'],
+    acceptable: ['running', 'exited'],
   });
 }
 
 async function signal(engine: Engine, containerId: string, name: string): Promise<void> {
-  await wakeDeaf(engine, containerId);
-  return reachState(engine, {
+  await unpauseIfGvisor(engine, containerId);
+  return transition(engine, {
     what: `send ${name} to`,
     containerId,
     act: (container, abortSignal) => container.kill({ signal: name, abortSignal }),
-    done: ['created', 'exited', 'missing'],
+    acceptable: ['created', 'exited', 'missing'],
   });
 }
 
 function adjustments(engine: Engine): Pick<Sandboxes, 'pause' | 'unpause' | 'setCpus'> {
   return {
     pause: (containerId) =>
-      reachState(engine, {
+      transition(engine, {
         what: 'pause',
         containerId,
         act: (container, abortSignal) => container.pause({ abortSignal }),
-        done: ['paused', 'created', 'exited', 'missing'],
+        acceptable: ['paused', 'created', 'exited', 'missing'],
       }),
     unpause: (containerId) => unpause(engine, containerId),
     setCpus: async (containerId, cpus) => {
       const wanted = { NanoCpus: nanoCpus(cpus, await engine.cpus()) };
-      return reachState(engine, {
+      return transition(engine, {
         what: `limit to ${cpus} cpus`,
         containerId,
         act: (container, abortSignal) => container.update({ ...wanted, abortSignal }),
-        done: ['exited', 'missing'],
+        acceptable: ['exited', 'missing'],
       });
     },
   };

@@ -1,21 +1,21 @@
 import { limits } from '../../core/limits.ts';
 
-export interface Gate {
+export interface CircuitBreaker {
   /** Answers `failed` at once while Redis is left alone. */
-  pass: <T>(failed: T, call: () => Promise<T>) => Promise<T>;
+  run: <T>(failed: T, call: () => Promise<T>) => Promise<T>;
 }
 
 /**
  * A Redis that does not answer costs each call its whole time-out. After one that failed Redis is
  * left alone for a moment, so that a long queue of calls does not wait for it one by one.
  */
-export function createGate(): Gate {
+export function createCircuitBreaker(): CircuitBreaker {
   let closedUntilMs = 0;
   return {
-    async pass(failed, call) {
+    async run(failed, call) {
       if (performance.now() < closedUntilMs) return failed;
       const answer = await call();
-      if (answer === failed) closedUntilMs = performance.now() + limits.redisPauseMs;
+      if (answer === failed) closedUntilMs = performance.now() + limits.redisBackoffMs;
       return answer;
     },
   };

@@ -33,14 +33,14 @@ export function connectRedis({ url, tls, name, onError }: RedisConnectOptions): 
     connectTimeout: limits.redisCommandTimeoutMs,
     retryStrategy: (attempt) => Math.min(50 * attempt, limits.redisReconnectMaxMs),
   });
-  tellTrouble(redis, (error) => {
-    onError(overTls && redis.status !== 'ready' ? ofTls(error) : error);
+  reportErrors(redis, (error) => {
+    onError(overTls && redis.status !== 'ready' ? tlsError(error) : error);
   });
   return redis;
 }
 
 /** A connection that was ended before it was of any use is one, too: the client connects again without a word. */
-function tellTrouble(redis: Redis, onError: (error: Error) => void): void {
+function reportErrors(redis: Redis, onError: (error: Error) => void): void {
   let isTold = true;
   redis.on('connect', () => (isTold = false));
   redis.on('ready', () => (isTold = true));
@@ -64,7 +64,7 @@ function serverName(url: string): { servername?: string } {
  * A server looks at a certificate when the client takes itself for connected and speaks already: what it
  * says of it is lost with the connection.
  */
-function ofTls(error: Error): Error {
+function tlsError(error: Error): Error {
   const isCut = !('code' in error) || error.code === 'ECONNRESET';
   const guess = isCut ? ': it may refuse the certificate that it is shown, or demand one' : '';
   return new Error(`no TLS connection to Redis: ${error.message}${guess}`, { cause: error });

@@ -3,7 +3,7 @@ import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { deltaEntry, frameEntry, type WrittenEntry, writeEntries } from './frame-entry.ts';
 import type { RedisKeys } from './keys.ts';
-import { createStreamBudget } from './stream-trimmer.ts';
+import { createStreamTrimmer } from './stream-trimmer.ts';
 
 /** Frames in order of `seq`, and the token deltas that came after each of them. */
 export interface FrameBatch {
@@ -18,14 +18,14 @@ export interface FramePublisher {
 
 /** One command a batch: a command for each entry would cost this process most of its time. */
 export function createFramePublisher(redis: Redis, keys: RedisKeys): FramePublisher {
-  const budget = createStreamBudget();
+  const budget = createStreamTrimmer();
   return {
     async publish(runId, batch) {
       const entries = inOrder(batch);
       if (entries.length === 0) return true;
       for (const entry of entries) budget.add(runId, entry);
       const bounds = [limits.replayBufferFrames, budget.trim(runId) ?? '', limits.redisLiveMs];
-      const wake = [keys.wake(runId), wakeOf(entries, lastSeqOf(batch))];
+      const wake = [keys.runChannel(runId), wakeOf(entries, lastSeqOf(batch))];
       const written = entries.flatMap(({ id, head, data }) => [id, head, data]);
       return wasTaken(
         redis.eval(publishScript, 1, keys.frames(runId), ...bounds, ...wake, ...written),
@@ -71,7 +71,9 @@ function inOrder({ frames, deltas }: FrameBatch): WrittenEntry[] {
 /** A short batch comes with the word of it: whoever was up to date need not ask for it. */
 function wakeOf(entries: WrittenEntry[], lastSeq: number): string {
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
-  return bytes > limits.redisWakeMaxBytes ? `f${lastSeq}` : `e${lastSeq} ${writeEntries(entries)}`;
+  return bytes > limits.redisNotificationMaxBytes
+    ? `f${lastSeq}`
+    : `e${lastSeq} ${writeEntries(entries)}`;
 }
 
 function lastSeqOf({ frames, deltas }: FrameBatch): number {

@@ -4,27 +4,27 @@
 // which Redis refuses to take twice.
 
 import { limits } from '../../core/limits.ts';
-import { createGate } from './circuit-breaker.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
 import type { Redis } from './connect.ts';
 import { readEntry, type StreamEntry, type StreamPosition } from './frame-entry.ts';
 import { createFramePublisher, type FrameBatch } from './frame-publisher.ts';
 import { redisKeys } from './keys.ts';
-import { createWakeListener, type Wake } from './subscriber.ts';
+import { createSubscriber, type Notification } from './subscriber.ts';
 
 export type { StreamEntry, StreamPosition } from './frame-entry.ts';
 export type { FrameBatch } from './frame-publisher.ts';
-export type { Wake } from './subscriber.ts';
+export type { Notification } from './subscriber.ts';
 
 /** No call throws: false or null says that Redis could not be reached. */
 export interface FrameStream {
   /** Call after the commit, in the order of the frames. Frames that are there already are left. */
   publish: (runId: string, batch: FrameBatch) => Promise<boolean>;
   /** Says that the state of the run has changed in Postgres. */
-  wake: (runId: string) => Promise<boolean>;
+  notify: (runId: string) => Promise<boolean>;
   /** What stands after a place, in order; may begin later than the next frame where Redis forgot. */
   read: (runId: string, after: StreamPosition, count: number) => Promise<StreamEntry[] | null>;
-  /** Wakes come late or not at all while Redis is away; when it returns, one says `unsure`. */
-  subscribe: (runId: string, onWake: (wake: Wake) => void) => () => void;
+  /** Wakes come late or not at all while Redis is away; when it returns, one says `resync`. */
+  subscribe: (runId: string, onWake: (wake: Notification) => void) => () => void;
   /** Lets the run's keys go an hour from now. Safe to repeat. */
   expire: (runId: string) => Promise<boolean>;
   publishFileTree: (runId: string, json: string) => Promise<boolean>;
@@ -41,15 +41,15 @@ export interface FrameStreamOptions {
 export function createFrameStream(redis: Redis, options: FrameStreamOptions): FrameStream {
   const keys = redisKeys(options.instance);
   const publisher = createFramePublisher(redis, keys);
-  const gate = createGate();
-  const listener = createWakeListener(redis, { onError: options.onError ?? (() => undefined) });
+  const gate = createCircuitBreaker();
+  const listener = createSubscriber(redis, { onError: options.onError ?? (() => undefined) });
 
   return {
-    publish: (runId, batch) => gate.pass(false, () => publisher.publish(runId, batch)),
-    wake: (runId) => reached(redis.publish(keys.wake(runId), 's')),
+    publish: (runId, batch) => gate.run(false, () => publisher.publish(runId, batch)),
+    notify: (runId) => reached(redis.publish(keys.runChannel(runId), 's')),
     read: (runId, after, count) =>
-      gate.pass(null, () => readEntries(redis, keys.frames(runId), { after, count })),
-    subscribe: (runId, onWake) => listener.subscribe(keys.wake(runId), onWake),
+      gate.run(null, () => readEntries(redis, keys.frames(runId), { after, count })),
+    subscribe: (runId, onWake) => listener.subscribe(keys.runChannel(runId), onWake),
     expire(runId) {
       publisher.forget(runId);
       const pipeline = redis.pipeline();
@@ -60,10 +60,10 @@ export function createFrameStream(redis: Redis, options: FrameStreamOptions): Fr
     publishFileTree(runId, json) {
       const pipeline = redis.pipeline();
       pipeline.set(keys.fileTree(runId), json, 'PX', limits.redisLiveMs);
-      pipeline.publish(keys.wake(runId), 't');
+      pipeline.publish(keys.runChannel(runId), 't');
       return reached(pipeline.exec());
     },
-    readFileTree: (runId) => gate.pass(null, () => readTree(redis, keys.fileTree(runId))),
+    readFileTree: (runId) => gate.run(null, () => readTree(redis, keys.fileTree(runId))),
     close: listener.close,
   };
 }

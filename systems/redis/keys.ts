@@ -3,9 +3,9 @@ export interface RedisKeys {
   /** Stream of a run's latest frames. Bounded by count and bytes, expires after the run's end. */
   frames: (runId: string) => string;
   /** Matches every key of every run. */
-  ofRuns: string;
+  allRuns: string;
   /** Channel that wakes up whoever watches the run; it carries no frames. */
-  wake: (runId: string) => string;
+  runChannel: (runId: string) => string;
   /** The working directory as it was last seen, JSON text. Expires with the frames. */
   fileTree: (runId: string) => string;
   /** When somebody was last seen at a session's stream. Expires when that no longer matters. */
@@ -13,21 +13,21 @@ export interface RedisKeys {
   /** Token bucket of an API key. Expires when it would be full again. */
   bucket: (keyId: string) => string;
   /** Open streams of an API key or a project, by when each seat lapses. */
-  seats: (scope: 'key' | 'project', id: string) => string;
+  streamSlots: (scope: 'key' | 'project', id: string) => string;
   /** Channel that tells a process that something waits for it in Postgres; it carries nothing. */
-  bell: (name: string) => string;
+  channel: (name: string) => string;
 }
 
 export function redisKeys(instance: string): RedisKeys {
   const prefix = `frs:${instance}`;
   return {
     frames: (runId) => `${prefix}:run:${runId}:frames`,
-    ofRuns: `${prefix}:run:*`,
-    wake: (runId) => `${prefix}:run:${runId}:wake`,
+    allRuns: `${prefix}:run:*`,
+    runChannel: (runId) => `${prefix}:run:${runId}:channel`,
     fileTree: (runId) => `${prefix}:run:${runId}:filetree`,
     presence: (runId) => `${prefix}:run:${runId}:presence`,
     bucket: (keyId) => `${prefix}:bucket:${keyId}`,
-    seats: (scope, id) => `${prefix}:seats:${scope}:${id}`,
-    bell: (name) => `${prefix}:bell:${name}`,
+    streamSlots: (scope, id) => `${prefix}:stream-slots:${scope}:${id}`,
+    channel: (name) => `${prefix}:channel:${name}`,
   };
 }

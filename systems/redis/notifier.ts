@@ -3,30 +3,30 @@
 
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
-import { createWakeListener } from './subscriber.ts';
+import { createSubscriber } from './subscriber.ts';
 
-export interface Bells {
+export interface Notifier {
   /** Never throws: a bell that is not heard is made up for by the clock. */
-  ring: (name: string) => void;
+  notify: (name: string) => void;
   /** Rings once by itself when it has begun to listen, and whenever the connection was away. */
-  listen: (name: string, onRing: () => void) => () => void;
+  subscribe: (name: string, onRing: () => void) => () => void;
   /** The same without ringing by itself: for those whom a lost ring costs nothing but time. */
-  overhear: (name: string, onRing: () => void) => () => void;
+  subscribeBestEffort: (name: string, onRing: () => void) => () => void;
   close: () => void;
 }
 
-export function createBells(
+export function createNotifier(
   redis: Redis,
   options: { instance: string; onError?: (error: Error) => void },
-): Bells {
+): Notifier {
   const keys = redisKeys(options.instance);
-  const listener = createWakeListener(redis, { onError: options.onError ?? (() => undefined) });
+  const listener = createSubscriber(redis, { onError: options.onError ?? (() => undefined) });
   return {
-    ring: (name) => void redis.publish(keys.bell(name), 's').catch(() => undefined),
-    listen: (name, onRing) => listener.subscribe(keys.bell(name), onRing),
-    overhear: (name, onRing) =>
-      listener.subscribe(keys.bell(name), ({ kind }) => {
-        if (kind !== 'unsure') onRing();
+    notify: (name) => void redis.publish(keys.channel(name), 's').catch(() => undefined),
+    subscribe: (name, onRing) => listener.subscribe(keys.channel(name), onRing),
+    subscribeBestEffort: (name, onRing) =>
+      listener.subscribe(keys.channel(name), ({ kind }) => {
+        if (kind !== 'resync') onRing();
       }),
     close: listener.close,
   };

@@ -7,7 +7,7 @@ import { redisKeys } from './keys.ts';
 
 export interface Presence {
   /** Somebody is there, for each of these runs. Never throws. */
-  attend: (runIds: string[]) => Promise<void>;
+  touch: (runIds: string[]) => Promise<void>;
   /** Since somebody was there last: 0 where Redis cannot say, null where nobody was for long. */
   unattendedForMs: (runId: string) => Promise<number | null>;
 }
@@ -15,11 +15,11 @@ export interface Presence {
 export function createPresence(redis: Redis, { instance }: { instance: string }): Presence {
   const keys = redisKeys(instance);
   return {
-    async attend(runIds) {
+    async touch(runIds) {
       if (runIds.length === 0) return;
       const pipeline = redis.pipeline();
       for (const runId of runIds) {
-        pipeline.eval(attendScript, 1, keys.presence(runId), limits.presenceKeptMs);
+        pipeline.eval(touchScript, 1, keys.presence(runId), limits.presenceTtlMs);
       }
       await pipeline.exec().catch(() => null);
     },
@@ -39,7 +39,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-const attendScript = `${clock}
+const touchScript = `${clock}
 redis.call('SET', KEYS[1], now, 'PX', ARGV[1])
 return 1
 `;

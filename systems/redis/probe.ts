@@ -10,7 +10,7 @@ export async function redisVersion(redis: Redis): Promise<string | null> {
 }
 
 /** By a connection of its own; what went wrong with that is thrown. */
-export async function askRedis(address: RedisAddress): Promise<string | null> {
+export async function probeRedis(address: RedisAddress): Promise<string | null> {
   let trouble = new Error('Redis does not answer in time');
   const onError = (error: Error) => {
     trouble = error;

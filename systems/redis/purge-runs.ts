@@ -7,7 +7,7 @@ const atOnce = 1_000;
  * Removes whatever Redis holds of an instance's runs: all of it can be made again. Fails where Redis
  * does not answer.
  */
-export async function forgetRuns({
+export async function purgeRuns({
   instance,
   ...address
 }: RedisAddress & { instance: string }): Promise<void> {
@@ -18,7 +18,7 @@ export async function forgetRuns({
       redis.once('ready', resolve);
       redis.once('error', reject);
     });
-    const found = redis.scanStream({ match: redisKeys(instance).ofRuns, count: atOnce });
+    const found = redis.scanStream({ match: redisKeys(instance).allRuns, count: atOnce });
     for await (const keys of found as AsyncIterable<string[]>) {
       if (keys.length > 0) await redis.unlink(...keys);
     }

@@ -34,7 +34,7 @@ export function createRateLimiter(
       const args = [keys.bucket(keyId), perMinute, partsPerToken];
       return (await redis.eval(takeScript, 1, ...args)) as SharedLevel; // what the script returns
     } catch {
-      askAgainAtMs = nowMs() + limits.redisPauseMs;
+      askAgainAtMs = nowMs() + limits.redisBackoffMs;
       return null;
     }
   }

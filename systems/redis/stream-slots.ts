@@ -5,33 +5,35 @@ import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
 
-export interface SeatRequest {
-  seatId: string;
+export interface StreamSlotRequest {
+  slotId: string;
   keyId: string;
   projectId: string;
 }
 
-export type SeatAnswer = { allowed: true } | { allowed: false; limit: number; current: number };
+export type StreamSlotAnswer =
+  | { allowed: true }
+  | { allowed: false; limit: number; current: number };
 
-export interface StreamSeats {
+export interface StreamSlots {
   /** Null: Redis could not be reached, and nothing was counted. */
-  take: (request: SeatRequest) => Promise<SeatAnswer | null>;
+  claim: (request: StreamSlotRequest) => Promise<StreamSlotAnswer | null>;
   /** Call well within `limits.streamSeatMs` of the last time. Never throws. */
-  renew: (requests: SeatRequest[]) => Promise<void>;
-  giveBack: (request: SeatRequest) => Promise<void>;
+  renew: (requests: StreamSlotRequest[]) => Promise<void>;
+  release: (request: StreamSlotRequest) => Promise<void>;
 }
 
-export function createStreamSeats(redis: Redis, { instance }: { instance: string }): StreamSeats {
+export function createStreamSlots(redis: Redis, { instance }: { instance: string }): StreamSlots {
   const keys = redisKeys(instance);
-  const keysOf = ({ keyId, projectId }: SeatRequest) =>
-    [keys.seats('key', keyId), keys.seats('project', projectId)] as const;
+  const keysOf = ({ keyId, projectId }: StreamSlotRequest) =>
+    [keys.streamSlots('key', keyId), keys.streamSlots('project', projectId)] as const;
 
   return {
-    async take(request) {
+    async claim(request) {
       const limitsOf = [limits.streamsPerKey, limits.streamsPerProject];
-      const args = [request.seatId, limits.streamSeatMs, ...limitsOf];
+      const args = [request.slotId, limits.streamSlotTtlMs, ...limitsOf];
       try {
-        const answer = await redis.eval(takeScript, 2, ...keysOf(request), ...args);
+        const answer = await redis.eval(claimScript, 2, ...keysOf(request), ...args);
         const [limit, current] = answer as [number, number]; // what the script returns
         return limit === 0 ? { allowed: true } : { allowed: false, limit, current };
       } catch {
@@ -41,13 +43,13 @@ export function createStreamSeats(redis: Redis, { instance }: { instance: string
     async renew(requests) {
       const pipeline = redis.pipeline();
       for (const request of requests) {
-        pipeline.eval(renewScript, 2, ...keysOf(request), request.seatId, limits.streamSeatMs);
+        pipeline.eval(renewScript, 2, ...keysOf(request), request.slotId, limits.streamSlotTtlMs);
       }
       await pipeline.exec().catch(() => null);
     },
-    async giveBack(request) {
+    async release(request) {
       const pipeline = redis.pipeline();
-      for (const key of keysOf(request)) pipeline.zrem(key, request.seatId);
+      for (const key of keysOf(request)) pipeline.zrem(key, request.slotId);
       await pipeline.exec().catch(() => null);
     },
   };
@@ -59,7 +61,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /** Returns the limit that is reached and the count, or zeros where the seat was taken. */
-const takeScript = `${clock}
+const claimScript = `${clock}
 for i, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
   local taken, limit = redis.call('ZCARD', key), tonumber(ARGV[2 + i])

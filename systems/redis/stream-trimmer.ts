@@ -5,7 +5,7 @@ import { limits } from '../../core/limits.ts';
  * publisher, so what that one has written is nearly all there is; after a restart of the publisher
  * the stream may be twice the bound until the earlier half is trimmed with the rest.
  */
-export interface StreamBudget {
+export interface StreamTrimmer {
   /** Counts an entry; names the lowest id to keep when the run is over its bound. */
   add: (runId: string, entry: { id: string; bytes: number }) => void;
   /** The lowest id to keep, or null while everything fits. */
@@ -18,7 +18,7 @@ interface Window {
   bytes: number;
 }
 
-export function createStreamBudget(): StreamBudget {
+export function createStreamTrimmer(): StreamTrimmer {
   const windows = new Map<string, Window>();
   return {
     add(runId, entry) {

@@ -2,33 +2,33 @@ import type { Redis } from './connect.ts';
 import { readEntries, type StreamEntry } from './frame-entry.ts';
 
 /**
- * Why somebody is woken up. `unsure`: the connection was away, or has only now begun to listen, so
+ * Why somebody is woken up. `resync`: the connection was away, or has only now begun to listen, so
  * anything may have happened.
  */
-export type Wake =
+export type Notification =
   /** `entries`: all that was published with it, or none where that is long. */
   | { kind: 'frames'; lastSeq: number; entries: StreamEntry[] }
   | { kind: 'state' }
   | { kind: 'filetree' }
-  | { kind: 'unsure' };
+  | { kind: 'resync' };
 
-export interface WakeListener {
-  subscribe: (channel: string, onWake: (wake: Wake) => void) => () => void;
+export interface Subscriber {
+  subscribe: (channel: string, onWake: (wake: Notification) => void) => () => void;
   close: () => void;
 }
 
 /**
  * All channels of a process on one connection, opened with the first of them. Whenever it is ready
- * it subscribes anew to all that somebody listens to, and says `unsure` to each.
+ * it subscribes anew to all that somebody listens to, and says `resync` to each.
  */
-export function createWakeListener(
+export function createSubscriber(
   redis: Redis,
   { onError }: { onError: (error: Error) => void },
-): WakeListener {
-  const listeners = new Map<string, Set<(wake: Wake) => void>>();
+): Subscriber {
+  const listeners = new Map<string, Set<(wake: Notification) => void>>();
   let connection: Redis | undefined;
 
-  function tell(channel: string, wake: Wake): void {
+  function deliver(channel: string, wake: Notification): void {
     for (const onWake of listeners.get(channel) ?? []) onWake(wake);
   }
 
@@ -36,7 +36,7 @@ export function createWakeListener(
   function listen(channels: string[]): void {
     if (connection === undefined || channels.length === 0) return;
     connection.subscribe(...channels).then(
-      () => channels.forEach((channel) => tell(channel, { kind: 'unsure' })),
+      () => channels.forEach((channel) => deliver(channel, { kind: 'resync' })),
       () => undefined,
     );
   }
@@ -46,7 +46,7 @@ export function createWakeListener(
     subscriber.on('error', onError);
     subscriber.on('ready', () => listen([...listeners.keys()]));
     subscriber.on('message', (channel: string, message: string) =>
-      tell(channel, readWake(message)),
+      deliver(channel, parseNotification(message)),
     );
     return subscriber;
   }
@@ -72,7 +72,7 @@ export function createWakeListener(
   };
 }
 
-function readWake(message: string): Wake {
+function parseNotification(message: string): Notification {
   if (message.startsWith('f')) {
     return { kind: 'frames', lastSeq: Number(message.slice(1)), entries: [] };
   }

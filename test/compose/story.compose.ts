@@ -6,7 +6,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isGenuine, startReceiver } from '../../dev/demo/webhook-receiver.ts';
-import { knowsSubpath } from '../../systems/docker/mount-source.ts';
+import { supportsSubpath } from '../../systems/docker/mount-source.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import {
@@ -107,7 +107,7 @@ test('a key is made and a run is streamed; its sandbox has its own folders of th
   const api = (await docker('version', '--format', '{{.Server.APIVersion}}')).trim();
   const mountpoint = await docker('volume', 'inspect', '-f', '{{.Mountpoint}}', 'flowrun_data');
   for (const mount of sandbox?.Mounts ?? []) {
-    if (knowsSubpath(api)) expect(mount).toMatchObject({ Type: 'volume', Name: 'flowrun_data' });
+    if (supportsSubpath(api)) expect(mount).toMatchObject({ Type: 'volume', Name: 'flowrun_data' });
     else expect(mount.Source).toMatch(`${mountpoint.trim()}/`);
   }
   expect(sandbox?.Mounts.length).toBe(4);

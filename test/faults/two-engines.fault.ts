@@ -2,7 +2,7 @@
 // is emptied and is lost with nothing but its environment.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hostTimes } from '../../core/hosts/host-thresholds.ts';
+import { hostThresholds } from '../../core/hosts/host-thresholds.ts';
 import { callEngine } from '../../dev/stack/engine-api.ts';
 import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
@@ -122,7 +122,7 @@ describe('a second host on an engine of its own', { timeout: 300_000 }, () => {
       await stopRun(data.runId);
     }
     await second.worker.kill('SIGTERM');
-    await expect.poll(secondSilentMs, patience).toBeGreaterThan(hostTimes(lostMs).unseenMs);
+    await expect.poll(secondSilentMs, patience).toBeGreaterThan(hostThresholds(lostMs).staleMs);
     const offline = { status: 409, body: { error: { code: 'RUNNER_OFFLINE' } } };
     expect(await ask()).toMatchObject(offline);
     await startSecond();

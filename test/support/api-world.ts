@@ -33,11 +33,11 @@ import { createMessageStore } from '../../systems/postgres/sessions/message-stor
 import { createSessionStore } from '../../systems/postgres/sessions/session-store.ts';
 import type { Redis } from '../../systems/redis/connect.ts';
 import { createFrameStream, type FrameStream } from '../../systems/redis/frame-stream.ts';
-import { createBells } from '../../systems/redis/notifier.ts';
+import { createNotifier } from '../../systems/redis/notifier.ts';
 import { createPresence } from '../../systems/redis/presence.ts';
 import { redisVersion } from '../../systems/redis/probe.ts';
 import { createRateLimiter } from '../../systems/redis/rate-limit.ts';
-import { createStreamSeats } from '../../systems/redis/stream-slots.ts';
+import { createStreamSlots } from '../../systems/redis/stream-slots.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from './database.ts';
 import { openRedis, type RedisWorld } from './redis-world.ts';
 
@@ -99,7 +99,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     const connection = await redis.connect();
     const output: string[] = [];
     const own = createFrameStream(connection, redis);
-    const bells = createBells(connection, redis);
+    const bells = createNotifier(connection, redis);
     const nowMs = () => performance.timeOrigin + performance.now();
     const app = await buildApp({
       ...stores,
@@ -115,7 +115,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
       bells,
       hostRequests: createHostRequests({ store: stores.hostRequests, bells, newId: randomUUID }),
       rateLimiter: createRateLimiter(connection, { instance: redis.instance, nowMs }),
-      seats: createStreamSeats(connection, redis),
+      seats: createStreamSlots(connection, redis),
       presence: createPresence(connection, redis),
       signalMessage: async () => 'signalled',
       signalInterrupt: async (workflowId, { messageId }) => {

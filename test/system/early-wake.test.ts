@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bellOfSession } from '../../core/hosts/host-rpc.ts';
+import { sessionChannel } from '../../core/hosts/host-rpc.ts';
 import { createMessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
-import { type Bells, createBells } from '../../systems/redis/notifier.ts';
+import { createNotifier, type Notifier } from '../../systems/redis/notifier.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession } from '../support/run-ways.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -19,13 +19,13 @@ const patience = { timeout: 30_000 };
 
 let service: Service;
 let redis: Redis;
-let bells: Bells;
+let bells: Notifier;
 beforeAll(async () => {
   // The reconciler, which would tell the workflow in its place, looks once at the start.
   const env = { SESSION_PAUSE_AFTER_MS: String(pauseAfterMs), RECONCILE_EVERY_MS: '600000' };
   service = await startService({ env });
   redis = connectRedis({ url: stackEnv.redisUrl, name: 'test', onError: () => undefined });
-  bells = createBells(redis, { instance: service.instance });
+  bells = createNotifier(redis, { instance: service.instance });
 });
 afterAll(async () => {
   bells?.close();
@@ -56,7 +56,7 @@ it('wakes its sandbox by the bell, which rests again until the message comes', a
   await chat.say(script([{ say: 'One.' }]));
   await expect.poll(() => stateOf(chat), patience).toBe('paused');
 
-  bells.ring(bellOfSession(chat.runId));
+  bells.notify(sessionChannel(chat.runId));
   await sleep(pauseAfterMs);
   expect(await stateOf(chat)).toBe('paused');
 
@@ -67,7 +67,7 @@ it('wakes its sandbox by the bell, which rests again until the message comes', a
   await sleep(pauseAfterMs);
   expect(await stateOf(chat)).toBe('paused');
   const stateAfterRinging = () => {
-    bells.ring(bellOfSession(runId));
+    bells.notify(sessionChannel(runId));
     return stateOf(chat);
   };
   await expect.poll(stateAfterRinging, patience).toBe('running');

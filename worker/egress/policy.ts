@@ -1,5 +1,5 @@
 import type { NetworkPolicy } from '../../core/flows/flow.ts';
-import { isSandboxItself } from '../../core/sandbox/sandbox-loopback.ts';
+import { isSandboxLoopback } from '../../core/sandbox/sandbox-loopback.ts';
 
 /** A place that a sandbox asks to be connected to. */
 export interface Target {
@@ -50,7 +50,7 @@ export function hostsOfUrls(urls: readonly string[]): string[] {
     const url = parseUrl(text);
     if (url?.protocol !== 'https:') return [];
     const host = plainName(url.hostname.replace(/^\[|\]$/g, ''));
-    if (isSandboxItself(host)) return [];
+    if (isSandboxLoopback(host)) return [];
     return [authority(host, url.port === '' ? httpsPort : Number(url.port))];
   });
 }

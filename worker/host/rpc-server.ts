@@ -4,16 +4,16 @@
 
 import type { Logger } from 'pino';
 import {
-  bellOfHost,
-  bellOfRequest,
   type HostCallKind,
   type HostCallPayload,
   type HostCallResult,
+  hostChannel,
+  responseChannel,
 } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { HostRequestStore, OpenRequest } from '../../systems/postgres/hosts/host-rpc-store.ts';
-import type { Bells } from '../../systems/redis/notifier.ts';
+import type { Notifier } from '../../systems/redis/notifier.ts';
 import type { AboutRun } from '../run-log-context.ts';
 
 /** One for each kind; each may be called twice for the same question, at once even. */
@@ -27,7 +27,7 @@ export type HostHandlers = {
 export interface HostRequestLoop {
   hostId: string;
   store: Pick<HostRequestStore, 'listOpen' | 'answer' | 'removeExpired'>;
-  bells: Pick<Bells, 'ring' | 'listen'>;
+  bells: Pick<Notifier, 'notify' | 'subscribe'>;
   handlers: HostHandlers;
   aboutRun: AboutRun;
   logger: Logger;
@@ -39,22 +39,22 @@ const sweepEveryMs = 60_000;
 export async function serveHostRequests(loop: HostRequestLoop, signal: AbortSignal): Promise<void> {
   let rung = new AbortController();
   const sweep = createSweep(loop);
-  const leave = loop.bells.listen(bellOfHost(loop.hostId), () => rung.abort());
+  const leave = loop.bells.subscribe(hostChannel(loop.hostId), () => rung.abort());
   const underWay = new Map<string, Promise<void>>();
   while (!signal.aborted) {
     rung = new AbortController();
     await sweep();
     const open = await look(loop);
     for (const request of open) {
-      if (underWay.size >= limits.hostRequestsAtOnce) break;
+      if (underWay.size >= limits.hostRpcConcurrency) break;
       if (underWay.has(request.requestId)) continue;
       const handled = handle(loop, request).finally(() => {
         underWay.delete(request.requestId);
-        if (underWay.size === limits.hostRequestsAtOnce - 1) rung.abort(); // others may have waited
+        if (underWay.size === limits.hostRpcConcurrency - 1) rung.abort(); // others may have waited
       });
       underWay.set(request.requestId, handled);
     }
-    await sleep(limits.hostRequestTickMs, signal, rung.signal);
+    await sleep(limits.hostRpcPollMs, signal, rung.signal);
   }
   leave();
   await Promise.all(underWay.values());
@@ -62,7 +62,7 @@ export async function serveHostRequests(loop: HostRequestLoop, signal: AbortSign
 
 async function look({ hostId, store, logger }: HostRequestLoop): Promise<OpenRequest[]> {
   try {
-    return await store.listOpen(hostId, 2 * limits.hostRequestsAtOnce);
+    return await store.listOpen(hostId, 2 * limits.hostRpcConcurrency);
   } catch (err) {
     logger.warn({ err }, 'host_requests_not_read');
     return [];
@@ -87,7 +87,7 @@ async function handle(loop: HostRequestLoop, request: OpenRequest): Promise<void
   try {
     const result = await answerOf(loop.handlers, request);
     await loop.store.answer(requestId, JSON.stringify(result));
-    loop.bells.ring(bellOfRequest(requestId));
+    loop.bells.notify(responseChannel(requestId));
   } catch (err) {
     loop.logger.warn({ err, kind, ...(await loop.aboutRun(runId)) }, 'host_request_failed');
   }

@@ -11,6 +11,6 @@ export function watchFolder(folder: DataFolder, logger: Logger): void {
     if (folder.isHeld()) return;
     logger.fatal({ hostId: folder.hostId }, 'data_folder_lost');
     process.exit(1);
-  }, limits.dataFolderCheckMs);
+  }, limits.dataDirLockCheckMs);
   watch.unref();
 }

@@ -18,7 +18,7 @@ export interface ReconcilerDeps {
   messages: Pick<MessageStore, 'unsignalled' | 'markSignalled'>;
   schedules: ScheduleStore;
   retention: RetentionStore;
-  frameStream: Pick<FrameStream, 'wake' | 'expire'>;
+  frameStream: Pick<FrameStream, 'notify' | 'expire'>;
   temporal: Pick<
     Temporal,
     | 'check'

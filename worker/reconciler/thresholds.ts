@@ -1,10 +1,10 @@
-import type { HostTimes } from '../../core/hosts/host-thresholds.ts';
+import type { HostThresholds } from '../../core/hosts/host-thresholds.ts';
 import { limits } from '../../core/limits.ts';
 import type { ReconcilerTimes } from './deps.ts';
 
 const minuteMs = 60_000;
 
-export const reconcilerTimes = (everyMs: number, host: HostTimes): ReconcilerTimes => ({
+export const reconcilerTimes = (everyMs: number, host: HostThresholds): ReconcilerTimes => ({
   everyMs,
   unstartedMs: limits.workflowStartGraceMs,
   nudgeMs: 10_000,
@@ -12,7 +12,7 @@ export const reconcilerTimes = (everyMs: number, host: HostTimes): ReconcilerTim
   // Beyond the longest way from a cause to its end: stop, last output, workspace.
   stuckMs: 30 * minuteMs,
   hostLostMs: host.lostMs,
-  hostWatchMs: host.unseenMs,
+  hostWatchMs: host.staleMs,
   // A workflow that is at work is left to it, however long its attempts take.
   webhookMs: 10_000,
   overdueMs: 15 * minuteMs,

@@ -12,7 +12,7 @@ import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { SessionStore } from '../../systems/postgres/sessions/session-store.ts';
 import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
-import type { Bells } from '../../systems/redis/notifier.ts';
+import type { Notifier } from '../../systems/redis/notifier.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import type { AboutRun } from '../run-log-context.ts';
 
@@ -54,8 +54,8 @@ export interface SupervisorDeps {
   files: Pick<FileStore, 'replaceSnapshot' | 'listSeed' | 'listRespawn'>;
   interactions: Pick<InteractionStore, 'note' | 'open'>;
   blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;
-  frameStream: Pick<FrameStream, 'publish' | 'publishFileTree' | 'expire' | 'wake'>;
-  bells: Pick<Bells, 'overhear'>;
+  frameStream: Pick<FrameStream, 'publish' | 'publishFileTree' | 'expire' | 'notify'>;
+  bells: Pick<Notifier, 'subscribeBestEffort'>;
   egress: Egress;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;

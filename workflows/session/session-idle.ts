@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { sleepInMs } from '../../core/sessions/idle-deadline.ts';
+import { msUntilSleep } from '../../core/sessions/idle-deadline.ts';
 import { setSessionHost } from '../shared/search-attributes.ts';
 import { type ActiveSandbox, activeSandbox, type SessionContext } from './session-context.ts';
 import { setEnd, stopSandbox } from './session-sandbox.ts';
@@ -51,7 +51,7 @@ async function remainingIdleMs({
   const { idleForMs, unattendedForMs } = await work.getSessionIdleness({ runId });
   // A message is on its way.
   if (idleForMs === null) return times.idleMs;
-  return sleepInMs({ idleForMs, unattendedForMs }, times);
+  return msUntilSleep({ idleForMs, unattendedForMs }, times);
 }
 
 async function putToSleep(context: SessionContext, sandbox: ActiveSandbox): Promise<void> {

@@ -25,6 +25,6 @@ export const runTimeouts: RunTimeouts = {
   heartbeatMs: 10_000,
   startMs: 300_000,
   outputDrainMs: 600_000,
-  snapshotMs: limits.collectTimeoutMs,
+  snapshotMs: limits.snapshotTimeoutMs,
   timeLimitGraceMs: limits.stopGraceDefaultSeconds * 1_000,
 };

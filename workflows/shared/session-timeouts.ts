@@ -17,7 +17,7 @@ export const sessionTimeouts: SessionTimeouts = {
   ...runTimeouts,
   idleMs: limits.sessionIdleMs,
   attendedIdleMs: limits.sessionAttendedIdleMs,
-  inactivityMs: limits.sessionSilentMs,
+  inactivityMs: limits.sessionInactivityMs,
   maxConsecutiveLosses: limits.sessionCrashesMax,
   turnsPerHistory: limits.sessionTurnsPerHistory,
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { onlyDefined } from '../../../core/omit-undefined.ts';
+import { omitUndefined } from '../../../core/omit-undefined.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
@@ -28,7 +28,7 @@ export function listFiles(app: App, deps: ApiDeps): void {
     if (after?.includes('\0')) throw invalid('query.cursor: is no cursor of this list');
     if (after === undefined) await refreshFiles(deps, run);
     const limit = pageLimit(request.query);
-    const wanted = { ...onlyDefined({ scope, prefix, after }), limit: limit + 1 };
+    const wanted = { ...omitUndefined({ scope, prefix, after }), limit: limit + 1 };
     const found = await deps.files.list(run.runId, wanted);
 
     const files = found.slice(0, limit);

@@ -82,7 +82,8 @@ function checkAnswers({ input }: StoredInteraction, answers: Answers): void {
   if (missing !== undefined) throw invalid(`body.answers: ${quoted(missing)} is not answered`);
 }
 
-const quoted = (text: string): string => JSON.stringify(text.slice(0, limits.shownFieldMaxChars));
+const quoted = (text: string): string =>
+  JSON.stringify(text.slice(0, limits.reportedFieldMaxChars));
 
 /** The answer is kept: a host that is away finds it when it is back. */
 async function tellHost(
@@ -92,6 +93,6 @@ async function tellHost(
 ): Promise<string> {
   if (hostId === null || endedAt !== null || outcome !== null) return 'nobody';
   const question = { hostId, runId, kind: 'answer_interaction', payload: {} } as const;
-  const heard = await hostRequests.ask(question, { timeoutMs: limits.answerHeardMs });
+  const heard = await hostRequests.ask(question, { timeoutMs: limits.answerDeliveryTimeoutMs });
   return heard.outcome;
 }

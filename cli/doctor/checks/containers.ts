@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Run, takesPlace } from '../../../core/runs/run.ts';
+import { occupiesSlot, type Run } from '../../../core/runs/run.ts';
 import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { DoctorContext } from '../types.ts';
 import { type Check, checked, counted, type Problem, skipped } from '../types.ts';
@@ -75,7 +75,7 @@ async function lookOnce(
 }
 
 const isNeeded = ({ generation }: ListedSandbox, run: Run | null): boolean =>
-  run !== null && takesPlace(run) && run.generation === generation;
+  run !== null && occupiesSlot(run) && run.generation === generation;
 
 async function liveHere({ config, runs }: DoctorContext): Promise<Run[]> {
   if (config.dataDir === null) return [];

@@ -7,7 +7,7 @@ export const docker: Check = {
   name: 'docker',
   needs: [],
   ifItFails: {
-    code: 'engine_away',
+    code: 'engine_unreachable',
     what: 'The Docker Engine does not answer',
     advice: startEngine,
   },

@@ -1,4 +1,4 @@
-import { hostTimes } from '../../../core/hosts/host-thresholds.ts';
+import { hostThresholds } from '../../../core/hosts/host-thresholds.ts';
 import { limits } from '../../../core/limits.ts';
 import { runtimeAdvice } from '../../../core/sandbox/sandbox-runtime.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
@@ -16,7 +16,7 @@ export const hosts: Check = {
   },
   async look(parts) {
     const all = await parts.hosts.list();
-    const { unseenMs } = hostTimes(parts.config.times.hostLostMs);
+    const { staleMs: unseenMs } = hostThresholds(parts.config.times.hostLostMs);
     const live = all.filter(({ silentMs }) => silentMs < unseenMs);
     const silent = all.filter(
       (host) => !live.includes(host) && (host.used > 0 || live.length === 0),
@@ -71,7 +71,7 @@ function reported({ name, report }: Host): Problem[] {
   const room = { freeBytes: report.diskFreeBytes, freeInodes: report.diskFreeInodes };
   const found: (Problem | false)[] = [
     engineTrouble !== null && {
-      code: 'host_engine_away',
+      code: 'host_engine_unreachable',
       what: `On the host ${name} the Docker Engine does not answer: ${engineTrouble}.`,
       advice: startEngine,
     },

@@ -5,7 +5,7 @@ import { sizeOf } from '../advice.ts';
 import { type Check, checked } from '../types.ts';
 
 /** A worker goes through the rows every hour and through the blobs every day. */
-const lateMs = 2 * limits.sweepBlobsEveryMs;
+const lateMs = 2 * limits.blobGcEveryMs;
 const tablesShown = 6;
 
 export const retention: Check = {
@@ -43,13 +43,13 @@ export const retention: Check = {
 
 const dayMs = 24 * 3_600_000;
 const usual = {
-  runMs: limits.runKeptDays * dayMs,
-  sessionFilesMs: limits.sessionFilesKeptDays * dayMs,
-  webhookAttemptsMs: limits.webhookAttemptsKeptDays * dayMs,
+  runMs: limits.runRetentionDays * dayMs,
+  sessionFilesMs: limits.sessionFileRetentionDays * dayMs,
+  webhookAttemptsMs: limits.webhookAttemptRetentionDays * dayMs,
 };
 const unchanging = {
-  tombstoneMs: limits.tombstoneKeptMs,
-  unnamedBlobMs: limits.unnamedBlobKeptMs,
+  tombstoneMs: limits.tombstoneTtlMs,
+  unnamedBlobMs: limits.unreferencedBlobTtlMs,
 };
 
 /**
@@ -67,4 +67,4 @@ function keptBy(all: Host[]): typeof usual | null {
 }
 
 const lateness = ({ kind, count, lateMs: late }: Due): string =>
-  `${count} ${kind} (for ${Math.floor(late / limits.sweepBlobsEveryMs)} days)`;
+  `${count} ${kind} (for ${Math.floor(late / limits.blobGcEveryMs)} days)`;

@@ -1,4 +1,4 @@
-import { hostTimes } from '../../../core/hosts/host-thresholds.ts';
+import { hostThresholds } from '../../../core/hosts/host-thresholds.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import { type Check, checked, counted, type Problem, skipped } from '../types.ts';
 
@@ -66,7 +66,7 @@ export const workers: Check = {
     if (others.length > 0) return checked([], otherInstance(config.instance, others));
     const { workers: count } = await temporal.facts();
     if (count === 0) return checked([], noWorker(config.instance, 'asks Temporal for work'));
-    const { unseenMs } = hostTimes(config.times.hostLostMs);
+    const { staleMs: unseenMs } = hostThresholds(config.times.hostLostMs);
     // Temporal remembers for minutes who has asked it; Postgres hears of each worker every few seconds.
     if (all.length > 0 && all.every(({ silentMs }) => silentMs >= unseenMs)) {
       return checked([], noWorker(config.instance, 'is heard of by Postgres any more'));

@@ -26,8 +26,8 @@ const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc
  * What holds every sandbox in, whatever runs inside. `nproc` is not among the limits: it counts per
  * user of the whole host, and all sandboxes share one; the limit of processes is the real bound.
  */
-export function lockDown(): HostConfig & { CgroupnsMode: string } {
-  return { ...isolation(), ...privileges(), ...bounds(), ...places() };
+export function hardenedHostConfig(): HostConfig & { CgroupnsMode: string } {
+  return { ...isolation(), ...privileges(), ...resourceLimits(), ...filesystems() };
 }
 
 function isolation() {
@@ -60,7 +60,7 @@ function privileges() {
 }
 
 /** The output is the spool file, so no log; the exit code must survive us, so no automatic removal. */
-function bounds() {
+function resourceLimits() {
   const fileBytes = limits.spoolMaxBytes;
   return {
     PidsLimit: limits.sandboxProcesses,
@@ -79,7 +79,7 @@ function bounds() {
   };
 }
 
-function places() {
+function filesystems() {
   const own = `uid=${sandboxPaths.uid},gid=${sandboxPaths.gid},mode=0700`;
   return {
     ReadonlyRootfs: true,

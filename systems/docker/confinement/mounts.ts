@@ -1,7 +1,7 @@
 import { dirname, join, relative } from 'node:path/posix';
 import type { MountSettings } from 'dockerode';
 import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
-import type { DataPlace } from '../mount-source.ts';
+import type { MountSource } from '../mount-source.ts';
 
 /** The run's folders as the worker sees them, absolute. They exist before the container is made. */
 export interface RunFolders {
@@ -33,7 +33,10 @@ export interface SubpathMount extends MountSettings {
 export type SandboxMount = BindMount | SubpathMount;
 
 /** The one place that knows how a run's folders get into its sandbox. */
-export function runMounts(folders: RunFolders, place: DataPlace = { how: 'same' }): SandboxMount[] {
+export function runMounts(
+  folders: RunFolders,
+  place: MountSource = { kind: 'host-path' },
+): SandboxMount[] {
   return [
     mount(folders.workspace, sandboxPaths.workspace, place),
     mount(folders.spool, sandboxPaths.spoolDir, place),
@@ -42,14 +45,14 @@ export function runMounts(folders: RunFolders, place: DataPlace = { how: 'same' 
   ];
 }
 
-function mount(folder: string, target: string, place: DataPlace): SandboxMount {
-  switch (place.how) {
-    case 'same':
+function mount(folder: string, target: string, place: MountSource): SandboxMount {
+  switch (place.kind) {
+    case 'host-path':
       return bind(folder, target);
     case 'bind':
-      return ownedByEngine(bind(join(place.source, below(place.dir, folder)), target));
+      return ownedByEngine(bind(join(place.source, relativeTo(place.dir, folder)), target));
     case 'subpath':
-      return subpath(place.volume, below(place.dir, folder), target);
+      return subpath(place.volume, relativeTo(place.dir, folder), target);
   }
 }
 
@@ -86,7 +89,7 @@ function subpath(volume: string, folder: string, target: string): SubpathMount {
 }
 
 /** A sandbox that was given the whole folder, or one above it, would see everybody's files. */
-function below(dir: string, folder: string): string {
+function relativeTo(dir: string, folder: string): string {
   const path = relative(dir, folder);
   if (path !== '' && !path.startsWith('..')) return path;
   throw new Error(`${folder} is no folder below ${dir}`);

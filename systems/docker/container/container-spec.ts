@@ -2,18 +2,18 @@ import type { ContainerCreateOptions } from 'dockerode';
 import { limits } from '../../../core/limits.ts';
 import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
 import type { SandboxRuntime } from '../../../core/sandbox/sandbox-runtime.ts';
-import { lockDown } from '../confinement/hardening.ts';
+import { hardenedHostConfig } from '../confinement/hardening.ts';
 import { runMounts } from '../confinement/mounts.ts';
 import { identityLabels, labelNames } from '../labels.ts';
-import type { DataPlace } from '../mount-source.ts';
+import type { MountSource } from '../mount-source.ts';
 import type { SandboxSpec } from './sandbox-spec.ts';
 
 /** What the host adds to what is particular to a sandbox. */
-export interface Surroundings {
+export interface ContainerHost {
   instance: string;
   hostCpus: number;
   runtime: SandboxRuntime;
-  place?: DataPlace;
+  mountSource?: MountSource;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface Surroundings {
  */
 export function containerSpec(
   spec: SandboxSpec,
-  { instance, hostCpus, runtime, place }: Surroundings,
+  { instance, hostCpus, runtime, mountSource: place }: ContainerHost,
 ): ContainerCreateOptions {
   return {
     Image: spec.image,
@@ -42,7 +42,7 @@ export function containerSpec(
     StopTimeout: limits.stopGraceDefaultSeconds,
     ...unattached,
     HostConfig: {
-      ...lockDown(),
+      ...hardenedHostConfig(),
       Runtime: runtime,
       Mounts: runMounts(spec.folders, place),
       Memory: spec.memoryBytes,

@@ -18,7 +18,7 @@ export interface Created {
   adopted: boolean;
 }
 
-const lookAgainMs = 50;
+const pollMs = 50;
 
 export async function ensureCreated(engine: Engine, spec: SandboxSpec): Promise<Created> {
   const end = performance.now() + limits.engineCallTimeoutMs;
@@ -27,7 +27,7 @@ export async function ensureCreated(engine: Engine, spec: SandboxSpec): Promise<
     if (created !== null) return created;
     const name = containerName(engine.instance, spec);
     if (performance.now() > end) throw new DockerError('refused', `docker: ${name} never shows`);
-    await sleep(lookAgainMs);
+    await sleep(pollMs);
   }
 }
 
@@ -35,9 +35,9 @@ export async function ensureCreated(engine: Engine, spec: SandboxSpec): Promise<
 async function create(engine: Engine, spec: SandboxSpec): Promise<Created | null> {
   const name = containerName(engine.instance, spec);
   const { instance } = engine;
-  const [hostCpus, place] = [await engine.cpus(), await engine.dataPlace()];
+  const [hostCpus, place] = [await engine.cpus(), await engine.mountSource()];
   const runtime = await engine.runtime();
-  const body = containerSpec(spec, { instance, hostCpus, runtime, place });
+  const body = containerSpec(spec, { instance, hostCpus, runtime, mountSource: place });
   try {
     const container = await engine.call(`create ${name}`, (abortSignal) => {
       // Apart, because the whole specification would otherwise stand in the request's address too.

@@ -10,7 +10,7 @@ export async function inspect(engine: Engine, containerId: string): Promise<Cont
 
 /** By id or by name; null where there is none. */
 export async function findContainer(
-  { docker, call }: Engine,
+  { docker, call: call }: Engine,
   id: string,
 ): Promise<ContainerInspectInfo | null> {
   try {

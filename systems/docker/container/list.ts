@@ -13,7 +13,7 @@ export interface ListedSandbox {
 }
 
 /** All of this instance, whatever their state, and nobody else's. */
-export async function list({ docker, call, instance }: Engine): Promise<ListedSandbox[]> {
+export async function list({ docker, call: call, instance }: Engine): Promise<ListedSandbox[]> {
   const label = [`${labelNames.instance}=${instance}`];
   const found = await call('list', (abortSignal) =>
     docker.listContainers({ all: true, filters: { label }, abortSignal }),

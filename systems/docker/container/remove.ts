@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../core/limits.ts';
 import { DockerError } from '../docker-error.ts';
 import type { Engine } from '../engine.ts';
-import { reachState } from './transition.ts';
-import { wakeDeaf } from './unpause-gvisor.ts';
+import { transition } from './transition.ts';
+import { unpauseIfGvisor } from './unpause-gvisor.ts';
 
-const lookAgainMs = 50;
+const pollMs = 50;
 
 /** Another removal may be under way, which is refused and as good: then its end is waited for. */
 export async function remove(engine: Engine, containerId: string): Promise<void> {
-  await wakeDeaf(engine, containerId);
+  await unpauseIfGvisor(engine, containerId);
   const end = performance.now() + limits.engineCallTimeoutMs;
   for (;;) {
     try {
@@ -17,19 +17,19 @@ export async function remove(engine: Engine, containerId: string): Promise<void>
     } catch (error) {
       const busy = error instanceof DockerError && error.status === 409;
       if (!busy || performance.now() > end) throw error;
-      await sleep(lookAgainMs);
+      await sleep(pollMs);
     }
   }
 }
 
 function removeOnce(engine: Engine, containerId: string): Promise<void> {
-  return reachState(engine, {
+  return transition(engine, {
     what: 'remove',
     containerId,
     act: (container, abortSignal) => {
       const options = { force: true, v: true, abortSignal };
       return container.remove(options);
     },
-    done: ['missing'],
+    acceptable: ['missing'],
   });
 }

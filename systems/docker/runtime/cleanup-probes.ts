@@ -5,9 +5,9 @@ import type { Engine } from '../engine.ts';
 import { labelNames } from '../labels.ts';
 
 /** What the folder of each trial is called, up to what makes it its own. */
-export const trialFolder = 'try-';
+export const probeFolderPrefix = 'try-';
 
-export interface LeftTrials {
+export interface StaleProbes {
   /** Where their folders are; those of nobody else. */
   dir: string;
   /** A younger one may be under way. */
@@ -15,18 +15,18 @@ export interface LeftTrials {
 }
 
 /** Whoever died between making a trial and starting it has left something that ends by nothing. */
-export async function removeLeftTrials(
+export async function cleanUpProbes(
   engine: Engine,
-  { dir, olderThanMs }: LeftTrials,
+  { dir, olderThanMs }: StaleProbes,
 ): Promise<void> {
   const before = Date.now() - olderThanMs;
-  const label = [`${labelNames.trial}=${engine.instance}`];
+  const label = [`${labelNames.probe}=${engine.instance}`];
   const trials = await engine.call('list trial sandboxes', (abortSignal) =>
     engine.docker.listContainers({ all: true, filters: { label }, abortSignal }),
   );
   for (const { Id, Created } of trials) if (Created * 1_000 < before) await remove(engine, Id);
   for (const name of await readdir(dir)) {
-    if (!name.startsWith(trialFolder)) continue;
+    if (!name.startsWith(probeFolderPrefix)) continue;
     const folder = join(dir, name);
     const { mtimeMs } = await stat(folder);
     if (mtimeMs < before) await rm(folder, { recursive: true, force: true });

@@ -19,26 +19,26 @@ import { DockerError } from '../docker-error.ts';
 import type { Engine } from '../engine.ts';
 import { labelNames } from '../labels.ts';
 import type { WorkerData } from '../mount-source.ts';
-import { removeLeftTrials, trialFolder } from './cleanup-probes.ts';
+import { cleanUpProbes, probeFolderPrefix } from './cleanup-probes.ts';
 
-export interface Trial {
+export interface RuntimeProbe {
   runtime: SandboxRuntime;
   image?: string | undefined;
   /** What the engine can mount from; the machine's own folder for temporary files if not given. */
   data?: Pick<WorkerData, 'dir'>;
 }
 
-const lookAgainMs = 50;
-const leftAfterMs = 4 * limits.runtimeTrialMs;
+const pollMs = 50;
+const staleAfterMs = 4 * limits.runtimeProbeMs;
 
 /** Null where it does. What keeps the trial from being made is thrown. */
-export async function tryRuntime(
+export async function probeRuntime(
   engine: Engine,
-  { runtime, image, data }: Trial,
+  { runtime, image, data }: RuntimeProbe,
 ): Promise<string | null> {
   if (image === undefined) return 'no image is known here that it could be tried with';
-  if (data !== undefined) await tidy(engine, data.dir);
-  const folder = await mkdtemp(join(data?.dir ?? tmpdir(), trialFolder));
+  if (data !== undefined) await cleanUp(engine, data.dir);
+  const folder = await mkdtemp(join(data?.dir ?? tmpdir(), probeFolderPrefix));
   await chmod(folder, 0o755);
   let reached = false;
   const listener = createServer((client) => {
@@ -47,7 +47,7 @@ export async function tryRuntime(
   });
   try {
     await listen(listener, join(folder, 'x'));
-    const refusal = await runTrial(engine, await trialSpec(engine, { runtime, image, folder }));
+    const refusal = await runProbe(engine, await probeSpec(engine, { runtime, image, folder }));
     if (reached) return null;
     return refusal ?? 'a sandbox on it does not reach its socket';
   } finally {
@@ -57,8 +57,8 @@ export async function tryRuntime(
 }
 
 /** What cannot be removed is no reason not to try; the next trial comes back to it. */
-const tidy = (engine: Engine, dir: string): Promise<void> =>
-  removeLeftTrials(engine, { dir, olderThanMs: leftAfterMs }).catch(() => {});
+const cleanUp = (engine: Engine, dir: string): Promise<void> =>
+  cleanUpProbes(engine, { dir, olderThanMs: staleAfterMs }).catch(() => {});
 
 async function listen(listener: Server, path: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -69,7 +69,7 @@ async function listen(listener: Server, path: string): Promise<void> {
 }
 
 /** Held in like every sandbox, but for what it runs and what becomes of it. */
-async function trialSpec(
+async function probeSpec(
   engine: Engine,
   { runtime, image, folder }: { runtime: SandboxRuntime; image: string; folder: string },
 ): Promise<ContainerCreateOptions> {
@@ -78,14 +78,14 @@ async function trialSpec(
     ...{ runId: randomUUID(), projectId: '', generation: 0, hostId: '', image },
     ...{ memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
     folders: { workspace: folder, spool: folder, config: folder, socket: folder },
-    deadline: new Date(Date.now() + limits.runtimeTrialMs),
+    deadline: new Date(Date.now() + limits.runtimeProbeMs),
   };
-  const [hostCpus, place] = [await engine.cpus(), await engine.dataPlace()];
-  const spec = containerSpec(sandbox, { instance, hostCpus, runtime, place });
+  const [hostCpus, place] = [await engine.cpus(), await engine.mountSource()];
+  const spec = containerSpec(sandbox, { instance, hostCpus, runtime, mountSource: place });
   return {
     ...spec,
-    Labels: { [labelNames.trial]: instance },
-    Entrypoint: [sandboxPaths.entry, '-e', knock],
+    Labels: { [labelNames.probe]: instance },
+    Entrypoint: [sandboxPaths.entry, '-e', connectScript],
     HostConfig: { ...spec.HostConfig, AutoRemove: true },
   };
 }
@@ -94,7 +94,7 @@ async function trialSpec(
  * That the engine cannot take what is asked for is an answer, too: it would refuse every sandbox on it.
  * Whatever else it fails for, a full disk or itself, may be over a moment later.
  */
-async function runTrial(engine: Engine, spec: ContainerCreateOptions): Promise<string | null> {
+async function runProbe(engine: Engine, spec: ContainerCreateOptions): Promise<string | null> {
   const { id } = await engine.call('create a trial sandbox', (abortSignal) => {
     const options = { _query: {}, _body: spec, abortSignal }; // apart, as for every sandbox
     return engine.docker.createContainer(options);
@@ -102,7 +102,7 @@ async function runTrial(engine: Engine, spec: ContainerCreateOptions): Promise<s
   try {
     const container = engine.docker.getContainer(id);
     await engine.call('start a trial sandbox', (abortSignal) => container.start({ abortSignal }));
-    await untilEnded(engine, id);
+    await waitUntilEnded(engine, id);
     return null;
   } catch (error) {
     const isAnswer = error instanceof DockerError && error.code === 'refused';
@@ -113,21 +113,21 @@ async function runTrial(engine: Engine, spec: ContainerCreateOptions): Promise<s
   }
 }
 
-async function untilEnded(engine: Engine, id: string): Promise<void> {
-  const end = performance.now() + limits.runtimeTrialMs;
+async function waitUntilEnded(engine: Engine, id: string): Promise<void> {
+  const end = performance.now() + limits.runtimeProbeMs;
   for (;;) {
     const { status } = await inspect(engine, id);
     if (status === 'exited' || status === 'missing') return;
     if (performance.now() > end) {
-      throw new DockerError('engine_silent', `docker: a trial sandbox (${id}) does not end`);
+      throw new DockerError('engine_timeout', `docker: a trial sandbox (${id}) does not end`);
     }
-    await sleep(lookAgainMs);
+    await sleep(pollMs);
   }
 }
 
 /** Ends at once when it is answered or refused. */
-const knock = `
-  setTimeout(() => process.exit(), ${limits.runtimeTrialMs / 2});
+const connectScript = `
+  setTimeout(() => process.exit(), ${limits.runtimeProbeMs / 2});
   const end = () => process.exit();
   require('net').connect('${sandboxPaths.socket}').on('close', end).on('error', end);
 `;

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RuntimeSetting, SandboxRuntime } from '../../../core/sandbox/sandbox-runtime.ts';
 import { DockerError } from '../docker-error.ts';
 
-export interface RuntimeChoice {
+export interface RuntimeSelector {
   /** The one that sandboxes get; found at the first use. */
   runtime(): Promise<SandboxRuntime>;
   /**
@@ -23,23 +23,23 @@ export interface ListedRuntime {
 
 export type ListedRuntimes = Readonly<Record<string, ListedRuntime>>;
 
-export interface RuntimeAsked {
+export interface RuntimeProbes {
   listed(): Promise<ListedRuntimes>;
   /** Why a sandbox on it does not reach its socket, as one has found out; null where it does. */
-  tryOut(runtime: SandboxRuntime): Promise<string | null>;
+  probe(runtime: SandboxRuntime): Promise<string | null>;
 }
 
 /**
  * What `auto` has once come to stays wanted as long as this process lives: a gVisor that is gone later
  * is missing, one that cannot be used is unusable; neither becomes runc.
  */
-export function chooseRuntime(
+export function createRuntimeSelector(
   setting: RuntimeSetting,
-  { listed, tryOut }: RuntimeAsked,
-): RuntimeChoice {
+  { listed, probe: tryOut }: RuntimeProbes,
+): RuntimeSelector {
   let wanted = setting;
   let known: SandboxRuntime | null = null;
-  const whyUnusable = rememberTrials(tryOut);
+  const probeFailure = cacheProbes(tryOut);
 
   async function findRuntime(): Promise<SandboxRuntime> {
     const runtimes = await listed();
@@ -48,7 +48,7 @@ export function chooseRuntime(
     known = null;
     const entry = runtimes[chosen];
     if (entry === undefined) throw missing(chosen, Object.keys(runtimes));
-    const why = opensSockets(chosen, entry) ? null : await whyUnusable(chosen, entry);
+    const why = opensSockets(chosen, entry) ? null : await probeFailure(chosen, entry);
     if (why !== null) throw unusable(chosen, why);
     known = chosen;
     return chosen;
@@ -67,14 +67,14 @@ function opensSockets(runtime: SandboxRuntime, { runtimeArgs }: ListedRuntime): 
 }
 
 /** A trial can fail for what has nothing to do with the runtime: the machine was out of memory. */
-const believedBadMs = 60_000;
+const negativeCacheMs = 60_000;
 
 /**
  * What the engine does not tell (a program around it, a file of settings) shows only when it is tried:
  * once for each way in which it is listed, and again a while after one that failed. A trial that came
  * to nothing is not remembered.
  */
-function rememberTrials(tryOut: RuntimeAsked['tryOut']) {
+function cacheProbes(tryOut: RuntimeProbes['probe']) {
   let last: { entry: ListedRuntime; why: Promise<string | null>; until: number } | null = null;
   return (runtime: SandboxRuntime, entry: ListedRuntime): Promise<string | null> => {
     if (last !== null && performance.now() < last.until && isDeepStrictEqual(last.entry, entry))
@@ -83,7 +83,7 @@ function rememberTrials(tryOut: RuntimeAsked['tryOut']) {
     last = trial;
     trial.why.then(
       (why) => {
-        if (why !== null) trial.until = performance.now() + believedBadMs;
+        if (why !== null) trial.until = performance.now() + negativeCacheMs;
       },
       () => {
         if (last === trial) last = null;

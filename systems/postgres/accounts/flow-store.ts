@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Flow, type FlowSecrets, standardFlow } from '../../../core/flows/flow.ts';
+import { defaultFlow, type Flow, type FlowSecrets } from '../../../core/flows/flow.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
@@ -56,7 +56,7 @@ export function createFlowStore(pool: Pool, sealer: Sealer) {
 
 async function insertFlow(db: Db, sealer: Sealer, flow: NewFlow): Promise<Flow> {
   const flowId = flow.flowId ?? randomUUID();
-  const fields = columnsOf(sealer, { ...standardFlow, ...flow, flowId });
+  const fields = columnsOf(sealer, { ...defaultFlow, ...flow, flowId });
   const names = ['id', 'project_id', ...fields.map(([name]) => name)];
   const { rows } = await db.query<FlowRow>(
     `insert into flows (${names.join(', ')})

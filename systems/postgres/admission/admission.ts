@@ -4,7 +4,7 @@
 
 import { limits } from '../../../core/limits.ts';
 import type { Labels, Run, TriggerType } from '../../../core/runs/run.ts';
-import { fieldsGiven, type RunConfig } from '../../../core/runs/run-config.ts';
+import { nonEmptyFields, type RunConfig } from '../../../core/runs/run-config.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inRehearsal, inTransaction } from '../client/transaction.ts';
 import { FilesRefused, orRefusal } from '../files/files-refused.ts';
@@ -69,7 +69,7 @@ export type AdmissionStore = ReturnType<typeof createAdmission>;
 export function createAdmission(
   pool: Pool,
   sealer: Sealer,
-  hostUnseenMs: number = limits.hostUnseenMs,
+  hostUnseenMs: number = limits.hostStaleMs,
 ) {
   const terms = { sealer, hostUnseenMs };
   return {
@@ -127,7 +127,7 @@ async function admitRun(db: Db, terms: Terms, input: AdmitRun): Promise<Admissio
     input.maxBudgetUsd,
     input.outputSchema,
     input.retryOf,
-    fieldsGiven(input.config),
+    nonEmptyFields(input.config),
     sealContext(sealer, input.runId, input.config.context),
     input.idempotencyKey,
     sealConfig(sealer, input.runId, input.config),

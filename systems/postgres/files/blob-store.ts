@@ -61,8 +61,8 @@ async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Prom
 async function putLarge(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
   await inTransaction(pool, async (db) => {
     // Waits for another who writes the same content: its blob is then here, or is ours to write.
-    await db.query(`set local lock_timeout = ${limits.collectTimeoutMs}`);
-    await db.query(`set local statement_timeout = ${limits.collectTimeoutMs}`);
+    await db.query(`set local lock_timeout = ${limits.snapshotTimeoutMs}`);
+    await db.query(`set local statement_timeout = ${limits.snapshotTimeoutMs}`);
     if (!(await claimBlob(db, id))) return;
     const check = createCheck(id);
     let idx = 0;
@@ -80,7 +80,7 @@ type PatientQuery = QueryConfig & { query_timeout: number };
 async function claimBlob(db: Db, { sha256, size }: BlobId): Promise<boolean> {
   const text = `${claim} returning xmax = 0 as "isNew"`;
   const values = [Buffer.from(sha256, 'hex'), size];
-  const query: PatientQuery = { text, values, query_timeout: limits.collectTimeoutMs };
+  const query: PatientQuery = { text, values, query_timeout: limits.snapshotTimeoutMs };
   const { rows } = await db.query<{ isNew: boolean }>(query);
   return rows[0]?.isNew ?? false;
 }

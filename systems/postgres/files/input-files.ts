@@ -3,11 +3,11 @@
 // What no living run was made from is removed by the next change.
 
 import { type FileScope, ignoreName } from '../../../core/files/file-entry.ts';
-import type { GivenFile } from '../../../core/hosts/host-rpc.ts';
+import type { InputFile } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db } from '../client/pool.ts';
 
-export interface ScopedFile extends GivenFile {
+export interface ScopedFile extends InputFile {
   scope: FileScope;
 }
 

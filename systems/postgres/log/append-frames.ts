@@ -4,11 +4,11 @@
 // where one differs nothing is written. So of two tailers one writes, and no batch is stored twice.
 // The statements are long and have names, so that a connection plans each of them once.
 
-import type { AgentMemory } from '../../../core/agent/agent-state.ts';
+import type { AgentState } from '../../../core/agent/agent-state.ts';
 import type { TurnResult } from '../../../core/agent/turn-result.ts';
 import type { Frame } from '../../../core/frames/frame.ts';
 import type { AgentStatus } from '../../../core/runs/run.ts';
-import { storableText } from '../../../core/sanitize-text.ts';
+import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import { storableJson } from '../client/json-text.ts';
 import type { Db } from '../client/pool.ts';
 
@@ -28,7 +28,7 @@ export interface Batch {
   frames: Frame[];
   facts: RunUpdate;
   /** What is known of the agent at the batch's end; absent where that has not changed. */
-  memory?: AgentMemory;
+  memory?: AgentState;
 }
 
 export interface OwnFrames {
@@ -109,12 +109,12 @@ function valuesOf(runId: string, frames: Frame[], { agentStatus, turn }: RunUpda
   return [
     runId,
     frames.length,
-    inLines(frames.map((frame) => storableText(frame.event))),
+    inLines(frames.map((frame) => stripUnstorable(frame.event))),
     inLines(frames.map((frame) => frame.channel)),
     inLines(frames.map((frame) => storableJson(frame.data))),
     agentStatus ?? null,
     turn !== undefined,
-    turn?.result == null ? null : storableText(turn.result),
+    turn?.result == null ? null : stripUnstorable(turn.result),
     turn?.structuredOutput == null ? null : storableJson(turn.structuredOutput),
     turn?.usage.inputTokens ?? 0,
     turn?.usage.outputTokens ?? 0,

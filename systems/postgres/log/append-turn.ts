@@ -1,11 +1,11 @@
-import { storableText } from '../../../core/sanitize-text.ts';
+import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import type { TurnEnd } from '../../../core/sessions/chat.ts';
 import type { Db } from '../client/pool.ts';
 import { type Appended, appendFrames, type Batch } from './append-frames.ts';
 
 /** What a batch says of a session's messages. */
 export interface ChatUpdate {
-  begunMessage?: string;
+  startedMessage?: string;
   turnEnd?: TurnEnd;
 }
 
@@ -16,13 +16,13 @@ export interface ChatUpdate {
 export function appendTurnFrames(
   db: Db,
   batch: Batch,
-  { begunMessage, turnEnd }: ChatUpdate,
+  { startedMessage, turnEnd }: ChatUpdate,
 ): Promise<Appended> {
   const values = [
-    begunMessage ?? null,
+    startedMessage ?? null,
     turnEnd?.messageId ?? null,
     turnEnd?.exitCode ?? null,
-    turnEnd?.reply == null ? null : storableText(turnEnd.reply),
+    turnEnd?.reply == null ? null : stripUnstorable(turnEnd.reply),
     turnEnd?.usage == null ? null : JSON.stringify(turnEnd.usage),
     turnEnd?.costUsd ?? null,
   ];

@@ -2,7 +2,7 @@
 // holder who slept through the taking by another writes nothing more, whenever it wakes up. Expiry
 // only says when others may take it; the holder itself may go on as long as nobody has.
 
-import { type AgentMemory, blankMemory } from '../../../core/agent/agent-state.ts';
+import { type AgentState, initialAgentState } from '../../../core/agent/agent-state.ts';
 import type { Db } from '../client/pool.ts';
 
 export interface Lease {
@@ -10,7 +10,7 @@ export interface Lease {
   generation: number;
   byteOffset: number;
   lastSeq: number;
-  memory: AgentMemory;
+  memory: AgentState;
 }
 
 export interface LeaseRequest {
@@ -40,8 +40,8 @@ export async function takeLease(db: Db, request: LeaseRequest): Promise<Lease | 
 }
 
 /** Written by `appendFrames` alone. */
-function memoryOf(json: string | null): AgentMemory {
-  return json === null ? blankMemory : (JSON.parse(json) as AgentMemory);
+function memoryOf(json: string | null): AgentState {
+  return json === null ? initialAgentState : (JSON.parse(json) as AgentState);
 }
 
 /**

@@ -41,7 +41,7 @@ async function sweepExpiredKeys(db: Db): Promise<number> {
        select project_id, key from idempotency_keys
        where expires_at < db_clock() order by expires_at limit $1
      ) and expires_at < db_clock()`,
-    [limits.sweepRows],
+    [limits.retentionBatchRows],
   );
   return rowCount ?? 0;
 }
@@ -62,7 +62,7 @@ async function removeFrames(db: Db, runId: string): Promise<number> {
     `delete from frames where run_id = $1 and seq in (
        select seq from frames where run_id = $1 order by seq limit $2
      )`,
-    [runId, limits.sweepRows],
+    [runId, limits.retentionBatchRows],
   );
   return rowCount ?? 0;
 }
@@ -99,7 +99,7 @@ async function sweepAttempts(db: Db, keptMs: number): Promise<number> {
        select run_id, delivery, attempt from webhook_attempts
        where started_at < ${before('$1')} order by started_at limit $2
      )`,
-    [keptMs, limits.sweepRows],
+    [keptMs, limits.retentionBatchRows],
   );
   return rowCount ?? 0;
 }
@@ -154,7 +154,7 @@ async function unnamedBlobs(db: Db, keptMs: number, after: string): Promise<Blob
     `select encode(b.sha256, 'hex') as sha256, ${unnamedAndOld} as unnamed
      from (select * from blobs where sha256 > $2 order by sha256 limit $3) b
      order by b.sha256`,
-    [keptMs, Buffer.from(after, 'hex'), limits.sweepRows],
+    [keptMs, Buffer.from(after, 'hex'), limits.retentionBatchRows],
   );
   const last = rows.at(-1)?.sha256;
   if (last === undefined) return null;

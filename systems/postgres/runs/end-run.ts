@@ -5,9 +5,9 @@
 
 import { failpoint } from '../../../core/failpoint.ts';
 import { type EndCause, errorOf, type RunEnd } from '../../../core/runs/end-cause.ts';
-import { lastAgentStatus } from '../../../core/runs/final-agent-status.ts';
+import { finalAgentStatus } from '../../../core/runs/final-agent-status.ts';
 import type { Run } from '../../../core/runs/run.ts';
-import { storableText } from '../../../core/sanitize-text.ts';
+import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import { webhookBody } from '../../../core/webhook.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
@@ -52,12 +52,12 @@ function endedAs(run: Run): RunEnded {
 function firstCause(run: Run, given: RunEnd): RunEnd {
   const { exitCode } = given;
   if (run.endCause !== null) return { cause: run.endCause, detail: run.endDetail, exitCode };
-  return { cause: given.cause, detail: given.detail && storableText(given.detail), exitCode };
+  return { cause: given.cause, detail: given.detail && stripUnstorable(given.detail), exitCode };
 }
 
 const withoutWork = (run: Run, { cause }: RunEnd): Run => ({
   ...run,
-  agentStatus: lastAgentStatus(run.agentStatus, cause),
+  agentStatus: finalAgentStatus(run.agentStatus, cause),
 });
 
 async function closeLog(db: Db, runId: string): Promise<void> {

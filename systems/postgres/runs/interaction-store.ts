@@ -1,7 +1,7 @@
 import type {
   Answers,
   Interaction,
-  InteractionNews,
+  InteractionEvent,
   InteractionOutcome,
 } from '../../../core/agent/interaction.ts';
 import { storableJson } from '../client/json-text.ts';
@@ -21,7 +21,7 @@ export type InteractionStore = ReturnType<typeof createInteractionStore>;
 export function createInteractionStore(pool: Pool) {
   return {
     /** Safe to repeat: what is known already changes nothing. */
-    note: (runId: string, news: InteractionNews[]) => note(pool, runId, news),
+    note: (runId: string, news: InteractionEvent[]) => note(pool, runId, news),
     find: (runId: string, interactionId: string) => find(pool, runId, interactionId),
     /** Those that the agent waits for, oldest first. */
     open: (runId: string) => readOpen(pool, runId),
@@ -31,7 +31,7 @@ export function createInteractionStore(pool: Pool) {
   };
 }
 
-async function note(db: Db, runId: string, news: InteractionNews[]): Promise<void> {
+async function note(db: Db, runId: string, news: InteractionEvent[]): Promise<void> {
   const asked = news.flatMap((one) => (one.kind === 'asked' ? [one.interaction] : []));
   const closed = news.flatMap((one) => (one.kind === 'closed' ? [one] : []));
   if (asked.length > 0) {

@@ -1,7 +1,7 @@
 import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type { LabelChange } from '../../../core/runs/labels.ts';
 import type { AgentStatus, Run } from '../../../core/runs/run.ts';
-import { storableText } from '../../../core/sanitize-text.ts';
+import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import { readSandboxPlan } from '../admission/sandbox-plan.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
@@ -73,7 +73,7 @@ async function recordCause(db: Db, request: CauseRequest): Promise<EndCause | nu
          end_cause_at = coalesce(end_cause_at, db_clock())
      where id = $1
      returning end_cause`,
-    [request.runId, request.cause, request.detail && storableText(request.detail)],
+    [request.runId, request.cause, request.detail && stripUnstorable(request.detail)],
   );
   return rows[0]?.end_cause ?? null;
 }

@@ -2,7 +2,7 @@
 // caller can insert: a worker that dies in between has used it up, so no attempt is made twice.
 
 import type { WebhookState } from '../../../core/runs/run.ts';
-import { storableText } from '../../../core/sanitize-text.ts';
+import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import { ensureWebhookSecret } from '../accounts/webhook-secret.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
@@ -134,7 +134,13 @@ async function recordAttempt(db: Db, id: AttemptId, result: AttemptResult): Prom
          webhook_state = case when $4 between 200 and 299 then 'delivered' else webhook_state end
      from recorded
      where r.id = recorded.run_id and r.webhook_state <> 'delivered'`,
-    [id.runId, id.attempt, id.delivery, result.status, result.error && storableText(result.error)],
+    [
+      id.runId,
+      id.attempt,
+      id.delivery,
+      result.status,
+      result.error && stripUnstorable(result.error),
+    ],
   );
 }
 

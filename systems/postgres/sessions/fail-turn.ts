@@ -1,5 +1,5 @@
 import { type Frame, statusFrame } from '../../../core/frames/frame.ts';
-import type { NotGiven } from '../../../core/sessions/chat.ts';
+import type { UndeliveredMessage } from '../../../core/sessions/chat.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import type { SnapshotOf } from '../files/file-store.ts';
@@ -13,7 +13,7 @@ import { appendOwnFrames } from '../log/append-frames.ts';
 export function giveUpTurn(
   pool: Pool,
   { runId, generation }: SnapshotOf,
-  notGiven: NotGiven,
+  notGiven: UndeliveredMessage,
 ): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     // Every writer of a log takes its cursor before its run.
@@ -49,7 +49,7 @@ export interface FailedTurn {
 async function failOldest(
   db: Db,
   runId: string,
-  { error, reason }: NotGiven,
+  { error, reason }: UndeliveredMessage,
 ): Promise<FailedTurn | null> {
   const { rows } = await db.query<FailedTurn>(
     `update session_messages m
@@ -68,7 +68,7 @@ async function failOldest(
 /** The reason stands where the agent's answer would. */
 export function failureFrames(
   { messageId, text, sessionId, isTold }: FailedTurn,
-  { error, reason }: NotGiven,
+  { error, reason }: UndeliveredMessage,
 ): Frame[] {
   const frame = (event: string, data: object): Frame => ({
     event,

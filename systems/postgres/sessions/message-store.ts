@@ -27,7 +27,7 @@ export interface MessageEnd {
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
 /** What users say to sessions. */
-export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hostUnseenMs) {
+export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hostStaleMs) {
   return {
     store: (message: NewMessage) => storeMessage(pool, message, hostUnseenMs),
     /** What the next would answer; changes nothing, so that only what will be stored is sent. */

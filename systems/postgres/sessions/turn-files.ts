@@ -3,7 +3,7 @@
 // holder says that it has. What was put in place after the working directory was last stored is put
 // in place again in the next sandbox, so that a host that dies loses none.
 
-import type { GivenFile } from '../../../core/hosts/host-rpc.ts';
+import type { InputFile } from '../../../core/hosts/host-rpc.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { type ScopedFile, scopedColumnsOf } from '../files/input-files.ts';
@@ -30,8 +30,8 @@ export async function findWaitingFiles(
   db: Db,
   { runId, generation, token }: HeldSession,
   messageId: string,
-): Promise<GivenFile[]> {
-  const { rows } = await db.query<GivenFile>(
+): Promise<InputFile[]> {
+  const { rows } = await db.query<InputFile>(
     `with brought as (
        update message_files m set generation = $3
        where m.message_id = $4 and m.generation is distinct from $3
@@ -64,7 +64,7 @@ export async function findWaitingFiles(
 export async function settleFiles(
   db: Db,
   { runId, token }: HeldSession,
-  files: GivenFile[],
+  files: InputFile[],
 ): Promise<number> {
   const { rowCount } = await db.query(
     `with settled as (
@@ -86,7 +86,7 @@ export async function settleFiles(
 export async function dropFile(
   db: Db,
   { runId, token }: HeldSession,
-  { path, sha256 }: GivenFile,
+  { path, sha256 }: InputFile,
 ): Promise<number> {
   const { rowCount } = await db.query(
     `delete from given_files g

@@ -1,8 +1,8 @@
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import type { StoredFrame } from '../../../core/frames/frame.ts';
-import type { GivenFile } from '../../../core/hosts/host-rpc.ts';
+import type { InputFile } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
-import type { ExpectedTurn, NotGiven, TurnError } from '../../../core/sessions/chat.ts';
+import type { PendingTurn, TurnError, UndeliveredMessage } from '../../../core/sessions/chat.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import type { SnapshotOf } from '../files/file-store.ts';
@@ -49,17 +49,17 @@ export type SessionPlace =
 export type TurnStore = ReturnType<typeof createTurnStore>;
 
 /** The life of a session's sandboxes, and the turns in it. */
-export function createTurnStore(pool: Pool, hostUnseenMs: number = limits.hostUnseenMs) {
+export function createTurnStore(pool: Pool, hostUnseenMs: number = limits.hostStaleMs) {
   return {
     claimPlace: (runId: string, after: number) => claimPlace(pool, { runId, after, hostUnseenMs }),
     /** The frames that say so to those who watch; null where it was said before. */
     markStarted: (held: HeldSession) => markStarted(pool, held),
     claim: (held: HeldSession) => claimTurn(pool, held),
     /** Fails the oldest message, for which no sandbox of this number was to be had. */
-    giveUp: (of: SnapshotOf, why: NotGiven) => giveUpTurn(pool, of, why),
+    giveUp: (of: SnapshotOf, why: UndeliveredMessage) => giveUpTurn(pool, of, why),
     waitingFiles: (held: HeldSession, messageId: string) => findWaitingFiles(pool, held, messageId),
-    settleFiles: (held: HeldSession, files: GivenFile[]) => settleFiles(pool, held, files),
-    dropFile: (held: HeldSession, file: GivenFile) => dropFile(pool, held, file),
+    settleFiles: (held: HeldSession, files: InputFile[]) => settleFiles(pool, held, files),
+    dropFile: (held: HeldSession, file: InputFile) => dropFile(pool, held, file),
     refuse: (held: HeldSession, turn: { messageId: string; reason: string }) =>
       refuseTurn(pool, held, turn),
     /** The message that a sandbox has been given and is not done with. */
@@ -178,8 +178,8 @@ async function findPresent(
   db: Db,
   runId: string,
   generation: number,
-): Promise<Omit<ExpectedTurn, 'uuid'> | null> {
-  const { rows } = await db.query<Omit<ExpectedTurn, 'uuid'>>(
+): Promise<Omit<PendingTurn, 'uuid'> | null> {
+  const { rows } = await db.query<Omit<PendingTurn, 'uuid'>>(
     `select id as "messageId", accepted, error from session_messages
      where run_id = $1 and generation = $2 and ended_at is null order by position limit 1`,
     [runId, generation],

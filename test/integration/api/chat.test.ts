@@ -1,10 +1,10 @@
 // Messages to sessions, at the door: what is taken, what is refused, and what the answer says of it.
 
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bellOfSession } from '../../../core/hosts/host-rpc.ts';
+import { sessionChannel } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
-import { createBells } from '../../../systems/redis/notifier.ts';
+import { createNotifier } from '../../../systems/redis/notifier.ts';
 import { caller } from './call.ts';
 import { sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
@@ -36,10 +36,10 @@ describe('a message', () => {
   test('tells the host of its session before its workflow can', async () => {
     const session = await open();
     let rings = 0;
-    const bells = createBells(world.redis.redis, world.redis);
+    const bells = createNotifier(world.redis.redis, world.redis);
     onTestFinished(bells.close);
     const heard = createDeferred<true>();
-    bells.listen(bellOfSession(session.runId), () => {
+    bells.subscribe(sessionChannel(session.runId), () => {
       rings += 1;
       heard.resolve(true);
     });

@@ -195,9 +195,9 @@ test('a host that was seen within its time takes the runs of its flows, and not 
   // Full, and told to take nothing new, is not offline: the run waits for a place.
   await hosts.setDraining(host.hostId, true);
   expect((await trigger(tenant)).status).toBe(201);
-  await setDatabaseClock(world.database.pool, later(limits.hostUnseenMs - 1));
+  await setDatabaseClock(world.database.pool, later(limits.hostStaleMs - 1));
   expect((await trigger(tenant, withKey('seen'))).status).toBe(201);
-  await setDatabaseClock(world.database.pool, later(limits.hostUnseenMs));
+  await setDatabaseClock(world.database.pool, later(limits.hostStaleMs));
   await expectRefused(() => trigger(tenant), offline);
   expect((await trigger(tenant, withKey('seen'))).status).toBe(200);
   await hosts.renew(host);

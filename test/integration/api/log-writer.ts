@@ -55,7 +55,7 @@ export async function openLog(world: ApiWorld, runId: string): Promise<LogWriter
 
   async function end(given: Partial<EndRunRequest> = {}): Promise<void> {
     await runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0, ...given });
-    await world.frameStream.wake(runId);
+    await world.frameStream.notify(runId);
     await world.frameStream.expire(runId);
   }
 

@@ -89,4 +89,4 @@ describe.each(Object.entries(doors))('for %s', (_name, door) => {
 });
 
 /** Of those that there would be in all the time that it may take. */
-const few = limits.makeRoomMs / limits.makeRoomTickMs / 2;
+const few = limits.evictionTimeoutMs / limits.evictionPollMs / 2;

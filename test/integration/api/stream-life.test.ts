@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import { createStreamSeats } from '../../../systems/redis/stream-slots.ts';
+import { createStreamSlots } from '../../../systems/redis/stream-slots.ts';
 import { openStream } from '../../support/sse-client.ts';
 import { caller } from './call.ts';
 import { assistant, output, triggerRun } from './log-writer.ts';
@@ -79,9 +79,9 @@ test('a project has 1 000 streams over all keys and processes, and not one more'
   const open = (key: string, n: number) =>
     openStream(`${(n % 2 === 0 ? api : other).url}${pathOf(runId)}`, { key });
   // All but a few are those of processes elsewhere.
-  const seats = createStreamSeats(world.redis.redis, world.redis);
+  const seats = createStreamSlots(world.redis.redis, world.redis);
   const elsewhere = Array.from({ length: limits.streamsPerProject - keys.length }, (_, n) =>
-    seats.take({ seatId: `s-${n}`, keyId: `k-${n % 6}`, projectId }),
+    seats.claim({ slotId: `s-${n}`, keyId: `k-${n % 6}`, projectId }),
   );
   expect(new Set((await Promise.all(elsewhere)).map((taken) => taken?.allowed))).toEqual(
     new Set([true]),

@@ -55,7 +55,7 @@ test('answers as soon as the run has ended, by a wake or without one, a replay t
   const runId = await admitted();
   const replay = asked('?wait=60', { 'idempotency-key': 'wait' });
   await end(runId);
-  await world.frameStream.wake(runId);
+  await world.frameStream.notify(runId);
   const answers = await Promise.all([waiting, replay]);
   expect(answers.map(({ status }) => status)).toEqual([201, 200]);
   for (const { json: said } of answers) {
@@ -94,7 +94,7 @@ test('answers at a wake, without waiting for its next look', async () => {
   const runId = await latest();
   await end(runId);
   // A wake that nobody listens for yet is lost.
-  const woken = () => world.frameStream.wake(runId).then(() => said);
+  const woken = () => world.frameStream.notify(runId).then(() => said);
   await expect.poll(woken).toBe('sleep');
 });
 

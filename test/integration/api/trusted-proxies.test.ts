@@ -104,7 +104,7 @@ test('a proxy that has another address by now is known again, and its old one is
   });
   await expect.poll(() => isTrusted('172.18.0.9')).toBe(true);
   address = '172.18.0.11';
-  now += limits.proxyNameKeptMs + 1;
+  now += limits.proxyNameTtlMs + 1;
   await expect.poll(() => isTrusted('172.18.0.11')).toBe(true);
   expect(isTrusted('172.18.0.9')).toBe(false);
 });

@@ -77,7 +77,7 @@ test('a host whose engine is away, one without its image, room and time, one wit
   expect(about('host_runtime_unusable')).toMatch(
     /name-of-d cannot start.* on runsc: .*without --host-uds=open\. Put .*runtimeArgs.*reload it/,
   );
-  expect(about('host_engine_away')).toMatch(/name-of-a.*ENOENT.*Start the Docker Engine/);
+  expect(about('host_engine_unreachable')).toMatch(/name-of-a.*ENOENT.*Start the Docker Engine/);
   expect(about('host_image_missing')).toMatch(/name-of-b.*sandbox:1.*Build the image or pull it/);
   expect(about('host_disk_short')).toMatch(/name-of-b has 1\.0 GiB.*Make room/);
   expect(about('host_clock_wrong')).toMatch(/name-of-b is 90 s ahead of that of Postgres.*NTP/);

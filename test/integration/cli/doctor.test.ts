@@ -58,7 +58,7 @@ test(
     expect(diagnosis.about('postgres_away')).toMatch(/ECONNREFUSED.*Start Postgres.*DATABASE_URL/);
     expect(diagnosis.about('redis_away')).toMatch(/ECONNREFUSED.*Start Redis.*REDIS_URL/);
     expect(diagnosis.about('temporal_away')).toMatch(/Start Temporal.*TEMPORAL_ADDRESS/);
-    expect(diagnosis.about('engine_away')).toMatch(/nowhere.*Docker Engine.*DOCKER_HOST/);
+    expect(diagnosis.about('engine_unreachable')).toMatch(/nowhere.*Docker Engine.*DOCKER_HOST/);
     expect(diagnosis.about('api_away')).toMatch(/ECONNREFUSED.*Start the API.*PUBLIC_URL/);
     expect(diagnosis.about('data_folder_missing')).toMatch(/ENOENT.*DATA_DIR/);
     for (const name of ['schema', 'hosts', 'runs', 'image', 'runtime', 'workflows', 'containers'])
@@ -108,7 +108,7 @@ test('a namespace that Temporal does not have is told with the command that make
 
 test('an engine by address, and an image that is not there', async () => {
   const byAddress = await doctorWith({ ...env, DOCKER_HOST: 'tcp://127.0.0.1:1' })();
-  expect(byAddress.about('engine_away')).toContain('unix:///path');
+  expect(byAddress.about('engine_unreachable')).toContain('unix:///path');
   const without = await doctorWith({ ...env, SANDBOX_IMAGE: 'nobody/has-it:1' })();
   expect(without.about('image_missing')).toMatch(/nobody\/has-it:1.*Build the image or pull it/);
 });

@@ -44,7 +44,7 @@ function activitiesWith(given: {
     temporal: { startRun: unasked, signalSleep: unasked },
     runTimeoutMs: 1,
     webhooks: { claimAttempt: unasked, recordAttempt: unasked, drop: unasked },
-    frameStream: { wake: unasked, expire: unasked },
+    frameStream: { notify: unasked, expire: unasked },
     turns: { claimPlace: unasked, giveUp: unasked, hasWork: unasked, idleForMs: unasked },
     aboutRun: async (runId) => ({ runId, requestId: 'q-1' }),
     presence: { unattendedForMs: unasked },

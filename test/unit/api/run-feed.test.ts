@@ -3,7 +3,11 @@
 
 import { expect, test } from 'vitest';
 import { createRunFeed } from '../../../api/stream/run-feed.ts';
-import type { StreamEntry, StreamPosition, Wake } from '../../../systems/redis/frame-stream.ts';
+import type {
+  Notification,
+  StreamEntry,
+  StreamPosition,
+} from '../../../systems/redis/frame-stream.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
 const frame = (seq: number): StreamEntry => {
@@ -28,7 +32,7 @@ const isAfter = (entry: StreamEntry, { seq, n }: StreamPosition): boolean => {
 /** A feed that is up to date, a Redis with the entries `stored`, and the reads that the feed makes. */
 async function openFeed(stored: StreamEntry[] = []) {
   const reads: StreamPosition[] = [];
-  let wake: (wake: Wake) => void = () => {};
+  let wake: (wake: Notification) => void = () => {};
   const frameStream = {
     subscribe: (_runId: string, onWake: typeof wake) => {
       wake = onWake;
@@ -57,7 +61,13 @@ async function openFeed(stored: StreamEntry[] = []) {
   };
   await notify([], 0);
   reads.length = 0;
-  return { received, notify, stored, reads, wake: (notification: Wake) => wake(notification) };
+  return {
+    received,
+    notify,
+    stored,
+    reads,
+    wake: (notification: Notification) => wake(notification),
+  };
 }
 
 test('appends frames and deltas that follow, without a read', async () => {
@@ -101,7 +111,7 @@ test('reads the log after a notification without entries', async () => {
 });
 
 test('reads the log after a state change and after a resync', async () => {
-  for (const kind of ['unsure', 'state'] as const) {
+  for (const kind of ['resync', 'state'] as const) {
     const { received, notify, stored, wake } = await openFeed();
     await notify([frame(1)]);
     stored.push(frame(1), delta(1, 1), frame(2));

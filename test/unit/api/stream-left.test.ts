@@ -15,16 +15,16 @@ test('a reader who has left before the first byte is no open stream, and keeps n
     metrics: { ...noopMetrics, streamOpened: () => told.push('opened') },
     newId: () => 'a-seat',
     seats: {
-      take: async () => ({ allowed: true }),
+      claim: async () => ({ allowed: true }),
       renew: async () => undefined,
-      giveBack: async () => void told.push('seat given back'),
+      release: async () => void told.push('seat given back'),
     },
-    presence: { attend: async () => undefined },
+    presence: { touch: async () => undefined },
     frameStream: {
       subscribe: () => () => void told.push('let go'),
       readFileTree: async () => ({ json: null }),
       read: async () => null,
-      wake: async () => true,
+      notify: async () => true,
     },
   } as Partial<ApiDeps> as ApiDeps); // more is not asked for one who is not served
   const app = Fastify();

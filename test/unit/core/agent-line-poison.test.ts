@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readAgentLine } from '../../../core/agent/agent-line.ts';
-import { cutLine } from '../../../core/agent/truncated-line.ts';
+import { truncatedLine } from '../../../core/agent/truncated-line.ts';
 import { limits } from '../../../core/limits.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 
@@ -62,8 +62,8 @@ test('data that holds a raw half of a surrogate pair is not kept as it is', () =
 });
 
 test('a line that was too long says so, and how it began', () => {
-  const line = cutLine(`{"type":"assistant","${long}`, 50_000_000);
-  expect(line.length).toBeLessThan(2 * limits.cutLineHeadChars);
+  const line = truncatedLine(`{"type":"assistant","${long}`, 50_000_000);
+  expect(line.length).toBeLessThan(2 * limits.truncatedLineHeadChars);
   const { frames, facts } = readAgentLine(line);
   expect(frames).toEqual([
     {

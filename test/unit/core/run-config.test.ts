@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { emptyRunConfig, fieldsGiven, type RunConfig } from '../../../core/runs/run-config.ts';
+import { emptyRunConfig, nonEmptyFields, type RunConfig } from '../../../core/runs/run-config.ts';
 
 test.each<[string, Partial<RunConfig>, string[]]>([
   ['nothing', {}, []],
@@ -10,5 +10,5 @@ test.each<[string, Partial<RunConfig>, string[]]>([
   ['a prompt', { appendSystemPrompt: 'Be brief.' }, ['appendSystemPrompt']],
   ['a prompt that is the word for a mode', { appendSystemPrompt: 'merge' }, ['appendSystemPrompt']],
 ])('knows that a configuration gives %s', (_what, given, fields) => {
-  expect(fieldsGiven({ ...emptyRunConfig, ...given })).toEqual(fields);
+  expect(nonEmptyFields({ ...emptyRunConfig, ...given })).toEqual(fields);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { lacksPrompt, scheduleFault } from '../../../core/flows/schedule.ts';
+import { lacksPrompt, scheduleError } from '../../../core/flows/schedule.ts';
 
 const faultOf = (cron: string, timezone = 'UTC') =>
-  scheduleFault({ cron, timezone })?.field ?? null;
+  scheduleError({ cron, timezone })?.field ?? null;
 
 test.each([
   ['* * * * *'],

@@ -35,7 +35,7 @@ describe('a turn', () => {
       cause: null,
     });
     const byItself = { ...line, origin: { kind: 'task-notification' } };
-    expect(readTurnResult(byItself).ofItself).toBe(true);
+    expect(readTurnResult(byItself).isUnprompted).toBe(true);
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import { type Run, takesPlace } from '../../../core/runs/run.ts';
+import { occupiesSlot, type Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 
 /** Removes this host's sandboxes that no run needs: it has ended, or goes on in a later one. */
@@ -20,6 +20,6 @@ export async function removeLeftovers(deps: ReconcilerDeps): Promise<void> {
 }
 
 const isNeeded = (run: Run | null, generation: number): boolean =>
-  run !== null && takesPlace(run) && run.generation === generation;
+  run !== null && occupiesSlot(run) && run.generation === generation;
 
 const requestOf = (run: Run | null): string | null => run?.requestId ?? null;

@@ -34,7 +34,7 @@ export function createSweeper(
       runFiles: await inPieces(() => retention.runFiles(kept.runMs)),
       sessionFiles: await inPieces(() => retention.sessionFiles(kept.sessionFilesMs)),
       webhookAttempts: await inPieces(() => retention.webhookAttempts(kept.webhookAttemptsMs)),
-      deletedRuns: await inPieces(() => retention.tombstone(limits.tombstoneKeptMs)),
+      deletedRuns: await inPieces(() => retention.tombstone(limits.tombstoneTtlMs)),
     };
     const counts = Object.entries(swept).filter(([, { rows }]) => rows > 0);
     const rows = Object.fromEntries(counts.map(([kind, count]) => [kind, count.rows]));
@@ -43,7 +43,7 @@ export function createSweeper(
   }
 
   async function sweepBlobs(): Promise<boolean> {
-    const page = await retention.unnamedBlobs(limits.unnamedBlobKeptMs, blobsAfter);
+    const page = await retention.unnamedBlobs(limits.unreferencedBlobTtlMs, blobsAfter);
     if (page) await removeAll(page);
     blobsAfter = page?.last ?? '';
     return page === null;
@@ -52,15 +52,15 @@ export function createSweeper(
   async function removeAll({ unnamed }: BlobPage): Promise<void> {
     let removed = 0;
     for (const sha256 of unnamed) {
-      if (await retention.removeBlob(limits.unnamedBlobKeptMs, sha256)) removed += 1;
+      if (await retention.removeBlob(limits.unreferencedBlobTtlMs, sha256)) removed += 1;
     }
     if (removed > 0) logger.info({ blobs: removed }, 'swept');
   }
 
   return async () => {
     const now = deps.now().getTime();
-    if (now >= nextAt && (await sweepRows())) nextAt = now + limits.sweepEveryMs;
-    if (now >= nextBlobsAt && (await sweepBlobs())) nextBlobsAt = now + limits.sweepBlobsEveryMs;
+    if (now >= nextAt && (await sweepRows())) nextAt = now + limits.retentionEveryMs;
+    if (now >= nextBlobsAt && (await sweepBlobs())) nextBlobsAt = now + limits.blobGcEveryMs;
   };
 }
 

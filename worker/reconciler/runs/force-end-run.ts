@@ -18,7 +18,7 @@ export async function endLostRun(
   const told = { runId, requestId, cause: ended.cause, detail: why.detail };
   deps.logger.warn(told, 'run_ended_by_reconciler');
   failpoint('reconcile.ended');
-  await deps.frameStream.wake(runId);
+  await deps.frameStream.notify(runId);
   await deps.frameStream.expire(runId);
   failpoint('reconcile.notified');
   if (ended.run.webhook.state === 'pending') await takeOverWebhook(deps, ended.run);

@@ -1,4 +1,4 @@
-import { answerLine, type Refusal, refusalLine } from '../../../core/agent/interaction.ts';
+import { answerLine, type ControlDenial, denialLine } from '../../../core/agent/interaction.ts';
 import { type RetryPolicy } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
@@ -10,7 +10,7 @@ import type { AgentInputQueue } from './input-queue.ts';
  * until the agent has said that it heard it: one that knows already takes no notice.
  */
 export interface InteractionAnswers {
-  deny(refusals: Refusal[]): void;
+  deny(refusals: ControlDenial[]): void;
   /** Every answer that is there. */
   deliver(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export function createInteractionAnswers({
 
   return {
     deny(refusals) {
-      for (const refusal of refusals) send(refusal.requestId, refusalLine(refusal));
+      for (const refusal of refusals) send(refusal.requestId, denialLine(refusal));
     },
     async deliver() {
       for (const { answers, ...interaction } of await interactions.open(runId)) {
@@ -54,7 +54,7 @@ export async function pollAnswers(
   { turns, answers }: Pick<SandboxContext, 'turns' | 'answers'>,
   { signal, onFailure }: RetryPolicy,
 ): Promise<void> {
-  answers.deny(turns.memory().refusals);
+  answers.deny(turns.memory().denials);
   while (!signal.aborted) {
     if (turns.isWaiting()) await answers.deliver().catch((error: unknown) => onFailure(error, 1));
     await sleep(checkEveryMs, signal);

@@ -1,13 +1,13 @@
-import { type AgentMemory, isResting } from '../../../core/agent/agent-state.ts';
+import { type AgentState, isIdle } from '../../../core/agent/agent-state.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 
 /** What the agent has said of its work so far. */
 export interface TurnTracker {
-  note(stored: { frames: number; memory: AgentMemory }): void;
+  note(stored: { frames: number; memory: AgentState }): void;
   /** Resolves when the agent is done with its message, with a result or without. */
   finished: Promise<unknown>;
   /** How the last turn ended that had a result. */
-  last(): AgentMemory['turn'];
+  last(): AgentState['turn'];
   /** It waits for an answer. */
   isWaiting(): boolean;
   isDone(): boolean;
@@ -15,22 +15,22 @@ export interface TurnTracker {
   isWorking(): boolean;
   /** Since when it has had nothing to do, now or later; null while it has. */
   idleSince(): number | null;
-  memory(): AgentMemory;
+  memory(): AgentState;
 }
 
 /** Goes on from what the log tells, where this is not the beginning. */
 export function createTurnTracker(earlier: {
-  memory: AgentMemory;
+  memory: AgentState;
   hasSpoken: boolean;
 }): TurnTracker {
   const finished = createDeferred<true>();
   let { memory, hasSpoken } = earlier;
   let idleSince: number | null = null;
 
-  function update(next: AgentMemory): void {
+  function update(next: AgentState): void {
     memory = next;
     if (memory.isDone) finished.resolve(true);
-    idleSince = isResting(memory) ? (idleSince ?? performance.now()) : null;
+    idleSince = isIdle(memory) ? (idleSince ?? performance.now()) : null;
   }
 
   update(memory);

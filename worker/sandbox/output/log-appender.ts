@@ -1,5 +1,5 @@
 import type { RunFacts } from '../../../core/agent/agent-line.ts';
-import type { AgentMemory } from '../../../core/agent/agent-state.ts';
+import type { AgentState } from '../../../core/agent/agent-state.ts';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { StoredFrame } from '../../../core/frames/frame.ts';
 import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
@@ -12,12 +12,12 @@ export interface LogEndDeps {
   runId: string;
   generation: number;
   token: number;
-  position: { byteOffset: number; lastSeq: number; memory: AgentMemory };
+  position: { byteOffset: number; lastSeq: number; memory: AgentState };
   withDeltas: boolean;
   frames: Pick<FrameStore, 'append'>;
   interactions: Pick<InteractionStore, 'note'>;
   frameStream: Pick<FrameStream, 'publish'>;
-  onStored(stored: { frames: number; memory: AgentMemory; facts: RunFacts }): void;
+  onStored(stored: { frames: number; memory: AgentState; facts: RunFacts }): void;
 }
 
 export interface LogEnd {
@@ -55,10 +55,10 @@ export function createLogEnd(deps: LogEndDeps, retry: RetryPolicy): LogEnd {
 
   /** Null: the lease is lost. */
   async function commit(batch: SpoolBatch, toOffset: number): Promise<StoredFrame[] | null> {
-    const { agentStatus, turn, begunMessage, turnEnd } = batch.facts;
+    const { agentStatus, turn, startedMessage: startedMessage, turnEnd } = batch.facts;
     const { news, memory } = batch;
     const facts = { ...(agentStatus && { agentStatus }), ...(turn && { turn }) };
-    const chat = { ...(begunMessage && { begunMessage }), ...(turnEnd && { turnEnd }) };
+    const chat = { ...(startedMessage && { startedMessage }), ...(turnEnd && { turnEnd }) };
     failpoint('log.committing');
     // Before the frames: a question that somebody has seen can be answered.
     if (news.length > 0) await retryUntilAborted(() => deps.interactions.note(runId, news), retry);

@@ -36,7 +36,7 @@ export function startOutput(
     onStored(stored) {
       turns.note(stored);
       session?.chat.note(stored.facts);
-      context.answers.deny(stored.memory.refusals);
+      context.answers.deny(stored.memory.denials);
       tree.stir();
       onFirstOutput();
     },

@@ -1,7 +1,7 @@
 import { type RunFacts, readAgentLine } from '../../../core/agent/agent-line.ts';
-import { type AgentMemory, follow } from '../../../core/agent/agent-state.ts';
-import type { InteractionNews } from '../../../core/agent/interaction.ts';
-import { cutLine } from '../../../core/agent/truncated-line.ts';
+import { type AgentState, reduce } from '../../../core/agent/agent-state.ts';
+import type { InteractionEvent } from '../../../core/agent/interaction.ts';
+import { truncatedLine } from '../../../core/agent/truncated-line.ts';
 import type { ChatLine, ChatReader } from '../../../core/frames/chat-frames.ts';
 import type { Delta, Frame } from '../../../core/frames/frame.ts';
 import type { SpoolLine } from './line-splitter.ts';
@@ -10,9 +10,9 @@ import type { SpoolLine } from './line-splitter.ts';
 export interface SpoolBatch {
   frames: Frame[];
   facts: RunFacts;
-  news: InteractionNews[];
+  news: InteractionEvent[];
   /** What is known of the agent after the last line. */
-  memory: AgentMemory;
+  memory: AgentState;
   /**
    * Where the last line ends that the log keeps something of; null where no line is kept. Token
    * deltas after it stay ahead of the cursor, so that a restart counts them from the same frame and
@@ -39,14 +39,14 @@ export interface BatchBuilder {
 }
 
 export function createBatch(
-  start: { offset: number; deltaCount: number; memory: AgentMemory },
+  start: { offset: number; deltaCount: number; memory: AgentState },
   bounds: BatchBounds,
   chat: Pick<ChatReader, 'read'> | null = null,
 ): BatchBuilder {
   const frames: Frame[] = [];
   const deltas: { framesBefore: number; n: number; data: string }[] = [];
   const facts: RunFacts = {};
-  const news: InteractionNews[] = [];
+  const news: InteractionEvent[] = [];
   let { offset, deltaCount, memory } = start;
   let keptTo: number | null = null;
   let lines = 0;
@@ -61,12 +61,12 @@ export function createBatch(
       deltaCount += 1;
       deltas.push({ framesBefore: frames.length, n: deltaCount, data });
     }
-    const followed = follow(memory, read.facts);
-    const added = [...said.prose, ...read.frames, ...followed.frames, ...said.end];
+    const followed = reduce(memory, read.facts);
+    const added = [...said.text, ...read.frames, ...followed.frames, ...said.end];
     if (added.length > 0) deltaCount = 0;
     frames.push(...added);
-    news.push(...followed.news);
-    memory = followed.memory;
+    news.push(...followed.interactionEvents);
+    memory = followed.state;
     const { agentStatus } = followed;
     Object.assign(facts, read.facts, said.facts, agentStatus && { agentStatus });
     if (added.length > 0 || Object.keys(read.facts).length > 0) keptTo = offset;
@@ -94,8 +94,8 @@ export function createBatch(
   };
 }
 
-const nothingSaid: ChatLine = { prose: [], end: [], facts: {} };
+const nothingSaid: ChatLine = { text: [], end: [], facts: {} };
 
 function textOf({ text, bytes, cutBytes }: SpoolLine): string {
-  return cutBytes === 0 ? text : cutLine(text, bytes);
+  return cutBytes === 0 ? text : truncatedLine(text, bytes);
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AgentMemory } from '../../../core/agent/agent-state.ts';
+import type { AgentState } from '../../../core/agent/agent-state.ts';
 import type { ChatReader } from '../../../core/frames/chat-frames.ts';
 import { createLineSplitter, type SpoolLine } from './line-splitter.ts';
 import { type BatchBounds, createBatch, type SpoolBatch } from './spool-batch.ts';
@@ -21,7 +21,7 @@ export interface SpoolReader {
 
 interface ReadingOn {
   offset: number;
-  memory: AgentMemory;
+  memory: AgentState;
   bounds: ReaderBounds;
   /** Of a session's agent. */
   chat?: Pick<ChatReader, 'read'> | null;

@@ -96,7 +96,7 @@ async function isPrepared(
   const faults = misplaced.map(({ path, reason }) => `${path} cannot be written: ${reason}`);
   context.logger.warn({ messageId, files: misplaced.length }, 'turn_refused');
   await deps.turns.refuse(held, { messageId, reason: faults.join('; ') });
-  await deps.frameStream.wake(held.runId);
+  await deps.frameStream.notify(held.runId);
   return false;
 }
 
@@ -147,7 +147,7 @@ async function watchTurn(
   if (error !== null && !signal.aborted) {
     context.logger.warn({ messageId, error }, 'turn_cut_off');
     await deps.turns.condemn(held, messageId, error);
-    session.reader.cutOff(error);
+    session.reader.markInterrupted(error);
     context.served.input.push(interruptLine(deps.newId()));
     const over = Promise.race([session.chat.ended(), ownership.released]);
     if (!(await settlesWithin(afterInterruptMs, over))) await gracefulStop.stop(0);

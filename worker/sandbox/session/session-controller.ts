@@ -1,4 +1,4 @@
-import { bellOfSession } from '../../../core/hosts/host-rpc.ts';
+import { sessionChannel } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import { errorOf } from '../../../core/runs/end-cause.ts';
 import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
@@ -51,7 +51,7 @@ export function liveSession(
   const given = new Set<string>();
   const place = { context, session, tail: output.tail, gracefulStop, nap, saver, ownership, given };
   // A message has been stored: the sandbox wakes up while its workflow is being told.
-  const leave = deps.bells.overhear(bellOfSession(ref.runId), nap.stir);
+  const leave = deps.bells.subscribeBestEffort(sessionChannel(ref.runId), nap.stir);
   ownership.signal.addEventListener('abort', leave, { once: true });
   if (session.chat.present() === null) nap.rest();
   // Found in the middle of a turn: whoever waits for its end may ask again too late to see it.
@@ -76,7 +76,7 @@ export function liveSession(
       const putAway = () => deps.turns.sandboxGone(runId, generation, errorOf(end));
       if (await retryUntilAborted(putAway, ownership.retry))
         logger.info({ generation }, 'session_asleep');
-      await deps.frameStream.wake(runId);
+      await deps.frameStream.notify(runId);
       logger.info(
         { generation, exit: exit.kind, refused: context.served.refusals() },
         'sandbox_ended',

@@ -1,15 +1,15 @@
 import type { RunFacts } from '../../../core/agent/agent-line.ts';
-import type { ExpectedTurn } from '../../../core/sessions/chat.ts';
+import type { PendingTurn } from '../../../core/sessions/chat.ts';
 import { createDeferred, type Deferred } from '../../../lib/async/deferred.ts';
 
 /** The messages that a session's agent is given, one after the other. */
 export interface ChatTurns {
   /** The message that the agent has, from an earlier life of this process too. */
-  present(): ExpectedTurn | null;
+  present(): PendingTurn | null;
   /** Whether it is, or was, the present one. */
   knows(messageId: string): boolean;
   /** The one before it has ended, whether or not its end was noted here by now. */
-  begin(turn: ExpectedTurn): void;
+  begin(turn: PendingTurn): void;
   /**
    * Whether its agent works on this message. Waits where it is yet to be given or begun; false where it
    * has ended, or another was given in its place.
@@ -20,7 +20,7 @@ export interface ChatTurns {
   note(facts: RunFacts): void;
 }
 
-export function createChatTurns(beginning: ExpectedTurn | null): ChatTurns {
+export function createChatTurns(beginning: PendingTurn | null): ChatTurns {
   const known = new Set<string>(beginning === null ? [] : [beginning.messageId]);
   let present = beginning;
   let end: Deferred<true> = createDeferred();
@@ -47,9 +47,9 @@ export function createChatTurns(beginning: ExpectedTurn | null): ChatTurns {
       return present?.messageId === messageId;
     },
     ended: () => (present === null ? Promise.resolve() : end.promise),
-    note({ begunMessage, turnEnd }) {
+    note({ startedMessage: startedMessage, turnEnd }) {
       if (present === null) return;
-      if (begunMessage === present.messageId) accepted.resolve(true);
+      if (startedMessage === present.messageId) accepted.resolve(true);
       if (turnEnd?.messageId !== present.messageId) return;
       present = null;
       end.resolve(true);

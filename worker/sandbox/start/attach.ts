@@ -3,7 +3,7 @@
 // through one descriptor. What was opened is closed again when a later step fails.
 
 import type { Logger } from 'pino';
-import { blankMemory } from '../../../core/agent/agent-state.ts';
+import { initialAgentState } from '../../../core/agent/agent-state.ts';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
@@ -122,7 +122,7 @@ async function takeRunLease(
     lease.release();
     return null;
   }
-  const position = { ...lease.position, generation, byteOffset: 0, memory: blankMemory };
+  const position = { ...lease.position, generation, byteOffset: 0, memory: initialAgentState };
   return { ...lease, position };
 }
 

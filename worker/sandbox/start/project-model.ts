@@ -13,7 +13,7 @@ export function projectModelSource(
   let last: { model: ModelUpstream | null; askedAt: number } | null = null;
   return async () => {
     const at = now().getTime();
-    if (last !== null && at - last.askedAt < limits.ownModelFreshMs) return last.model;
+    if (last !== null && at - last.askedAt < limits.projectModelTtlMs) return last.model;
     try {
       last = { model: await projects.readModel(projectId), askedAt: at };
     } catch (error) {

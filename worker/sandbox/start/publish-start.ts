@@ -16,7 +16,7 @@ export async function publishStart(
   if (frames === null) return;
   logger.info({ generation: ref.generation }, 'session_awake');
   await deps.frameStream.publish(ref.runId, { frames, deltas: [] });
-  await deps.frameStream.wake(ref.runId);
+  await deps.frameStream.notify(ref.runId);
 }
 
 /**
@@ -39,5 +39,5 @@ async function publishRunStart(
   failpoint('start.logged');
   const published = { ...frame, seq: stored.lastSeq, at: stored.at };
   await frameStream.publish(runId, { frames: [published], deltas: [] });
-  await frameStream.wake(runId);
+  await frameStream.notify(runId);
 }

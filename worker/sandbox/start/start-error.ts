@@ -44,8 +44,8 @@ export function startErrorOf(error: unknown): SandboxStartError {
     }
     case 'container_missing':
       return new SandboxStartError('it was removed', { permanent: false, cause: error });
-    case 'engine_away':
-    case 'engine_silent':
+    case 'engine_unreachable':
+    case 'engine_timeout':
       return new SandboxStartError('the engine is away', { permanent: false, cause: error });
   }
 }

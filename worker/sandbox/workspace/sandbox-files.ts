@@ -1,4 +1,4 @@
-import type { GivenFile, HostCallPayload, HostCallResult } from '../../../core/hosts/host-rpc.ts';
+import type { HostCallPayload, HostCallResult, InputFile } from '../../../core/hosts/host-rpc.ts';
 import { coalesce } from '../../../lib/async/coalesce.ts';
 import type { KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
 import type { SnapshotOf } from '../../../systems/postgres/files/file-store.ts';
@@ -78,7 +78,7 @@ export function createLiveFiles(
 
 const contentFrom =
   ({ blobs }: Pick<SupervisorDeps, 'blobs'>) =>
-  ({ sha256 }: GivenFile) =>
+  ({ sha256 }: InputFile) =>
     blobs.read(sha256);
 
 async function prepare(
@@ -105,7 +105,7 @@ async function prepare(
 async function settle(
   { turns }: Pick<SupervisorDeps, 'turns'>,
   session: HeldSession,
-  { files, written }: { files: GivenFile[]; written: Written },
+  { files, written }: { files: InputFile[]; written: Written },
 ): Promise<number> {
   if (written.outcome === 'written') return turns.settleFiles(session, files);
   const inTheWay = files.find(({ path }) => path === written.path);

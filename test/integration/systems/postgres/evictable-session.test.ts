@@ -2,7 +2,7 @@
 // idle for longest, where it could go.
 
 import { beforeEach, expect, test } from 'vitest';
-import { blankMemory } from '../../../../core/agent/agent-state.ts';
+import { initialAgentState } from '../../../../core/agent/agent-state.ts';
 import type { Run } from '../../../../core/runs/run.ts';
 import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
@@ -83,13 +83,13 @@ test('one that waits for an answer keeps its place, whatever has made it ask', a
 });
 
 test.each([
-  { ...blankMemory, backgroundTasks: 1 },
-  { ...blankMemory, isInTurn: true },
+  { ...initialAgentState, backgroundTasks: 1 },
+  { ...initialAgentState, isInTurn: true },
 ])('one whose agent goes on by itself comes last: %o', async (memory) => {
   const [longer, shorter] = [await idleSession(20), await idleSession(10)];
   const text = 'update cursors set memory = $2 where run_id = $1';
   await database.pool.query(text, [longer.runId, JSON.stringify(memory)]);
-  await database.pool.query(text, [shorter.runId, JSON.stringify(blankMemory)]);
+  await database.pool.query(text, [shorter.runId, JSON.stringify(initialAgentState)]);
   const [first, second] = [await scene.run(), await scene.run()];
   expect(await placeFor(first)).toBe(shorter.runId);
   expect(await placeFor(second)).toBe(longer.runId);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { blankMemory } from '../../../../core/agent/agent-state.ts';
+import { initialAgentState } from '../../../../core/agent/agent-state.ts';
 import { chat, useFrameLog } from './use-frame-log.ts';
 
 const { database, run, frames, runs, lease, batch } = useFrameLog();
@@ -13,12 +13,12 @@ describe('the lease', () => {
 
   test('is one owner’s until it expires, and begins where the log has got to', async () => {
     const first = await frames().takeLease(run.runId, 'one', 60_000);
-    const start = { generation: 1, byteOffset: 0, lastSeq: 0, memory: blankMemory };
+    const start = { generation: 1, byteOffset: 0, lastSeq: 0, memory: initialAgentState };
     expect(first).toEqual({ token: 1, ...start });
     expect(await frames().takeLease(run.runId, 'two', 60_000)).toBeNull();
     expect(await frames().takeLease(run.runId, 'one', 60_000)).toBeNull();
     expect(await frames().stealLease(run.runId, 'two', 60_000)).toBeNull();
-    const memory = { ...blankMemory, isInTurn: true };
+    const memory = { ...initialAgentState, isInTurn: true };
     await frames().append(batch(1, { toOffset: 42, frames: [chat(1)], memory }));
     await expire();
     expect(await frames().takeLease(run.runId, 'two', 60_000)).toEqual({

@@ -5,7 +5,7 @@ import { limits } from '../../../../core/limits.ts';
 import {
   createFrameStream,
   type FrameStream,
-  type Wake,
+  type Notification,
 } from '../../../../systems/redis/frame-stream.ts';
 import { redisKeys } from '../../../../systems/redis/keys.ts';
 import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
@@ -117,29 +117,29 @@ test('gives every key an end, and lets it go an hour after the run', async () =>
 
 test('wakes up who listens, says why, and is silent after that', async () => {
   const runId = randomUUID();
-  const heard: Wake[] = [];
+  const heard: Notification[] = [];
   const unsubscribe = stream.subscribe(runId, (wake) => heard.push(wake));
-  await expect.poll(() => heard).toEqual([{ kind: 'unsure' }]);
+  await expect.poll(() => heard).toEqual([{ kind: 'resync' }]);
   await stream.publish(runId, { frames: [frame(1), frame(2)], deltas: [] });
-  await stream.wake(runId);
+  await stream.notify(runId);
   await stream.publishFileTree(runId, '[]');
   await expect
     .poll(() => heard.slice(1))
     .toMatchObject([{ kind: 'frames', lastSeq: 2 }, { kind: 'state' }, { kind: 'filetree' }]);
   unsubscribe();
-  await stream.wake(runId);
-  await stream.wake(runId);
+  await stream.notify(runId);
+  await stream.notify(runId);
   expect(heard).toHaveLength(4);
 });
 
 test('brings what is short with the word of it, as it is read, and what is long not', async () => {
   const runId = randomUUID();
-  const heard: Wake[] = [];
+  const heard: Notification[] = [];
   const unsubscribe = stream.subscribe(runId, (wake) => heard.push(wake));
   await expect.poll(() => heard.length).toBe(1);
   const delta = { seq: 1, n: 1, data: '{"a":"\\u2028 é"}' };
   await stream.publish(runId, { frames: [frame(1, 'é\u2028 "\n')], deltas: [delta] });
-  const long = { ...frame(2), data: 'x'.repeat(limits.redisWakeMaxBytes) };
+  const long = { ...frame(2), data: 'x'.repeat(limits.redisNotificationMaxBytes) };
   await stream.publish(runId, { frames: [long], deltas: [] });
   await expect.poll(() => heard.length).toBe(3);
   expect(heard.slice(1)).toEqual([
@@ -152,7 +152,7 @@ test('brings what is short with the word of it, as it is read, and what is long 
 test('says unsure when its connection was cut, and hears again', async () => {
   const runId = randomUUID();
   const own = createFrameStream(await world.connect(), { instance: world.instance });
-  const heard: Wake[] = [];
+  const heard: Notification[] = [];
   own.subscribe(runId, (wake) => heard.push(wake));
   await expect.poll(() => heard.length).toBe(1);
   const mine = String(await world.redis.client('LIST', 'TYPE', 'PUBSUB'))
@@ -161,8 +161,8 @@ test('says unsure when its connection was cut, and hears again', async () => {
   for (const line of mine)
     await world.redis.client('KILL', 'ID', /id=(\d+)/.exec(line)?.[1] ?? '0');
   await expect.poll(() => heard.length).toBe(2);
-  expect(heard[1]).toEqual({ kind: 'unsure' });
-  await stream.wake(runId);
+  expect(heard[1]).toEqual({ kind: 'resync' });
+  await stream.notify(runId);
   await expect.poll(() => heard.at(-1)).toEqual({ kind: 'state' });
   own.close();
 });
@@ -174,7 +174,7 @@ test('answers at once, without an error, while Redis is away', async () => {
   const began = performance.now();
   lost.subscribe(runId, () => {})();
   expect(await lost.publish(runId, { frames: [frame(1)], deltas: [] })).toBe(false);
-  expect(await lost.wake(runId)).toBe(false);
+  expect(await lost.notify(runId)).toBe(false);
   expect(await lost.read(runId, fromStart, 1)).toBeNull();
   expect(await lost.publishFileTree(runId, '[]')).toBe(false);
   expect(await lost.readFileTree(runId)).toBeNull();

@@ -14,10 +14,10 @@ describe('who holds a stream', () => {
     const here = createPresence(world.redis, world);
     const there = createPresence(await world.connect(), world);
     expect(await there.unattendedForMs('run-1')).toBeNull();
-    await here.attend(['run-1', 'run-2']);
+    await here.touch(['run-1', 'run-2']);
     await sleep(100); // by a clock that is not Redis's
     expect(await there.unattendedForMs('run-1')).toBeGreaterThanOrEqual(50);
-    await here.attend(['run-2']);
+    await here.touch(['run-2']);
     const [first, second] = await Promise.all(
       ['run-1', 'run-2'].map((runId) => there.unattendedForMs(runId)),
     );
@@ -28,7 +28,7 @@ describe('who holds a stream', () => {
     const lost = await world.connect();
     lost.disconnect();
     const presence = createPresence(lost, world);
-    await presence.attend(['run-1']);
+    await presence.touch(['run-1']);
     expect(await presence.unattendedForMs('run-1')).toBe(0);
   });
 });

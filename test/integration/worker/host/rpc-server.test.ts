@@ -6,7 +6,7 @@ import { limits } from '../../../../core/limits.ts';
 import { createDeferred } from '../../../../lib/async/deferred.ts';
 import { createHostRequestStore } from '../../../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Redis } from '../../../../systems/redis/connect.ts';
-import { createBells } from '../../../../systems/redis/notifier.ts';
+import { createNotifier } from '../../../../systems/redis/notifier.ts';
 import { type HostHandlers, serveHostRequests } from '../../../../worker/host/rpc-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
@@ -22,7 +22,7 @@ const runId = randomUUID();
 const missing: HostHandlers['store_file'] = async () => ({ outcome: 'missing' });
 
 async function api(connection?: Redis): Promise<HostRequests> {
-  const bells = createBells(connection ?? (await redis.connect()), redis);
+  const bells = createNotifier(connection ?? (await redis.connect()), redis);
   onTestFinished(bells.close);
   const store = createHostRequestStore(database.pool);
   return createHostRequests({ store, bells, newId: randomUUID });
@@ -34,7 +34,7 @@ async function host(
   store_file: HostHandlers['store_file'],
 ) {
   const { hostId = `host-${randomUUID()}`, connection = await redis.connect() } = given;
-  const bells = createBells(connection, redis);
+  const bells = createNotifier(connection, redis);
   const stopping = new AbortController();
   const handlers: HostHandlers = {
     store_file,
@@ -78,7 +78,7 @@ test('a question reaches its host by bell, and its answer comes back by bell', a
     await ask(from, hostId);
     tookMs.push(performance.now() - began);
   }
-  expect(Math.min(...tookMs)).toBeLessThan(limits.hostRequestTickMs / 2);
+  expect(Math.min(...tookMs)).toBeLessThan(limits.hostRpcPollMs / 2);
   const answer = await ask(from, hostId, 'dir/ä');
   const result = { outcome: 'too_large', size: 7, limit: 6 };
   expect(answer).toEqual({ outcome: 'done', result });
@@ -132,17 +132,17 @@ test('as many as come at once are all answered, a bounded number at a time', asy
   const { hostId } = await host({}, async () => {
     atOnce += 1;
     most = Math.max(most, atOnce);
-    if (atOnce === limits.hostRequestsAtOnce) isFull.resolve(true);
+    if (atOnce === limits.hostRpcConcurrency) isFull.resolve(true);
     await isFull.promise;
     await new Promise((resolve) => setTimeout(resolve, 20));
     atOnce -= 1;
     return { outcome: 'missing' };
   });
   const from = await api();
-  const count = 5 * limits.hostRequestsAtOnce;
+  const count = 5 * limits.hostRpcConcurrency;
   const answers = await Promise.all(Array.from({ length: count }, () => ask(from, hostId)));
   expect(answers.every(({ outcome }) => outcome === 'done')).toBe(true);
-  expect(most).toBe(limits.hostRequestsAtOnce);
+  expect(most).toBe(limits.hostRpcConcurrency);
   expect(await rows()).toBe(0);
 });
 

@@ -89,7 +89,7 @@ export function reconcilerWorld(database: TestDatabase) {
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
     retention: createRetentionStore(pool),
-    frameStream: { wake: async () => true, expire: async () => true },
+    frameStream: { notify: async () => true, expire: async () => true },
     temporal,
     listSandboxes: async () => [...sandboxes],
     removeSandbox: async ({ runId, generation }) => {

@@ -96,9 +96,9 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
         publish: async (_runId, batch) => published.push(batch) > 0,
         publishFileTree: async (_runId, json) => trees.push(json) > 0,
         expire: async () => true,
-        wake: async () => true,
+        notify: async () => true,
       },
-      bells: { overhear: () => () => undefined },
+      bells: { subscribeBestEffort: () => () => undefined },
       egress: createEgress({
         model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
         allowPrivate: [],

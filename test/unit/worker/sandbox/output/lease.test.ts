@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { blankMemory } from '../../../../../core/agent/agent-state.ts';
+import { initialAgentState } from '../../../../../core/agent/agent-state.ts';
 import { takeLease } from '../../../../../worker/sandbox/output/lease.ts';
 
 const leaseMs = 15_000;
 const logger = pino({ enabled: false });
-const taken = { token: 1, generation: 1, byteOffset: 0, lastSeq: 0, memory: blankMemory };
+const taken = { token: 1, generation: 1, byteOffset: 0, lastSeq: 0, memory: initialAgentState };
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -36,7 +36,7 @@ function liveTurns(): LiveTurns {
       chat.begin({ messageId, uuid: messageId, accepted: false, error: null });
       input.push(messageId);
     },
-    begin: (messageId) => chat.note({ begunMessage: messageId }),
+    begin: (messageId) => chat.note({ startedMessage: messageId }),
     end: (messageId) =>
       chat.note({ turnEnd: { messageId, exitCode: 0, reply: null, usage: null, costUsd: null } }),
     interrupt,

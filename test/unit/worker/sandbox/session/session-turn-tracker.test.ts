@@ -8,7 +8,7 @@ const turn = (messageId: string) => ({
   accepted: false,
   error: null,
 });
-const begunOf = (messageId: string) => ({ begunMessage: messageId });
+const begunOf = (messageId: string) => ({ startedMessage: messageId });
 const endOf = (messageId: string) => ({
   turnEnd: { messageId, exitCode: 0 as const, reply: null, usage: null, costUsd: null },
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { blankMemory } from '../../../../../core/agent/agent-state.ts';
+import { initialAgentState } from '../../../../../core/agent/agent-state.ts';
 import type { ListedSandbox } from '../../../../../systems/docker/container/list.ts';
 import type { SandboxPlan } from '../../../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxDeps, SupervisorDeps } from '../../../../../worker/sandbox/deps.ts';
@@ -46,7 +46,7 @@ test.each([
   const dataDir = await mkdtemp(join(tmpdir(), 'let-go-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const told: string[] = [];
-  const position = { generation: 1, byteOffset: 0, lastSeq: 0, memory: blankMemory };
+  const position = { generation: 1, byteOffset: 0, lastSeq: 0, memory: initialAgentState };
   const deps = {
     ...{ hostId: 'host-1', dataDir, logger, times: { leaseMs } },
     egress: { listen: async () => ({ close: async () => void told.push('socket closed') }) },

@@ -22,7 +22,7 @@ function world() {
   return {
     ask,
     asked: () => asked,
-    later: () => void (at += limits.ownModelFreshMs),
+    later: () => void (at += limits.projectModelTtlMs),
     answers: (given: typeof answer) => void (answer = given),
   };
 }

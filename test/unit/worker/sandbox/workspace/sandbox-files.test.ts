@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { GivenFile } from '../../../../../core/hosts/host-rpc.ts';
+import type { InputFile } from '../../../../../core/hosts/host-rpc.ts';
 import { createKeyedMutex } from '../../../../../lib/async/keyed-mutex.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
@@ -19,7 +19,7 @@ async function filesThatWait(paths: string[], { isHeld }: { isHeld: boolean }) {
   const { workspace } = foldersOf(dataDir, ref);
   await mkdir(workspace, { recursive: true });
   let waiting = paths.map((path) => ({ path, sha256: 'a', size: 2, mode: 0o644 }));
-  const take = async (taken: GivenFile[]): Promise<number> => {
+  const take = async (taken: InputFile[]): Promise<number> => {
     if (!isHeld) return 0;
     waiting = waiting.filter((file) => !taken.includes(file));
     return taken.length;
@@ -33,8 +33,8 @@ async function filesThatWait(paths: string[], { isHeld }: { isHeld: boolean }) {
     },
     turns: {
       waitingFiles: async () => waiting,
-      settleFiles: (_held: unknown, files: GivenFile[]) => take(files),
-      dropFile: (_held: unknown, file: GivenFile) => take([file]),
+      settleFiles: (_held: unknown, files: InputFile[]) => take(files),
+      dropFile: (_held: unknown, file: InputFile) => take([file]),
     },
   };
   // Of all that a supervisor has, what these come to use.

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { RuntimeSetting } from '../../../../core/sandbox/sandbox-runtime.ts';
 import { createEngine } from '../../../../systems/docker/engine.ts';
 import { labelNames } from '../../../../systems/docker/labels.ts';
-import { removeLeftTrials } from '../../../../systems/docker/runtime/cleanup-probes.ts';
-import { tryRuntime } from '../../../../systems/docker/runtime/probe-runtime.ts';
-import { chooseRuntime } from '../../../../systems/docker/runtime/runtime-selector.ts';
+import { cleanUpProbes } from '../../../../systems/docker/runtime/cleanup-probes.ts';
+import { probeRuntime } from '../../../../systems/docker/runtime/probe-runtime.ts';
+import { createRuntimeSelector } from '../../../../systems/docker/runtime/runtime-selector.ts';
 import { createSandboxes } from '../../../../systems/docker/sandbox.ts';
 import { type FakeEngine, startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
@@ -142,7 +142,10 @@ test('a trial that failed is believed for a minute, one that went well for good'
     let why: string | null = 'the machine was out of memory';
     const tryOut = vi.fn(async () => why);
     const runtimes = { runsc: { path: 'runsc' } };
-    const { findRuntime } = chooseRuntime('runsc', { listed: async () => runtimes, tryOut });
+    const { findRuntime } = createRuntimeSelector('runsc', {
+      listed: async () => runtimes,
+      probe: tryOut,
+    });
     for (const [waitMs, times] of [
       [0, 1],
       [59_000, 1],
@@ -174,7 +177,7 @@ test.each([
     return { Version: '28.1.0', ApiVersion: '1.49', NCPU: 2, State: { Status: 'created' } };
   });
   const { engine } = engineWith('runsc', failing.dockerHost);
-  const trial = tryRuntime(engine, { runtime: 'runsc', image: 'an-image' });
+  const trial = probeRuntime(engine, { runtime: 'runsc', image: 'an-image' });
   if (said === null) await expect(trial).rejects.toMatchObject({ code: 'refused', status });
   else expect(await trial).toMatch(said);
   failing.close();
@@ -197,10 +200,10 @@ test('a sandbox is tried on a real engine: it reaches its socket, and nothing of
   const runtime = stackEnv.sandboxRuntime;
   const left = mkdtempSync(join(folder, 'try-')); // by one that died long ago
   utimesSync(left, 0, 0);
-  expect(await tryRuntime(world.engine, { ...wanted, runtime })).toBeNull();
+  expect(await probeRuntime(world.engine, { ...wanted, runtime })).toBeNull();
   await expect.poll(trials).toEqual([]); // a removal may be under way
   expect(readdirSync(folder)).toEqual([]);
-  const noImage = tryRuntime(world.engine, { ...wanted, runtime, image: 'nobody/has-it:1' });
+  const noImage = probeRuntime(world.engine, { ...wanted, runtime, image: 'nobody/has-it:1' });
   await expect(noImage).rejects.toMatchObject({ code: 'image_missing' });
   expect(readdirSync(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
@@ -209,13 +212,13 @@ test('a sandbox is tried on a real engine: it reaches its socket, and nothing of
 test('what a trial has left that nobody started is removed, and a younger one is not', async () => {
   const folder = mkdtempSync(join(stackEnv.dataDir, 'left-test-'));
   for (const name of ['try-left', 'not-a-trial']) mkdirSync(join(folder, name));
-  const { call, docker, instance } = world.engine;
-  const Labels = { [labelNames.trial]: instance };
+  const { call: call, docker, instance } = world.engine;
+  const Labels = { [labelNames.probe]: instance };
   await call('create', () => docker.createContainer({ Image: stackEnv.sandboxImage, Labels }));
-  await removeLeftTrials(world.engine, { dir: folder, olderThanMs: 60_000 });
+  await cleanUpProbes(world.engine, { dir: folder, olderThanMs: 60_000 });
   expect(readdirSync(folder)).toHaveLength(2);
   expect(await trials()).toHaveLength(1);
-  await removeLeftTrials(world.engine, { dir: folder, olderThanMs: -1_000 });
+  await cleanUpProbes(world.engine, { dir: folder, olderThanMs: -1_000 });
   expect(readdirSync(folder)).toEqual(['not-a-trial']);
   await expect.poll(trials).toEqual([]);
   rmSync(folder, { recursive: true });
@@ -227,7 +230,7 @@ async function trials(): Promise<unknown[]> {
 }
 
 test('the refusal of a real engine that has lost it has the same name', async () => {
-  const { call, docker } = world.engine;
+  const { call: call, docker } = world.engine;
   const options = { Image: stackEnv.sandboxImage, HostConfig: { Runtime: 'runsc-lost' } };
   await expect(call('create', () => docker.createContainer(options))).rejects.toMatchObject({
     code: 'runtime_missing',

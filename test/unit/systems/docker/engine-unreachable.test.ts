@@ -85,22 +85,22 @@ const everyVerb = (): Promise<[string, unknown][]> =>
 const all = (code: string) => Object.keys(verbs).map((name) => [name, { code, inTime: true }]);
 
 test('every verb says at once that the engine is away', async () => {
-  expect(await everyVerb()).toEqual(all('engine_away'));
+  expect(await everyVerb()).toEqual(all('engine_unreachable'));
 });
 
 test('no verb waits for a frozen engine longer than its deadline', async () => {
   await listen(() => {});
-  expect(await everyVerb()).toEqual(all('engine_silent'));
+  expect(await everyVerb()).toEqual(all('engine_timeout'));
 });
 
 test('an engine that freezes in the middle of its answer is no different', async () => {
   await listen((client) => client.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half":'));
-  expect(await everyVerb()).toEqual(all('engine_silent'));
+  expect(await everyVerb()).toEqual(all('engine_timeout'));
 });
 
 test('an engine that dies in the middle of a call is away', async () => {
   await listen((client) => void client.once('data', () => client.destroy()));
-  expect(await everyVerb()).toEqual(all('engine_away'));
+  expect(await everyVerb()).toEqual(all('engine_unreachable'));
 });
 
 test('the error says what was tried and keeps its cause', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAgentLine } from '../../../core/agent/agent-line.ts';
 import { createChatReader } from '../../../core/frames/chat-frames.ts';
-import type { ExpectedTurn } from '../../../core/sessions/chat.ts';
+import type { PendingTurn } from '../../../core/sessions/chat.ts';
 
 const expected = { messageId: 'm-1', uuid: 'u-1', accepted: false, error: null };
 const lifecycle = (state: string, uuid = 'u-1'): string =>
@@ -12,10 +12,10 @@ const prose = (text: string, more: object = {}): string =>
   JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] }, ...more });
 
 /** The events that each line adds to those of any agent. */
-function read(lines: string[], beginning: ExpectedTurn = expected): string[] {
+function read(lines: string[], beginning: PendingTurn = expected): string[] {
   const reader = createChatReader('s-1', beginning);
   return lines.flatMap((line) => {
-    const { prose: said, end } = reader.read(line, readAgentLine(line).facts);
+    const { text: said, end } = reader.read(line, readAgentLine(line).facts);
     return [...said, ...end].map(({ event, data }) => `${event} ${data}`);
   });
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sleepInMs } from '../../../core/sessions/idle-deadline.ts';
+import { msUntilSleep } from '../../../core/sessions/idle-deadline.ts';
 
 const limits = { idleMs: 300, attendedIdleMs: 3_600 };
 
@@ -11,5 +11,5 @@ it.each([
   ['never later than the second limit', 3_590, 0, 10],
   ['at the second limit, whoever is there', 3_600, 0, 0],
 ])('puts an idle session to sleep %s', (_, idleForMs, unattendedForMs, leftMs) => {
-  expect(sleepInMs({ idleForMs, unattendedForMs }, limits)).toBe(leftMs);
+  expect(msUntilSleep({ idleForMs, unattendedForMs }, limits)).toBe(leftMs);
 });

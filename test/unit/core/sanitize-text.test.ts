@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { oneLine, readableText, storableText } from '../../../core/sanitize-text.ts';
+import { oneLine, stripControlCodes, stripUnstorable } from '../../../core/sanitize-text.ts';
 
 const anyText = fc.string({
   unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
 });
 
 test('a storable text holds no NUL and only whole characters', () => {
-  expect(storableText('a\0b\ud800c😀\udc00')).toBe('a�b�c😀�');
-  fc.assert(fc.property(anyText, (text) => storableText(text).length === text.length));
+  expect(stripUnstorable('a\0b\ud800c😀\udc00')).toBe('a�b�c😀�');
+  fc.assert(fc.property(anyText, (text) => stripUnstorable(text).length === text.length));
 });
 
 test('a readable text holds nothing that a terminal obeys, and stays what it is when read again', () => {
   fc.assert(
     fc.property(anyText, (text) => {
-      const readable = readableText(text);
+      const readable = stripControlCodes(text);
       expect(readable).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
       expect(readable).not.toMatch(/[\ud800-\udfff]/u);
-      expect(readableText(readable)).toBe(readable);
+      expect(stripControlCodes(readable)).toBe(readable);
     }),
   );
 });

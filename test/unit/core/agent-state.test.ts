@@ -4,34 +4,34 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readAgentLine } from '../../../core/agent/agent-line.ts';
 import {
-  type AgentMemory,
-  blankMemory,
-  follow,
-  isResting,
+  type AgentState,
+  initialAgentState,
+  isIdle,
+  reduce,
 } from '../../../core/agent/agent-state.ts';
-import { answerLine, type InteractionNews, refusalLine } from '../../../core/agent/interaction.ts';
+import { answerLine, denialLine, type InteractionEvent } from '../../../core/agent/interaction.ts';
 import type { Frame } from '../../../core/frames/frame.ts';
 import { limits } from '../../../core/limits.ts';
 import { repository } from '../../../dev/lib/folders.ts';
 import { hostileLines } from './hostile-lines.ts';
 
 interface Heard {
-  memory: AgentMemory;
+  memory: AgentState;
   frames: Frame[];
-  news: InteractionNews[];
+  news: InteractionEvent[];
 }
 
 /** Reads lines one after the other; the memory goes through its stored form at every `cut`. */
 function hear(lines: string[], cuts: ReadonlySet<number> = new Set()): Heard {
-  const heard: Heard = { memory: blankMemory, frames: [], news: [] };
+  const heard: Heard = { memory: initialAgentState, frames: [], news: [] };
   for (const [index, line] of lines.entries()) {
     const { facts } = readAgentLine(line);
-    const followed = follow(heard.memory, facts);
+    const followed = reduce(heard.memory, facts);
     heard.memory = cuts.has(index)
-      ? (JSON.parse(JSON.stringify(followed.memory)) as AgentMemory)
-      : followed.memory;
+      ? (JSON.parse(JSON.stringify(followed.state)) as AgentState)
+      : followed.state;
     heard.frames.push(...followed.frames);
-    heard.news.push(...followed.news);
+    heard.news.push(...followed.interactionEvents);
   }
   return heard;
 }
@@ -59,11 +59,11 @@ describe('what the real agent printed', () => {
       ['interaction_closed', 'answered'],
       ['agent_status', 'working'],
     ]);
-    expect(isResting(heard.memory)).toBe(true);
+    expect(isIdle(heard.memory)).toBe(true);
     const asked = lines.findLastIndex((line) => line.includes('can_use_tool'));
-    const { refusals } = hear(lines.slice(0, asked + 1)).memory;
+    const { denials: refusals } = hear(lines.slice(0, asked + 1)).memory;
     expect(refusals).toMatchObject([{ of: 'permission' }]);
-    expect(hear(lines.slice(0, asked + 2)).memory.refusals).toEqual([]);
+    expect(hear(lines.slice(0, asked + 2)).memory.denials).toEqual([]);
   });
 
   test('what it is told is what it repeats', () => {
@@ -78,7 +78,7 @@ describe('what the real agent printed', () => {
     expect(JSON.parse(answer)).toEqual(JSON.parse(repeated ?? ''));
     const refused = lines.findLast((line) => line.startsWith('{"type":"control_response"'));
     const requestId = /"request_id":"([^"]+)"/.exec(refused ?? '')?.[1] ?? '';
-    expect(refusalLine({ requestId, of: 'permission' })).toBe(refused);
+    expect(denialLine({ requestId, of: 'permission' })).toBe(refused);
   });
 
   test('it rests only when what it left in the background has had its turn', () => {
@@ -86,9 +86,9 @@ describe('what the real agent printed', () => {
     const states = lines.map((_, index) => hear(lines.slice(0, index + 1)).memory);
     const first = states.findIndex(({ turn }) => turn !== null);
     expect(states[first]).toMatchObject({ isInTurn: false, backgroundTasks: 1 });
-    expect(states.findIndex(isResting)).toBeGreaterThan(first);
+    expect(states.findIndex(isIdle)).toBeGreaterThan(first);
     expect(states.slice(first, -1).filter(({ isInTurn }) => isInTurn)).not.toEqual([]);
-    expect(isResting(hear(lines).memory)).toBe(true);
+    expect(isIdle(hear(lines).memory)).toBe(true);
     expect(told(hear(lines))).toEqual([['agent_status', 'working']]);
   });
 });
@@ -155,7 +155,7 @@ describe('the bounds of questions', () => {
     expect(full.memory.questions).toHaveLength(limits.interactionsMax);
     const over = hear(many(limits.interactionsMax + 1));
     expect(over.memory.questions).toEqual(full.memory.questions);
-    expect(over.memory.refusals).toEqual([
+    expect(over.memory.denials).toEqual([
       { requestId: `q${limits.interactionsMax}`, of: 'permission' },
     ]);
     expect(over.news).toEqual(full.news);
@@ -163,7 +163,7 @@ describe('the bounds of questions', () => {
 
   test('what is refused is remembered up to a bound', () => {
     const lines = Array.from({ length: 1_000 }, (_, n) => ask(`q${n}`, {}));
-    expect(hear(lines).memory.refusals).toHaveLength(limits.interactionsMax);
+    expect(hear(lines).memory.denials).toHaveLength(limits.interactionsMax);
   });
 
   const questions = (count: number, chars = 5) => ({
@@ -183,12 +183,12 @@ describe('the bounds of questions', () => {
   ])('in one asking: %s', (_what, input, isShown) => {
     const { memory } = hear([ask('q', input)]);
     expect(memory.questions).toEqual(isShown ? ['q'] : []);
-    expect(memory.refusals).toHaveLength(isShown ? 0 : 1);
+    expect(memory.denials).toHaveLength(isShown ? 0 : 1);
   });
 
   test('an id that fits no path is nobody’s', () => {
     for (const id of ['', 'a/b', 'a b', '..%2f', 'x'.repeat(129), 7, null]) {
-      expect(hear([ask(id)]).memory).toEqual(blankMemory);
+      expect(hear([ask(id)]).memory).toEqual(initialAgentState);
     }
     expect(hear([ask('x'.repeat(128))]).memory.questions).toHaveLength(1);
   });

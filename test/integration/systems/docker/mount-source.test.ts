@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunFolders, runMounts } from '../../../../systems/docker/confinement/mounts.ts';
 import { createEngine } from '../../../../systems/docker/engine.ts';
-import { type DataPlace, knowsSubpath } from '../../../../systems/docker/mount-source.ts';
+import { type MountSource, supportsSubpath } from '../../../../systems/docker/mount-source.ts';
 import { startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 
@@ -39,7 +39,7 @@ function foldersOf(run: string): RunFolders {
 const seen = (path: string): string => join(mountpoint, relative(dir, path));
 
 /** Runs a script where a sandbox of this run would be, and answers what it said. */
-async function runIn(folders: RunFolders, place: DataPlace, script: string): Promise<string> {
+async function runIn(folders: RunFolders, place: MountSource, script: string): Promise<string> {
   const container = await engine.docker.createContainer({
     Image: stackEnv.sandboxImage,
     User: '0:0',
@@ -55,7 +55,7 @@ async function runIn(folders: RunFolders, place: DataPlace, script: string): Pro
   }
 }
 
-async function seesItsOwnAlone(place: DataPlace): Promise<void> {
+async function seesItsOwnAlone(place: MountSource): Promise<void> {
   const [own, neighbour] = [foldersOf('own'), foldersOf('neighbour')];
   writeFileSync(join(seen(own.workspace), 'file'), 'of mine');
   writeFileSync(join(seen(neighbour.workspace), 'file'), 'of another');
@@ -71,22 +71,22 @@ async function seesItsOwnAlone(place: DataPlace): Promise<void> {
 }
 
 test('a sandbox sees its own folders, bound from where the engine keeps the volume', async () => {
-  await seesItsOwnAlone({ how: 'bind', dir, source: mountpoint });
+  await seesItsOwnAlone({ kind: 'bind', dir, source: mountpoint });
 });
 
-test.skipIf(!knowsSubpath(apiVersion))(
+test.skipIf(!supportsSubpath(apiVersion))(
   'a sandbox sees its own folders, as folders of the volume',
   async () => {
-    await seesItsOwnAlone({ how: 'subpath', dir, volume });
+    await seesItsOwnAlone({ kind: 'subpath', dir, volume });
   },
 );
 
 test('the engine’s own version decides which of the two it is', async () => {
-  const expected: DataPlace = knowsSubpath(apiVersion)
-    ? { how: 'subpath', dir, volume }
-    : { how: 'bind', dir, source: mountpoint };
-  expect(await engine.dataPlace()).toEqual(expected);
-  expect(['1.41', '1.44', '1.45', '1.51', '2.0'].map(knowsSubpath)).toEqual([
+  const expected: MountSource = supportsSubpath(apiVersion)
+    ? { kind: 'subpath', dir, volume }
+    : { kind: 'bind', dir, source: mountpoint };
+  expect(await engine.mountSource()).toEqual(expected);
+  expect(['1.41', '1.44', '1.45', '1.51', '2.0'].map(supportsSubpath)).toEqual([
     false,
     false,
     true,
@@ -97,11 +97,11 @@ test('the engine’s own version decides which of the two it is', async () => {
 
 test('a worker on the engine’s own machine names its folders as they are', async () => {
   const local = createEngine({ dockerHost: stackEnv.dockerHost, instance: volume });
-  expect(await local.dataPlace()).toEqual({ how: 'same' });
+  expect(await local.mountSource()).toEqual({ kind: 'host-path' });
 });
 
 test('refuses a volume whose files the engine cannot show, and a folder that is not below', async () => {
-  const place = { how: 'subpath', dir, volume } as const;
+  const place = { kind: 'subpath', dir, volume } as const;
   const folders = { workspace: '/data', spool: '/data/a', config: '/data/b', socket: '/data/c' };
   expect(() => runMounts(folders, place)).toThrow('/data is no folder below /data');
   expect(() => runMounts({ ...folders, workspace: '/etc' }, place)).toThrow('/etc is no folder');
@@ -112,6 +112,6 @@ test('refuses a volume whose files the engine cannot show, and a folder that is 
   );
   const { dockerHost } = fake;
   const old = createEngine({ dockerHost, instance: volume, data });
-  await expect(old.dataPlace()).rejects.toThrow('is a volume of the driver nfs');
+  await expect(old.mountSource()).rejects.toThrow('is a volume of the driver nfs');
   fake.close();
 });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { endCauses } from '../../../core/runs/end-cause.ts';
-import { lastAgentStatus } from '../../../core/runs/final-agent-status.ts';
+import { finalAgentStatus } from '../../../core/runs/final-agent-status.ts';
 
 test.each(['working', 'waiting'] as const)('an agent that was %s does so no more', (status) => {
   for (const cause of endCauses) {
-    expect(lastAgentStatus(status, cause)).toBe(cause === 'completed' ? 'idle' : 'error');
+    expect(finalAgentStatus(status, cause)).toBe(cause === 'completed' ? 'idle' : 'error');
   }
 });
 
 test.each(['idle', 'error', null] as const)('what it was otherwise stands: %s', (status) => {
-  for (const cause of endCauses) expect(lastAgentStatus(status, cause)).toBe(status);
+  for (const cause of endCauses) expect(finalAgentStatus(status, cause)).toBe(status);
 });
