@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { SandboxEnd } from '../core/sandbox/sandbox.ts';
+import type { RunEnd } from '../core/runs/end-cause.ts';
 import {
   failureTypes,
   type HostActivities,
@@ -11,7 +11,7 @@ import { withHeartbeat } from './with-heartbeat.ts';
 /** What keeps this host's sandboxes, apart from any activity. */
 export interface SandboxSupervisor {
   start(ref: SandboxRef): Promise<'started' | 'over'>;
-  follow(ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd>;
+  follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
   runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
   interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;

@@ -1,5 +1,3 @@
-import type { EndCause } from '../runs/end-cause.ts';
-
 /**
  * What the entry program fetches once over the run's socket. It holds every secret of the run, so
  * it is never written to disk by the host and is deleted once acknowledged.
@@ -28,10 +26,3 @@ export const sandboxPaths = {
   uid: 10001,
   gid: 10001,
 } as const;
-
-/** How a sandbox came to its end, as far as the host can tell. */
-export interface SandboxEnd {
-  cause: EndCause;
-  detail: string | null;
-  exitCode: number | null;
-}

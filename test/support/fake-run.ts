@@ -1,5 +1,4 @@
-import type { EndCause } from '../../core/runs/end-cause.ts';
-import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
+import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
 import type { Activities } from '../../workflows/shared/activities.ts';
 
 /** A run whose world is in memory: what was asked for, in order, and an agent that ends when told. */
@@ -7,7 +6,7 @@ export interface FakeRun {
   activities: Activities;
   calls: string[];
   /** The agent ends by itself. */
-  end(end: Partial<SandboxEnd>): void;
+  end(end: Partial<RunEnd>): void;
   called(name: keyof Activities): Promise<void>;
 }
 
@@ -15,11 +14,11 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
   const calls: string[] = [];
   const waiting = new Map<string, () => void>();
   let recorded: EndCause | null = null;
-  let tellEnd: (end: SandboxEnd) => void = () => {};
-  const ended = new Promise<SandboxEnd>((resolve) => {
+  let tellEnd: (end: RunEnd) => void = () => {};
+  const ended = new Promise<RunEnd>((resolve) => {
     tellEnd = resolve;
   });
-  const end = (how: Partial<SandboxEnd>): void =>
+  const end = (how: Partial<RunEnd>): void =>
     tellEnd({ cause: 'completed', detail: null, exitCode: 0, ...how });
 
   const standard: Activities = {

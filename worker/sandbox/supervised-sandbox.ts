@@ -3,7 +3,7 @@
 // leave. It is over by its own end, by losing its lease, or by being closed, and only the first of
 // these touches anything outside: what is lost to another, or left at shutdown, goes on running.
 
-import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
+import type { RunEnd } from '../../core/runs/end-cause.ts';
 import type { HeldSession } from '../../systems/postgres/sessions/turn-store.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SandboxContext } from './context.ts';
@@ -24,7 +24,7 @@ export interface SupervisedSandbox {
   /** The same, with the lease under which this process looks after it. */
   lease: HeldSession;
   /** Rejects with SandboxReleased when this process has let go of it before its end. */
-  ended: Promise<SandboxEnd>;
+  ended: Promise<RunEnd>;
   /** It has not ended, and this process has not let go of it. */
   isLive(): boolean;
   isReleased(): boolean;
@@ -85,7 +85,7 @@ function runToEnd(
   deps: SupervisorDeps,
   context: SandboxContext,
   on: Watchdog & { output: OutputPipeline; ownership: Ownership },
-): Promise<SandboxEnd> {
+): Promise<RunEnd> {
   const { output, ownership, terminateFor: terminateFor } = on;
   const parting = closeAfterResult(deps, context, { tail: output.tail, ownership, terminateFor });
   parting.catch(() => undefined); // let go of before it came to that
@@ -142,10 +142,10 @@ function watchLimits(
 
 /** Whatever ended it, nothing of this process stays attached, and the run's socket is closed. */
 function endOf(
-  end: Promise<SandboxEnd>,
+  end: Promise<RunEnd>,
   context: SandboxContext,
   { output, ownership }: { output: OutputPipeline; ownership: Ownership },
-): Promise<SandboxEnd> {
+): Promise<RunEnd> {
   const tailFailed = output.tail.done.then(() => ownership.released);
   const first = Promise.race([end, ownership.released, tailFailed]);
   const ended = finished(first, ownership, () => detach(context, output));
@@ -154,10 +154,10 @@ function endOf(
 }
 
 async function finished(
-  end: Promise<SandboxEnd>,
+  end: Promise<RunEnd>,
   ownership: Ownership,
   detachAll: () => Promise<void>,
-): Promise<SandboxEnd> {
+): Promise<RunEnd> {
   try {
     const how = await end;
     ownership.finish();

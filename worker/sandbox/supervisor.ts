@@ -1,7 +1,7 @@
 // What a host keeps alive apart from any activity: one object for each of its sandboxes. Whatever is
 // asked of one run happens one after the other; only waiting for its end, and stopping it, go beside.
 
-import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
+import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
 import type { SandboxRef, TurnOutcome } from '../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
@@ -20,7 +20,7 @@ export interface Supervisor {
   /** Throws SandboxStartError. A second call finds what the first has started. */
   start(ref: SandboxRef): Promise<'started' | 'over'>;
   /** Resolves once the output is read to its end and the cause recorded; aborting only detaches. */
-  follow(ref: SandboxRef, signal: AbortSignal): Promise<SandboxEnd>;
+  follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
   /** Resolves when the sandbox runs no more: within the grace and two seconds on a sound engine. */
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
   /** False: this process does not look after that run. */
@@ -112,7 +112,7 @@ function start(state: SupervisorState, ref: SandboxRef): Promise<'started' | 'ov
 
 /** An end instead of a sandbox where the run has ended already. */
 function attach({ deps, held, turnstile, closing }: SupervisorState, ref: SandboxRef) {
-  return turnstile.runExclusive(ref.runId, async (): Promise<SupervisedSandbox | SandboxEnd> => {
+  return turnstile.runExclusive(ref.runId, async (): Promise<SupervisedSandbox | RunEnd> => {
     const known = held.find(ref);
     if (known !== null) return known;
     closing.throwIfAborted();
@@ -126,7 +126,7 @@ async function follow(
   state: SupervisorState,
   ref: SandboxRef,
   signal: AbortSignal,
-): Promise<SandboxEnd> {
+): Promise<RunEnd> {
   signal.throwIfAborted();
   const found = await attach(state, ref);
   return 'ended' in found ? orAbort(found.ended, signal) : found;

@@ -1,6 +1,5 @@
 import type { ActivityOptions } from '@temporalio/workflow';
-import type { EndCause } from '../../core/runs/end-cause.ts';
-import type { SandboxEnd } from '../../core/sandbox/sandbox.ts';
+import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
 import { followQueue, hostQueue, runQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
 import type { RunTimeouts } from './run-timeouts.ts';
 import type { InterruptPayload } from './signals.ts';
@@ -91,7 +90,7 @@ export interface HostActivities {
   /** Creates, or adopts, and starts the sandbox. `over`: the run was ended before it could start. */
   startSandbox(ref: SandboxRef): Promise<{ outcome: 'started' | 'over' }>;
   /** Waits until the agent has ended and its output is read to the last byte; records the cause. */
-  followRun(ref: SandboxRef): Promise<SandboxEnd>;
+  followRun(ref: SandboxRef): Promise<RunEnd>;
   /** Interrupts, then ends the sandbox. Harmless when it has ended or never was. */
   stopSandbox(input: SandboxRef & { graceMs: number }): Promise<void>;
   /** Stores the working directory's files as blobs. */

@@ -4,7 +4,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { type ActivityDeps, createActivities } from '../../../activities/index.ts';
-import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
+import type { RunEnd } from '../../../core/runs/end-cause.ts';
 
 const ref = { runId: 'r', generation: 1 };
 const never = new Promise<never>(() => {});
@@ -77,7 +77,7 @@ describe('following a run', () => {
     'lets go at once when the reason is %s, and ends nothing',
     async (reason) => {
       const signals: AbortSignal[] = [];
-      const follow = (_ref: unknown, signal: AbortSignal): Promise<SandboxEnd> => {
+      const follow = (_ref: unknown, signal: AbortSignal): Promise<RunEnd> => {
         signals.push(signal);
         return never;
       };

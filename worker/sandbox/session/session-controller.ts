@@ -1,7 +1,7 @@
 import { sessionChannel } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
+import type { RunEnd } from '../../../core/runs/end-cause.ts';
 import { errorOf } from '../../../core/runs/end-cause.ts';
-import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { SandboxContext } from '../context.ts';
@@ -25,7 +25,7 @@ export interface SessionHands {
   /** Resolves when the sandbox is not paused. */
   wake(): Promise<void>;
   /** Its end, whatever brought it about; all that the next sandbox needs is stored by then. */
-  awaitExitAndSave(): Promise<SandboxEnd>;
+  awaitExitAndSave(): Promise<RunEnd>;
 }
 
 interface Surroundings {

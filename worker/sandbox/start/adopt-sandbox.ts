@@ -1,5 +1,5 @@
+import type { RunEnd } from '../../../core/runs/end-cause.ts';
 import type { Run } from '../../../core/runs/run.ts';
-import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
 import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
@@ -11,7 +11,7 @@ import { publishStart } from './publish-start.ts';
 export type Adoption =
   | { outcome: 'adopted'; sandbox: SupervisedSandbox }
   /** Nothing is left to look after. */
-  | { outcome: 'ended'; end: SandboxEnd };
+  | { outcome: 'ended'; end: RunEnd };
 
 /**
  * Takes up a sandbox that was started before: its output is read on from where the log has got to,
@@ -67,6 +67,6 @@ export async function findContainer(
 export const hasStarted = ({ state }: ListedSandbox): boolean =>
   state === 'running' || state === 'paused' || state === 'exited';
 
-function endOf({ endCause, endDetail, exitCode }: Run): SandboxEnd {
+function endOf({ endCause, endDetail, exitCode }: Run): RunEnd {
   return { cause: endCause ?? 'max_reconnects_exceeded', detail: endDetail, exitCode };
 }

@@ -1,5 +1,5 @@
 import { failpoint } from '../../../core/failpoint.ts';
-import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
+import type { RunEnd } from '../../../core/runs/end-cause.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxContext } from '../context.ts';
@@ -57,7 +57,7 @@ export async function awaitExitAndDrain(
   { runs }: Pick<SupervisorDeps, 'runs'>,
   { ref, exit, turns, served, logger }: SandboxContext,
   on: { output: OutputPipeline; ownership: Ownership; recorded: Watchdog['recorded'] },
-): Promise<SandboxEnd> {
+): Promise<RunEnd> {
   const { output, ownership } = on;
   const how = await exit.exited;
   failpoint('end.exited');

@@ -1,5 +1,5 @@
 import type { TurnResult } from '../../../core/agent/turn-result.ts';
-import type { SandboxEnd } from '../../../core/sandbox/sandbox.ts';
+import type { RunEnd } from '../../../core/runs/end-cause.ts';
 
 /** What the engine says of a container that runs no more. */
 export type ContainerExit =
@@ -18,7 +18,7 @@ const killed = 137;
  * Why a run ended that nobody ended: the cause recorded earlier, if any, wins over this one. Only
  * an agent that has said its result and left by itself, with success, has completed its run.
  */
-export function resolveEnd({ exit, turn }: EndEvidence): SandboxEnd {
+export function resolveEnd({ exit, turn }: EndEvidence): RunEnd {
   if (exit.kind === 'missing') {
     return { cause: 'max_reconnects_exceeded', detail: 'the container is gone', exitCode: null };
   }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { onTestFinished } from 'vitest';
 import type { Delta, StoredFrame } from '../../../../core/frames/frame.ts';
+import type { RunEnd } from '../../../../core/runs/end-cause.ts';
 import type { Run } from '../../../../core/runs/run.ts';
-import type { SandboxEnd } from '../../../../core/sandbox/sandbox.ts';
 import { createEngine } from '../../../../systems/docker/engine.ts';
 import { createSandboxes, type Sandboxes } from '../../../../systems/docker/sandbox.ts';
 import { createFlowStore, type NewFlow } from '../../../../systems/postgres/accounts/flow-store.ts';
@@ -54,7 +54,7 @@ export interface SupervisorWorld {
   touch(ref: SandboxRef, name: string): Promise<void>;
 }
 
-export const follow = (supervisor: Supervisor, ref: SandboxRef): Promise<SandboxEnd> =>
+export const follow = (supervisor: Supervisor, ref: SandboxRef): Promise<RunEnd> =>
   supervisor.follow(ref, new AbortController().signal);
 
 export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
