@@ -40,9 +40,9 @@ import { readRun } from './runs/routes/read-run.ts';
 import { retryRun } from './runs/routes/retry-run.ts';
 import { stopRun } from './runs/routes/stop-run.ts';
 import { triggerRun } from './runs/routes/trigger-run.ts';
-import { createEndWaits } from './runs/run-end-waiter.ts';
-import { createBeginRun } from './runs/start-run.ts';
-import { createWorkflowCalls } from './runs/workflow-client.ts';
+import { createRunEndWaiter } from './runs/run-end-waiter.ts';
+import { createStartRun } from './runs/start-run.ts';
+import { createWorkflowClient } from './runs/workflow-client.ts';
 import { sessions } from './sessions/routes/sessions.ts';
 import { streamRun } from './stream/stream-run.ts';
 import { createStreams } from './stream/streams.ts';
@@ -51,12 +51,16 @@ import { createStreams } from './stream/streams.ts';
 export async function buildApp(deps: ApiDeps): Promise<App> {
   const app = createServer(deps);
   const streams = createStreams(deps);
-  const workflows = createWorkflowCalls(deps);
+  const workflows = createWorkflowClient(deps);
   const closing = new AbortController();
   // Every wait listens to it: more than ten are no leak.
   setMaxListeners(0, closing.signal);
-  const untilEnded = createEndWaits(deps, closing.signal);
-  const beginRun = createBeginRun(deps, { workflows, untilEnded, closing: closing.signal });
+  const untilEnded = createRunEndWaiter(deps, closing.signal);
+  const beginRun = createStartRun(deps, {
+    workflows,
+    waitForEnd: untilEnded,
+    closing: closing.signal,
+  });
   const { usage, lastUsed } = createKeyNotes(deps);
   app.addHook('preClose', async () => {
     closing.abort();
@@ -110,11 +114,11 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
 function createKeyNotes(deps: ApiDeps) {
   const usage = createUsageCounter({
     ...deps,
-    onError: (err) => deps.logger.warn({ err }, 'key_usage_not_written'),
+    onError: (err) => deps.logger.warn({ err }, 'key_usage_write_failed'),
   });
   const lastUsed = createKeyLastUsed({
     keys: deps.keys,
-    onError: (err) => deps.logger.warn({ err }, 'key_use_not_written'),
+    onError: (err) => deps.logger.warn({ err }, 'key_last_used_write_failed'),
   });
   return { usage, lastUsed };
 }

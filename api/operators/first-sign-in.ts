@@ -21,7 +21,7 @@ export async function announceFirstSignIn(deps: FirstSignIn, signal: AbortSignal
     try {
       return await announce(deps);
     } catch (err) {
-      deps.logger.warn({ err }, 'first_sign_in_not_yet');
+      deps.logger.warn({ err }, 'first_sign_in_failed');
       await sleep(askAgainMs, undefined, { signal }).catch(() => undefined);
     }
   }

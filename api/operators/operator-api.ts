@@ -1,7 +1,7 @@
 import type { App } from '../app-types.ts';
 import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { BeginRun } from '../runs/start-run.ts';
+import type { StartRun } from '../runs/start-run.ts';
 import { flows } from './flows.ts';
 import { keys } from './keys.ts';
 import { projects } from './projects.ts';
@@ -14,7 +14,7 @@ import { usage } from './usage.ts';
 
 interface Helpers {
   unknown: BruteForceGuard;
-  beginRun: BeginRun;
+  beginRun: StartRun;
 }
 
 /** What operators see and decide, behind a sign-in of its own; see authenticate-operator.ts. */

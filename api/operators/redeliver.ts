@@ -13,7 +13,7 @@ export function redeliver(app: App, deps: ApiDeps): void {
   app.post(url, { config, schema }, async (request, reply) => {
     const { runId } = await loadProjectRun(deps, request.params);
     const delivery = await startNext(deps, runId).catch((err: unknown) => {
-      request.log.warn({ err, runId }, 'redelivery_not_started');
+      request.log.warn({ err, runId }, 'redelivery_start_failed');
       throw new ApiError('UPSTREAM_UNAVAILABLE', 'The delivery could not be started; try again.');
     });
     if (delivery === null) throw invalid('The run has no webhook that was delivered or given up.');

@@ -1,9 +1,9 @@
 import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { wantedRun } from '../runs/admission-request.ts';
-import { readTrigger } from '../runs/parse-trigger.ts';
-import type { BeginRun } from '../runs/start-run.ts';
+import { toAdmissionRequest } from '../runs/admission-request.ts';
+import { parseTrigger } from '../runs/parse-trigger.ts';
+import type { StartRun } from '../runs/start-run.ts';
 import { triggerBody, triggerHeaders, triggerQuery } from '../runs/trigger-schema.ts';
 import { operatorOf } from './authenticate-operator.ts';
 import { config, loadProjectFlow, projectPath } from './load-resources.ts';
@@ -18,14 +18,14 @@ const schema = {
 };
 
 /** A run in an operator's name: through the gates of every run, but for the monthly quota. */
-export function runNow(app: App, deps: ApiDeps, beginRun: BeginRun): void {
+export function runNow(app: App, deps: ApiDeps, beginRun: StartRun): void {
   const url = `${projectPath}/flows/:flowId/runs`;
   const bodyLimit = limits.requestBodyMaxBytes;
   app.post(url, { config, schema, bodyLimit }, async (request, reply) => {
-    const { idempotencyKey, config: runConfig, files } = readTrigger(deps, request);
+    const { idempotencyKey, config: runConfig, files } = parseTrigger(deps, request);
     const flow = await loadProjectFlow(deps, request.params);
-    const wanted = wantedRun(deps, {
-      asker: {
+    const wanted = toAdmissionRequest(deps, {
+      creator: {
         triggerType: 'dashboard',
         keyId: null,
         keyName: 'dashboard',
@@ -37,6 +37,6 @@ export function runNow(app: App, deps: ApiDeps, beginRun: BeginRun): void {
       config: runConfig,
       idempotencyKey,
     });
-    return beginRun(request, reply, { wanted, files, waitSeconds: request.query.wait });
+    return beginRun(request, reply, { admission: wanted, files, waitSeconds: request.query.wait });
   });
 }

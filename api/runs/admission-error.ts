@@ -3,26 +3,26 @@ import type { Refusal } from '../../systems/postgres/admission/admission.ts';
 import type { MessageRefusal } from '../../systems/postgres/sessions/store-message.ts';
 import { ApiError } from '../errors.ts';
 
-interface Closed {
+interface Rejection {
   reason: Refusal['reason'] | MessageRefusal;
   limit?: number | null | undefined;
   current?: number | null | undefined;
 }
 
 /** What a caller is told whom one of the gates before a sandbox has turned away. */
-export function gateError({ reason, limit, current }: Closed): ApiError {
-  if (reason === 'UPSTREAM_UNAVAILABLE') return restorationUnsettled();
+export function admissionError({ reason, limit, current }: Rejection): ApiError {
+  if (reason === 'UPSTREAM_UNAVAILABLE') return restoreNotReconciled();
   const bound = typeof limit === 'number' && typeof current === 'number' ? { limit, current } : {};
   return new ApiError(reason, messages[reason], bound);
 }
 
 /** Whoever repeats a run or a session may mean one that the database has lost: that is found out soon. */
-export const restorationUnsettled = () =>
+export const restoreNotReconciled = () =>
   new ApiError('UPSTREAM_UNAVAILABLE', messages.UPSTREAM_UNAVAILABLE, {
     headers: { 'retry-after': String(limits.restoreRetrySeconds) },
   });
 
-const messages: Record<Closed['reason'], string> = {
+const messages: Record<Rejection['reason'], string> = {
   RUNNER_OFFLINE: 'The host that this flow is bound to is offline.',
   CONCURRENT_LIMIT: 'The project has as many runs as it may have at once.',
   MONTHLY_QUOTA: "The project's runs of this month are used up.",

@@ -7,12 +7,12 @@ import { invalid } from '../errors.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
 /** In whose name a run is asked for, and by which request. */
-export type Asker = Pick<
+export type RunCreator = Pick<
   AdmitRun,
   'triggerType' | 'keyId' | 'keyName' | 'keyCreatedBy' | 'requestId'
 >;
 
-export const askedByKey = ({ key }: Caller, requestId: string): Asker => ({
+export const createdByKey = ({ key }: Caller, requestId: string): RunCreator => ({
   triggerType: 'api',
   keyId: key.keyId,
   keyName: key.name,
@@ -20,8 +20,8 @@ export const askedByKey = ({ key }: Caller, requestId: string): Asker => ({
   requestId,
 });
 
-export interface Wanted {
-  asker: Asker;
+export interface AdmissionRequestInput {
+  creator: RunCreator;
   flow: Flow;
   body: TriggerBody;
   config: RunConfig;
@@ -29,9 +29,9 @@ export interface Wanted {
 }
 
 /** What admission is asked: the request's word where it says something, else the flow's. */
-export function wantedRun(
+export function toAdmissionRequest(
   deps: Pick<ApiDeps, 'newId' | 'runTimeoutMs'>,
-  { asker, flow, body, config, idempotencyKey }: Wanted,
+  { creator: asker, flow, body, config, idempotencyKey }: AdmissionRequestInput,
 ): AdmitRun {
   const prompt = body.prompt ?? flow.prompt;
   if (!prompt) throw invalid('body.prompt: is needed, since the flow has no prompt of its own');

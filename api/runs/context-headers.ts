@@ -9,7 +9,7 @@ const prefix = 'x-ctx-';
  * What the `X-Ctx-*` headers say, by the part of the name after the prefix. Names come in small
  * letters, whatever was sent.
  */
-export function contextOf(headers: IncomingHttpHeaders): Record<string, string> {
+export function parseContextHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const given = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
   if (given.length > limits.contextHeadersMax) {
     throw invalid(`headers.X-Ctx-*: must be at most ${limits.contextHeadersMax}`);

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../core/limits.ts';
 import { occupiesSlot } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { WorkflowCalls } from './workflow-client.ts';
+import type { WorkflowClient } from './workflow-client.ts';
 
-type RoomDeps = Pick<ApiDeps, 'messages' | 'runs'>;
+type SlotDeps = Pick<ApiDeps, 'messages' | 'runs'>;
 
-interface RoomWanted {
+interface SlotRequest {
   projectId: string;
   /** Nobody waits for the room any more. */
   signal: AbortSignal;
@@ -16,10 +16,10 @@ interface RoomWanted {
  * Puts the project's longest-idle session to sleep, and says whether it sleeps. It has until then what
  * it needs to go on, on any host.
  */
-export async function makeRoom(
-  deps: RoomDeps,
-  workflows: Pick<WorkflowCalls, 'sleep'>,
-  { projectId, signal }: RoomWanted,
+export async function freeProjectSlot(
+  deps: SlotDeps,
+  workflows: Pick<WorkflowClient, 'sleep'>,
+  { projectId, signal }: SlotRequest,
 ): Promise<boolean> {
   if (signal.aborted) return false;
   const idle = await deps.messages.longestIdle(projectId);
@@ -39,7 +39,7 @@ export async function makeRoom(
  * Does what was refused for the cap again, as long as room can be made for it. For one who has left
  * nothing is done again: the refusal stands.
  */
-export async function withRoom<T>(
+export async function retryAfterEviction<T>(
   attempt: () => Promise<T>,
   isCapped: (answer: T) => boolean,
   make: () => Promise<boolean>,

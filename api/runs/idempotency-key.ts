@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts';
 
-interface Said {
+interface KeySources {
   /** What the `Idempotency-Key` header holds. */
   header: string | undefined;
   field: string | undefined;
@@ -9,7 +9,7 @@ interface Said {
 }
 
 /** Header and field are two ways to say one thing; null where neither says it. */
-export function oneKey({ header, field, at }: Said): string | null {
+export function resolveIdempotencyKey({ header, field, at }: KeySources): string | null {
   if (header !== undefined && field !== undefined && header !== field) {
     throw invalid(`${at}: differs from the Idempotency-Key header`);
   }

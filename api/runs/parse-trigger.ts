@@ -3,9 +3,9 @@ import type { RunConfig } from '../../core/runs/run-config.ts';
 import type { ApiDeps } from '../deps.ts';
 import { type DecodedFile, decodeFiles } from '../files/input-files.ts';
 import { checkCallbackUrl } from './callback-url.ts';
-import { contextOf } from './context-headers.ts';
-import { oneKey } from './idempotency-key.ts';
-import { checkRepeatable, runConfigOf } from './run-config.ts';
+import { parseContextHeaders } from './context-headers.ts';
+import { resolveIdempotencyKey } from './idempotency-key.ts';
+import { rejectIdempotentMcpServers, runConfigOf } from './run-config.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
 export interface TriggerRequest {
@@ -13,24 +13,24 @@ export interface TriggerRequest {
   body: TriggerBody;
 }
 
-export interface TriggerRead {
+export interface ParsedTrigger {
   idempotencyKey: string | null;
   config: RunConfig;
   files: DecodedFile[];
 }
 
 /** What a trigger says beyond the form of its fields; refused where its parts do not go together. */
-export function readTrigger(
+export function parseTrigger(
   { mayCall }: Pick<ApiDeps, 'mayCall'>,
   { headers, body }: TriggerRequest,
-): TriggerRead {
-  const idempotencyKey = oneKey({
+): ParsedTrigger {
+  const idempotencyKey = resolveIdempotencyKey({
     header: headers['idempotency-key'],
     field: body.idempotencyKey,
     at: 'body.idempotencyKey',
   });
   if (body.callbackUrl !== undefined) checkCallbackUrl(body.callbackUrl, mayCall);
-  checkRepeatable(body, idempotencyKey);
-  const config = runConfigOf(body, contextOf(headers));
+  rejectIdempotentMcpServers(body, idempotencyKey);
+  const config = runConfigOf(body, parseContextHeaders(headers));
   return { idempotencyKey, config, files: decodeFiles(body.files ?? []) };
 }

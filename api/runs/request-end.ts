@@ -3,7 +3,7 @@ import { failpoint } from '../../core/failpoint.ts';
 import type { EndCause } from '../../core/runs/end-cause.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { WorkflowCalls } from './workflow-client.ts';
+import type { WorkflowClient } from './workflow-client.ts';
 
 export interface EndRequest {
   cause: EndCause;
@@ -11,7 +11,7 @@ export interface EndRequest {
 }
 
 interface Means {
-  workflows: WorkflowCalls;
+  workflows: WorkflowClient;
   log: FastifyBaseLogger;
 }
 
@@ -27,7 +27,7 @@ export async function requestEnd(
   if (found.endedAt !== null) return found;
   const { runId } = found;
   await runs.recordCause({ runId, cause, detail: null });
-  log.info({ runId, cause, graceSeconds }, 'run_end_asked');
+  log.info({ runId, cause, graceSeconds }, 'run_stop_requested');
   failpoint('stop_request.recorded');
   await workflows.stop(found, graceSeconds * 1_000);
   failpoint('stop_request.signalled');

@@ -2,11 +2,11 @@ import type { Run } from '../../core/runs/run.ts';
 import type { ConfigField } from '../../core/runs/run-config.ts';
 import type { KeptFields } from '../../systems/postgres/runs/trigger-fields.ts';
 import { invalid } from '../errors.ts';
-import type { TriggerRead } from './parse-trigger.ts';
+import type { ParsedTrigger } from './parse-trigger.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
 /** What the run was asked for, as far as it is kept; what is given anew replaces. */
-export function retriedBody(run: Run, kept: KeptFields, given: TriggerBody): TriggerBody {
+export function retryBody(run: Run, kept: KeptFields, given: TriggerBody): TriggerBody {
   return {
     prompt: run.prompt,
     labels: run.labels,
@@ -23,7 +23,7 @@ export function retriedBody(run: Run, kept: KeptFields, given: TriggerBody): Tri
 }
 
 /** What was secret is not kept: a run without it would be another, so it has to be given anew. */
-export function checkGivenAnew(run: Run, body: TriggerBody, { config }: TriggerRead): void {
+export function requireSecretsAgain(run: Run, body: TriggerBody, { config }: ParsedTrigger): void {
   const missing = run.configFields.filter((field) => {
     if (field === 'context') return Object.keys(config.context).length === 0;
     return body[field] === undefined;

@@ -24,7 +24,7 @@ export function runConfigOf(body: ConfigBody, context: RunConfig['context']): Ru
 }
 
 /** A replay could neither compare nor apply what nobody may read back. */
-export function checkRepeatable(body: ConfigBody, idempotencyKey: string | null): void {
+export function rejectIdempotentMcpServers(body: ConfigBody, idempotencyKey: string | null): void {
   if (idempotencyKey === null || body.mcpServers === undefined) return;
   throw invalid('body.mcpServers: cannot be given together with an idempotency key');
 }

@@ -5,16 +5,16 @@ import { decodeCursor, encodeCursor } from '../http/pagination.ts';
 
 // Runs and sessions are listed from the latest on: a cursor says which one ended the page before.
 
-export const cursorOf = ({ createdAt, runId }: RunPlace): string =>
+export const encodeRunCursor = ({ createdAt, runId }: RunPlace): string =>
   encodeCursor(`${createdAt.toISOString()}/${runId}`);
 
-export function placeOf(cursor: string | undefined): RunPlace | undefined {
+export function decodeRunCursor(cursor: string | undefined): RunPlace | undefined {
   const decoded = decodeCursor(cursor);
   if (decoded === undefined) return undefined;
-  const place = cursorPlace.safeParse(decoded.split('/'));
+  const place = runCursor.safeParse(decoded.split('/'));
   if (!place.success) throw invalid('query.cursor: is no cursor of this list');
   const [createdAt, runId] = place.data;
   return { createdAt: new Date(createdAt), runId };
 }
 
-const cursorPlace = z.tuple([z.iso.datetime(), z.uuid()]);
+const runCursor = z.tuple([z.iso.datetime(), z.uuid()]);

@@ -5,7 +5,7 @@ import { limits } from '../../core/limits.ts';
 import type { ApiDeps } from '../deps.ts';
 
 /** Resolves when the run has ended, the time is up, or the signal aborts. */
-export type UntilEnded = (
+export type WaitForEnd = (
   runId: string,
   within: { ms: number; signal: AbortSignal },
 ) => Promise<void>;
@@ -18,7 +18,7 @@ interface Waiter {
 }
 
 /** Nothing is looked at any more once `closing` aborts: each wait has a signal of its own. */
-export function createEndWaits(deps: WaitDeps, closing: AbortSignal): UntilEnded {
+export function createRunEndWaiter(deps: WaitDeps, closing: AbortSignal): WaitForEnd {
   const waiters = new Set<Waiter>();
   const tick = setInterval(() => void look([...waiters]), limits.runEndPollMs);
   tick.unref();
@@ -30,7 +30,7 @@ export function createEndWaits(deps: WaitDeps, closing: AbortSignal): UntilEnded
       const states = await deps.frames.states([...new Set(at.map(({ runId }) => runId))]);
       for (const { runId, end } of at) if (states.get(runId)?.endedAt !== null) end();
     } catch (err) {
-      deps.logger.warn({ err }, 'end_wait_not_looked_at');
+      deps.logger.warn({ err }, 'run_wait_poll_failed');
     }
   }
 

@@ -75,7 +75,7 @@ const deletedRun = z
   .meta({ id: 'DeletedRun' });
 
 /** Of whatever begins a run: 200 is the run that an idempotency key names. */
-export const beginAnswers = {
+export const startRunResponses = {
   201: enveloped(runRecord),
   200: enveloped(runRecord.or(deletedRun)),
   ...errors(400, 401, 403, 404, 409, 413, 415, 429, 500, 503),

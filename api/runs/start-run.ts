@@ -5,58 +5,58 @@ import type { ApiDeps } from '../deps.ts';
 import type { DecodedFile } from '../files/input-files.ts';
 import { waitForClient, withClientSignal } from '../http/client-signal.ts';
 import { publicPath } from '../http/public-path.ts';
-import { gateError } from './admission-error.ts';
+import { admissionError } from './admission-error.ts';
 import { admitRun } from './admit-run.ts';
-import { makeRoom, withRoom } from './free-project-slot.ts';
-import type { UntilEnded } from './run-end-waiter.ts';
+import { freeProjectSlot, retryAfterEviction } from './free-project-slot.ts';
+import type { WaitForEnd } from './run-end-waiter.ts';
 import { deletedRunView, runPath, runView } from './run-view.ts';
-import type { WorkflowCalls } from './workflow-client.ts';
+import type { WorkflowClient } from './workflow-client.ts';
 
-export interface RunToBegin {
-  wanted: AdmitRun;
+export interface RunStart {
+  admission: AdmitRun;
   files: DecodedFile[];
   /** How long the answer may wait for the run's end. */
   waitSeconds: number | undefined;
 }
 
 /** Admits a run, starts its workflow, and says so; or throws what the gates refuse it for. */
-export type BeginRun = (
+export type StartRun = (
   request: Pick<FastifyRequest, 'id' | 'log'>,
   reply: FastifyReply,
-  run: RunToBegin,
+  run: RunStart,
 ) => Promise<{ data: ReturnType<typeof runView> | ReturnType<typeof deletedRunView> }>;
 
 interface Helpers {
-  workflows: WorkflowCalls;
-  untilEnded: UntilEnded;
+  workflows: WorkflowClient;
+  waitForEnd: WaitForEnd;
   closing: AbortSignal;
 }
 
-export function createBeginRun(deps: ApiDeps, helpers: Helpers): BeginRun {
+export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
   const { workflows, ...waiting } = helpers;
-  return async (request, reply, { wanted, files, waitSeconds = 0 }) => {
+  return async (request, reply, { admission: wanted, files, waitSeconds = 0 }) => {
     failpoint('trigger.asked');
-    const admission = await withRoom(
+    const admission = await retryAfterEviction(
       () => admitRun(deps, wanted, files),
       (given) => given.outcome === 'refused' && given.reason === 'CONCURRENT_LIMIT',
       () =>
         withClientSignal(reply, helpers.closing, (signal) =>
-          makeRoom(deps, workflows, { projectId: wanted.projectId, signal }),
+          freeProjectSlot(deps, workflows, { projectId: wanted.projectId, signal }),
         ),
     );
     if (admission.outcome === 'admitted') failpoint('trigger.admitted');
     deps.metrics.runDecided(admission.outcome === 'refused' ? admission.reason : admission.outcome);
-    noteDecision(request, reply, { wanted, admission });
+    logDecision(request, reply, { wanted, admission });
     if (admission.outcome === 'admitted') {
       await workflows.start(admission.run);
     }
-    const settled = await after(waitSeconds, { admission, deps, request, reply, ...waiting });
+    const settled = await waitForEnd(waitSeconds, { admission, deps, request, reply, ...waiting });
     return answer(reply, settled, deps.publicUrl);
   };
 }
 
 /** Whatever becomes of the answer, this stands from here on. */
-function noteDecision(
+function logDecision(
   request: Pick<FastifyRequest, 'id' | 'log'>,
   reply: FastifyReply,
   { wanted, admission }: { wanted: AdmitRun; admission: Admission },
@@ -66,7 +66,7 @@ function noteDecision(
   const afterMs = Math.round(reply.elapsedTime);
   if (admission.outcome === 'refused') {
     const { reason: code, limit, current } = admission;
-    request.log.info({ ...asked, code, limit, current, afterMs }, 'run_refused');
+    request.log.info({ ...asked, code, limit, current, afterMs }, 'run_rejected');
     return;
   }
   const { runId, hostId } = admission.run;
@@ -82,11 +82,11 @@ interface Waiting {
 }
 
 /** The same admission with the run as it is when it has ended, or when the time is up. */
-async function after(
+async function waitForEnd(
   seconds: number,
   given: Waiting & Omit<Helpers, 'workflows'>,
 ): Promise<Admission> {
-  const { admission, deps, request, reply, untilEnded, closing } = given;
+  const { admission, deps, request, reply, waitForEnd: untilEnded, closing } = given;
   if (seconds === 0 || admission.outcome === 'refused') return admission;
   const { runId, endedAt, deletedAt } = admission.run;
   if (endedAt !== null || deletedAt !== null) return admission;
@@ -94,7 +94,7 @@ async function after(
   await waitForClient(reply, closing, (signal) => untilEnded(runId, { ms, signal }));
   // It is admitted: an answer that fails now would have it triggered once more.
   const now = await deps.runs.find(runId).catch((err: unknown) => {
-    request.log.warn({ err, runId }, 'waited_run_not_read');
+    request.log.warn({ err, runId }, 'run_read_failed');
     return null;
   });
   return { ...admission, run: now ?? admission.run };
@@ -111,6 +111,6 @@ function answer(reply: FastifyReply, admission: Admission, publicUrl: string) {
       return { data: run.deletedAt === null ? runView(run, publicUrl) : deletedRunView(run) };
     }
     case 'refused':
-      throw gateError(admission);
+      throw admissionError(admission);
   }
 }

@@ -7,7 +7,7 @@ import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 
-export interface WorkflowCalls {
+export interface WorkflowClient {
   start: (run: Run) => Promise<void>;
   stop: (run: Run, graceMs: number) => Promise<void>;
   /** `gone`: the session has ended, and will not take it. */
@@ -20,7 +20,7 @@ export interface WorkflowCalls {
   close: () => Promise<void>;
 }
 
-type CallDeps = Pick<
+type ClientDeps = Pick<
   ApiDeps,
   | 'runs'
   | 'messages'
@@ -32,25 +32,25 @@ type CallDeps = Pick<
   | 'logger'
 >;
 
-export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
+export function createWorkflowClient(deps: ClientDeps): WorkflowClient {
   const { runs, startRun, signalStop, logger } = deps;
   const open = new Set<Promise<unknown>>();
 
   function waitShortly<T>(call: Promise<T>, waitMs: number): Promise<T | void> {
     open.add(call);
     void call.finally(() => open.delete(call));
-    return Promise.race([call, after(waitMs)]);
+    return Promise.race([call, delay(waitMs)]);
   }
 
   async function start(run: Run): Promise<void> {
     try {
       await startRun(run);
       failpoint('trigger.started');
-      logger.debug(about(run), 'workflow_started');
+      logger.debug(logContext(run), 'workflow_started');
       await runs.markWorkflowStarted(run.runId);
       failpoint('trigger.marked');
     } catch (err) {
-      logger.warn({ err, ...about(run) }, 'workflow_start_left_to_reconciler');
+      logger.warn({ err, ...logContext(run) }, 'workflow_start_deferred');
     }
   }
 
@@ -58,7 +58,7 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
     try {
       await signalStop(run.workflowId, { graceMs });
     } catch (err) {
-      logger.warn({ err, ...about(run) }, 'stop_left_to_reconciler');
+      logger.warn({ err, ...logContext(run) }, 'stop_deferred');
     }
   }
 
@@ -69,7 +69,7 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
       await deps.messages.markSignalled(messageId);
       failpoint('chat.marked');
     } catch (err) {
-      logger.warn({ err, ...about(run), messageId }, 'message_left_to_reconciler');
+      logger.warn({ err, ...logContext(run), messageId }, 'message_signal_deferred');
     }
     return 'sent';
   }
@@ -79,10 +79,11 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
       (await waitShortly(message(run, messageId), limits.workflowSignalWaitMs)) ?? 'sent',
     interrupt: (run, messageId) =>
       waitShortly(
-        ask(logger, run, (workflowId) => deps.signalInterrupt(workflowId, { messageId })),
+        sendSignal(logger, run, (workflowId) => deps.signalInterrupt(workflowId, { messageId })),
         limits.workflowSignalWaitMs,
       ),
-    sleep: (run) => waitShortly(ask(logger, run, deps.signalSleep), limits.workflowSignalWaitMs),
+    sleep: (run) =>
+      waitShortly(sendSignal(logger, run, deps.signalSleep), limits.workflowSignalWaitMs),
     start: (run) => waitShortly(start(run), limits.workflowStartWaitMs),
     stop: (run, graceMs) => waitShortly(stop(run, graceMs), limits.workflowSignalWaitMs),
     close: () =>
@@ -94,21 +95,21 @@ export function createWorkflowCalls(deps: CallDeps): WorkflowCalls {
 }
 
 /** What is lost of these is asked for again by whoever wanted it. */
-async function ask(
-  logger: CallDeps['logger'],
+async function sendSignal(
+  logger: ClientDeps['logger'],
   run: Run,
   signal: (workflowId: string) => Promise<unknown>,
 ): Promise<void> {
   try {
     await signal(run.workflowId);
   } catch (err) {
-    logger.warn({ err, ...about(run) }, 'session_not_signalled');
+    logger.warn({ err, ...logContext(run) }, 'session_signal_failed');
   }
 }
 
 /** The request that waited for the call may be over by now: these lead to the one that asked for the run. */
-const about = ({ runId, requestId }: Run) => ({ runId, requestId });
+const logContext = ({ runId, requestId }: Run) => ({ runId, requestId });
 
-function after(ms: number): Promise<void> {
+function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

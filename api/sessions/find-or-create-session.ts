@@ -4,9 +4,9 @@ import type { Run } from '../../core/runs/run.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionIdTaken } from '../errors.ts';
-import { restorationUnsettled } from '../runs/admission-error.ts';
+import { restoreNotReconciled } from '../runs/admission-error.ts';
 import { runConfigOf } from '../runs/run-config.ts';
-import type { WorkflowCalls } from '../runs/workflow-client.ts';
+import type { WorkflowClient } from '../runs/workflow-client.ts';
 import type { SessionBody } from './session-schema.ts';
 
 export interface Opening {
@@ -30,7 +30,7 @@ export interface OpenedSession extends Run {
  */
 export async function openSession(
   deps: Pick<ApiDeps, 'sessions' | 'newId' | 'runTimeoutMs'>,
-  workflows: Pick<WorkflowCalls, 'start'>,
+  workflows: Pick<WorkflowClient, 'start'>,
   { caller, flow, body, context, requestId, log }: Opening,
 ): Promise<OpenedSession> {
   const config = runConfigOf(body, context);
@@ -54,7 +54,7 @@ export async function openSession(
     mcpServerNames: namesOf(flow, config),
     config,
   });
-  if (run === 'unsettled') throw restorationUnsettled();
+  if (run === 'unsettled') throw restoreNotReconciled();
   const isResumed = run.runId !== ownRunId;
   if (!isResumed) {
     const { runId, flowId, projectId } = run;

@@ -6,9 +6,9 @@ import type { StoredMessage } from '../../systems/postgres/sessions/message-stor
 import type { ApiDeps } from '../deps.ts';
 import { sessionOver } from '../errors.ts';
 import type { DecodedFile } from '../files/input-files.ts';
-import { gateError } from '../runs/admission-error.ts';
-import { withRoom } from '../runs/free-project-slot.ts';
-import type { WorkflowCalls } from '../runs/workflow-client.ts';
+import { admissionError } from '../runs/admission-error.ts';
+import { retryAfterEviction } from '../runs/free-project-slot.ts';
+import type { WorkflowClient } from '../runs/workflow-client.ts';
 import { storeMessage } from './store-message.ts';
 
 export interface OutgoingMessage {
@@ -34,12 +34,12 @@ type SendDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles' | 'bells' | 'me
  */
 export async function sendMessage(
   deps: SendDeps,
-  workflows: Pick<WorkflowCalls, 'message'>,
+  workflows: Pick<WorkflowClient, 'message'>,
   { run, message, roomFor, log }: Sending,
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
   const { files, ...words } = message;
-  const stored = await withRoom(
+  const stored = await retryAfterEviction(
     () => storeMessage(deps, { runId, messageId: deps.newId(), ...words }, { flowId, files }),
     (answer) => answer.outcome === 'refused' && answer.reason === 'CONCURRENT_LIMIT',
     () => roomFor(projectId),
@@ -67,7 +67,7 @@ function noteDecision(
   if (stored.outcome === 'refused') {
     const { reason: code, limit, current } = stored;
     metrics.messageDecided(code);
-    log.info({ runId, sessionId, code, limit, current }, 'message_refused');
+    log.info({ runId, sessionId, code, limit, current }, 'message_rejected');
     return;
   }
   const { outcome, messageId, position } = stored;
@@ -81,5 +81,5 @@ type Accepted = Extract<StoredMessage, { messageId: string }>;
 function accepted(stored: StoredMessage): Accepted {
   if (stored.outcome === 'gone') throw sessionOver();
   if (stored.outcome !== 'refused') return stored;
-  throw gateError(stored);
+  throw admissionError(stored);
 }

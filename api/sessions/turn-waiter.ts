@@ -23,7 +23,7 @@ export async function untilTurnEnd(
 ): Promise<MessageEnd | null> {
   const look = () =>
     messages.end(messageId).catch((err: unknown) => {
-      log.warn({ err, runId, messageId }, 'turn_wait_not_looked_at');
+      log.warn({ err, runId, messageId }, 'turn_wait_poll_failed');
       return null;
     });
   const endsAt = performance.now() + withinMs;
@@ -53,7 +53,7 @@ export async function positionNow(
     return await messages.position(sent.messageId);
   } catch (err) {
     const { runId, messageId, position } = sent;
-    log.warn({ err, runId, messageId }, 'position_not_read');
+    log.warn({ err, runId, messageId }, 'queue_position_failed');
     return position;
   }
 }

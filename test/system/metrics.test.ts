@@ -191,7 +191,7 @@ describe('the log', () => {
       { msg: 'request', status: 201 },
     ]);
     expect(ofRequest(refused)).toMatchObject([
-      { msg: 'run_refused', code: 'CONCURRENT_LIMIT', limit: 1 },
+      { msg: 'run_rejected', code: 'CONCURRENT_LIMIT', limit: 1 },
       { msg: 'request', status: 429, code: 'CONCURRENT_LIMIT' },
     ]);
   });

@@ -6,7 +6,7 @@ import { notFound } from '../../errors.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
 import { noQuery, runParams } from '../run-schema.ts';
-import type { WorkflowCalls } from '../workflow-client.ts';
+import type { WorkflowClient } from '../workflow-client.ts';
 
 const schema = {
   operationId: 'deleteRun',
@@ -20,7 +20,7 @@ const schema = {
 };
 
 /** Of two calls at once one deletes; for the other there is no such run any more. */
-export function deleteRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
+export function deleteRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.delete('/api/v1/runs/:runId', { schema }, async (request) => {
     const { runId } = await loadRun(deps, request.params.runId, projectOf(request));
     const run = await deps.runs.markDeleted(runId);

@@ -7,7 +7,7 @@ import { loadRun } from '../load-run.ts';
 import { requestEnd } from '../request-end.ts';
 import { noQuery, runParams, runRecord } from '../run-schema.ts';
 import { runView } from '../run-view.ts';
-import type { WorkflowCalls } from '../workflow-client.ts';
+import type { WorkflowClient } from '../workflow-client.ts';
 
 const schema = {
   operationId: 'interruptRun',
@@ -24,12 +24,12 @@ const schema = {
  * The only turn of a plain run is the run; a session goes on to its next. Which of a session's turns is
  * settled here: by the time that its host is told, another may have begun.
  */
-export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
+export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.post('/api/v1/runs/:runId/interrupt', { schema }, async (request) => {
     const found = await loadRun(deps, request.params.runId, projectOf(request));
     if (found.sessionId !== null) {
       const messageId = await deps.messages.present(found.runId);
-      request.log.info({ runId: found.runId, messageId }, 'turn_interrupt_asked');
+      request.log.info({ runId: found.runId, messageId }, 'turn_interrupt_requested');
       if (messageId !== null) await workflows.interrupt(found, messageId);
       return { data: runView(found, deps.publicUrl) };
     }

@@ -5,7 +5,7 @@ import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
-import { cursorOf, placeOf } from '../run-cursor.ts';
+import { decodeRunCursor, encodeRunCursor } from '../run-cursor.ts';
 import { type RunListQuery, runListQuery } from '../run-list-schema.ts';
 import { type RunRecord, runRecord } from '../run-schema.ts';
 import { runView } from '../run-view.ts';
@@ -36,10 +36,10 @@ export async function answerRuns(
     filter: { ...query, labels: query.label },
     limit,
     maxBytes: limits.runPageMaxBytes,
-    after: placeOf(query.cursor),
+    after: decodeRunCursor(query.cursor),
   });
   if (next !== null) {
-    const further = { ...asAsked(query), limit, cursor: cursorOf(next) };
+    const further = { ...asAsked(query), limit, cursor: encodeRunCursor(next) };
     linkNext(reply, `${deps.publicUrl}${at}`, further);
   }
   return { data: runs.map((run) => runView(run, deps.publicUrl)) };

@@ -2,13 +2,13 @@ import { limits } from '../../../core/limits.ts';
 import { type App, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
-import { askedByKey, wantedRun } from '../admission-request.ts';
+import { createdByKey, toAdmissionRequest } from '../admission-request.ts';
 import { checkCallbackUrl } from '../callback-url.ts';
 import { loadFlow, loadRun } from '../load-run.ts';
-import { readTrigger } from '../parse-trigger.ts';
-import { checkGivenAnew, retriedBody } from '../retry-body.ts';
-import { beginAnswers, runParams } from '../run-schema.ts';
-import type { BeginRun } from '../start-run.ts';
+import { parseTrigger } from '../parse-trigger.ts';
+import { requireSecretsAgain, retryBody } from '../retry-body.ts';
+import { runParams, startRunResponses } from '../run-schema.ts';
+import type { StartRun } from '../start-run.ts';
 import { triggerBody, triggerHeaders, triggerQuery } from '../trigger-schema.ts';
 
 const schema = {
@@ -20,27 +20,32 @@ const schema = {
   querystring: triggerQuery,
   headers: triggerHeaders,
   body: triggerBody,
-  response: beginAnswers,
+  response: startRunResponses,
 };
 
-export function retryRun(app: App, deps: ApiDeps, beginRun: BeginRun): void {
+export function retryRun(app: App, deps: ApiDeps, beginRun: StartRun): void {
   const url = '/api/v1/runs/:runId/retry';
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
-    const given = readTrigger(deps, request);
+    const given = parseTrigger(deps, request);
     const caller = callerOf(request);
     const run = await loadRun(deps, request.params.runId, caller.key.projectId);
     if (run.sessionId !== null) throw invalid('A session is not run again: open another.');
     if (run.endedAt === null) throw invalid('The run has not ended.');
     if (run.endCause === 'lost_in_restore')
       throw invalid('What the run was asked for is lost: trigger another.');
-    checkGivenAnew(run, request.body, given);
-    const body = retriedBody(run, await deps.runs.keptFields(run.runId), request.body);
+    requireSecretsAgain(run, request.body, given);
+    const body = retryBody(run, await deps.runs.keptFields(run.runId), request.body);
     // Asked for once more: what may be called is for the operator to decide, and may have changed.
     if (body.callbackUrl !== undefined) checkCallbackUrl(body.callbackUrl, deps.mayCall);
     const flow = await loadFlow(deps, run.flowId, run.projectId);
-    const wanted = wantedRun(deps, { asker: askedByKey(caller, request.id), flow, body, ...given });
+    const wanted = toAdmissionRequest(deps, {
+      creator: createdByKey(caller, request.id),
+      flow,
+      body,
+      ...given,
+    });
     return beginRun(request, reply, {
-      wanted: { ...wanted, retryOf: run.runId },
+      admission: { ...wanted, retryOf: run.runId },
       files: given.files,
       waitSeconds: request.query.wait,
     });

@@ -7,7 +7,7 @@ import { loadRun } from '../load-run.ts';
 import { requestEnd } from '../request-end.ts';
 import { noQuery, runParams, runRecord } from '../run-schema.ts';
 import { runView } from '../run-view.ts';
-import type { WorkflowCalls } from '../workflow-client.ts';
+import type { WorkflowClient } from '../workflow-client.ts';
 
 const schema = {
   operationId: 'stopRun',
@@ -25,7 +25,7 @@ const schema = {
   response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 415, 429, 500, 503) },
 };
 
-export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
+export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.post('/api/v1/runs/:runId/stop', { schema }, async (request) => {
     const found = await loadRun(deps, request.params.runId, projectOf(request));
     const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {

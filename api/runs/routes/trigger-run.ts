@@ -1,11 +1,11 @@
 import { limits } from '../../../core/limits.ts';
 import { type App, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { askedByKey, wantedRun } from '../admission-request.ts';
+import { createdByKey, toAdmissionRequest } from '../admission-request.ts';
 import { loadFlow } from '../load-run.ts';
-import { readTrigger } from '../parse-trigger.ts';
-import { beginAnswers, flowParams } from '../run-schema.ts';
-import type { BeginRun } from '../start-run.ts';
+import { parseTrigger } from '../parse-trigger.ts';
+import { flowParams, startRunResponses } from '../run-schema.ts';
+import type { StartRun } from '../start-run.ts';
 import { triggerBody, triggerHeaders, triggerQuery } from '../trigger-schema.ts';
 
 const schema = {
@@ -19,23 +19,23 @@ const schema = {
   querystring: triggerQuery,
   headers: triggerHeaders,
   body: triggerBody,
-  response: beginAnswers,
+  response: startRunResponses,
 };
 
-export function triggerRun(app: App, deps: ApiDeps, beginRun: BeginRun): void {
+export function triggerRun(app: App, deps: ApiDeps, beginRun: StartRun): void {
   const url = '/api/v1/flows/:flowId/runs';
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
     const { body, params, query } = request;
-    const { idempotencyKey, config, files } = readTrigger(deps, request);
+    const { idempotencyKey, config, files } = parseTrigger(deps, request);
     const caller = callerOf(request);
     const flow = await loadFlow(deps, params.flowId, caller.key.projectId);
-    const wanted = wantedRun(deps, {
-      asker: askedByKey(caller, request.id),
+    const wanted = toAdmissionRequest(deps, {
+      creator: createdByKey(caller, request.id),
       flow,
       body,
       config,
       idempotencyKey,
     });
-    return beginRun(request, reply, { wanted, files, waitSeconds: query.wait });
+    return beginRun(request, reply, { admission: wanted, files, waitSeconds: query.wait });
   });
 }

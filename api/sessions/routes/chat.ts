@@ -7,14 +7,14 @@ import { type App, type Caller, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { decodeFiles } from '../../files/input-files.ts';
 import { waitForClient, withClientSignal } from '../../http/client-signal.ts';
-import { contextOf } from '../../runs/context-headers.ts';
-import { makeRoom } from '../../runs/free-project-slot.ts';
-import { oneKey } from '../../runs/idempotency-key.ts';
+import { parseContextHeaders } from '../../runs/context-headers.ts';
+import { freeProjectSlot } from '../../runs/free-project-slot.ts';
+import { resolveIdempotencyKey } from '../../runs/idempotency-key.ts';
 import { loadFlow } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { streamUrl } from '../../runs/run-view.ts';
 import { triggerHeaders } from '../../runs/trigger-schema.ts';
-import type { WorkflowCalls } from '../../runs/workflow-client.ts';
+import type { WorkflowClient } from '../../runs/workflow-client.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { openSession } from '../find-or-create-session.ts';
 import { loadSession } from '../load-session.ts';
@@ -42,12 +42,12 @@ const schema = {
 export function chat(
   app: App,
   deps: ApiDeps,
-  { workflows, closing }: { workflows: WorkflowCalls; closing: AbortSignal },
+  { workflows, closing }: { workflows: WorkflowClient; closing: AbortSignal },
 ): void {
   const url = '/api/v1/flows/:flowId/chat';
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
     const { message: text, stream = true, sessionId } = request.body;
-    const clientMessageId = oneKey({
+    const clientMessageId = resolveIdempotencyKey({
       header: request.headers['idempotency-key'],
       field: request.body.clientMessageId,
       at: 'body.clientMessageId',
@@ -61,7 +61,7 @@ export function chat(
     const message = { text, clientMessageId, files };
     const roomFor = (projectId: string) =>
       withClientSignal(reply, closing, (signal) =>
-        makeRoom(deps, workflows, { projectId, signal }),
+        freeProjectSlot(deps, workflows, { projectId, signal }),
       );
     const sent = await sendMessage(deps, workflows, { run, message, roomFor, log });
 
@@ -90,7 +90,7 @@ interface Wanted {
 
 async function sessionFor(
   deps: ApiDeps,
-  workflows: WorkflowCalls,
+  workflows: WorkflowClient,
   { caller, flowId, sessionId, clientMessageId, headers, requestId, log }: Wanted,
 ): Promise<Run & { sessionId: string }> {
   const { projectId } = caller.key;
@@ -100,7 +100,7 @@ async function sessionFor(
   }
   const flow = await loadFlow(deps, flowId, projectId);
   const own = clientMessageId === null ? {} : { sessionId: idFor(flowId, clientMessageId) };
-  const context = contextOf(headers);
+  const context = parseContextHeaders(headers);
   return openSession(deps, workflows, { caller, flow, body: own, context, requestId, log });
 }
 

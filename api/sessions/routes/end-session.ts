@@ -3,7 +3,7 @@ import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { requestEnd } from '../../runs/request-end.ts';
 import { noQuery } from '../../runs/run-schema.ts';
-import type { WorkflowCalls } from '../../runs/workflow-client.ts';
+import type { WorkflowClient } from '../../runs/workflow-client.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadSession } from '../load-session.ts';
 import { sessionEnded, sessionParams } from '../session-schema.ts';
@@ -17,7 +17,7 @@ const schema = {
 };
 
 /** Safe to repeat. */
-export function endSession(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
+export function endSession(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.delete('/api/v1/flows/:flowId/sessions/:sessionId', { schema }, async (request) => {
     const { run } = await loadSession(deps, request.params, projectOf(request));
     await requestEnd({ runs: deps.runs, workflows, log: request.log }, run, {

@@ -3,7 +3,7 @@ import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
 import { loadFlow } from '../../runs/load-run.ts';
-import { cursorOf, placeOf } from '../../runs/run-cursor.ts';
+import { decodeRunCursor, encodeRunCursor } from '../../runs/run-cursor.ts';
 import { flowParams } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { type SessionsQuery, sessionRecord, sessionsQuery } from '../session-schema.ts';
@@ -25,13 +25,13 @@ export function listSessions(app: App, deps: ApiDeps): void {
     const { flowId } = await loadFlow(deps, request.params.flowId, projectOf(request));
     const { cursor, label: labels, ...filter } = request.query;
     const limit = pageLimit(filter);
-    const after = placeOf(cursor);
+    const after = decodeRunCursor(cursor);
     const wanted = { ...filter, labels, flowId, limit: limit + 1, ...(after && { after }) };
     const found = await deps.sessions.list(wanted);
     const sessions = found.slice(0, limit);
     const last = sessions.at(-1);
     if (found.length > limit && last !== undefined) {
-      const further = { ...asAsked(request.query), limit, cursor: cursorOf(last.run) };
+      const further = { ...asAsked(request.query), limit, cursor: encodeRunCursor(last.run) };
       linkNext(reply, `${deps.publicUrl}/api/v1/flows/${flowId}/sessions`, further);
     }
     return { data: sessions.map((session) => sessionView(session, deps.publicUrl)) };

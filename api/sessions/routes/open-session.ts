@@ -3,10 +3,10 @@ import { type App, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
 import { publicPath } from '../../http/public-path.ts';
-import { contextOf } from '../../runs/context-headers.ts';
+import { parseContextHeaders } from '../../runs/context-headers.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { runPath, streamUrl } from '../../runs/run-view.ts';
-import type { WorkflowCalls } from '../../runs/workflow-client.ts';
+import type { WorkflowClient } from '../../runs/workflow-client.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { openSession } from '../find-or-create-session.ts';
 import { sessionBody, sessionOpened } from '../session-schema.ts';
@@ -26,14 +26,14 @@ const schema = {
 };
 
 /** A flow of another project does not exist here. */
-export function openSessionRoute(app: App, deps: ApiDeps, workflows: WorkflowCalls): void {
+export function openSessionRoute(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   const url = '/api/v1/flows/:flowId/sessions';
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
     const caller = callerOf(request);
     const flow = await deps.flows.find(request.params.flowId);
     if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
     const { body, headers, id: requestId, log } = request;
-    const opening = { caller, flow, body, context: contextOf(headers), requestId, log };
+    const opening = { caller, flow, body, context: parseContextHeaders(headers), requestId, log };
     const { sessionId, runId, isResumed } = await openSession(deps, workflows, opening);
     if (isResumed) reply.header('session-resumed', 'true');
     reply.code(201).header('location', publicPath(deps.publicUrl, runPath(runId)));

@@ -1,6 +1,6 @@
 import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
-import type { WorkflowCalls } from '../../runs/workflow-client.ts';
+import type { WorkflowClient } from '../../runs/workflow-client.ts';
 import { changeSessionConfig } from './change-session-config.ts';
 import { chat } from './chat.ts';
 import { endSession } from './end-session.ts';
@@ -11,7 +11,7 @@ import { readSession } from './read-session.ts';
 export function sessions(
   app: App,
   deps: ApiDeps,
-  calls: { workflows: WorkflowCalls; closing: AbortSignal },
+  calls: { workflows: WorkflowClient; closing: AbortSignal },
 ): void {
   const { workflows } = calls;
   openSessionRoute(app, deps, workflows);

@@ -3,8 +3,8 @@ import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { noopMetrics } from '../../../api/metrics.ts';
-import { createBeginRun } from '../../../api/runs/start-run.ts';
-import type { WorkflowCalls } from '../../../api/runs/workflow-client.ts';
+import { createStartRun } from '../../../api/runs/start-run.ts';
+import type { WorkflowClient } from '../../../api/runs/workflow-client.ts';
 import type { AdmitRun } from '../../../systems/postgres/admission/admission.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
@@ -16,15 +16,15 @@ test('a run that was admitted is answered, also where it cannot be read again af
     admission: { admitRun: async () => ({ outcome: 'admitted', run }) },
     runs: { find: () => Promise.reject(new Error('the database is away')) },
   } as unknown as ApiDeps; // it asks nothing else
-  const beginRun = createBeginRun(deps, {
-    workflows: { start: async () => undefined } as unknown as WorkflowCalls,
-    untilEnded: async () => undefined,
+  const beginRun = createStartRun(deps, {
+    workflows: { start: async () => undefined } as unknown as WorkflowClient,
+    waitForEnd: async () => undefined,
     closing: new AbortController().signal,
   });
   const app = Fastify();
   app.decorateRequest('waitedMs', 0);
   app.post('/', (request, reply) =>
-    beginRun(request, reply, { wanted: {} as AdmitRun, files: [], waitSeconds: 1 }),
+    beginRun(request, reply, { admission: {} as AdmitRun, files: [], waitSeconds: 1 }),
   );
   await app.listen({ port: 0 });
   onTestFinished(() => app.close());
