@@ -56,12 +56,12 @@ export async function takeLease(
   }
 
   /** One that hangs keeps no other from trying, and is given up when the lease would be over. */
-  let underWay = 0;
+  let pendingRenewals = 0;
   async function renew(): Promise<void> {
-    if (underWay >= renewalsPerLease) return;
-    underWay += 1;
+    if (pendingRenewals >= renewalsPerLease) return;
+    pendingRenewals += 1;
     await confirm();
-    underWay -= 1;
+    pendingRenewals -= 1;
   }
 
   const timer = setInterval(() => void renew(), leaseMs / renewalsPerLease);

@@ -28,10 +28,10 @@ export function createLineSplitter(lineMaxBytes: number): LineSplitter {
 
   function keep(part: Buffer): void {
     totalBytes += part.length;
-    const room = part.subarray(0, Math.max(0, lineMaxBytes - keptBytes));
-    if (room.length === 0) return;
-    context.push(room);
-    keptBytes += room.length;
+    const fitting = part.subarray(0, Math.max(0, lineMaxBytes - keptBytes));
+    if (fitting.length === 0) return;
+    context.push(fitting);
+    keptBytes += fitting.length;
   }
 
   function take(newlineBytes: 0 | 1): SpoolLine {

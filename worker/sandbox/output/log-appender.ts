@@ -8,7 +8,7 @@ import type { InteractionStore } from '../../../systems/postgres/runs/interactio
 import type { FrameStream } from '../../../systems/redis/frame-stream.ts';
 import type { SpoolBatch } from './spool-batch.ts';
 
-export interface LogEndDeps {
+export interface LogAppenderDeps {
   runId: string;
   generation: number;
   token: number;
@@ -20,7 +20,7 @@ export interface LogEndDeps {
   onStored(stored: { frames: number; memory: AgentState; facts: RunFacts }): void;
 }
 
-export interface LogEnd {
+export interface LogAppender {
   /** False: the lease is lost. */
   store(batch: SpoolBatch): Promise<boolean>;
   /** Resolves when what was stored is published, as far as that succeeds. */
@@ -28,14 +28,14 @@ export interface LogEnd {
 }
 
 /** Where the log has got to, and the way there: commit, then publish. */
-export function createLogEnd(deps: LogEndDeps, retry: RetryPolicy): LogEnd {
+export function createLogAppender(deps: LogAppenderDeps, retry: RetryPolicy): LogAppender {
   const { runId, token, generation, position } = deps;
   let { byteOffset, lastSeq } = position;
   let publishing: Promise<unknown> = Promise.resolve();
 
   async function store(batch: SpoolBatch): Promise<boolean> {
     const lastSeqBefore = lastSeq;
-    const frames = batch.keptTo === null ? [] : await commit(batch, batch.keptTo);
+    const frames = batch.committedTo === null ? [] : await commit(batch, batch.committedTo);
     if (frames === null) return false;
     const firstSeq = frames[0]?.seq ?? lastSeqBefore + 1;
     const deltas = deps.withDeltas ? batch.deltas({ lastSeqBefore, firstSeq }) : [];
@@ -44,7 +44,7 @@ export function createLogEnd(deps: LogEndDeps, retry: RetryPolicy): LogEnd {
     publishing = before.then(() => deps.frameStream.publish(runId, { frames, deltas }));
     void publishing.then(() => failpoint('log.published'));
     // Readers first: what begins with the end of a turn is work for this process, and they wait.
-    if (batch.keptTo !== null) noteStored(batch);
+    if (batch.committedTo !== null) noteStored(batch);
     await before;
     return true;
   }
@@ -56,7 +56,7 @@ export function createLogEnd(deps: LogEndDeps, retry: RetryPolicy): LogEnd {
   /** Null: the lease is lost. */
   async function commit(batch: SpoolBatch, toOffset: number): Promise<StoredFrame[] | null> {
     const { agentStatus, turn, startedMessage: startedMessage, turnEnd } = batch.facts;
-    const { news, memory } = batch;
+    const { interactionEvents: news, memory } = batch;
     const facts = { ...(agentStatus && { agentStatus }), ...(turn && { turn }) };
     const chat = { ...(startedMessage && { startedMessage }), ...(turnEnd && { turnEnd }) };
     failpoint('log.committing');

@@ -5,7 +5,7 @@ export class SpoolUnreadable extends Error {
 }
 
 /** A disk may fail for a while; where it goes on failing, that is thrown as what it is. */
-export async function readOn<T>(
+export async function readWithRetry<T>(
   work: () => Promise<T>,
   { retry, withinMs }: { retry: RetryPolicy; withinMs: number },
 ): Promise<T> {

@@ -10,7 +10,7 @@ import type { SpoolLine } from './line-splitter.ts';
 export interface SpoolBatch {
   frames: Frame[];
   facts: RunFacts;
-  news: InteractionEvent[];
+  interactionEvents: InteractionEvent[];
   /** What is known of the agent after the last line. */
   memory: AgentState;
   /**
@@ -18,7 +18,7 @@ export interface SpoolBatch {
    * deltas after it stay ahead of the cursor, so that a restart counts them from the same frame and
    * Redis knows them again by their ids.
    */
-  keptTo: number | null;
+  committedTo: number | null;
   /** The deltas with their ids, once it is known under which number the first frame is stored. */
   deltas(log: { lastSeqBefore: number; firstSeq: number }): Delta[];
   /** Of the deltas since the last frame. */
@@ -48,28 +48,28 @@ export function createBatch(
   const facts: RunFacts = {};
   const news: InteractionEvent[] = [];
   let { offset, deltaCount, memory } = start;
-  let keptTo: number | null = null;
+  let committedTo: number | null = null;
   let lines = 0;
 
   function add(line: SpoolLine): void {
     const text = textOf(line);
     const read = readAgentLine(text);
-    const said = chat?.read(text, read.facts) ?? nothingSaid;
+    const chatLine = chat?.read(text, read.facts) ?? noChat;
     lines += 1;
     offset += line.bytes;
     for (const data of read.deltas) {
       deltaCount += 1;
       deltas.push({ framesBefore: frames.length, n: deltaCount, data });
     }
-    const followed = reduce(memory, read.facts);
-    const added = [...said.text, ...read.frames, ...followed.frames, ...said.end];
+    const next = reduce(memory, read.facts);
+    const added = [...chatLine.text, ...read.frames, ...next.frames, ...chatLine.end];
     if (added.length > 0) deltaCount = 0;
     frames.push(...added);
-    news.push(...followed.interactionEvents);
-    memory = followed.state;
-    const { agentStatus } = followed;
-    Object.assign(facts, read.facts, said.facts, agentStatus && { agentStatus });
-    if (added.length > 0 || Object.keys(read.facts).length > 0) keptTo = offset;
+    news.push(...next.interactionEvents);
+    memory = next.state;
+    const { agentStatus } = next;
+    Object.assign(facts, read.facts, chatLine.facts, agentStatus && { agentStatus });
+    if (added.length > 0 || Object.keys(read.facts).length > 0) committedTo = offset;
   }
 
   const endsTurn = (): boolean => facts.turn !== undefined || facts.turnEnd !== undefined;
@@ -80,9 +80,9 @@ export function createBatch(
     build: () => ({
       frames,
       facts,
-      news,
+      interactionEvents: news,
       memory,
-      keptTo,
+      committedTo: committedTo,
       deltaCount,
       deltas: ({ lastSeqBefore, firstSeq }) =>
         deltas.map(({ framesBefore, n, data }) => ({
@@ -94,7 +94,7 @@ export function createBatch(
   };
 }
 
-const nothingSaid: ChatLine = { text: [], end: [], facts: {} };
+const noChat: ChatLine = { text: [], end: [], facts: {} };
 
 function textOf({ text, bytes, cutBytes }: SpoolLine): string {
   return cutBytes === 0 ? text : truncatedLine(text, bytes);

@@ -19,7 +19,7 @@ export interface SpoolReader {
   offset(): number;
 }
 
-interface ReadingOn {
+interface ReaderStart {
   offset: number;
   memory: AgentState;
   bounds: ReaderBounds;
@@ -33,7 +33,7 @@ interface ReadingOn {
  */
 export function createSpoolReader(
   spool: SpoolFile,
-  { offset, memory, bounds, chat = null }: ReadingOn,
+  { offset, memory, bounds, chat = null }: ReaderStart,
 ): SpoolReader {
   const buffer = Buffer.allocUnsafe(bounds.chunkBytes);
   const splitter = createLineSplitter(bounds.lineBytes);

@@ -7,9 +7,9 @@
 
 import type { ChatReader } from '../../../core/frames/chat-frames.ts';
 import type { RetryPolicy } from '../../../lib/async/retry.ts';
-import { createFileBell } from '../../supervisor/file-bell.ts';
-import { createLogEnd, type LogEndDeps } from './log-appender.ts';
-import { readOn, SpoolUnreadable } from './read-on.ts';
+import { createFileWatcher } from './file-watcher.ts';
+import { createLogAppender, type LogAppenderDeps } from './log-appender.ts';
+import { readWithRetry, SpoolUnreadable } from './read-on.ts';
 import type { SpoolFile } from './spool-file.ts';
 import { createSpoolReader, type ReaderBounds } from './spool-reader.ts';
 
@@ -19,7 +19,7 @@ export type SpoolFault =
   | 'spool_too_large'
   | 'spool_unreadable';
 
-export interface TailDeps extends LogEndDeps {
+export interface TailDeps extends LogAppenderDeps {
   spool: SpoolFile;
   /** Of a session's agent. */
   chat?: ChatReader | null;
@@ -51,18 +51,21 @@ export function startTail(deps: TailDeps): SpoolTail {
   const stopping = new AbortController();
   const retry: RetryPolicy = { signal: stopping.signal, onFailure: deps.onFailure };
   const reading = { retry, withinMs: bounds.unreadableMs };
-  const bell = createFileBell(spool.path);
-  const guard = createGuard(deps);
-  const log = createLogEnd(deps, retry);
+  const fileWatcher = createFileWatcher(spool.path);
+  const tamperCheck = createTamperCheck(deps);
+  const log = createLogAppender(deps, retry);
   let finishing = false;
   let quietSince: number | null = null;
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const isLast = finishing;
-      const batch = await readOn(() => reader.nextBatch(), reading);
-      const trouble = await readOn(() => guard.trouble(reader.offset(), isLast), reading);
-      if (trouble !== null) return deps.onFault(trouble);
+      const batch = await readWithRetry(() => reader.nextBatch(), reading);
+      const fault = await readWithRetry(
+        () => tamperCheck.trouble(reader.offset(), isLast),
+        reading,
+      );
+      if (fault !== null) return deps.onFault(fault);
       if (batch !== null) {
         quietSince = null;
         if (!(await log.store(batch))) return deps.onFenced();
@@ -70,7 +73,7 @@ export function startTail(deps: TailDeps): SpoolTail {
         return await storeLast();
       } else {
         quietSince ??= performance.now();
-        await bell.rings(pollMs, stopping.signal);
+        await fileWatcher.waitForChange(pollMs, stopping.signal);
       }
     }
   }
@@ -87,13 +90,13 @@ export function startTail(deps: TailDeps): SpoolTail {
       if (!(error instanceof SpoolUnreadable)) throw error;
       deps.onFault('spool_unreadable');
     })
-    .finally(bell.close);
+    .finally(fileWatcher.close);
 
   return {
     done,
     finish() {
       finishing = true;
-      bell.ring();
+      fileWatcher.notify();
     },
     stop: () => stopping.abort(),
     quietSince: () => quietSince,
@@ -101,7 +104,7 @@ export function startTail(deps: TailDeps): SpoolTail {
 }
 
 /** What is in a spool that was tampered with is no output: reading ends there. */
-function createGuard({ spool, bounds }: TailDeps) {
+function createTamperCheck({ spool, bounds }: TailDeps) {
   let lookedAt = 0;
   return {
     async trouble(readOffset: number, now: boolean): Promise<SpoolFault | null> {

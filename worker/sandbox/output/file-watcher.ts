@@ -1,15 +1,15 @@
 import { watch } from 'node:fs';
-import { sleep } from '../../lib/async/sleep.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
 
 /** Rings when a file changes, as far as its file system says so; the time-out is for the others. */
-export interface FileBell {
-  ring(): void;
+export interface FileWatcher {
+  notify(): void;
   /** Resolves with the next ring, with one that nobody has heard yet, or when the time is up. */
-  rings(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  waitForChange(timeoutMs: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
-export function createFileBell(path: string): FileBell {
+export function createFileWatcher(path: string): FileWatcher {
   let rung = false;
   let waiting = new AbortController();
 
@@ -20,9 +20,9 @@ export function createFileBell(path: string): FileBell {
 
   const close = watchFile(path, ring);
   return {
-    ring,
+    notify: ring,
     close,
-    async rings(timeoutMs, signal) {
+    async waitForChange(timeoutMs, signal) {
       if (!rung) {
         waiting = new AbortController();
         await sleep(timeoutMs, waiting.signal, signal);
