@@ -8,6 +8,6 @@ const requests = process.env.FUZZ_REQUESTS ?? '100000';
 
 await onTestStack('fuzz', async ({ folders, env, signal }) => {
   const resultFile = join(folders.data, 'fuzz.json');
-  const args = ['test/api/fuzz', ...process.argv.slice(2)];
+  const args = ['test/integration/api/fuzz', ...process.argv.slice(2)];
   return [await runTests({ env: { ...env, FUZZ_REQUESTS: requests }, resultFile, args, signal })];
 });

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../lib/folders.ts';
 
-const ofTheEngine = 'test/systems/docker';
+const ofTheEngine = 'test/integration/systems/docker';
 const ofTheService = [
   'test/system/session-idle.test.ts',
   'test/system/session-watchdogs.test.ts',

@@ -54,17 +54,17 @@ test('where it cannot run the reason is told, and nothing is started', async () 
 test('the tests of sandboxes are those of the engine and of what the service promises of it', () => {
   const files = gvisorTests();
   for (const one of ['docker/escape', 'docker/entry', 'docker/bounds', 'docker/lifecycle']) {
-    expect(files).toContain(`test/systems/${one}.test.ts`);
+    expect(files).toContain(`test/integration/systems/${one}.test.ts`);
   }
   expect(files).toContain('test/system/watchdogs.test.ts');
 });
 
 test.each([
   [[], true],
-  [['test/systems'], true],
+  [['test/integration/systems'], true],
   [['session-idle'], true],
   [['--bail=1'], true],
-  [['test/core'], false],
+  [['test/unit/core'], false],
 ])('npm test -- %j asks for them: %j', (args, asked) => {
   expect(asksForGvisorTests(args)).toBe(asked);
 });

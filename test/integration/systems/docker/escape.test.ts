@@ -37,7 +37,7 @@ afterAll(async () => {
 function sandbox(script: string): SandboxSpec {
   const spec = world.spec({ image: image.name });
   copyFileSync(
-    join(repository, 'test/systems/docker/support', script),
+    join(repository, 'test/integration/systems/docker/support', script),
     join(spec.folders.workspace, script),
   );
   return spec;
