@@ -22,7 +22,7 @@ import type { Notifier } from '../systems/redis/notifier.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { RateLimiter } from '../systems/redis/rate-limit.ts';
 import type { StreamSlots } from '../systems/redis/stream-slots.ts';
-import type { HostRequests } from './files/host-rpc.ts';
+import type { HostRpc } from './files/host-rpc.ts';
 import type { CorsOrigins } from './http/cors.ts';
 import type { CheckFacts } from './http/readiness.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -88,9 +88,9 @@ export interface ApiDeps {
   frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'notify'>;
   bells: Pick<Notifier, 'notify'>;
   /** The way to the hosts that hold the runs. */
-  hostRequests: HostRequests;
+  hostRpc: HostRpc;
   rateLimiter: RateLimiter;
-  seats: StreamSlots;
+  streamSlots: StreamSlots;
 
   startWebhook: (start: {
     runId: string;
@@ -107,7 +107,7 @@ export interface ApiDeps {
   ) => Promise<'signalled' | 'gone'>;
   signalSleep: (workflowId: string) => Promise<'signalled' | 'gone'>;
   /** May a callback go to this IP address? */
-  mayCall: (address: string) => boolean;
+  isCallbackAddressAllowed: (address: string) => boolean;
   /** What `/readyz` asks, by name; each throws where it is not ready, or tells what it has found. */
   checks: Record<string, () => Promise<CheckFacts>>;
   /** What it tells besides, and what decides nothing. */

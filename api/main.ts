@@ -42,7 +42,7 @@ import { createStreamSlots } from '../systems/redis/stream-slots.ts';
 import { createTemporal } from '../systems/temporal/client.ts';
 import { buildApp } from './app.ts';
 import { errorStatuses } from './errors.ts';
-import { createHostRequests } from './files/host-rpc.ts';
+import { createHostRpc } from './files/host-rpc.ts';
 import { createTrustedProxies } from './http/trusted-proxies.ts';
 import { noopMetrics } from './metrics.ts';
 import { announceFirstSignIn } from './operators/first-sign-in.ts';
@@ -115,16 +115,16 @@ function open() {
     ...storesOn(pool),
     frameStream,
     bells,
-    hostRequests: createHostRequests({ store: questions, bells, newId: randomUUID }),
+    hostRpc: createHostRpc({ store: questions, bells, newId: randomUUID }),
     rateLimiter: createRateLimiter(redis, { instance, nowMs }),
-    seats: createStreamSlots(redis, { instance }),
+    streamSlots: createStreamSlots(redis, { instance }),
     startRun: temporal.startRun,
     startWebhook: temporal.startWebhook,
     signalStop: temporal.signalStop,
     signalMessage: temporal.signalMessage,
     signalInterrupt: temporal.signalInterrupt,
     signalSleep: temporal.signalSleep,
-    mayCall: mayCallAddress(config.webhook.allowPrivate),
+    isCallbackAddressAllowed: mayCallAddress(config.webhook.allowPrivate),
     ...readinessOf({ pool, redis, version: temporal.version }),
     now: () => new Date(),
     nowMs,

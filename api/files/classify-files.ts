@@ -19,7 +19,7 @@ export async function storeContents(
 }
 
 /** Which are the run's alone and which its flow's: by the request's own rules, else by the flow's. */
-export async function scopeFiles(
+export async function classifyFiles(
   deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
   flowId: string,
   files: DecodedFile[],

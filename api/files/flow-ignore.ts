@@ -17,22 +17,22 @@ export function matchIgnored(text: string, paths: string[]): Set<string> {
     const rules = ignore({ ignorecase: false, allowRelativePaths: false }).add(text);
     ignored = paths.filter((path) => rules.ignores(path));
   };
-  if (!endsInTime(match)) throw invalid('.flowignore: its patterns take too long to match');
+  if (!finishesInTime(match)) throw invalid('.flowignore: its patterns take too long to match');
   return new Set(ignored);
 }
 
 /** A busy machine may leave it waiting for all of its time: only what it has worked for counts. */
-function endsInTime(match: () => void): boolean {
+function finishesInTime(match: () => void): boolean {
   for (let workedMs = 0; workedMs < limits.flowIgnoreMatchMs / 2; ) {
     const before = process.cpuUsage();
-    if (hasEnded(match)) return true;
+    if (finishes(match)) return true;
     const { user, system } = process.cpuUsage(before);
     workedMs += (user + system) / 1_000;
   }
   return false;
 }
 
-function hasEnded(match: () => void): boolean {
+function finishes(match: () => void): boolean {
   try {
     timed.runInContext(createContext({ match }), { timeout: limits.flowIgnoreMatchMs });
     return true;

@@ -4,31 +4,31 @@ import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 
-type LiveDeps = Pick<ApiDeps, 'files' | 'hostRequests' | 'runs'>;
+type HostFileDeps = Pick<ApiDeps, 'files' | 'hostRpc' | 'runs'>;
 
 /** The host whose disk has the newest of a run's files; null where what is stored is the newest. */
-export function liveHostOf({ startedAt, endedAt, status, hostId }: Run): string | null {
+export function activeHostOf({ startedAt, endedAt, status, hostId }: Run): string | null {
   return startedAt !== null && endedAt === null && status === 'running' ? hostId : null;
 }
 
-export const notAccepting = () =>
+export const sandboxUnavailable = () =>
   new ApiError('UPSTREAM_UNAVAILABLE', "The run's sandbox cannot be reached just now.", {
     headers: { 'retry-after': '1' },
   });
 
 /** A file as it is now, stored; null where there is none. */
-export async function findFileNow(
-  deps: LiveDeps,
+export async function fetchFile(
+  deps: HostFileDeps,
   run: Run,
   path: string,
 ): Promise<Omit<FileEntry, 'scope'> | null> {
-  const hostId = liveHostOf(run);
+  const hostId = activeHostOf(run);
   if (hostId === null) return deps.files.find(run.runId, path);
-  const answer = await deps.hostRequests.ask(
+  const answer = await deps.hostRpc.call(
     { hostId, runId: run.runId, kind: 'store_file', payload: { path } },
     { timeoutMs: limits.hostFilesTimeoutMs },
   );
-  if (answer.outcome === 'timeout') throw notAccepting();
+  if (answer.outcome === 'timeout') throw sandboxUnavailable();
   const { result } = answer;
   switch (result.outcome) {
     case 'stored':
@@ -46,20 +46,20 @@ export async function findFileNow(
 
 /** Only once the run has ended is what is stored the last of it. */
 async function findAfterEnd(
-  deps: LiveDeps,
+  deps: HostFileDeps,
   runId: string,
   path: string,
 ): Promise<FileEntry | null> {
   const now = await deps.runs.find(runId);
-  if (now !== null && now.endedAt === null) throw notAccepting();
+  if (now !== null && now.endedAt === null) throw sandboxUnavailable();
   return deps.files.find(runId, path);
 }
 
 /** Has the host store all there is; where it cannot, what was stored before is all there is to show. */
-export async function refreshFiles(deps: LiveDeps, run: Run): Promise<void> {
-  const hostId = liveHostOf(run);
+export async function syncFiles(deps: HostFileDeps, run: Run): Promise<void> {
+  const hostId = activeHostOf(run);
   if (hostId === null) return;
-  await deps.hostRequests.ask(
+  await deps.hostRpc.call(
     { hostId, runId: run.runId, kind: 'store_files', payload: {} },
     { timeoutMs: limits.hostFilesTimeoutMs },
   );

@@ -7,34 +7,34 @@ import { limits } from '../../core/limits.ts';
 import type { HostRequestStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
 
-export interface HostQuestion<K extends HostCallKind> {
+export interface HostRpcRequest<K extends HostCallKind> {
   hostId: string;
   runId: string;
   kind: K;
   payload: HostCallPayload<K>;
 }
 
-export type HostAnswer<K extends HostCallKind> =
+export type HostRpcResponse<K extends HostCallKind> =
   | { outcome: 'done'; result: HostCallResult<K> }
   /** Whether the host has done it, or will, nobody knows: what is asked must be safe to repeat. */
   | { outcome: 'timeout' };
 
-export interface HostRequests {
-  ask<K extends HostCallKind>(
-    question: HostQuestion<K>,
+export interface HostRpc {
+  call<K extends HostCallKind>(
+    question: HostRpcRequest<K>,
     options: { timeoutMs: number },
-  ): Promise<HostAnswer<K>>;
+  ): Promise<HostRpcResponse<K>>;
 }
 
-export interface HostRequestDeps {
+export interface HostRpcDeps {
   store: Pick<HostRequestStore, 'open' | 'takeAnswer' | 'withdraw'>;
   bells: Pick<Notifier, 'notify' | 'subscribe'>;
   newId: () => string;
 }
 
-export function createHostRequests({ store, bells, newId }: HostRequestDeps): HostRequests {
+export function createHostRpc({ store, bells, newId }: HostRpcDeps): HostRpc {
   return {
-    async ask({ hostId, runId, kind, payload }, { timeoutMs }) {
+    async call({ hostId, runId, kind, payload }, { timeoutMs }) {
       const requestId = newId();
       const until = performance.now() + timeoutMs;
       const bell = createWaiter();

@@ -10,7 +10,7 @@ const path = z
   })
   .meta({ description: `Relative, with slashes, at most ${limits.filePathMaxBytes} bytes.` });
 
-const givenFile = z
+const inputFile = z
   .strictObject({
     path,
     content: z.string(),
@@ -20,8 +20,8 @@ const givenFile = z
   .meta({ id: 'GivenFile' });
 
 /** Files that a request puts into a working directory. How large they are is seen when decoded. */
-export const givenFiles = z
-  .array(givenFile)
+export const inputFiles = z
+  .array(inputFile)
   .max(limits.filesPerRequestMax)
   .meta({
     description:
@@ -30,4 +30,4 @@ export const givenFiles = z
       'any other becomes a file of the flow.',
   });
 
-export type GivenFileBody = z.infer<typeof givenFile>;
+export type InputFileBody = z.infer<typeof inputFile>;

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { InputFile } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import { invalid } from '../errors.ts';
-import type { GivenFileBody } from './input-file-schema.ts';
+import type { InputFileBody } from './input-file-schema.ts';
 
 export interface DecodedFile extends InputFile {
   content: Buffer;
 }
 
 /** Refuses what no working directory could hold: a path twice, or a file where a folder must be. */
-export function decodeFiles(files: GivenFileBody[]): DecodedFile[] {
+export function decodeFiles(files: InputFileBody[]): DecodedFile[] {
   const decoded = files.map(decodeFile);
   const bytes = decoded.reduce((sum, { size }) => sum + size, 0);
   if (bytes > limits.filesPerRequestMaxBytes) {
@@ -21,14 +21,14 @@ export function decodeFiles(files: GivenFileBody[]): DecodedFile[] {
     paths.add(path);
   }
   for (const [index, { path }] of files.entries()) {
-    if (foldersOf(path).some((folder) => paths.has(folder))) {
+    if (parentsOf(path).some((folder) => paths.has(folder))) {
       throw invalid(`${at(index)}.path: one of its folders is a file of this request`);
     }
   }
   return decoded;
 }
 
-function decodeFile({ path, content: given, encoding, mode }: GivenFileBody, index: number) {
+function decodeFile({ path, content: given, encoding, mode }: InputFileBody, index: number) {
   const content = Buffer.from(given, encoding);
   if (encoding === 'base64' && content.toString('base64') !== given) {
     throw invalid(`${at(index)}.content: is not base64`);
@@ -45,7 +45,7 @@ function decodeFile({ path, content: given, encoding, mode }: GivenFileBody, ind
 
 const at = (index: number): string => `body.files.${index}`;
 
-function foldersOf(path: string): string[] {
+function parentsOf(path: string): string[] {
   const parts = path.split('/');
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
 }

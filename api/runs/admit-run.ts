@@ -2,7 +2,7 @@ import type { Admission, AdmitRun } from '../../systems/postgres/admission/admis
 import type { FilesToGive, GiveRefusal } from '../../systems/postgres/files/input-files.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
-import { scopeFiles, storeContents } from '../files/classify-files.ts';
+import { classifyFiles, storeContents } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
 
 type FileDeps = Pick<ApiDeps, 'blobs' | 'flowFiles'>;
@@ -16,35 +16,35 @@ export async function admitRun(
   if (files.length === 0) return deps.admission.admitRun(wanted);
   const { admission } = deps;
   const request = { flowId: wanted.flowId, files };
-  const foreseen = await untilScoped(deps, request, (given) =>
+  const foreseen = await retryWhileIgnoreChanges(deps, request, (given) =>
     admission.rehearseWithFiles(wanted, given),
   );
   if (foreseen.outcome !== 'admitted') return foreseen;
   await storeContents(deps, files);
-  return untilScoped(deps, request, (given) => admission.admitWithFiles(wanted, given));
+  return retryWhileIgnoreChanges(deps, request, (given) => admission.admitWithFiles(wanted, given));
 }
 
 const attemptsMax = 5;
 
 /** Decides the scopes again for as long as the flow's `.flowignore` changes meanwhile. */
-export async function untilScoped<T extends { outcome: string }>(
+export async function retryWhileIgnoreChanges<T extends { outcome: string }>(
   deps: FileDeps,
   { flowId, files }: { flowId: string; files: DecodedFile[] },
   give: (given: FilesToGive) => Promise<T | GiveRefusal>,
 ): Promise<T> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const answer = await give(await scopeFiles(deps, flowId, files));
-    if (!isRefusal(answer)) return answer;
-    if (answer.outcome !== 'stale') throw refusalError(answer, files);
+    const answer = await give(await classifyFiles(deps, flowId, files));
+    if (!isRejection(answer)) return answer;
+    if (answer.outcome !== 'stale') throw rejectionError(answer, files);
   }
   throw new ApiError('UPSTREAM_UNAVAILABLE', "The flow's .flowignore keeps changing.");
 }
 
-function isRefusal(answer: { outcome: string }): answer is GiveRefusal {
+function isRejection(answer: { outcome: string }): answer is GiveRefusal {
   return ['stale', 'full', 'in_the_way'].includes(answer.outcome);
 }
 
-function refusalError(
+function rejectionError(
   refusal: Exclude<GiveRefusal, { outcome: 'stale' }>,
   files: DecodedFile[],
 ): ApiError {

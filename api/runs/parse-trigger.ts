@@ -21,7 +21,7 @@ export interface ParsedTrigger {
 
 /** What a trigger says beyond the form of its fields; refused where its parts do not go together. */
 export function parseTrigger(
-  { mayCall }: Pick<ApiDeps, 'mayCall'>,
+  { isCallbackAddressAllowed }: Pick<ApiDeps, 'isCallbackAddressAllowed'>,
   { headers, body }: TriggerRequest,
 ): ParsedTrigger {
   const idempotencyKey = resolveIdempotencyKey({
@@ -29,7 +29,7 @@ export function parseTrigger(
     field: body.idempotencyKey,
     at: 'body.idempotencyKey',
   });
-  if (body.callbackUrl !== undefined) checkCallbackUrl(body.callbackUrl, mayCall);
+  if (body.callbackUrl !== undefined) checkCallbackUrl(body.callbackUrl, isCallbackAddressAllowed);
   rejectIdempotentMcpServers(body, idempotencyKey);
   const config = runConfigOf(body, parseContextHeaders(headers));
   return { idempotencyKey, config, files: decodeFiles(body.files ?? []) };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import { givenFiles } from '../files/input-file-schema.ts';
+import { inputFiles } from '../files/input-file-schema.ts';
 import { labels } from '../schemas/labels.ts';
 import { boundFields } from '../schemas/run-bounds.ts';
 import { configFields } from '../schemas/run-config-fields.ts';
@@ -37,7 +37,7 @@ export const triggerBody = z.strictObject({
     .meta({ format: 'uri', description: 'https address that gets the signed webhook.' }),
   name: name().optional(),
   labels: labels.optional(),
-  files: givenFiles.optional(),
+  files: inputFiles.optional(),
   partialMessages: partialMessages.optional(),
   ...configFields,
   ...boundFields,

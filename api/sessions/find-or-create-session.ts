@@ -9,7 +9,7 @@ import { runConfigOf } from '../runs/run-config.ts';
 import type { WorkflowClient } from '../runs/workflow-client.ts';
 import type { SessionBody } from './session-schema.ts';
 
-export interface Opening {
+export interface SessionRequest {
   caller: Caller;
   flow: Flow;
   body: SessionBody;
@@ -28,10 +28,10 @@ export interface OpenedSession extends Run {
  * The session of this id, or a new one: nothing runs yet. Of one that exists already nothing changes;
  * one that has ended is not opened again.
  */
-export async function openSession(
+export async function findOrCreateSession(
   deps: Pick<ApiDeps, 'sessions' | 'newId' | 'runTimeoutMs'>,
   workflows: Pick<WorkflowClient, 'start'>,
-  { caller, flow, body, context, requestId, log }: Opening,
+  { caller, flow, body, context, requestId, log }: SessionRequest,
 ): Promise<OpenedSession> {
   const config = runConfigOf(body, context);
   const sessionId = body.sessionId ?? deps.newId();

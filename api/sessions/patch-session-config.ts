@@ -6,7 +6,7 @@ import { configFields } from '../schemas/run-config-fields.ts';
 import type { ConfigPatch } from './session-schema.ts';
 
 /** The configuration with the changes in it; refused where the whole would be refused anew. */
-export function patchConfig(known: RunConfig, patch: ConfigPatch): RunConfig {
+export function patchSessionConfig(known: RunConfig, patch: ConfigPatch): RunConfig {
   const whole = parsedBody(wholeConfig, {
     env: mergeEnv(known, patch),
     mcpServers: mergeServers(known, patch),

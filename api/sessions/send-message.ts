@@ -17,11 +17,11 @@ export interface OutgoingMessage {
   files: DecodedFile[];
 }
 
-interface Sending {
+interface SendRequest {
   run: Run;
   message: OutgoingMessage;
   /** Makes room for its sandbox; false where there is none to be had. */
-  roomFor: (projectId: string) => Promise<boolean>;
+  freeSlot: (projectId: string) => Promise<boolean>;
   log: FastifyBaseLogger;
 }
 
@@ -35,7 +35,7 @@ type SendDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles' | 'bells' | 'me
 export async function sendMessage(
   deps: SendDeps,
   workflows: Pick<WorkflowClient, 'message'>,
-  { run, message, roomFor, log }: Sending,
+  { run, message, freeSlot: roomFor, log }: SendRequest,
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
   const { files, ...words } = message;
@@ -44,8 +44,8 @@ export async function sendMessage(
     (answer) => answer.outcome === 'refused' && answer.reason === 'CONCURRENT_LIMIT',
     () => roomFor(projectId),
   );
-  noteDecision(deps.metrics, log, { run, stored });
-  const { outcome, messageId, position } = accepted(stored);
+  logDecision(deps.metrics, log, { run, stored });
+  const { outcome, messageId, position } = acceptedOrThrow(stored);
   if (outcome === 'stored') {
     failpoint('chat.stored');
     deps.bells.notify(sessionChannel(runId));
@@ -57,7 +57,7 @@ export async function sendMessage(
   return { messageId, position };
 }
 
-function noteDecision(
+function logDecision(
   metrics: SendDeps['metrics'],
   log: FastifyBaseLogger,
   { run, stored }: { run: Run; stored: StoredMessage },
@@ -76,9 +76,9 @@ function noteDecision(
   log.info({ runId, sessionId, messageId, position }, event);
 }
 
-type Accepted = Extract<StoredMessage, { messageId: string }>;
+type AcceptedMessage = Extract<StoredMessage, { messageId: string }>;
 
-function accepted(stored: StoredMessage): Accepted {
+function acceptedOrThrow(stored: StoredMessage): AcceptedMessage {
   if (stored.outcome === 'gone') throw sessionOver();
   if (stored.outcome !== 'refused') return stored;
   throw admissionError(stored);

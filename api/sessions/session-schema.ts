@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import { givenFiles } from '../files/input-file-schema.ts';
+import { inputFiles } from '../files/input-file-schema.ts';
 import { pageQuery } from '../http/pagination.ts';
 import { flowParams, runRecord } from '../runs/run-schema.ts';
 import { idempotencyKey, partialMessages } from '../runs/trigger-schema.ts';
@@ -51,7 +51,7 @@ export const sessionsQuery = z.strictObject({
 
 export type SessionsQuery = z.infer<typeof sessionsQuery>;
 
-export const sessionEnded = z
+export const endedSession = z
   .object({ sessionId: z.string(), runId: z.uuid(), ended: z.literal(true) })
   .meta({ id: 'EndedSession' });
 
@@ -67,7 +67,7 @@ export const chatBody = z.strictObject({
   clientMessageId: idempotencyKey.optional().meta({
     description: 'The same message is not run twice in its session. As the Idempotency-Key header.',
   }),
-  files: givenFiles.optional(),
+  files: inputFiles.optional(),
 });
 
 const queuedFields = {

@@ -2,7 +2,7 @@ import type { NewMessage, StoredMessage } from '../../systems/postgres/sessions/
 import type { ApiDeps } from '../deps.ts';
 import { storeContents } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
-import { untilScoped } from '../runs/admit-run.ts';
+import { retryWhileIgnoreChanges } from '../runs/admit-run.ts';
 
 type StoreDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles'>;
 
@@ -14,10 +14,12 @@ export async function storeMessage(
 ): Promise<StoredMessage> {
   if (files.length === 0) return messages.store(message);
   const request = { flowId, files };
-  const foreseen = await untilScoped(deps, request, (given) =>
+  const foreseen = await retryWhileIgnoreChanges(deps, request, (given) =>
     messages.rehearseWithFiles(message, { flowId, given }),
   );
   if (foreseen.outcome !== 'stored') return foreseen;
   await storeContents(deps, files);
-  return untilScoped(deps, request, (given) => messages.storeWithFiles(message, { flowId, given }));
+  return retryWhileIgnoreChanges(deps, request, (given) =>
+    messages.storeWithFiles(message, { flowId, given }),
+  );
 }

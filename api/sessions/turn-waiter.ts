@@ -6,7 +6,7 @@ import type { ApiDeps } from '../deps.ts';
 export interface AwaitedTurn {
   runId: string;
   messageId: string;
-  withinMs: number;
+  timeoutMs: number;
   /** Nobody waits any more. */
   signal: AbortSignal;
   log: Pick<FastifyBaseLogger, 'warn'>;
@@ -17,9 +17,9 @@ export interface AwaitedTurn {
  * makes this look; and a tick, in case nobody was there to publish it. Never throws: the message is
  * stored, and an answer that fails now would have it sent once more.
  */
-export async function untilTurnEnd(
+export async function waitForTurnEnd(
   { messages, frameStream }: Pick<ApiDeps, 'messages' | 'frameStream'>,
-  { runId, messageId, withinMs, signal, log }: AwaitedTurn,
+  { runId, messageId, timeoutMs: withinMs, signal, log }: AwaitedTurn,
 ): Promise<MessageEnd | null> {
   const look = () =>
     messages.end(messageId).catch((err: unknown) => {
@@ -44,7 +44,7 @@ export async function untilTurnEnd(
 }
 
 /** Of a message that was waited for: others have had their turn meanwhile. Never throws, as above. */
-export async function positionNow(
+export async function currentPosition(
   { messages }: Pick<ApiDeps, 'messages'>,
   sent: { runId: string; messageId: string; position: number },
   log: AwaitedTurn['log'],

@@ -31,7 +31,7 @@ export interface Streams {
 /** All open streams of this process. */
 export function createStreams(deps: ApiDeps): Streams {
   const hub = createFeedHub(deps);
-  const limiter = createStreamLimiter(deps.seats);
+  const limiter = createStreamLimiter(deps.streamSlots);
   const presence = createPresenceReporter(deps.presence, deps.presenceEveryMs);
   const keyWatch = createKeyRevocationWatch(deps);
   const source = createReplaySource(deps);

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/app-types.ts';
 import type { ApiDeps } from '../../api/deps.ts';
-import { createHostRequests } from '../../api/files/host-rpc.ts';
+import { createHostRpc } from '../../api/files/host-rpc.ts';
 import { noopMetrics } from '../../api/metrics.ts';
 import { mayCallAddress } from '../../api/runs/public-address.ts';
 import { createLogger } from '../../config/logger.ts';
@@ -113,9 +113,9 @@ export async function openApiWorld(): Promise<ApiWorld> {
       metrics: noopMetrics,
       frameStream: own,
       bells,
-      hostRequests: createHostRequests({ store: stores.hostRequests, bells, newId: randomUUID }),
+      hostRpc: createHostRpc({ store: stores.hostRpc, bells, newId: randomUUID }),
       rateLimiter: createRateLimiter(connection, { instance: redis.instance, nowMs }),
-      seats: createStreamSlots(connection, redis),
+      streamSlots: createStreamSlots(connection, redis),
       presence: createPresence(connection, redis),
       signalMessage: async () => 'signalled',
       signalInterrupt: async (workflowId, { messageId }) => {
@@ -135,7 +135,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
         asked.stopped.push({ workflowId, graceMs });
         return 'signalled';
       },
-      mayCall: mayCallAddress(['127.0.0.0/8']),
+      isCallbackAddressAllowed: mayCallAddress(['127.0.0.0/8']),
       checks: {
         postgres: async () => ({ version: await postgresVersion(database.pool) }),
         redis: async () => ({ version: await redisVersion(connection) }),
@@ -203,7 +203,7 @@ function storesOf({ pool }: TestDatabase) {
     files: createFileStore(pool),
     flowFiles: createFlowFileStore(pool),
     blobs: createBlobStore(pool),
-    hostRequests: createHostRequestStore(pool),
+    hostRpc: createHostRequestStore(pool),
     hosts: createHostStore(pool),
   };
 }

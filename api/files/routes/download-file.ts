@@ -11,7 +11,7 @@ import { noQuery, runParams } from '../../runs/run-schema.ts';
 import { errors } from '../../schemas/envelope.ts';
 import { type ByteRange, byteRange } from '../byte-range.ts';
 import { nameOf } from '../file-view.ts';
-import { findFileNow } from '../host-files.ts';
+import { fetchFile } from '../host-files.ts';
 
 const content = z.custom<Readable>().meta({ type: 'string', format: 'binary' });
 
@@ -35,14 +35,14 @@ export function downloadFile(app: App, deps: ApiDeps): void {
     const check = checkFilePath(path);
     if (!check.ok) throw invalid(`path: ${check.reason}`);
     const run = await loadRun(deps, request.params.runId, projectOf(request));
-    const file = await findFileNow(deps, run, path);
+    const file = await fetchFile(deps, run, path);
     if (file === null) throw notFound('File');
 
-    if (isKnown(request, file)) return reply.code(304).headers(fileHeaders(file)).send(null);
-    const part = wantedPart(request, file);
+    if (isNotModified(request, file)) return reply.code(304).headers(fileHeaders(file)).send(null);
+    const part = requestedRange(request, file);
     reply.headers({ ...fileHeaders(file), 'content-length': part.end - part.start });
     if (request.method === 'HEAD') return reply.send(Readable.from([]));
-    if (part.end - part.start < file.size) markPart(reply, part, file.size);
+    if (part.end - part.start < file.size) setContentRange(reply, part, file.size);
     return reply.send(Readable.from(deps.blobs.read(file.sha256, part), { objectMode: false }));
   });
 }
@@ -64,7 +64,7 @@ function fileHeaders(file: Stored): Record<string, string> {
 
 const etagOf = (file: Stored) => `"${file.sha256}"`;
 
-function isKnown(request: FastifyRequest, file: Stored): boolean {
+function isNotModified(request: FastifyRequest, file: Stored): boolean {
   const known = request.headers['if-none-match'];
   if (known === undefined) return false;
   return known
@@ -73,7 +73,7 @@ function isKnown(request: FastifyRequest, file: Stored): boolean {
 }
 
 /** A range of what the file was before (`If-Range`) is answered with the whole of what it is. */
-function wantedPart(request: FastifyRequest, file: Stored): ByteRange {
+function requestedRange(request: FastifyRequest, file: Stored): ByteRange {
   const whole = { start: 0, end: file.size };
   if (request.method === 'HEAD') return whole; // ranges are for GET alone
   const ifRange = request.headers['if-range'];
@@ -85,7 +85,7 @@ function wantedPart(request: FastifyRequest, file: Stored): ByteRange {
   });
 }
 
-function markPart(reply: FastifyReply, { start, end }: ByteRange, size: number): void {
+function setContentRange(reply: FastifyReply, { start, end }: ByteRange, size: number): void {
   reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
 }
 

@@ -4,15 +4,15 @@ import type { Run } from '../../../core/runs/run.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
-import { untilScoped } from '../../runs/admit-run.ts';
+import { retryWhileIgnoreChanges } from '../../runs/admit-run.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { noQuery, runParams } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { storeContents } from '../classify-files.ts';
 import { fileEntry } from '../file-schema.ts';
 import { fileView } from '../file-view.ts';
-import { liveHostOf, notAccepting } from '../host-files.ts';
-import { givenFiles } from '../input-file-schema.ts';
+import { activeHostOf, sandboxUnavailable } from '../host-files.ts';
+import { inputFiles } from '../input-file-schema.ts';
 import { type DecodedFile, decodeFiles } from '../input-files.ts';
 
 const schema = {
@@ -20,7 +20,7 @@ const schema = {
   summary: 'Put files into the working directory of a run that is going on',
   params: runParams,
   querystring: noQuery,
-  body: z.strictObject({ files: givenFiles.min(1) }),
+  body: z.strictObject({ files: inputFiles.min(1) }),
   response: {
     200: enveloped(z.array(fileEntry)),
     ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503),
@@ -37,15 +37,15 @@ export function injectFiles(app: App, deps: ApiDeps): void {
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request) => {
     const files = decodeFiles(request.body.files);
     const run = await loadRun(deps, request.params.runId, projectOf(request));
-    if (run.endedAt !== null) throw ended();
-    if (liveHostOf(run) === null && !mayWait(run)) throw notAccepting();
+    if (run.endedAt !== null) throw runHasEnded();
+    if (activeHostOf(run) === null && !canWait(run)) throw sandboxUnavailable();
 
     const { runId, flowId } = run;
     const target = { flowId, files };
     await storeContents(deps, files);
-    await untilScoped(deps, target, (given) => deps.flowFiles.check(flowId, given));
+    await retryWhileIgnoreChanges(deps, target, (given) => deps.flowFiles.check(flowId, given));
     const arePending = (await writeNow(deps, run, files)) === 'kept';
-    const { scoped } = await untilScoped(deps, target, async (given) => {
+    const { scoped } = await retryWhileIgnoreChanges(deps, target, async (given) => {
       const answer = await deps.flowFiles.give({ runId, flowId, arePending }, given);
       return answer.outcome === 'given' ? { ...answer, scoped: given.files } : answer;
     });
@@ -56,7 +56,7 @@ export function injectFiles(app: App, deps: ApiDeps): void {
 }
 
 /** A session goes on in another sandbox; a plain run has but one. */
-const mayWait = ({ sessionId, endCause }: Run): boolean => sessionId !== null && endCause === null;
+const canWait = ({ sessionId, endCause }: Run): boolean => sessionId !== null && endCause === null;
 
 /** `kept`: there is no sandbox to write them to, and they can wait for one. */
 async function writeNow(
@@ -64,12 +64,12 @@ async function writeNow(
   run: Run,
   files: DecodedFile[],
 ): Promise<'written' | 'kept'> {
-  if (liveHostOf(run) !== null && (await writeToHost(deps, run, files)) === 'written') {
+  if (activeHostOf(run) !== null && (await writeToHost(deps, run, files)) === 'written') {
     return 'written';
   }
   const now = await deps.runs.find(run.runId);
-  if (now === null || now.endedAt !== null) throw ended();
-  if (!mayWait(now)) throw notAccepting();
+  if (now === null || now.endedAt !== null) throw runHasEnded();
+  if (!canWait(now)) throw sandboxUnavailable();
   const paths = files.map(({ path }) => path);
   const blocked = await deps.files.findInTheWay(run.runId, paths);
   if (blocked !== null) {
@@ -79,7 +79,8 @@ async function writeNow(
   return 'kept';
 }
 
-const ended = () => invalid('The run has ended: nothing can be put into its working directory.');
+const runHasEnded = () =>
+  invalid('The run has ended: nothing can be put into its working directory.');
 
 /** `gone`: the host has no such sandbox any more. */
 async function writeToHost(
@@ -87,16 +88,16 @@ async function writeToHost(
   run: Run,
   files: DecodedFile[],
 ): Promise<'written' | 'gone'> {
-  const hostId = liveHostOf(run);
-  if (hostId === null) throw notAccepting();
+  const hostId = activeHostOf(run);
+  if (hostId === null) throw sandboxUnavailable();
   const payload = {
     files: files.map(({ path, sha256, size, mode }) => ({ path, sha256, size, mode })),
   };
-  const answer = await deps.hostRequests.ask(
+  const answer = await deps.hostRpc.call(
     { hostId, runId: run.runId, kind: 'write_files', payload },
     { timeoutMs: limits.hostFilesTimeoutMs },
   );
-  if (answer.outcome === 'timeout') throw notAccepting();
+  if (answer.outcome === 'timeout') throw sandboxUnavailable();
   const { result } = answer;
   if (result.outcome === 'refused') {
     const index = files.findIndex(({ path }) => path === result.path);

@@ -10,7 +10,7 @@ import { runPath } from '../../runs/run-view.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { fileEntry, filesQuery } from '../file-schema.ts';
 import { fileView } from '../file-view.ts';
-import { refreshFiles } from '../host-files.ts';
+import { syncFiles } from '../host-files.ts';
 
 const schema = {
   operationId: 'listFiles',
@@ -26,7 +26,7 @@ export function listFiles(app: App, deps: ApiDeps): void {
     const { scope, prefix, cursor } = request.query;
     const after = decodeCursor(cursor);
     if (after?.includes('\0')) throw invalid('query.cursor: is no cursor of this list');
-    if (after === undefined) await refreshFiles(deps, run);
+    if (after === undefined) await syncFiles(deps, run);
     const limit = pageLimit(request.query);
     const wanted = { ...omitUndefined({ scope, prefix, after }), limit: limit + 1 };
     const found = await deps.files.list(run.runId, wanted);

@@ -33,15 +33,15 @@ export function answerInteraction(app: App, deps: ApiDeps): void {
     const interaction = await findInteraction(deps, runId, request.params.interactionId);
     const isAnswered = interaction.answers !== null;
     if (!isAnswered) await storeAnswers(deps, { run, interaction }, answers);
-    else if (!isDeepStrictEqual(interaction.answers, answers)) throw answeredOtherwise();
-    const heard = await tellHost(deps, run, interaction);
+    else if (!isDeepStrictEqual(interaction.answers, answers)) throw answerConflict();
+    const heard = await notifyHost(deps, run, interaction);
     const { interactionId } = interaction;
     request.log.info({ runId, interactionId, isAnswered, heard }, 'interaction_answered');
     return { data: { runId, interactionId, answers } };
   });
 }
 
-const answeredOtherwise = () => invalid('The question was answered before, and otherwise.');
+const answerConflict = () => invalid('The question was answered before, and otherwise.');
 
 async function findInteraction(
   { interactions }: Pick<ApiDeps, 'interactions'>,
@@ -65,7 +65,7 @@ async function storeAnswers(
   if (await interactions.answer(run.runId, interactionId, answers)) return;
   const { answers: first } = await findInteraction({ interactions }, run.runId, interactionId);
   if (first === null) throw invalid('The agent waits for this answer no more.');
-  if (!isDeepStrictEqual(first, answers)) throw answeredOtherwise();
+  if (!isDeepStrictEqual(first, answers)) throw answerConflict();
 }
 
 function checkAnswers({ input }: StoredInteraction, answers: Answers): void {
@@ -86,13 +86,13 @@ const quoted = (text: string): string =>
   JSON.stringify(text.slice(0, limits.reportedFieldMaxChars));
 
 /** The answer is kept: a host that is away finds it when it is back. */
-async function tellHost(
-  { hostRequests }: Pick<ApiDeps, 'hostRequests'>,
+async function notifyHost(
+  { hostRpc }: Pick<ApiDeps, 'hostRpc'>,
   { runId, hostId, endedAt }: Run,
   { outcome }: StoredInteraction,
 ): Promise<string> {
   if (hostId === null || endedAt !== null || outcome !== null) return 'nobody';
   const question = { hostId, runId, kind: 'answer_interaction', payload: {} } as const;
-  const heard = await hostRequests.ask(question, { timeoutMs: limits.answerDeliveryTimeoutMs });
+  const heard = await hostRpc.call(question, { timeoutMs: limits.answerDeliveryTimeoutMs });
   return heard.outcome;
 }

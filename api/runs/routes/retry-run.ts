@@ -36,7 +36,8 @@ export function retryRun(app: App, deps: ApiDeps, beginRun: StartRun): void {
     requireSecretsAgain(run, request.body, given);
     const body = retryBody(run, await deps.runs.keptFields(run.runId), request.body);
     // Asked for once more: what may be called is for the operator to decide, and may have changed.
-    if (body.callbackUrl !== undefined) checkCallbackUrl(body.callbackUrl, deps.mayCall);
+    if (body.callbackUrl !== undefined)
+      checkCallbackUrl(body.callbackUrl, deps.isCallbackAddressAllowed);
     const flow = await loadFlow(deps, run.flowId, run.projectId);
     const wanted = toAdmissionRequest(deps, {
       creator: createdByKey(caller, request.id),

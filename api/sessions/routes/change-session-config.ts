@@ -5,7 +5,7 @@ import { sessionOver } from '../../errors.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadSession } from '../load-session.ts';
-import { patchConfig } from '../patch-session-config.ts';
+import { patchSessionConfig } from '../patch-session-config.ts';
 import { configChanged, configPatch, sessionParams } from '../session-schema.ts';
 
 const schema = {
@@ -27,7 +27,9 @@ export function changeSessionConfig(app: App, deps: ApiDeps): void {
     const { params, body } = request;
     const { run } = await loadSession(deps, params, projectOf(request));
     if (run.endCause !== null) throw sessionOver();
-    const config = await deps.sessions.changeConfig(run.runId, (known) => patchConfig(known, body));
+    const config = await deps.sessions.changeConfig(run.runId, (known) =>
+      patchSessionConfig(known, body),
+    );
     if (config === null) throw sessionOver();
     request.log.info({ runId: run.runId }, 'session_config_changed');
     return {

@@ -16,11 +16,11 @@ import { streamUrl } from '../../runs/run-view.ts';
 import { triggerHeaders } from '../../runs/trigger-schema.ts';
 import type { WorkflowClient } from '../../runs/workflow-client.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
-import { openSession } from '../find-or-create-session.ts';
+import { findOrCreateSession } from '../find-or-create-session.ts';
 import { loadSession } from '../load-session.ts';
 import { sendMessage } from '../send-message.ts';
 import { chatBody, messageQueued, turnAnswer } from '../session-schema.ts';
-import { positionNow, untilTurnEnd } from '../turn-waiter.ts';
+import { currentPosition, waitForTurnEnd } from '../turn-waiter.ts';
 
 const schema = {
   operationId: 'chat',
@@ -57,28 +57,28 @@ export function chat(
     const { flowId } = request.params;
     const { headers, id: requestId, log } = request;
     const wanted = { caller, flowId, sessionId, clientMessageId, headers, requestId, log };
-    const run = await sessionFor(deps, workflows, wanted);
+    const run = await resolveSession(deps, workflows, wanted);
     const message = { text, clientMessageId, files };
     const roomFor = (projectId: string) =>
       withClientSignal(reply, closing, (signal) =>
         freeProjectSlot(deps, workflows, { projectId, signal }),
       );
-    const sent = await sendMessage(deps, workflows, { run, message, roomFor, log });
+    const sent = await sendMessage(deps, workflows, { run, message, freeSlot: roomFor, log });
 
     const { runId } = run;
     const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
     let { position } = sent;
     if (!stream) {
-      const turn = await waitedFor(deps, queued, { reply, closing, log });
+      const turn = await waitForTurn(deps, queued, { reply, closing, log });
       if (turn !== null) return { data: { ...queued, ...turn } };
-      position = await positionNow(deps, { ...queued, position }, log);
+      position = await currentPosition(deps, { ...queued, position }, log);
     }
     reply.code(202);
     return { data: { ...queued, streamUrl: streamUrl(runId, deps.publicUrl), position } };
   });
 }
 
-interface Wanted {
+interface SessionTarget {
   caller: Caller;
   flowId: string;
   sessionId: string | undefined;
@@ -88,10 +88,10 @@ interface Wanted {
   log: FastifyBaseLogger;
 }
 
-async function sessionFor(
+async function resolveSession(
   deps: ApiDeps,
   workflows: WorkflowClient,
-  { caller, flowId, sessionId, clientMessageId, headers, requestId, log }: Wanted,
+  { caller, flowId, sessionId, clientMessageId, headers, requestId, log }: SessionTarget,
 ): Promise<Run & { sessionId: string }> {
   const { projectId } = caller.key;
   if (sessionId !== undefined) {
@@ -99,25 +99,26 @@ async function sessionFor(
     return { ...run, sessionId };
   }
   const flow = await loadFlow(deps, flowId, projectId);
-  const own = clientMessageId === null ? {} : { sessionId: idFor(flowId, clientMessageId) };
+  const own =
+    clientMessageId === null ? {} : { sessionId: firstSessionId(flowId, clientMessageId) };
   const context = parseContextHeaders(headers);
-  return openSession(deps, workflows, { caller, flow, body: own, context, requestId, log });
+  return findOrCreateSession(deps, workflows, { caller, flow, body: own, context, requestId, log });
 }
 
 /** A first message that is sent again is to find the session that it has opened. */
-function idFor(flowId: string, clientMessageId: string): string {
+function firstSessionId(flowId: string, clientMessageId: string): string {
   const digest = createHash('sha256').update(`${flowId}/${clientMessageId}`).digest('hex');
   return `first-${digest.slice(0, 40)}`;
 }
 
-async function waitedFor(
+async function waitForTurn(
   deps: ApiDeps,
   { runId, messageId }: { runId: string; messageId: string },
   { reply, closing, log }: { reply: FastifyReply; closing: AbortSignal; log: FastifyBaseLogger },
 ) {
   const withinMs = deps.chatWaitMs ?? limits.chatWaitMs;
   const end = await waitForClient(reply, closing, (signal) =>
-    untilTurnEnd(deps, { runId, messageId, withinMs, signal, log }),
+    waitForTurnEnd(deps, { runId, messageId, timeoutMs: withinMs, signal, log }),
   );
   if (end === null) return null;
   const { exitCode, error, reply: text, usage, costUsd } = end;

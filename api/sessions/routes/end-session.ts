@@ -6,14 +6,14 @@ import { noQuery } from '../../runs/run-schema.ts';
 import type { WorkflowClient } from '../../runs/workflow-client.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadSession } from '../load-session.ts';
-import { sessionEnded, sessionParams } from '../session-schema.ts';
+import { endedSession, sessionParams } from '../session-schema.ts';
 
 const schema = {
   operationId: 'endSession',
   summary: 'End a session; what it has said and done is kept',
   params: sessionParams,
   querystring: noQuery,
-  response: { 200: enveloped(sessionEnded), ...errors(400, 401, 403, 404, 429, 500, 503) },
+  response: { 200: enveloped(endedSession), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 /** Safe to repeat. */

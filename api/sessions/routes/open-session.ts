@@ -8,7 +8,7 @@ import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { runPath, streamUrl } from '../../runs/run-view.ts';
 import type { WorkflowClient } from '../../runs/workflow-client.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
-import { openSession } from '../find-or-create-session.ts';
+import { findOrCreateSession } from '../find-or-create-session.ts';
 import { sessionBody, sessionOpened } from '../session-schema.ts';
 
 const schema = {
@@ -26,7 +26,7 @@ const schema = {
 };
 
 /** A flow of another project does not exist here. */
-export function openSessionRoute(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
+export function openSession(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   const url = '/api/v1/flows/:flowId/sessions';
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
     const caller = callerOf(request);
@@ -34,7 +34,7 @@ export function openSessionRoute(app: App, deps: ApiDeps, workflows: WorkflowCli
     if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
     const { body, headers, id: requestId, log } = request;
     const opening = { caller, flow, body, context: parseContextHeaders(headers), requestId, log };
-    const { sessionId, runId, isResumed } = await openSession(deps, workflows, opening);
+    const { sessionId, runId, isResumed } = await findOrCreateSession(deps, workflows, opening);
     if (isResumed) reply.header('session-resumed', 'true');
     reply.code(201).header('location', publicPath(deps.publicUrl, runPath(runId)));
     return { data: { sessionId, runId, streamUrl: streamUrl(runId, deps.publicUrl) } };

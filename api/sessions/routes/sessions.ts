@@ -5,7 +5,7 @@ import { changeSessionConfig } from './change-session-config.ts';
 import { chat } from './chat.ts';
 import { endSession } from './end-session.ts';
 import { listSessions } from './list-sessions.ts';
-import { openSessionRoute } from './open-session.ts';
+import { openSession } from './open-session.ts';
 import { readSession } from './read-session.ts';
 
 export function sessions(
@@ -14,7 +14,7 @@ export function sessions(
   calls: { workflows: WorkflowClient; closing: AbortSignal },
 ): void {
   const { workflows } = calls;
-  openSessionRoute(app, deps, workflows);
+  openSession(app, deps, workflows);
   chat(app, deps, calls);
   listSessions(app, deps);
   readSession(app, deps);

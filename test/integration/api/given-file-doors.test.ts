@@ -11,7 +11,7 @@ import { obedientHost } from './obedient-host.ts';
 const { world, tenant, storage } = useGivenFiles();
 let api: ApiProcess;
 beforeAll(async () => {
-  api = await world.start({ hostRequests: obedientHost() });
+  api = await world.start({ hostRpc: obedientHost() });
 });
 
 /** A way to give files, to one run or session that there is. */

@@ -1,8 +1,8 @@
-import type { HostQuestion, HostRequests } from '../../../api/files/host-rpc.ts';
+import type { HostRpc, HostRpcRequest } from '../../../api/files/host-rpc.ts';
 import type { HostCallKind, HostCalls } from '../../../core/hosts/host-rpc.ts';
 
 /** The host of every run: it does what it is asked, and has no files. */
-export function obedientHost(): HostRequests {
+export function obedientHost(): HostRpc {
   const results: { [K in keyof HostCalls]: HostCalls[K]['result'] } = {
     store_file: { outcome: 'missing' },
     store_files: { outcome: 'stored' },
@@ -10,7 +10,7 @@ export function obedientHost(): HostRequests {
     answer_interaction: { outcome: 'delivered' },
   };
   return {
-    ask: async <K extends HostCallKind>({ kind }: HostQuestion<K>) => ({
+    call: async <K extends HostCallKind>({ kind }: HostRpcRequest<K>) => ({
       outcome: 'done' as const,
       result: results[kind],
     }),

@@ -207,7 +207,7 @@ test('passes the same gates as a trigger', async () => {
 test('calls no address that the operator has come to forbid, unless another is given', async () => {
   const { retry, key, runId } = await ended({ body: full });
   expect((await retry()).status).toBe(201);
-  const stricter = await world.start({ mayCall: mayCallAddress([]) });
+  const stricter = await world.start({ isCallbackAddressAllowed: mayCallAddress([]) });
   const call = caller(stricter, key);
   const refused = await call(`/api/v1/runs/${runId}/retry`, { method: 'POST' });
   expect(refused.status).toBe(400);

@@ -14,7 +14,7 @@ test('a reader who has left before the first byte is no open stream, and keeps n
   const streams = createStreams({
     metrics: { ...noopMetrics, streamOpened: () => told.push('opened') },
     newId: () => 'a-seat',
-    seats: {
+    streamSlots: {
       claim: async () => ({ allowed: true }),
       renew: async () => undefined,
       release: async () => void told.push('seat given back'),

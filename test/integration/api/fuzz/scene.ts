@@ -24,7 +24,7 @@ const runsKept = 40;
 const interactionId = 'question-1';
 
 export async function createScene(world: ApiWorld, keyCount: number): Promise<Scene> {
-  const api = await world.start({ hostRequests: obedientHost() });
+  const api = await world.start({ hostRpc: obedientHost() });
   const tenant = await world.tenant({ flow: { prompt: 'Go' } });
   const stranger = await world.tenant({ flow: { prompt: 'Go' } });
   const { projectId } = tenant;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createHostRequests, type HostRequests } from '../../../../api/files/host-rpc.ts';
+import { createHostRpc, type HostRpc } from '../../../../api/files/host-rpc.ts';
 import { limits } from '../../../../core/limits.ts';
 import { createDeferred } from '../../../../lib/async/deferred.ts';
 import { createHostRequestStore } from '../../../../systems/postgres/hosts/host-rpc-store.ts';
@@ -21,11 +21,11 @@ afterAll(() => Promise.all([database.drop(), redis.close()]));
 const runId = randomUUID();
 const missing: HostHandlers['store_file'] = async () => ({ outcome: 'missing' });
 
-async function api(connection?: Redis): Promise<HostRequests> {
+async function api(connection?: Redis): Promise<HostRpc> {
   const bells = createNotifier(connection ?? (await redis.connect()), redis);
   onTestFinished(bells.close);
   const store = createHostRequestStore(database.pool);
-  return createHostRequests({ store, bells, newId: randomUUID });
+  return createHostRpc({ store, bells, newId: randomUUID });
 }
 
 /** A host of its own; `end` is what its process does when it is told to stop. */
@@ -56,8 +56,8 @@ async function host(
 
 const question = (hostId: string, path = 'a') =>
   ({ hostId, runId, kind: 'store_file', payload: { path } }) as const;
-const ask = (from: HostRequests, hostId: string, path?: string) =>
-  from.ask(question(hostId, path), { timeoutMs: 20_000 });
+const ask = (from: HostRpc, hostId: string, path?: string) =>
+  from.call(question(hostId, path), { timeoutMs: 20_000 });
 
 async function rows(): Promise<number> {
   const { rows: found } = await database.pool.query('select from host_requests');
@@ -96,7 +96,7 @@ test('without Redis it takes the clock', async () => {
 test('a host that is away is waited for no longer than that, and finds nothing later', async () => {
   const hostId = `host-${randomUUID()}`;
   const began = performance.now();
-  const answer = await (await api()).ask(question(hostId), { timeoutMs: 300 });
+  const answer = await (await api()).call(question(hostId), { timeoutMs: 300 });
   expect(answer).toEqual({ outcome: 'timeout' });
   expect(performance.now() - began).toBeLessThan(10_000);
   expect(await rows()).toBe(0);
