@@ -6,7 +6,7 @@ import type { TurnTracker } from './input/turn-tracker.ts';
 import type { HeldLease } from './output/lease.ts';
 import type { SpoolFile } from './output/spool-file.ts';
 import type { SandboxFolders } from './sandbox-paths.ts';
-import type { SessionPart } from './session/session-part.ts';
+import type { SessionContext } from './session/session-part.ts';
 import type { ControlSocket } from './start/control-socket.ts';
 import type { ExitWatch } from './stop/exit-watch.ts';
 
@@ -27,7 +27,7 @@ export interface SandboxContext {
   exit: ExitWatch;
   turns: TurnTracker;
   /** Null for a plain run. */
-  session: SessionPart | null;
+  session: SessionContext | null;
   answers: InteractionAnswers;
   logger: Logger;
 }

@@ -12,8 +12,8 @@ import { pollAnswers } from './input/interaction-answers.ts';
 import type { TurnTracker } from './input/turn-tracker.ts';
 import { type OutputPipeline, startOutput } from './output/output.ts';
 import { createOwnership, type Ownership } from './ownership.ts';
-import { liveSession, type SessionHands } from './session/session-controller.ts';
-import type { SessionPart } from './session/session-part.ts';
+import { createSessionController, type SessionController } from './session/session-controller.ts';
+import type { SessionContext } from './session/session-part.ts';
 import { awaitExitAndDrain, closeAfterResult } from './stop/finish-run.ts';
 import { createGracefulStop, type GracefulStop, type StopTarget } from './stop/graceful-stop.ts';
 import { createWatchdog, type Violation, type Watchdog, watchForStall } from './stop/watchdog.ts';
@@ -31,7 +31,7 @@ export interface SupervisedSandbox {
   hintExit(): void;
   stop(graceMs: number): Promise<void>;
   /** Null for a plain run. */
-  session: SessionHands | null;
+  session: SessionController | null;
   /** Hands the agent every answer that is there for it. */
   deliverAnswers(): Promise<void>;
   /** Lets go of it; resolves once nothing more is written. */
@@ -42,7 +42,7 @@ export function superviseSandbox(deps: SandboxDeps, context: SandboxContext): Su
   const ownership = createOwnership(context.logger);
   const gracefulStop = gracefulStopFor(deps, context);
   const stop = async (graceMs: number): Promise<void> => {
-    await controller?.wake();
+    await controller?.resume();
     await gracefulStop.stop(graceMs);
   };
   const { terminateFor: terminateFor, recorded } = createWatchdog(deps, context, {
@@ -54,7 +54,13 @@ export function superviseSandbox(deps: SandboxDeps, context: SandboxContext): Su
   const controller =
     session === null
       ? null
-      : liveSession(deps, context, { session, output, gracefulStop, ownership, recorded });
+      : createSessionController(deps, context, {
+          session,
+          output,
+          gracefulStop,
+          ownership,
+          recorded,
+        });
   watchLimits(deps, context, { output, ownership, terminateFor });
   void pollAnswers(context, ownership.retry);
   context.lost.addEventListener('abort', () => ownership.release('the lease is lost'), {
@@ -118,7 +124,7 @@ const runWork = (turns: TurnTracker): StopTarget['work'] => ({
 });
 
 /** An agent of a session is at work while it has a message, and ends with its input otherwise. */
-const sessionWork = ({ chat }: SessionPart): StopTarget['work'] => ({
+const sessionWork = ({ turns: chat }: SessionContext): StopTarget['work'] => ({
   isWorking: () => chat.present() !== null,
   get finished() {
     return chat.ended();

@@ -35,7 +35,7 @@ export function startOutput(
     frameStream: deps.frameStream,
     onStored(stored) {
       turns.note(stored);
-      session?.chat.note(stored.facts);
+      session?.turns.note(stored.facts);
       context.answers.deny(stored.memory.denials);
       tree.stir();
       onFirstOutput();

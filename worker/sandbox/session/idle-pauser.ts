@@ -3,18 +3,18 @@ import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
 
 /** Pauses a sandbox whose agent has nothing to do: an idle one costs a hundredth of a processor. */
-export interface Nap {
+export interface IdlePauser {
   /** There is nothing to do, as far as is known. */
-  rest(): void;
+  markIdle(): void;
   /** Resolves when the sandbox runs; it is not paused before the next rest. */
-  wake(): Promise<void>;
+  resume(): Promise<void>;
   /** Somebody says that there is something to do: one that rests runs where that is so, and goes on resting. */
-  stir(): void;
+  prewarm(): void;
 }
 
 type Engine = Pick<Sandboxes, 'pause' | 'unpause'>;
 
-interface NapOf {
+interface IdlePauserOptions {
   containerId: string | null;
   afterMs: number;
   /** False while the agent has something to do by itself. */
@@ -25,67 +25,67 @@ interface NapOf {
   hasWork(): Promise<boolean>;
 }
 
-export function createNap(
+export function createIdlePauser(
   { sandboxes, logger }: { sandboxes: Engine; logger: Logger },
-  { containerId, afterMs, mayPause, isHeld, hasWork }: NapOf,
+  { containerId, afterMs, mayPause, isHeld, hasWork }: IdlePauserOptions,
   signal: AbortSignal,
-): Nap {
-  if (containerId === null) return sleepless;
+): IdlePauser {
+  if (containerId === null) return neverPause;
   const onFailure = (err: unknown): void => logger.warn({ err }, 'sandbox_not_unpaused');
   const sandbox = createPausable(sandboxes, containerId, { signal, onFailure });
-  const alarm = createAlarm(afterMs, signal);
-  let isResting = false;
+  const timer = createTimer(afterMs, signal);
+  let isIdle = false;
   let last: Promise<unknown> = Promise.resolve();
 
   /** On a busy machine a container cannot always be frozen; the next time it can. */
-  async function pauseNow(): Promise<void> {
-    if (!(await isHeld()) || !isResting) return;
+  async function pauseIfIdle(): Promise<void> {
+    if (!(await isHeld()) || !isIdle) return;
     try {
       await sandbox.pause();
     } catch (err) {
       logger.debug({ err }, 'sandbox_not_paused');
-      if (isResting) rest();
+      if (isIdle) rest();
     }
   }
 
   /** Only by Postgres's own word: a host that it does not hear holds its sandboxes still. */
-  async function stirNow(): Promise<void> {
-    if (!isResting || !sandbox.mayBePaused()) return;
+  async function prewarmIfDue(): Promise<void> {
+    if (!isIdle || !sandbox.mayBePaused()) return;
     const [isDue, isOurs] = await Promise.all([hasWork(), isHeld()]);
-    if (!isDue || !isOurs || !isResting || signal.aborted) return;
+    if (!isDue || !isOurs || !isIdle || signal.aborted) return;
     await sandbox.unpause();
-    if (isResting) rest();
+    if (isIdle) rest();
   }
 
   function rest(): void {
-    isResting = true;
-    alarm.set(() => {
+    isIdle = true;
+    timer.set(() => {
       if (!mayPause()) return rest();
-      last = last.then(pauseNow);
+      last = last.then(pauseIfIdle);
     });
   }
 
   return {
-    rest,
-    stir() {
-      if (!isResting) return;
+    markIdle: rest,
+    prewarm() {
+      if (!isIdle) return;
       rest();
-      last = last.then(stirNow).catch((err) => logger.debug({ err }, 'sandbox_not_stirred'));
+      last = last.then(prewarmIfDue).catch((err) => logger.debug({ err }, 'sandbox_not_stirred'));
     },
-    async wake() {
-      alarm.cancel();
-      isResting = false;
-      const woken = last.then(sandbox.surelyUnpause);
+    async resume() {
+      timer.cancel();
+      isIdle = false;
+      const woken = last.then(sandbox.ensureUnpaused);
       last = woken.catch(() => undefined);
       await woken;
     },
   };
 }
 
-const sleepless: Nap = {
-  rest: () => undefined,
-  stir: () => undefined,
-  wake: async () => undefined,
+const neverPause: IdlePauser = {
+  markIdle: () => undefined,
+  prewarm: () => undefined,
+  resume: async () => undefined,
 };
 
 /** Whether it sleeps is not known at the beginning: an earlier life of this process may have paused it. */
@@ -103,14 +103,14 @@ function createPausable(sandboxes: Engine, containerId: string, on: RetryPolicy)
     },
     unpause,
     /** Of one that is awake nothing is asked, not even whether anybody still looks after it. */
-    async surelyUnpause(): Promise<void> {
+    async ensureUnpaused(): Promise<void> {
       if (mayBePaused) await retryUntilAborted(unpause, on);
     },
   };
 }
 
 /** Rings once, and not at all after the signal. */
-function createAlarm(afterMs: number, signal: AbortSignal) {
+function createTimer(afterMs: number, signal: AbortSignal) {
   let timer: NodeJS.Timeout | null = null;
   const cancel = (): void => {
     if (timer !== null) clearTimeout(timer);

@@ -15,32 +15,32 @@ import type { SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
 import type { GracefulStop } from '../stop/graceful-stop.ts';
 import type { LiveFiles } from '../workspace/sandbox-files.ts';
-import type { Nap } from './idle-pauser.ts';
-import type { Saver } from './save-session.ts';
-import type { SessionPart } from './session-part.ts';
+import type { IdlePauser } from './idle-pauser.ts';
+import type { SaveQueue } from './save-session.ts';
+import type { SessionContext } from './session-part.ts';
 
-export interface TurnPlace {
+export interface TurnDeps {
   context: SandboxContext;
-  session: SessionPart;
+  session: SessionContext;
   tail: SpoolTail;
   gracefulStop: GracefulStop;
-  nap: Nap;
-  saver: Saver;
+  pauser: IdlePauser;
+  saver: SaveQueue;
   ownership: Ownership;
   /** Messages that this process has written into the agent's input. */
   given: Set<string>;
-  prepare: LiveFiles['prepare'];
+  writePendingFiles: LiveFiles['prepare'];
 }
 
 /** `over`: it is another sandbox that goes on with the session, or this one did not live to the end. */
-export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<TurnOutcome> {
-  const { context, session, nap, saver } = place;
+export async function runTurn(deps: SupervisorDeps, place: TurnDeps): Promise<TurnOutcome> {
+  const { context, session, pauser: pauser, saver } = place;
   const { runId, generation } = context.ref;
   const { token } = context.lease;
   const held = { runId, generation, token };
-  const [claimed] = await Promise.all([deps.turns.claim(held), nap.wake()]);
+  const [claimed] = await Promise.all([deps.turns.claim(held), pauser.resume()]);
   if (claimed.outcome !== 'turn') {
-    if (claimed.outcome === 'none') nap.rest();
+    if (claimed.outcome === 'none') pauser.markIdle();
     return claimed.outcome === 'none' ? { outcome: 'done', more: false } : claimed;
   }
   const { messageId, told, waitedMs } = claimed;
@@ -49,13 +49,13 @@ export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<T
     context.logger.info({ generation, messageId, waitedMs }, 'turn_begun');
   }
   failpoint('turn.claimed');
-  if (!(await isPrepared(deps, place, { held, ...claimed }))) return oneIsOver(deps, place);
-  give(place, claimed);
+  if (!(await filesReady(deps, place, { held, ...claimed }))) return turnResult(deps, place);
+  sendToAgent(place, claimed);
   failpoint('turn.sent');
   const ending = new AbortController();
-  const watched = watchTurn(deps, place, { held, ...claimed, signal: ending.signal });
+  const watched = enforceTurnLimits(deps, place, { held, ...claimed, signal: ending.signal });
   try {
-    await Promise.race([session.chat.ended(), place.ownership.released, watched]);
+    await Promise.race([session.turns.ended(), place.ownership.released, watched]);
   } catch (error) {
     // Let go of, it goes on; whoever takes it up is asked next.
     if (!place.ownership.signal.aborted || place.ownership.isReleased()) throw error;
@@ -65,15 +65,15 @@ export async function runTurn(deps: SupervisorDeps, place: TurnPlace): Promise<T
   }
   context.logger.info({ generation, messageId }, 'turn_ended');
   saver.saveSoon();
-  return oneIsOver(deps, place);
+  return turnResult(deps, place);
 }
 
-async function oneIsOver(
+async function turnResult(
   deps: SupervisorDeps,
-  { context, nap }: Pick<TurnPlace, 'context' | 'nap'>,
+  { context, pauser: pauser }: Pick<TurnDeps, 'context' | 'pauser'>,
 ): Promise<TurnOutcome> {
   const more = await deps.turns.hasWork(context.ref.runId);
-  if (!more) nap.rest();
+  if (!more) pauser.markIdle();
   return { outcome: 'done', more };
 }
 
@@ -85,9 +85,9 @@ interface Claimed {
 }
 
 /** False where its files cannot be in place: its turn has ended without its agent. */
-async function isPrepared(
+async function filesReady(
   deps: SupervisorDeps,
-  { context, given, prepare }: TurnPlace,
+  { context, given, writePendingFiles: prepare }: TurnDeps,
   { held, messageId, accepted, filesMayWait }: Claimed,
 ): Promise<boolean> {
   if (accepted || !filesMayWait || given.has(messageId)) return true;
@@ -100,17 +100,17 @@ async function isPrepared(
   return false;
 }
 
-function give(
-  { context, session, given }: TurnPlace,
+function sendToAgent(
+  { context, session, given }: TurnDeps,
   { messageId, text, accepted }: { messageId: string; text: string; accepted: boolean },
 ): void {
   if (given.has(messageId)) return;
   given.add(messageId);
   const uuid = messageUuid(messageId, context.ref.generation);
-  if (!session.chat.knows(messageId)) {
+  if (!session.turns.hasSeen(messageId)) {
     const turn = { messageId, uuid, accepted, error: null };
     session.reader.expect(turn);
-    session.chat.begin(turn);
+    session.turns.start(turn);
   }
   // One that was accepted from an earlier life of this process is under way.
   if (!accepted) context.served.input.push(messageLine(uuid, text));
@@ -127,9 +127,9 @@ interface Watched {
  * A turn has its time, and its agent is not silent for too long; else it is interrupted, and where
  * that ends nothing, its sandbox is. Such a turn is not tried again. Never resolves.
  */
-async function watchTurn(
+async function enforceTurnLimits(
   deps: SupervisorDeps,
-  { context, session, tail, gracefulStop, ownership }: TurnPlace,
+  { context, session, tail, gracefulStop, ownership }: TurnDeps,
   { held, messageId, startedAt, signal }: Watched,
 ): Promise<never> {
   const endsAt = startedAt.getTime() + context.run.timeoutSeconds * 1_000;
@@ -149,14 +149,14 @@ async function watchTurn(
     await deps.turns.condemn(held, messageId, error);
     session.reader.markInterrupted(error);
     context.served.input.push(interruptLine(deps.newId()));
-    const over = Promise.race([session.chat.ended(), ownership.released]);
-    if (!(await settlesWithin(afterInterruptMs, over))) await gracefulStop.stop(0);
+    const ended = Promise.race([session.turns.ended(), ownership.released]);
+    if (!(await settlesWithin(interruptGraceMs, ended))) await gracefulStop.stop(0);
   }
   return new Promise<never>(() => undefined);
 }
 
 const checkEveryMaxMs = 1_000;
-const afterInterruptMs = 10_000;
+const interruptGraceMs = 10_000;
 
 function quietForMs(tail: SpoolTail, from: number): number {
   const since = tail.quietSince();

@@ -31,7 +31,7 @@ export async function saveSession(
   await deps.turns.markSaved(ref, begun);
 }
 
-export interface Saver {
+export interface SaveQueue {
   /** Soon, beside whatever else goes on; what cannot be stored is stored at the end. */
   saveSoon(): void;
   /** Now, after what is under way. */
@@ -39,7 +39,10 @@ export interface Saver {
 }
 
 /** One at a time, so that the last one to look is the last one to store. */
-export function createSaver(save: () => Promise<void>, onFailure: (error: unknown) => void): Saver {
+export function createSaveQueue(
+  save: () => Promise<void>,
+  onFailure: (error: unknown) => void,
+): SaveQueue {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
 

@@ -11,56 +11,65 @@ import type { Ownership } from '../ownership.ts';
 import type { GracefulStop } from '../stop/graceful-stop.ts';
 import { resolveEnd } from '../stop/resolve-end.ts';
 import type { LiveFiles } from '../workspace/sandbox-files.ts';
-import { createNap, type Nap } from './idle-pauser.ts';
-import { type InterruptTurn, interruptTurnOf } from './interrupt-turn.ts';
+import { createIdlePauser, type IdlePauser } from './idle-pauser.ts';
+import { createInterruptTurn, type InterruptTurn } from './interrupt-turn.ts';
 import { runTurn } from './run-turn.ts';
-import { createSaver, saveSession } from './save-session.ts';
-import type { SessionPart } from './session-part.ts';
+import { createSaveQueue, saveSession } from './save-session.ts';
+import type { SessionContext } from './session-part.ts';
 
 /** What a sandbox of a session can do that a plain run's cannot. */
-export interface SessionHands {
+export interface SessionController {
   /** The session's next message, to the end of its turn; its files are in place before it begins. */
   runTurn(prepare: LiveFiles['prepare']): Promise<TurnOutcome>;
   interrupt: InterruptTurn;
   /** Resolves when the sandbox is not paused. */
-  wake(): Promise<void>;
+  resume(): Promise<void>;
   /** Its end, whatever brought it about; all that the next sandbox needs is stored by then. */
   awaitExitAndSave(): Promise<RunEnd>;
 }
 
-interface Surroundings {
-  session: SessionPart;
+interface SessionDeps {
+  session: SessionContext;
   output: OutputPipeline;
   gracefulStop: GracefulStop;
   ownership: Ownership;
   recorded(): Promise<unknown>;
 }
 
-export function liveSession(
+export function createSessionController(
   deps: SandboxDeps,
   context: SandboxContext,
-  { session, output, gracefulStop, ownership, recorded }: Surroundings,
-): SessionHands {
+  { session, output, gracefulStop, ownership, recorded }: SessionDeps,
+): SessionController {
   const { ref, folders, logger } = context;
   const held = { ...ref, token: context.lease.token };
-  const nap = napOf(deps, context, { session, ownership });
-  const saver = createSaver(
+  const pauser = createPauser(deps, context, { session, ownership });
+  const saver = createSaveQueue(
     () => deps.storing(ref.runId, () => saveSession(deps, held, folders)),
     (err) => logger.warn({ err }, 'session_not_saved'),
   );
   const given = new Set<string>();
-  const place = { context, session, tail: output.tail, gracefulStop, nap, saver, ownership, given };
+  const place = {
+    context,
+    session,
+    tail: output.tail,
+    gracefulStop,
+    pauser,
+    saver,
+    ownership,
+    given,
+  };
   // A message has been stored: the sandbox wakes up while its workflow is being told.
-  const leave = deps.bells.subscribeBestEffort(sessionChannel(ref.runId), nap.stir);
+  const leave = deps.bells.subscribeBestEffort(sessionChannel(ref.runId), pauser.prewarm);
   ownership.signal.addEventListener('abort', leave, { once: true });
-  if (session.chat.present() === null) nap.rest();
+  if (session.turns.present() === null) pauser.markIdle();
   // Found in the middle of a turn: whoever waits for its end may ask again too late to see it.
-  else void session.chat.ended().then(saver.saveSoon);
+  else void session.turns.ended().then(saver.saveSoon);
 
   return {
-    runTurn: (prepare) => runTurn(deps, { ...place, prepare }),
-    wake: nap.wake,
-    interrupt: interruptTurnOf({ context, chat: session.chat, ownership, newId: deps.newId }),
+    runTurn: (prepare) => runTurn(deps, { ...place, writePendingFiles: prepare }),
+    resume: pauser.resume,
+    interrupt: createInterruptTurn({ context, chat: session.turns, ownership, newId: deps.newId }),
     async awaitExitAndSave() {
       const exit = await context.exit.exited;
       leave();
@@ -86,19 +95,19 @@ export function liveSession(
   };
 }
 
-function napOf(
+function createPauser(
   deps: SandboxDeps,
   { containerId, ref, lease, turns, logger }: SandboxContext,
-  { session, ownership }: Pick<Surroundings, 'session' | 'ownership'>,
-): Nap {
+  { session, ownership }: Pick<SessionDeps, 'session' | 'ownership'>,
+): IdlePauser {
   // What it has left in the background begins a turn of its own when it ends.
   const mayPause = (): boolean => {
     const { isInTurn, backgroundTasks } = turns.memory();
-    return session.chat.present() === null && !isInTurn && backgroundTasks === 0;
+    return session.turns.present() === null && !isInTurn && backgroundTasks === 0;
   };
   const hasWork = () => deps.turns.hasWork(ref.runId);
   const afterMs = deps.pauseAfterMs ?? limits.sessionPauseAfterMs;
-  return createNap(
+  return createIdlePauser(
     { sandboxes: deps.sandboxes, logger },
     { containerId, afterMs, mayPause, isHeld: lease.confirm, hasWork },
     ownership.signal,

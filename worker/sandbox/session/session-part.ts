@@ -3,12 +3,12 @@ import type { SessionPlan } from '../../../core/sessions/session.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import { messageUuid } from '../input/agent-input.ts';
-import { type ChatTurns, createChatTurns } from './session-turn-tracker.ts';
+import { createSessionTurnTracker, type SessionTurnTracker } from './session-turn-tracker.ts';
 
 /** What a sandbox has beside the others where it is a session's. */
-export interface SessionPart {
+export interface SessionContext {
   sessionId: string;
-  chat: ChatTurns;
+  turns: SessionTurnTracker;
   reader: ChatReader;
 }
 
@@ -16,11 +16,11 @@ export interface SessionPart {
  * Goes on with the message that an earlier life of this process has given to the sandbox. Call with
  * the lease in hand: from then on nobody else says what became of it.
  */
-export async function sessionPart(
+export async function createSessionContext(
   { turns }: Pick<SupervisorDeps, 'turns'>,
   { runId, generation }: SandboxRef,
   plan: SessionPlan | null,
-): Promise<SessionPart | null> {
+): Promise<SessionContext | null> {
   if (plan === null) return null;
   const { sessionId } = plan;
   const found = await turns.present(runId, generation);
@@ -28,7 +28,7 @@ export async function sessionPart(
     found === null ? null : { ...found, uuid: messageUuid(found.messageId, generation) };
   return {
     sessionId,
-    chat: createChatTurns(present),
+    turns: createSessionTurnTracker(present),
     reader: createChatReader(sessionId, present),
   };
 }

@@ -3,24 +3,24 @@ import type { PendingTurn } from '../../../core/sessions/chat.ts';
 import { createDeferred, type Deferred } from '../../../lib/async/deferred.ts';
 
 /** The messages that a session's agent is given, one after the other. */
-export interface ChatTurns {
+export interface SessionTurnTracker {
   /** The message that the agent has, from an earlier life of this process too. */
   present(): PendingTurn | null;
   /** Whether it is, or was, the present one. */
-  knows(messageId: string): boolean;
+  hasSeen(messageId: string): boolean;
   /** The one before it has ended, whether or not its end was noted here by now. */
-  begin(turn: PendingTurn): void;
+  start(turn: PendingTurn): void;
   /**
-   * Whether its agent works on this message. Waits where it is yet to be given or begun; false where it
+   * Whether its agent works on this message. Waits where it is yet to be given or waitUntilStarted; false where it
    * has ended, or another was given in its place.
    */
-  begun(messageId: string): Promise<boolean>;
+  waitUntilStarted(messageId: string): Promise<boolean>;
   /** Resolves when the present turn's end is in the log; at once where there is none. */
   ended(): Promise<unknown>;
   note(facts: RunFacts): void;
 }
 
-export function createChatTurns(beginning: PendingTurn | null): ChatTurns {
+export function createSessionTurnTracker(beginning: PendingTurn | null): SessionTurnTracker {
   const known = new Set<string>(beginning === null ? [] : [beginning.messageId]);
   let present = beginning;
   let end: Deferred<true> = createDeferred();
@@ -30,8 +30,8 @@ export function createChatTurns(beginning: PendingTurn | null): ChatTurns {
 
   return {
     present: () => present,
-    knows: (messageId) => known.has(messageId),
-    begin(turn) {
+    hasSeen: (messageId) => known.has(messageId),
+    start(turn) {
       known.add(turn.messageId);
       present = turn;
       end.resolve(true);
@@ -40,7 +40,7 @@ export function createChatTurns(beginning: PendingTurn | null): ChatTurns {
       next.resolve(true);
       next = createDeferred();
     },
-    async begun(messageId) {
+    async waitUntilStarted(messageId) {
       if (!known.has(messageId)) await next.promise;
       if (present?.messageId !== messageId) return false;
       await Promise.race([accepted.promise, end.promise]);

@@ -14,7 +14,7 @@ import { createTurnTracker } from '../input/turn-tracker.ts';
 import { type HeldLease, takeLease } from '../output/lease.ts';
 import { openSpool, type SpoolFile } from '../output/spool-file.ts';
 import { foldersOf, makeFolders } from '../sandbox-paths.ts';
-import { sessionPart } from '../session/session-part.ts';
+import { createSessionContext } from '../session/session-part.ts';
 import { type ExitWatch, missingExit, watchExit } from '../stop/exit-watch.ts';
 import { type SupervisedSandbox, superviseSandbox } from '../supervised-sandbox.ts';
 import { type ControlSocket, openControlSocket } from './control-socket.ts';
@@ -66,7 +66,7 @@ export async function openSandbox(
   async function prepare(containerId: string | null): Promise<() => SupervisedSandbox> {
     const opened = await openSpool(folders.spoolFile);
     spool = opened;
-    const session = await sessionPart(deps, ref, plan.session);
+    const session = await createSessionContext(deps, ref, plan.session);
     const { memory, byteOffset } = held.position;
     const turns = createTurnTracker({ memory, hasSpoken: byteOffset > 0 });
     const { input } = served;

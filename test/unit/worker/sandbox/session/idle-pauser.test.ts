@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDeferred } from '../../../../../lib/async/deferred.ts';
-import { createNap } from '../../../../../worker/sandbox/session/idle-pauser.ts';
+import { createIdlePauser } from '../../../../../worker/sandbox/session/idle-pauser.ts';
 
 const logger = pino({ enabled: false });
 
@@ -32,21 +32,21 @@ function napWith({ refusals = 0, mayAnswer, ...asked }: Nap) {
   const yes = async () => true;
   const answers = { mayPause: () => true, isHeld: yes, hasWork: yes, ...asked };
   const of = { containerId: 'container-1', afterMs: 20, ...answers };
-  return { nap: createNap({ sandboxes, logger }, of, over.signal), told, over };
+  return { nap: createIdlePauser({ sandboxes, logger }, of, over.signal), told, over };
 }
 
 test('an engine that cannot pause a sandbox now is asked again', async () => {
   const { nap, told } = napWith({ refusals: 2 });
-  nap.rest();
+  nap.markIdle();
   await expect.poll(() => told).toEqual(['pause', 'pause', 'pause']);
 });
 
 test('one that has been woken up meanwhile is not paused after all', async () => {
   const engine = createDeferred<true>();
   const { nap, told } = napWith({ refusals: 1, mayAnswer: engine.promise });
-  nap.rest();
+  nap.markIdle();
   await expect.poll(() => told).toEqual(['pause']);
-  const awake = nap.wake();
+  const awake = nap.resume();
   engine.resolve(true);
   await awake;
   await sleep(150);
@@ -57,10 +57,10 @@ test('one that another looks after by now is not paused, and one that was woken 
   const asked = createDeferred<true>();
   const { nap, told } = napWith({ isHeld: () => asked.promise.then(() => false) });
   const other = napWith({ isHeld: () => asked.promise });
-  nap.rest();
-  other.nap.rest();
+  nap.markIdle();
+  other.nap.markIdle();
   await sleep(100);
-  const awake = other.nap.wake();
+  const awake = other.nap.resume();
   asked.resolve(true);
   await awake;
   await sleep(100);
@@ -70,9 +70,9 @@ test('one that another looks after by now is not paused, and one that was woken 
 
 test('one that is stirred runs at once, and goes on resting', async () => {
   const { nap, told } = napWith({});
-  nap.rest();
+  nap.markIdle();
   await expect.poll(() => told).toEqual(['pause']);
-  nap.stir();
+  nap.prewarm();
   await expect.poll(() => told).toEqual(['pause', 'unpause', 'pause']);
 });
 
@@ -86,29 +86,29 @@ test.each([
     isHeld: async () => answers.isHeld?.() ?? true,
     hasWork: async () => answers.hasWork?.() ?? true,
   });
-  nap.rest();
+  nap.markIdle();
   await expect.poll(() => told).toEqual(['pause']);
   answers = said;
-  nap.stir();
+  nap.prewarm();
   await sleep(100);
   expect(told.filter((one) => one === 'unpause')).toEqual([]);
 });
 
 test('stirring does nothing to one that does not rest', async () => {
   const { nap, told } = napWith({});
-  await nap.wake();
-  nap.stir();
+  await nap.resume();
+  nap.prewarm();
   await sleep(100);
   expect(told).toEqual(['unpause']);
 });
 
 test('one that is awake can be woken up after its end, one that may sleep cannot', async () => {
   const awake = napWith({});
-  await awake.nap.wake();
+  await awake.nap.resume();
   awake.over.abort();
-  await awake.nap.wake();
+  await awake.nap.resume();
   expect(awake.told).toEqual(['unpause']);
   const asleep = napWith({});
   asleep.over.abort();
-  await expect(asleep.nap.wake()).rejects.toThrow();
+  await expect(asleep.nap.resume()).rejects.toThrow();
 });

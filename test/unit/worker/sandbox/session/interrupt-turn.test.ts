@@ -6,10 +6,10 @@ import { settlesWithin } from '../../../../../lib/async/timeout.ts';
 import { createInputQueue } from '../../../../../worker/sandbox/input/input-queue.ts';
 import { createOwnership, type Ownership } from '../../../../../worker/sandbox/ownership.ts';
 import {
+  createInterruptTurn,
   type InterruptTurn,
-  interruptTurnOf,
 } from '../../../../../worker/sandbox/session/interrupt-turn.ts';
-import { createChatTurns } from '../../../../../worker/sandbox/session/session-turn-tracker.ts';
+import { createSessionTurnTracker } from '../../../../../worker/sandbox/session/session-turn-tracker.ts';
 
 const logger = pino({ enabled: false });
 
@@ -25,15 +25,15 @@ interface LiveTurns {
 }
 
 function liveTurns(): LiveTurns {
-  const chat = createChatTurns(null);
+  const chat = createSessionTurnTracker(null);
   const ownership = createOwnership(logger);
   const input = createInputQueue(null);
   const context = { served: { input }, logger };
-  const interrupt = interruptTurnOf({ context, chat, ownership, newId: () => 'id' });
+  const interrupt = createInterruptTurn({ context, chat, ownership, newId: () => 'id' });
   return {
     ownership,
     give(messageId) {
-      chat.begin({ messageId, uuid: messageId, accepted: false, error: null });
+      chat.start({ messageId, uuid: messageId, accepted: false, error: null });
       input.push(messageId);
     },
     begin: (messageId) => chat.note({ startedMessage: messageId }),
@@ -73,7 +73,7 @@ test('of a turn that has ended do nothing: between two, and when the next one go
   expect(await told()).toEqual(['a', 'b']);
 });
 
-test('that come before the agent has begun are said when it has', async () => {
+test('that come before the agent has waitUntilStarted are said when it has', async () => {
   const { give, begin, interrupt, told } = liveTurns();
   const unknown = interrupt('a');
   give('a');

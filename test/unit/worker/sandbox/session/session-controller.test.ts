@@ -11,10 +11,10 @@ import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
 import { createOwnership, type Ownership } from '../../../../../worker/sandbox/ownership.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
 import {
-  liveSession,
-  type SessionHands,
+  createSessionController,
+  type SessionController,
 } from '../../../../../worker/sandbox/session/session-controller.ts';
-import { createChatTurns } from '../../../../../worker/sandbox/session/session-turn-tracker.ts';
+import { createSessionTurnTracker } from '../../../../../worker/sandbox/session/session-turn-tracker.ts';
 import { missingExit } from '../../../../../worker/sandbox/stop/exit-watch.ts';
 
 const logger = pino({ enabled: false });
@@ -25,18 +25,18 @@ function sessionWith(
   deps: object,
   context: object,
   ownership: Ownership,
-  chat = createChatTurns(null),
-): SessionHands {
+  chat = createSessionTurnTracker(null),
+): SessionController {
   const output = {
     tail: { finish: () => undefined, done: Promise.resolve(), quietSince: () => null },
     tree: { finish: async () => undefined },
   };
   const session = { sessionId: 's', chat, reader: {} };
   const around = { session, output, gracefulStop: {}, ownership, recorded: async () => undefined };
-  return liveSession(
+  return createSessionController(
     deps as unknown as SandboxDeps,
     context as unknown as SandboxContext,
-    around as unknown as Parameters<typeof liveSession>[2],
+    around as unknown as Parameters<typeof createSessionController>[2],
   );
 }
 
@@ -113,7 +113,12 @@ test('what a turn leaves that was found in its middle is stored when it ends, wh
     bells: { overhear: () => () => undefined },
   };
   const context = { ref, logger, containerId: null, lease: { token: 1 } };
-  const chat = createChatTurns({ messageId: 'm-1', uuid: 'u-1', accepted: true, error: null });
+  const chat = createSessionTurnTracker({
+    messageId: 'm-1',
+    uuid: 'u-1',
+    accepted: true,
+    error: null,
+  });
   sessionWith(deps, context, createOwnership(logger), chat);
   expect(stored).toEqual([]);
   const nothingSaid = { reply: null, usage: null, costUsd: null };
@@ -136,7 +141,7 @@ test('a turn is over with its sandbox, and goes on where its sandbox was let go 
     turns: { isWaiting: () => false },
   };
   const begin = (ownership: Ownership): Promise<unknown> => {
-    const chat = createChatTurns({ messageId, uuid: 'u-1', accepted: true, error: null });
+    const chat = createSessionTurnTracker({ messageId, uuid: 'u-1', accepted: true, error: null });
     return sessionWith(deps, context, ownership, chat).runTurn(async () => []);
   };
   const [ended, letGo] = [createOwnership(logger), createOwnership(logger)];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { settlesWithin } from '../../../../../lib/async/timeout.ts';
-import { createChatTurns } from '../../../../../worker/sandbox/session/session-turn-tracker.ts';
+import { createSessionTurnTracker } from '../../../../../worker/sandbox/session/session-turn-tracker.ts';
 
 const turn = (messageId: string) => ({
   messageId,
@@ -14,9 +14,9 @@ const endOf = (messageId: string) => ({
 });
 
 test('whoever waits for a turn hears of its end, also where the next one begins before it is noted', async () => {
-  const turns = createChatTurns(turn('a'));
+  const turns = createSessionTurnTracker(turn('a'));
   const first = turns.ended();
-  turns.begin(turn('b'));
+  turns.start(turn('b'));
   await first;
   const second = turns.ended();
   turns.note(endOf('a'));
@@ -27,37 +27,39 @@ test('whoever waits for a turn hears of its end, also where the next one begins 
   expect(turns.present()).toBeNull();
 });
 
-test('a turn counts as begun when its agent has begun it, and as long as it goes on', async () => {
-  const turns = createChatTurns(null);
-  turns.begin(turn('a'));
-  const first = turns.begun('a');
+test('a turn counts as waitUntilStarted when its agent has waitUntilStarted it, and as long as it goes on', async () => {
+  const turns = createSessionTurnTracker(null);
+  turns.start(turn('a'));
+  const first = turns.waitUntilStarted('a');
   expect(await settlesWithin(0, first)).toBe(false);
   turns.note(begunOf('another'));
   expect(await settlesWithin(0, first)).toBe(false);
   turns.note(begunOf('a'));
   expect(await first).toBe(true);
-  expect(await turns.begun('a')).toBe(true);
+  expect(await turns.waitUntilStarted('a')).toBe(true);
   turns.note(endOf('a'));
-  expect(await turns.begun('a')).toBe(false);
-  turns.begin(turn('b'));
-  expect(await turns.begun('a')).toBe(false);
+  expect(await turns.waitUntilStarted('a')).toBe(false);
+  turns.start(turn('b'));
+  expect(await turns.waitUntilStarted('a')).toBe(false);
 });
 
-test('a turn that ends unbegun has not begun, nor has one in whose place another is given', async () => {
-  const turns = createChatTurns(null);
-  const [early, other] = [turns.begun('a'), turns.begun('never given')];
+test('a turn that ends unbegun has not waitUntilStarted, nor has one in whose place another is given', async () => {
+  const turns = createSessionTurnTracker(null);
+  const [early, other] = [turns.waitUntilStarted('a'), turns.waitUntilStarted('never given')];
   expect(await settlesWithin(0, early)).toBe(false);
-  turns.begin(turn('a'));
+  turns.start(turn('a'));
   expect(await other).toBe(false);
   expect(await settlesWithin(0, early)).toBe(false);
   turns.note(endOf('a'));
   expect(await early).toBe(false);
 });
 
-test('one that was begun before this process goes on, and one that was only given is waited for', async () => {
-  expect(await createChatTurns({ ...turn('a'), accepted: true }).begun('a')).toBe(true);
-  const turns = createChatTurns(turn('a'));
-  const given = turns.begun('a');
+test('one that was waitUntilStarted before this process goes on, and one that was only given is waited for', async () => {
+  expect(
+    await createSessionTurnTracker({ ...turn('a'), accepted: true }).waitUntilStarted('a'),
+  ).toBe(true);
+  const turns = createSessionTurnTracker(turn('a'));
+  const given = turns.waitUntilStarted('a');
   expect(await settlesWithin(0, given)).toBe(false);
   turns.note(begunOf('a'));
   expect(await given).toBe(true);
