@@ -13,7 +13,7 @@ RUN touch extra-ca.crt \
  && rm extra-ca.crt \
  && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
       ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -rf {} + \
- && rm -rf node_modules/tsx node_modules/esbuild node_modules/@esbuild node_modules/.bin \
+ && rm -rf node_modules/.bin \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 COPY . .
 # The workflows are bundled now: at a start it would take seconds, for which sandboxes would wait.

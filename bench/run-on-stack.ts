@@ -17,7 +17,7 @@ await bench(process.argv.slice(2)).catch(failWith);
 async function bench(asked: string[]): Promise<void> {
   readArguments(asked, knownIds);
   const code = await onFreshStack('bench', ({ env, signal }) =>
-    show(process.execPath, ['--import', 'tsx', program, ...asked], { env, signal }),
+    show(process.execPath, [program, ...asked], { env, signal }),
   );
   process.exitCode = code === 0 ? 0 : 1;
 }

@@ -19,7 +19,6 @@ export function startChild<Order extends object, Answer>(
   const child = fork(program, {
     // Not as an argument: it may hold a password, and arguments are everybody's to read.
     env: { ...process.env, [settingName]: JSON.stringify(setting) },
-    execArgv: ['--import', 'tsx'],
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

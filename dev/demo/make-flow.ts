@@ -52,7 +52,7 @@ export async function webhookSecretOf(env: ServiceEnv): Promise<string> {
 
 async function flowrun<T>(env: ServiceEnv, args: string[]): Promise<T> {
   say(`  ${byHand(`npx flowrun ${args.join(' ')}`)}`);
-  const program = join(repository, 'cli/flowrun.mjs');
+  const program = join(repository, 'deploy/command-line.ts');
   const output = await run(process.execPath, [program, ...args, '--json'], {
     env: { ...process.env, ...env },
   });

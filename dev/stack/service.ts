@@ -24,7 +24,7 @@ export async function ensureService(folders: Folders, env: ServiceEnv): Promise<
     if (same && (await isReady(url))) return { value: undefined, said: `running on ${url}` };
     await stopService(folders);
     now('migrating');
-    await run(process.execPath, ['cli/flowrun.mjs', 'migrate'], processOptions(env));
+    await run(process.execPath, ['deploy/command-line.ts', 'migrate'], processOptions(env));
     now('starting');
     await all([
       startBackground(folders, {
@@ -53,8 +53,7 @@ export async function stopService(folders: Folders): Promise<string[]> {
 }
 
 function program(file: string, env: ServiceEnv) {
-  const args = ['--import', 'tsx', file];
-  return { command: process.execPath, args, ...processOptions(env) };
+  return { command: process.execPath, args: [file], ...processOptions(env) };
 }
 
 /** The reader's environment goes along (LOG_LEVEL, time limits …), but for what the stack keeps in files. */

@@ -5,7 +5,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '../../dev/lib/folders.ts';
 import { run } from '../../dev/lib/run-command.ts';
 import { pingEngine } from '../../dev/stack/engine-api.ts';
 import { makeFreshClone } from '../../dev/test-runner/compose/fresh-clone.ts';
@@ -94,9 +93,8 @@ export async function knockAtHome(caller: Caller): Promise<Heard> {
 }
 
 function knocking(caller: Caller): [string, ...string[]] {
-  const tsx = join(repository, 'node_modules/tsx/dist/cli.mjs');
   const program = join(import.meta.dirname, 'knock.ts');
-  return [process.execPath, tsx, program, JSON.stringify(caller)];
+  return [process.execPath, program, JSON.stringify(caller)];
 }
 
 const within = (line: string[]): string[] => [`--net=/run/netns/${network}`, '--', ...line];

@@ -1,5 +1,5 @@
 // Records the histories that test/unit/workflows/replay.test.ts replays:
-// `npx tsx test/support/record-histories.ts` against the test stack's Temporal server; with names, or
+// `node test/support/record-histories.ts` against the test stack's Temporal server; with names, or
 // how they begin, only those. Those of the real service are recorded by record-real-histories.ts.
 import { ApplicationFailure } from '@temporalio/activity';
 import { failureTypes } from '../../workflows/shared/activities.ts';

@@ -1,6 +1,6 @@
 // Records the histories of a run and of a session as the service itself makes them, its worker, agent
 // and containers with it, for test/unit/workflows/replay.test.ts: real-run.json and real-session.json. Against
-// the test stack: `npx tsx test/support/record-real-histories.ts`. What they hold is ids, causes and
+// the test stack: `node test/support/record-real-histories.ts`. What they hold is ids, causes and
 // counts; of this machine they tell nothing.
 
 import { Client, Connection } from '@temporalio/client';

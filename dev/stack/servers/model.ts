@@ -49,7 +49,7 @@ async function ensureOffline(folders: Folders): Promise<{ port: number; begun: s
   await startBackground(folders, {
     name,
     command: process.execPath,
-    args: ['--import', 'tsx', 'offline-model/main.ts', '--port', `${port}`],
+    args: ['offline-model/main.ts', '--port', `${port}`],
     cwd: repository,
     fingerprint,
     ready: () => answers(port),

@@ -109,7 +109,9 @@ test.each([
   [['T7', '--out'], /^Option '--out <value>' argument missing$/],
 ])('%j is refused in a sentence, and no stack is begun for it', async (asked, sentence) => {
   const data = mkdtempSync(join(folder, 'data-'));
-  const { ended } = start([join(repository, 'dev/bench.mjs'), ...asked], { FLOWRUN_DATA: data });
+  const { ended } = start([join(repository, 'bench/run-on-stack.ts'), ...asked], {
+    FLOWRUN_DATA: data,
+  });
   const { code, said, complained } = await ended;
   expect({ code, said }).toEqual({ code: 1, said: '' });
   expect(complained.trim()).toMatch(sentence);
@@ -117,8 +119,7 @@ test.each([
 });
 
 /** On the stack of these tests; the command that brings up one of its own does this last. */
-const measure = (...asked: string[]) =>
-  start(['--import', 'tsx', join(repository, 'bench/main.ts'), ...asked]);
+const measure = (...asked: string[]) => start([join(repository, 'bench/main.ts'), ...asked]);
 
 function start(args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, args, {

@@ -31,7 +31,6 @@ import { postgresBinaries } from '../../../dev/stack/servers/postgres-binaries.t
 import { ensureCluster } from '../../../dev/stack/servers/postgres-cluster.ts';
 
 const program = join(repository, 'deploy/hosts/prepare.ts');
-const tsx = join(repository, 'node_modules/tsx/dist/cli.mjs');
 const password = 'a-password';
 
 let secrets: string;
@@ -52,7 +51,7 @@ beforeAll(async () => {
   }
   writeFileSync(join(secrets, 'service/encryption-key'), 'three\n');
   const FLOWRUN_HOSTS_NAME = 'localhost';
-  await run(process.execPath, [tsx, program, secrets], {
+  await run(process.execPath, [program, secrets], {
     env: { ...process.env, FLOWRUN_HOSTS_NAME },
   });
   const at = async () => ({ host: '127.0.0.1', port: await freePort() });

@@ -1,19 +1,31 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
+import manifest from '../../../package.json' with { type: 'json' };
 
-const program = join(repository, 'cli/flowrun.mjs');
 const run = promisify(execFile);
+let folder: string;
+let program: string;
 
-test('runs from a checkout as it stands', async () => {
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'flowrun-'));
+  program = join(folder, 'flowrun');
+  symlinkSync(join(repository, manifest.bin.flowrun), program); // as npm links a bin
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the command line runs from a checkout without a build', async () => {
   const { stdout } = await run(program, ['--help']);
   expect(stdout).toContain('Usage: flowrun');
   await expect(run(program, ['nonsense'])).rejects.toMatchObject({ code: 2 });
 });
 
-test('ends quietly where its reader has seen enough', async () => {
+test('the command line ends quietly when its reader closes the pipe', async () => {
   const { stdout, stderr } = await run('sh', ['-c', `"${program}" --help | true`]);
   expect({ stdout, stderr }).toEqual({ stdout: '', stderr: '' });
 });

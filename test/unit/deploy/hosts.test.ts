@@ -13,7 +13,6 @@ import { repository } from '../../../dev/lib/folders.ts';
 import { run } from '../../../dev/lib/run-command.ts';
 
 const program = join(repository, 'deploy/hosts/prepare.ts');
-const tsx = join(repository, 'node_modules/tsx/dist/cli.mjs');
 
 let secrets: string;
 
@@ -76,7 +75,7 @@ test('a name that is none is refused, and nothing is made', async () => {
 });
 
 const prepare = (name: string): Promise<string> =>
-  run(process.execPath, [tsx, program, secrets], {
+  run(process.execPath, [program, secrets], {
     env: { ...process.env, FLOWRUN_HOSTS_NAME: name },
   });
 

@@ -46,7 +46,7 @@ test('the lock of a killed process is free', async () => {
     await takeLock(${JSON.stringify(file)});
     console.log('held');
     setInterval(() => {}, 1000);`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', script];
+  const args = ['--input-type=module', '-e', script];
   const holder = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(holder.stdout, 'data');
   expect(await takeLock(file)).toBeUndefined();

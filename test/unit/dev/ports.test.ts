@@ -22,12 +22,12 @@ afterEach(() => {
 });
 
 const script = `
-  const { freePort } = await import('${join(repository, 'dev/ports.ts')}');
+  const { freePort } = await import('${join(repository, 'dev/stack/ports.ts')}');
   console.log((await Promise.all(Array.from({ length: 10 }, () => freePort()))).join(' '));
 `;
 
 async function tenPorts(): Promise<number[]> {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [said] = await Promise.all([text(child.stdout), once(child, 'exit')]);

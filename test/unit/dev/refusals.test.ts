@@ -9,6 +9,8 @@ import { repository } from '../../../dev/lib/folders.ts';
 import { takeLock } from '../../../dev/stack/lock.ts';
 import { freePort } from '../../../dev/stack/ports.ts';
 
+const programs = { demo: 'dev/demo/main.ts', stop: 'dev/stack/stop.ts' };
+
 let folder: string;
 let taken: Server;
 
@@ -55,14 +57,17 @@ test('a demo that failed names the command that ends what it has begun, for this
   expect(said).toContain(`for the next try; FLOWRUN_DATA=${folder} npm run stop ends it.`);
 });
 
-test.each(['demo', 'stop'])('%s refuses while another command works on the stack', async (name) => {
-  const lock = await takeLock(join(folder, 'demo.lock'));
-  const { code, said } = await command(name, await freePorts());
-  await lock?.release();
-  expect(said).toContain('Another command is at work on the demo stack');
-  expect(code).toBe(1);
-  expect(started()).toEqual([]);
-});
+test.each(['demo', 'stop'] as const)(
+  '%s refuses while another command works on the stack',
+  async (name) => {
+    const lock = await takeLock(join(folder, 'demo.lock'));
+    const { code, said } = await command(name, await freePorts());
+    await lock?.release();
+    expect(said).toContain('Another command is at work on the demo stack');
+    expect(code).toBe(1);
+    expect(started()).toEqual([]);
+  },
+);
 
 test('stop has nothing to do where nothing runs, again and again', async () => {
   for (let i = 0; i < 2; i += 1) {
@@ -70,8 +75,8 @@ test('stop has nothing to do where nothing runs, again and again', async () => {
   }
 });
 
-async function command(name: string, env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [join(repository, `dev/${name}.mjs`)], {
+async function command(name: keyof typeof programs, env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [join(repository, programs[name])], {
     env: { ...process.env, TEMPORAL_ADDRESS: '', ...env, FLOWRUN_DATA: folder },
   });
   let said = '';

@@ -62,7 +62,7 @@ function standIn(script: string): string {
 
 async function setUp(): Promise<{ code: number; said: string }> {
   const env = { ...process.env, FLOWRUN_CACHE: folder, DOCKER_HOST: engine.dockerHost };
-  const line = [join(repository, 'dev/setup-gvisor.mjs')];
+  const line = [join(repository, 'dev/stack/setup-gvisor.ts')];
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, line, { env });
     return { code: 0, said: stdout + stderr };

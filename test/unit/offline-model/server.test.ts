@@ -98,7 +98,7 @@ describe('the protocol', () => {
 });
 
 describe('the process', () => {
-  const main = ['--import', 'tsx', 'offline-model/main.ts'];
+  const main = ['offline-model/main.ts'];
 
   it('prints one line with its address and ends on SIGTERM', async () => {
     const child = spawn(process.execPath, [...main, '--port', '0'], { stdio: 'pipe' });

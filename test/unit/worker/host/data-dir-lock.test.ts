@@ -66,7 +66,7 @@ async function startOther() {
     console.log('held');
     setInterval(() => {}, 1000);
   });`;
-  const other = spawn(process.execPath, ['--import', 'tsx', '-e', script]);
+  const other = spawn(process.execPath, ['-e', script]);
   await once(other.stdout, 'data');
   return other;
 }

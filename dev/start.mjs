@@ -1,3 +1,0 @@
-import { runTypeScript } from './bootstrap.mjs';
-
-await runTypeScript('stack/start');
