@@ -24,7 +24,7 @@ import { requestMetrics } from './http/request-metrics.ts';
 import { routeTable } from './http/route-table.ts';
 import { recordUnroutedRequest } from './http/unrouted.ts';
 import { validatorCompiler } from './http/validation.ts';
-import { describe } from './openapi/describe.ts';
+import { registerOpenApi } from './openapi/describe.ts';
 import { openapi } from './openapi/openapi.ts';
 import { postman } from './openapi/postman.ts';
 import { authenticateOperators } from './operators/authenticate-operator.ts';
@@ -87,7 +87,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   checkPathIds(app);
   jsonBody(app);
 
-  await describe(app, deps.publicUrl);
+  await registerOpenApi(app, deps.publicUrl);
   triggerRun(app, deps, beginRun);
   listRuns(app, deps);
   readRun(app, deps);

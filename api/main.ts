@@ -45,7 +45,7 @@ import { errorStatuses } from './errors.ts';
 import { createHostRpc } from './files/host-rpc.ts';
 import { createTrustedProxies } from './http/trusted-proxies.ts';
 import { noopMetrics } from './metrics.ts';
-import { announceFirstSignIn } from './operators/first-sign-in.ts';
+import { logFirstSignInLink } from './operators/first-sign-in.ts';
 import { mayCallAddress } from './runs/public-address.ts';
 
 const config = readApiConfig();
@@ -72,7 +72,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const app = await buildApp(parts.deps);
   await app.listen({ host, port, listenTextResolver: () => 'api_listening' });
   logger.info({ instance, address: app.server.address() }, 'api_ready');
-  const announced = announceFirstSignIn(parts.deps, signal);
+  const announced = logFirstSignInLink(parts.deps, signal);
 
   if (!signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));

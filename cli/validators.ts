@@ -2,8 +2,8 @@
 // judge in the same words. Loaded by the commands that need it: with it comes all of zod.
 
 import { ApiError } from '../api/errors.ts';
-import { parsedBody } from '../api/http/validation.ts';
-import { fieldsOf, flowPatch, newFlow } from '../api/operators/flow-fields.ts';
+import { parseBody } from '../api/http/validation.ts';
+import { flowFieldsFrom, flowPatch, newFlow } from '../api/operators/flow-fields.ts';
 import { newProject, settingsPatch } from '../api/operators/operator-schemas.ts';
 import { omitUndefined } from '../core/omit-undefined.ts';
 import type { FlowDecision, FlowFields, NewFlow } from '../systems/postgres/accounts/flow-store.ts';
@@ -20,16 +20,17 @@ export interface Validators {
 export const validators: Validators = {
   newFlow: (body) =>
     asUsageErrors(() => {
-      const given = parsedBody(newFlow, body);
-      return { ...fieldsOf(given), name: given.name };
+      const given = parseBody(newFlow, body);
+      return { ...flowFieldsFrom(given), name: given.name };
     }),
-  flowPatch: (body, before) => asUsageErrors(() => fieldsOf(parsedBody(flowPatch, body), before)),
+  flowPatch: (body, before) =>
+    asUsageErrors(() => flowFieldsFrom(parseBody(flowPatch, body), before)),
   newProject: (body) =>
     asUsageErrors(() => {
-      const { projectId, name = projectId, ...bounds } = parsedBody(newProject, body);
+      const { projectId, name = projectId, ...bounds } = parseBody(newProject, body);
       return { ...omitUndefined(bounds), projectId, name };
     }),
-  projectPatch: (body) => asUsageErrors(() => omitUndefined(parsedBody(settingsPatch, body))),
+  projectPatch: (body) => asUsageErrors(() => omitUndefined(parseBody(settingsPatch, body))),
 };
 
 /** A refusal names fields of a body; here there is none. */

@@ -5,28 +5,28 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 
-export interface Fault {
+export interface Issue {
   path: PropertyKey[];
   message: string;
 }
 
-export type Judgement<T> = { value: T } | { faults: Fault[] };
+export type ParseResult<T> = { value: T } | { faults: Issue[] };
 
-export function judge<T extends z.ZodType>(schema: T, given: unknown): Judgement<z.output<T>> {
-  const result = schema.safeParse(given, { error: inPlainWords, reportInput: true });
+export function parse<T extends z.ZodType>(schema: T, given: unknown): ParseResult<z.output<T>> {
+  const result = schema.safeParse(given, { error: errorMap, reportInput: true });
   if (result.success) return { value: result.data };
-  return { faults: result.error.issues.filter(isNews).flatMap(faultsOf) };
+  return { faults: result.error.issues.filter(isRelevant).flatMap(issuesOf) };
 }
 
 /** Of a number too large to be counted with, whatever bound the schema has says enough. */
-function isNews(issue: z.core.$ZodIssue, _index: number, all: z.core.$ZodIssue[]): boolean {
+function isRelevant(issue: z.core.$ZodIssue, _index: number, all: z.core.$ZodIssue[]): boolean {
   if (issue.code !== 'too_big' || issue.maximum !== Number.MAX_SAFE_INTEGER) return true;
   return !all.some((other) => other !== issue && isDeepStrictEqual(other.path, issue.path));
 }
 
-type Issue = z.core.$ZodIssue;
+type ZodIssue = z.core.$ZodIssue;
 
-function faultsOf(issue: Issue): Fault[] {
+function issuesOf(issue: ZodIssue): Issue[] {
   const { path, message } = issue;
   switch (issue.code) {
     case 'custom':
@@ -34,32 +34,32 @@ function faultsOf(issue: Issue): Fault[] {
     case 'unrecognized_keys':
       return unknownFields(path, issue.keys);
     case 'invalid_key':
-      return issue.issues.flatMap(faultsOf).map((fault) => {
+      return issue.issues.flatMap(issuesOf).map((fault) => {
         return { path, message: `its name ${fault.message}` };
       });
     case 'invalid_element':
       return below([...path, String(issue.key)], issue.issues);
     case 'invalid_union':
-      return issue.input === undefined ? [missing(path)] : faultsOfUnion(issue);
+      return issue.input === undefined ? [required(path)] : issuesOfUnion(issue);
     default:
-      return [issue.input === undefined ? missing(path) : { path, message }];
+      return [issue.input === undefined ? required(path) : { path, message }];
   }
 }
 
 /** A body may hold a million of them: no more are told of than are shown. */
-function unknownFields(path: PropertyKey[], keys: string[]): Fault[] {
+function unknownFields(path: PropertyKey[], keys: string[]): Issue[] {
   const shown = keys.slice(0, limits.maxReportedIssues + 1);
   return shown.map((key) => ({ path: [...path, key], message: 'unknown field' }));
 }
 
-const missing = (path: PropertyKey[]): Fault => ({ path, message: 'is required' });
+const required = (path: PropertyKey[]): Issue => ({ path, message: 'is required' });
 
-function below(path: PropertyKey[], issues: Issue[]): Fault[] {
-  return issues.flatMap(faultsOf).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
+function below(path: PropertyKey[], issues: ZodIssue[]): Issue[] {
+  return issues.flatMap(issuesOf).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
 }
 
 /** Where it is of one of the kinds, what is wrong with it as one of these; else, which there are. */
-function faultsOfUnion(issue: Extract<Issue, { code: 'invalid_union' }>): Fault[] {
+function issuesOfUnion(issue: Extract<ZodIssue, { code: 'invalid_union' }>): Issue[] {
   const { path, errors } = issue;
   const ofItsKind = errors.find((issues) => issues.every((each) => each.path.length > 0));
   if (ofItsKind !== undefined) return below(path, ofItsKind);
@@ -71,18 +71,26 @@ function faultsOfUnion(issue: Extract<Issue, { code: 'invalid_union' }>): Fault[
 }
 
 /** Of the kinds that are not here, `faultsOf` has all that is to be said. */
-const inPlainWords: z.core.$ZodErrorMap = (issue) => {
+const errorMap: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${issue.received === 'Infinity' ? 'a finite number' : kindOf(issue.expected)}`;
     case 'invalid_value':
       return `must be ${oneOf(issue.values)}`;
     case 'invalid_format':
-      return ofFormat(issue);
+      return formatMessage(issue);
     case 'too_big':
-      return within(issue, { limit: issue.maximum, inclusive: 'at most', exclusive: 'less than' });
+      return boundMessage(issue, {
+        limit: issue.maximum,
+        inclusive: 'at most',
+        exclusive: 'less than',
+      });
     case 'too_small':
-      return within(issue, { limit: issue.minimum, inclusive: 'at least', exclusive: 'more than' });
+      return boundMessage(issue, {
+        limit: issue.minimum,
+        inclusive: 'at least',
+        exclusive: 'more than',
+      });
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'custom':
@@ -122,7 +130,7 @@ interface Format {
   includes?: string;
 }
 
-function ofFormat({ format, pattern, ...part }: Format): string {
+function formatMessage({ format, pattern, ...part }: Format): string {
   if (part.prefix !== undefined) return `must begin with "${part.prefix}"`;
   if (part.suffix !== undefined) return `must end with "${part.suffix}"`;
   if (part.includes !== undefined) return `must hold "${part.includes}"`;
@@ -154,7 +162,7 @@ interface Bound {
   exclusive: string;
 }
 
-function within({ origin, inclusive = true, exact = false }: Bounded, bound: Bound): string {
+function boundMessage({ origin, inclusive = true, exact = false }: Bounded, bound: Bound): string {
   const unit = units[origin];
   const howMuch = exact ? 'exactly' : inclusive ? bound.inclusive : bound.exclusive;
   if (unit === undefined) return `must be ${exact ? '' : `${howMuch} `}${bound.limit}`;

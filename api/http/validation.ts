@@ -2,15 +2,15 @@ import type { FastifySchemaCompiler } from 'fastify';
 import { type ZodType, z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import { type ApiError, invalid } from '../errors.ts';
-import { type Fault, judge } from './validation-issues.ts';
+import { type Issue, parse } from './validation-issues.ts';
 
 /** Parses each part of a request with its zod schema, and says what is wrong by path. */
 export const validatorCompiler: FastifySchemaCompiler<ZodType> =
   ({ schema, httpPart }) =>
   (data: unknown) => {
-    const judgement = judge(schema, data);
+    const judgement = parse(schema, data);
     if ('value' in judgement) return judgement;
-    const twice = httpPart === 'querystring' ? givenTwice(schema, data) : [];
+    const twice = httpPart === 'querystring' ? repeatedParameters(schema, data) : [];
     const faults = judgement.faults.filter(({ path: [name] }) => !twice.includes(String(name)));
     const all = [
       ...twice.map((name) => ({ path: [name], message: 'may be given once' })),
@@ -20,7 +20,7 @@ export const validatorCompiler: FastifySchemaCompiler<ZodType> =
   };
 
 /** The parameters of a query that came more than once, and of which one alone is taken. */
-function givenTwice(schema: ZodType, query: unknown): string[] {
+function repeatedParameters(schema: ZodType, query: unknown): string[] {
   if (!(schema instanceof z.ZodObject)) return [];
   const given = Object.entries(query as Record<string, unknown>); // a query is always an object
   return given.flatMap(([name, value]) => {
@@ -35,22 +35,22 @@ function isList(field: ZodType): boolean {
 }
 
 /** The same for a body that came on no request, or is only known when more than it is. */
-export function parsedBody<T extends ZodType>(schema: T, body: unknown): z.output<T> {
-  const judgement = judge(schema, body);
+export function parseBody<T extends ZodType>(schema: T, body: unknown): z.output<T> {
+  const judgement = parse(schema, body);
   if ('value' in judgement) return judgement.value;
   throw validationError('body', judgement.faults);
 }
 
-function validationError(httpPart: string, faults: Fault[]): ApiError {
+function validationError(httpPart: string, faults: Issue[]): ApiError {
   const part = httpPart === 'querystring' ? 'query' : httpPart;
   const { maxReportedIssues: shownIssuesMax } = limits;
   const shown = faults.slice(0, shownIssuesMax).map(({ path, message }) => {
-    return `${[part, ...path].map((step) => cut(String(step))).join('.')}: ${message}`;
+    return `${[part, ...path].map((step) => truncate(String(step))).join('.')}: ${message}`;
   });
   return invalid([...shown, ...(faults.length > shownIssuesMax ? ['and more'] : [])].join('; '));
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   if (text.length <= limits.reportedFieldMaxChars) return text;
   return `${text.slice(0, limits.reportedFieldMaxChars)}…`;
 }

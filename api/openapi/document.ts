@@ -1,5 +1,5 @@
 /** What the description says before it comes to the paths. */
-export const about = {
+export const baseDocument = {
   openapi: '3.1.0' as const,
   info: {
     title: 'Agent Flow Run Service',

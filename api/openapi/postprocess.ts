@@ -1,9 +1,9 @@
 import { tagOf } from './document.ts';
 import { errorName, errorResponses, headers } from './error-responses.ts';
 import { isNode, mapMembers, mapNodes, type Node, nodeIn } from './json-tree.ts';
-import { keepUsedParts } from './prune-components.ts';
-import { openAnswers } from './relax-responses.ts';
-import { polishSuccess } from './success-responses.ts';
+import { pruneComponents } from './prune-components.ts';
+import { relaxResponses } from './relax-responses.ts';
+import { successResponse } from './success-responses.ts';
 
 /** An OpenAPI document as plain JSON. */
 export type Document = Node & { paths: Node; components: Node };
@@ -12,43 +12,43 @@ export type Document = Node & { paths: Node; components: Node };
  * What is made from the schemas, in the form in which others read it: parameters with names that
  * every generator takes, one description of each error, and only what is used.
  */
-export function polish(document: Document): Document {
+export function postprocess(document: Document): Document {
   const paths = mapMembers(document.paths, (path, item) => [
     withFilePath(path),
-    polishPath(withFilePath(path), item as Node),
+    postprocessPath(withFilePath(path), item as Node),
   ]);
   const components = { ...document.components, headers, responses: errorResponses() };
-  const used = keepUsedParts(mapNodes({ ...document, paths, components }, plain));
-  return openAnswers(used) as Document; // its outermost members are still there
+  const used = pruneComponents(mapNodes({ ...document, paths, components }, withoutNoise));
+  return relaxResponses(used) as Document; // its outermost members are still there
 }
 
 /** The star of a route is the path of a file. */
 const withFilePath = (text: string) => text.replace('{*}', '{filePath}');
 
-function polishPath(path: string, item: Node): Node {
+function postprocessPath(path: string, item: Node): Node {
   return mapMembers(item, (method, operation) => [
     method,
-    polishOperation(path, operation as Node),
+    postprocessOperation(path, operation as Node),
   ]);
 }
 
-function polishOperation(path: string, operation: Node): Node {
+function postprocessOperation(path: string, operation: Node): Node {
   const { parameters, requestBody } = operation;
-  const named = Array.isArray(parameters) ? parameters.map(polishParameter) : [];
+  const named = Array.isArray(parameters) ? parameters.map(postprocessParameter) : [];
   const names = named.map(({ name }) => String(name));
   return {
     tags: [tagOf(path)],
     ...operation,
     ...(named.length === 0 ? {} : { parameters: named }),
-    ...(isNode(requestBody) ? { requestBody: polishBody(requestBody) } : {}),
-    responses: polishResponses(withBodyErrors(operation), {
+    ...(isNode(requestBody) ? { requestBody: postprocessBody(requestBody) } : {}),
+    responses: postprocessResponses(withBodyErrors(operation), {
       parameters: names,
       operationId: operation.operationId,
     }),
   };
 }
 
-function polishParameter(parameter: Node): Node {
+function postprocessParameter(parameter: Node): Node {
   if (parameter.in === 'path' && parameter.name === '*') return { ...parameter, name: 'filePath' };
   if (parameter.in !== 'header') return parameter;
   const name = String(parameter.name).replaceAll(/(^|-)[a-z]/g, (start) => start.toUpperCase());
@@ -56,7 +56,7 @@ function polishParameter(parameter: Node): Node {
 }
 
 /** Where `{}` would do, nothing does too. */
-function polishBody(body: Node): Node {
+function postprocessBody(body: Node): Node {
   const { required } = nodeIn(nodeIn(nodeIn(body, 'content'), 'application/json'), 'schema');
   return { ...body, required: Array.isArray(required) && required.length > 0 };
 }
@@ -67,7 +67,7 @@ function withBodyErrors({ requestBody, responses }: Node): Node {
 }
 
 /** What never succeeds still needs a word on what else may come. */
-function polishResponses(
+function postprocessResponses(
   responses: Node,
   operation: { parameters: string[]; operationId: unknown },
 ): Node {
@@ -75,14 +75,14 @@ function polishResponses(
     status,
     Number(status) >= 400
       ? { $ref: `#/components/responses/${errorName(status)}` }
-      : polishSuccess({ status, response: response as Node, ...operation }),
+      : successResponse({ status, response: response as Node, ...operation }),
   ]);
   const succeeds = Object.keys(responses).some((status) => Number(status) < 400);
   return succeeds ? polished : { ...polished, default: { $ref: '#/components/responses/Error' } };
 }
 
 /** Without the bounds of the language's own numbers, and without a pattern of digits for a number. */
-function plain(node: Node): Node {
+function withoutNoise(node: Node): Node {
   const kept = Object.entries(node).filter(([name, value]) => !isNoise(node, name, value));
   return Object.fromEntries(kept);
 }

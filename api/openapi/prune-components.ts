@@ -7,7 +7,7 @@ const kinds = ['schemas', 'responses', 'headers'] as const;
  * Every named schema is made twice, for what comes in (`RunInput`) and for what goes out (`Run`).
  * Only those parts stay that something refers to, and of two that say the same only one.
  */
-export function keepUsedParts(document: Node): Node {
+export function pruneComponents(document: Node): Node {
   const schemas = nodeIn(nodeIn(document, 'components'), 'schemas');
   const merged = mapNodes(document, (node) => mergedRef(node, schemas));
   const components = nodeIn(merged, 'components');

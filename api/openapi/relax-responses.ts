@@ -2,19 +2,21 @@ import { isNode, mapMembers, mapNodes, type Node, nodeIn } from './json-tree.ts'
 import { reachedRefs } from './prune-components.ts';
 
 /** What comes from the service may have more fields than are described; a request may not. */
-export function openAnswers(document: Node): Node {
+export function relaxResponses(document: Node): Node {
   const components = nodeIn(document, 'components');
   const operations = Object.values(nodeIn(document, 'paths')).filter(isNode).flatMap(Object.values);
   const answers = operations.filter(isNode).map(({ responses }) => responses);
   const answered = reachedRefs([answers, document['webhooks']], components);
   const schemas = mapMembers(nodeIn(components, 'schemas'), (name, schema) => [
     name,
-    answered.has(`#/components/schemas/${name}`) ? mapNodes(schema as Node, open) : schema,
+    answered.has(`#/components/schemas/${name}`)
+      ? mapNodes(schema as Node, allowUnknownMembers)
+      : schema,
   ]);
   return { ...document, components: { ...components, schemas } };
 }
 
-export function open(node: Node): Node {
+export function allowUnknownMembers(node: Node): Node {
   if (node['additionalProperties'] !== false) return node;
   const { additionalProperties: _, ...rest } = node;
   return rest;

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { type HeaderName, headerRefs } from './error-responses.ts';
 import { isNode, mapNodes, type Node, nodeIn } from './json-tree.ts';
-import { open } from './relax-responses.ts';
+import { allowUnknownMembers } from './relax-responses.ts';
 
-export interface Success {
+export interface SuccessInput {
   status: string;
   response: Node;
   /** Names of what the operation takes. */
@@ -11,20 +11,20 @@ export interface Success {
   operationId: unknown;
 }
 
-export function polishSuccess({ status, response, ...operation }: Success): Node {
-  const { content, ...rest } = mapNodes(response, open);
+export function successResponse({ status, response, ...operation }: SuccessInput): Node {
+  const { content, ...rest } = mapNodes(response, allowUnknownMembers);
   const hasBody = status !== '204' && status !== '304';
   return {
     ...rest,
     description: STATUS_CODES[Number(status)],
-    headers: headerRefs(...headersBesides(status, operation)),
-    ...(hasBody ? { content: typed(content) } : {}),
+    headers: headerRefs(...extraHeaders(status, operation)),
+    ...(hasBody ? { content: withMediaType(content) } : {}),
   };
 }
 
-function headersBesides(
+function extraHeaders(
   status: string,
-  { parameters, operationId }: Pick<Success, 'parameters' | 'operationId'>,
+  { parameters, operationId }: Pick<SuccessInput, 'parameters' | 'operationId'>,
 ): HeaderName[] {
   if (status === '201') {
     return operationId === 'openSession' ? ['Location', 'Session-Resumed'] : ['Location'];
@@ -37,7 +37,7 @@ function headersBesides(
 }
 
 /** What is no JSON says so in its schema. */
-function typed(content: unknown): unknown {
+function withMediaType(content: unknown): unknown {
   if (!isNode(content)) return content;
   const { schema } = nodeIn(content, 'application/json');
   if (!isNode(schema)) return content;

@@ -5,7 +5,7 @@ import { runError } from '../schemas/run-error.ts';
 const timestamp = z.string().meta({ format: 'date-time' });
 
 /** The body of `run.finished`. */
-export const finishedBody = z
+export const runFinishedBody = z
   .object({
     runId: z.uuid(),
     flowId: z.uuid(),
@@ -35,7 +35,7 @@ const headers: [name: string, description: string][] = [
   ],
 ];
 
-export const finishedWebhook = {
+export const runFinishedWebhook = {
   post: {
     operationId: 'runFinished',
     summary: 'A run has ended',

@@ -26,13 +26,13 @@ export function authenticateOperators(app: App, access: OperatorAccess): BruteFo
     if (forOperators === undefined) return;
     reply.header('cache-control', 'no-store');
     if (forOperators === 'signed-in') request.operator = await identify(request);
-    if (isWrite(request) && request.headers.origin !== origin) throw foreignPage();
+    if (isWrite(request) && request.headers.origin !== origin) throw foreignOrigin();
   });
 
   async function identify(request: FastifyRequest): Promise<Operator> {
     const session = sessionIn(request.headers.cookie, access.publicUrl);
     if (session === null || !tokenPattern.test(session)) throw notSignedIn();
-    checkAttempts(unknown, { token: session, address: request.ip, refusal: notSignedIn });
+    throttleAttempts(unknown, { token: session, address: request.ip, error: notSignedIn });
     const operator = await access.operators.findBySession(session);
     unknown.record(session, request.ip, operator !== null);
     if (operator === null) throw notSignedIn();
@@ -49,12 +49,12 @@ interface Attempt {
   token: string;
   address: string;
   /** What a token that is known to be wrong is answered with. */
-  refusal: () => ApiError;
+  error: () => ApiError;
 }
 
-export function checkAttempts(
+export function throttleAttempts(
   unknown: BruteForceGuard,
-  { token, address, refusal }: Attempt,
+  { token, address, error: refusal }: Attempt,
 ): void {
   const wait = unknown.retryAfterSeconds(token, address);
   if (wait === Number.POSITIVE_INFINITY) throw refusal();
@@ -75,7 +75,7 @@ export function operatorOf(request: FastifyRequest): Operator {
 
 const isWrite = ({ method }: FastifyRequest): boolean => method !== 'GET' && method !== 'HEAD';
 
-const foreignPage = () =>
+const foreignOrigin = () =>
   new ApiError('UNAUTHORIZED', 'A change has to come from a page of this service (Origin).', {
     status: 403,
   });

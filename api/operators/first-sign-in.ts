@@ -9,20 +9,20 @@ export interface FirstSignIn {
   operators: Pick<OperatorStore, 'inviteFirst'>;
 }
 
-const askAgainMs = 5_000;
+const retryMs = 5_000;
 
 /**
  * The very first start of all gives the first operator a way in: whoever reads this log installed the
  * service. Goes on asking while the database is away. Where nobody would see the link none is made.
  */
-export async function announceFirstSignIn(deps: FirstSignIn, signal: AbortSignal): Promise<void> {
+export async function logFirstSignInLink(deps: FirstSignIn, signal: AbortSignal): Promise<void> {
   if (!deps.logger.isLevelEnabled('warn')) return;
   while (!signal.aborted) {
     try {
       return await announce(deps);
     } catch (err) {
       deps.logger.warn({ err }, 'first_sign_in_failed');
-      await sleep(askAgainMs, undefined, { signal }).catch(() => undefined);
+      await sleep(retryMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }

@@ -6,24 +6,24 @@ import { limits } from '../../core/limits.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { FlowFields } from '../../systems/postgres/accounts/flow-store.ts';
 import { invalid } from '../errors.ts';
-import { parsedBody } from '../http/validation.ts';
+import { parseBody } from '../http/validation.ts';
 import { checkMcpServers } from '../runs/validate-mcp-servers.ts';
 import { disallowedTools } from '../schemas/disallowed-tools.ts';
 import { env } from '../schemas/env.ts';
 import { mcpServers } from '../schemas/mcp-servers.ts';
 import { boundFields, model } from '../schemas/run-bounds.ts';
-import { following, maxBytes, name, textUpTo, words } from '../schemas/text.ts';
+import { matching, maxBytes, name, nonBlankText, textUpTo } from '../schemas/text.ts';
 
 /** Entries replace those of the same name, null takes one away, and null for all takes all. */
 const changes = z.record(z.string(), z.unknown()).nullable().optional();
 
 const shape = {
   description: textUpTo(limits.descriptionMaxChars).nullable().optional(),
-  prompt: words().check(maxBytes(limits.promptMaxBytes)).nullable().optional(),
+  prompt: nonBlankText().check(maxBytes(limits.promptMaxBytes)).nullable().optional(),
   instructions: textUpTo(limits.instructionsMaxChars).nullable().optional(),
   model: model.nullable().optional(),
   disallowedTools: disallowedTools.optional(),
-  image: following(imageRule).nullable().optional(),
+  image: matching(imageRule).nullable().optional(),
   runner: name().nullable().optional(),
   timeoutSeconds: boundFields.timeoutSeconds.nullable(),
   resources: z
@@ -35,7 +35,7 @@ const shape = {
   network: z
     .strictObject({
       policy: z.enum(['limited', 'open', 'none']).optional(),
-      allowedHosts: z.array(following(allowedHostRule)).max(limits.allowedHostsMax).optional(),
+      allowedHosts: z.array(matching(allowedHostRule)).max(limits.allowedHostsMax).optional(),
     })
     .optional(),
   limits: z
@@ -62,7 +62,7 @@ function checkSchedule({ value, issues }: z.core.ParsePayload<Schedule>): void {
 
 export const newFlow = z.strictObject({ name: name(), ...shape });
 export const flowPatch = z.strictObject({ name: name().optional(), ...shape });
-const secretsAsWhole = z.object({ env, mcpServers });
+const secretsSchema = z.object({ env, mcpServers });
 
 type FlowPatch = z.infer<typeof flowPatch>;
 type Before = Pick<Flow, 'resources' | 'network' | 'limits' | 'prompt' | 'schedule'>;
@@ -73,7 +73,7 @@ const noSecrets: FlowSecrets = { env: {}, mcpServers: {} };
  * What is stored: of resources, network and limits, members that are not given stay as they were; a
  * schedule is given whole.
  */
-export function fieldsOf(
+export function flowFieldsFrom(
   { resources, network, limits: bounds, env: variables, mcpServers: servers, ...rest }: FlowPatch,
   before: { flow: Before; secrets: FlowSecrets } = { flow: defaultFlow, secrets: noSecrets },
 ): Partial<FlowFields> {
@@ -84,7 +84,7 @@ export function fieldsOf(
     ...(resources && { resources: { ...flow.resources, ...omitUndefined(resources) } }),
     ...(network && { network: { ...flow.network, ...omitUndefined(network) } }),
     ...(bounds && { limits: { ...flow.limits, ...omitUndefined(bounds) } }),
-    ...(isSecret && { secrets: changedSecrets(secrets, { env: variables, mcpServers: servers }) }),
+    ...(isSecret && { secrets: patchSecrets(secrets, { env: variables, mcpServers: servers }) }),
   };
   if (lacksPrompt({ ...flow, ...fields }))
     throw invalid('body.schedule: needs a prompt of the flow');
@@ -94,19 +94,19 @@ export function fieldsOf(
 type Changes = z.infer<typeof changes>;
 
 /** Judged as a whole, since the bounds are those of the whole, and a server may name a variable. */
-function changedSecrets(
+function patchSecrets(
   before: FlowSecrets,
   given: { env: Changes; mcpServers: Changes },
 ): FlowSecrets {
-  const secrets = parsedBody(secretsAsWhole, {
-    env: merged(before.env, given.env),
-    mcpServers: merged(before.mcpServers, given.mcpServers),
+  const secrets = parseBody(secretsSchema, {
+    env: mergeEntries(before.env, given.env),
+    mcpServers: mergeEntries(before.mcpServers, given.mcpServers),
   }) as FlowSecrets; // what came as JSON holds no undefined
   checkMcpServers(secrets.mcpServers, secrets.env);
   return secrets;
 }
 
-function merged(before: Record<string, unknown>, given: Changes): Record<string, unknown> {
+function mergeEntries(before: Record<string, unknown>, given: Changes): Record<string, unknown> {
   if (given === null) return {};
   const all = Object.entries({ ...before, ...given });
   return Object.fromEntries(all.filter(([, value]) => value !== null));

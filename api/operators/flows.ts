@@ -8,7 +8,7 @@ import { pageByIdQuery, readPage } from '../http/pagination.ts';
 import { publicPath } from '../http/public-path.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { operatorOf } from './authenticate-operator.ts';
-import { fieldsOf, flowPatch, newFlow } from './flow-fields.ts';
+import { flowFieldsFrom, flowPatch, newFlow } from './flow-fields.ts';
 import {
   config,
   loadProject,
@@ -39,7 +39,7 @@ export function flows(app: App, deps: ApiDeps): void {
     const { projectId } = await loadProject(deps, request.params);
     const { name, runner } = request.body;
     await checkRunner(deps, runner);
-    const flow = await deps.flows.create({ ...fieldsOf(request.body), name, projectId });
+    const flow = await deps.flows.create({ ...flowFieldsFrom(request.body), name, projectId });
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId: flow.flowId }, 'flow_created');
     const at = `${projectsPath}/${projectId}/flows/${flow.flowId}`;
@@ -57,7 +57,7 @@ export function flows(app: App, deps: ApiDeps): void {
   app.patch(`${path}/:flowId`, { config, schema: change, bodyLimit }, async (request) => {
     const { flowId, projectId } = await loadProjectFlow(deps, request.params);
     await checkRunner(deps, request.body.runner);
-    const flow = await deps.flows.change(flowId, (before) => fieldsOf(request.body, before));
+    const flow = await deps.flows.change(flowId, (before) => flowFieldsFrom(request.body, before));
     if (flow === null) throw new Error(`flow ${flowId} is gone, and flows are never deleted`);
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId, version: flow.version }, 'flow_changed');

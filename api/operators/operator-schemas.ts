@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { modelBaseUrlRule, modelKeyRule, projectIdRule } from '../../core/field-rules.ts';
 import { limits } from '../../core/limits.ts';
-import { anyUuid, following, moment, name } from '../schemas/text.ts';
+import { isoTimestamp, matching, name, uuidLike } from '../schemas/text.ts';
 
 const runCount = () => z.int().min(0).max(limits.projectRunsMax);
 
 export const projectParams = z.object({ projectId: z.string() });
-export const keyParams = projectParams.extend({ keyId: anyUuid() });
-export const flowOfProjectParams = projectParams.extend({ flowId: anyUuid() });
-export const runOfProjectParams = projectParams.extend({ runId: anyUuid() });
+export const keyParams = projectParams.extend({ keyId: uuidLike() });
+export const flowOfProjectParams = projectParams.extend({ flowId: uuidLike() });
+export const runOfProjectParams = projectParams.extend({ runId: uuidLike() });
 
 const bounds = {
   maxConcurrentRuns: runCount().optional(),
@@ -16,15 +16,15 @@ const bounds = {
 };
 
 export const newProject = z.strictObject({
-  projectId: following(projectIdRule),
+  projectId: matching(projectIdRule),
   name: name().optional(),
   ...bounds,
 });
 
 /** The key and the address come together: a key is never sent to an address it was not given for. */
 const ownModel = z.strictObject({
-  apiKey: following(modelKeyRule),
-  baseUrl: following(modelBaseUrlRule).refine((url) => URL.canParse(url), {
+  apiKey: matching(modelKeyRule),
+  baseUrl: matching(modelBaseUrlRule).refine((url) => URL.canParse(url), {
     error: 'is no address',
   }),
 });
@@ -38,5 +38,5 @@ export const settingsPatch = z.strictObject({
 export const newKey = z.strictObject({
   name: name(),
   rateLimitRpm: z.int().min(1).max(limits.keyRatePerMinuteMax).optional(),
-  expiresAt: moment().optional(),
+  expiresAt: isoTimestamp().optional(),
 });

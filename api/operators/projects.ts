@@ -8,12 +8,12 @@ import { invalid } from '../errors.ts';
 import { pageQuery, readPage } from '../http/pagination.ts';
 import { publicPath } from '../http/public-path.ts';
 import { noQuery } from '../runs/run-schema.ts';
-import { following } from '../schemas/text.ts';
+import { matching } from '../schemas/text.ts';
 import { operatorOf } from './authenticate-operator.ts';
 import { config, loadProject, projectPath, projectsPath } from './load-resources.ts';
 import { newProject, projectParams } from './operator-schemas.ts';
 
-const listQuery = z.strictObject({ ...pageQuery, cursor: following(projectIdRule).optional() });
+const listQuery = z.strictObject({ ...pageQuery, cursor: matching(projectIdRule).optional() });
 
 export function projects(app: App, deps: ApiDeps): void {
   const list = { hide: true, querystring: listQuery };

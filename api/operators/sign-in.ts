@@ -5,7 +5,7 @@ import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { noQuery } from '../runs/run-schema.ts';
-import { checkAttempts, operatorOf, tokenPattern } from './authenticate-operator.ts';
+import { operatorOf, throttleAttempts, tokenPattern } from './authenticate-operator.ts';
 import { noSessionCookie, sessionCookie, sessionIn } from './cookie.ts';
 import { signInPage, signInPageHeaders } from './sign-in-page.ts';
 
@@ -26,7 +26,7 @@ export function signIn(app: App, deps: ApiDeps, unknown: BruteForceGuard): void 
   app.post('/api/sign-in', { config: toAnybody, schema }, async (request, reply) => {
     const { code } = request.body;
     if (!tokenPattern.test(code)) throw wrongCode();
-    checkAttempts(unknown, { token: code, address: request.ip, refusal: wrongCode });
+    throttleAttempts(unknown, { token: code, address: request.ip, error: wrongCode });
     const begun = await operators.signIn(code);
     if (begun === null) {
       unknown.record(code, request.ip, false);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageQuery } from '../http/pagination.ts';
 import { labelFilter } from '../schemas/labels.ts';
-import { anyUuid, moment } from '../schemas/text.ts';
+import { isoTimestamp, uuidLike } from '../schemas/text.ts';
 import { sessionId } from '../sessions/session-id.ts';
 import { runRecord } from './run-schema.ts';
 
@@ -10,14 +10,14 @@ const { status, agentStatus, triggerType } = runRecord.shape;
 /** Each filter narrows the list further. */
 export const runListQuery = z.strictObject({
   ...pageQuery,
-  flowId: anyUuid().optional(),
+  flowId: uuidLike().optional(),
   status: status.optional(),
   agentStatus: agentStatus.unwrap().optional(),
   triggerType: triggerType.optional(),
   label: labelFilter.optional(),
   sessionId: sessionId.optional(),
-  createdAfter: moment().optional().meta({ description: 'Created at this moment or later.' }),
-  createdBefore: moment().optional().meta({ description: 'Created before this moment.' }),
+  createdAfter: isoTimestamp().optional().meta({ description: 'Created at this moment or later.' }),
+  createdBefore: isoTimestamp().optional().meta({ description: 'Created before this moment.' }),
 });
 
 export type RunListQuery = z.infer<typeof runListQuery>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { runError } from '../schemas/run-error.ts';
-import { anyUuid, jsonValue } from '../schemas/text.ts';
+import { jsonValue, uuidLike } from '../schemas/text.ts';
 import { pendingInteraction } from './interactions/interaction-schema.ts';
 
 const timestamp = z.string().meta({ format: 'date-time' });
@@ -81,6 +81,6 @@ export const startRunResponses = {
   ...errors(400, 401, 403, 404, 409, 413, 415, 429, 500, 503),
 };
 
-export const runParams = z.object({ runId: anyUuid() });
-export const flowParams = z.object({ flowId: anyUuid() });
+export const runParams = z.object({ runId: uuidLike() });
+export const flowParams = z.object({ flowId: uuidLike() });
 export const noQuery = z.strictObject({});

@@ -4,7 +4,7 @@ import { inputFiles } from '../files/input-file-schema.ts';
 import { labels } from '../schemas/labels.ts';
 import { boundFields } from '../schemas/run-bounds.ts';
 import { configFields } from '../schemas/run-config-fields.ts';
-import { maxBytes, name, queryNumber, text, words } from '../schemas/text.ts';
+import { maxBytes, name, nonBlankText, queryNumber, text } from '../schemas/text.ts';
 
 export const idempotencyKey = z
   .string()
@@ -24,7 +24,7 @@ export const partialMessages = z.boolean().meta({
  * is not listed is refused, never ignored.
  */
 export const triggerBody = z.strictObject({
-  prompt: words()
+  prompt: nonBlankText()
     .check(maxBytes(limits.promptMaxBytes))
     .optional()
     .meta({

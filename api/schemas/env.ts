@@ -1,15 +1,15 @@
 import { limits } from '../../core/limits.ts';
 import { envNameError } from '../../core/runs/env-names.ts';
-import { mapOf } from './record-of.ts';
+import { recordOf } from './record-of.ts';
 import { maxBytes, text } from './text.ts';
 
 const { envNamesMax, envNameMaxChars, envValueMaxBytes, envMaxBytes } = limits;
 
 /** Of the agent, its tools and its MCP servers. Reserved names are refused, never ignored. */
-export const env = mapOf({
+export const env = recordOf({
   max: envNamesMax,
   noun: 'variables',
-  nameFault,
+  nameError: nameFault,
   value: text().check(maxBytes(envValueMaxBytes)),
 })
   .refine((variables) => bytesOf(variables) <= envMaxBytes, {

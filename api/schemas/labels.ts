@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import { mapOf } from './record-of.ts';
+import { recordOf } from './record-of.ts';
 import { maxCharacters } from './text.ts';
 
 const labelKey = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const labelValue = z.string().check(maxCharacters(limits.labelValueMaxChars));
 
-export const labels = mapOf({
+export const labels = recordOf({
   max: limits.labelsMax,
   noun: 'labels',
-  nameFault: keyFault,
+  nameError: keyError,
   value: labelValue,
 }).meta({
   description: 'Stored with the run and returned unchanged; never interpreted.',
@@ -19,10 +19,10 @@ export const labels = mapOf({
 });
 
 /** A label that is to be gone is null; how many there are in the end, only the run can say. */
-export const labelChange = mapOf({
+export const labelChange = recordOf({
   max: Number.POSITIVE_INFINITY,
   noun: 'labels',
-  nameFault: keyFault,
+  nameError: keyError,
   value: labelValue.nullable(),
 }).meta({
   description: `Merged into the run's labels, ${limits.labelsMax} at most after that; null removes.`,
@@ -53,7 +53,7 @@ export const labelFilter = z
     maxItems: limits.labelsMax,
   });
 
-function keyFault(key: string): string | null {
+function keyError(key: string): string | null {
   if (labelKey.test(key)) return null;
   return 'a label begins with a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most';
 }

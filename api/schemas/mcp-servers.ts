@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import { mapOf } from './record-of.ts';
+import { recordOf } from './record-of.ts';
 import { maxBytes, text } from './text.ts';
 
 const serverName = /^(?!.*__)[A-Za-z0-9_-]{1,64}$/;
@@ -10,10 +10,10 @@ const headerValue = text()
   .check(maxBytes(limits.mcpHeaderMaxBytes))
   .regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'must be one line that a header can carry' });
 
-const headers = mapOf({
+const headers = recordOf({
   max: limits.mcpHeadersMax,
   noun: 'headers',
-  nameFault: (name) => (headerName.test(name) ? null : 'is no name of a header'),
+  nameError: (name) => (headerName.test(name) ? null : 'is no name of a header'),
   value: headerValue,
 });
 
@@ -26,10 +26,10 @@ const mcpServer = z.strictObject({
 
 const { mcpServersMax, mcpServersMaxBytes } = limits;
 
-export const mcpServers = mapOf({
+export const mcpServers = recordOf({
   max: mcpServersMax,
   noun: 'servers',
-  nameFault: (name) =>
+  nameError: (name) =>
     serverName.test(name)
       ? null
       : 'a server is named by 1 to 64 letters, digits, dashes and underscores, no two underscores together',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonText } from '../../core/json.ts';
 import { limits } from '../../core/limits.ts';
-import { schemaFault } from './validate-json-schema.ts';
+import { jsonSchemaError } from './validate-json-schema.ts';
 
 /**
  * A JSON Schema, judged as the agent judges it: what the agent cannot use would end the run before
@@ -12,7 +12,7 @@ export const outputSchema = z
   .record(z.string(), z.unknown())
   .transform(({ $schema: _draft, ...schema }, context) => {
     const json = jsonText(schema);
-    const fault = json === null ? 'is nested too deeply' : faultOf(schema, json);
+    const fault = json === null ? 'is nested too deeply' : schemaError(schema, json);
     if (fault !== null) context.addIssue(fault);
     return json ?? '';
   })
@@ -21,10 +21,10 @@ export const outputSchema = z
     type: 'object',
   });
 
-function faultOf(schema: Record<string, unknown>, json: string): string | null {
+function schemaError(schema: Record<string, unknown>, json: string): string | null {
   if (Buffer.byteLength(json) > limits.outputSchemaMaxBytes) {
     return `must be at most ${limits.outputSchemaMaxBytes} bytes of JSON`;
   }
   if (schema['type'] !== 'object') return 'must be of type object';
-  return schemaFault(schema);
+  return jsonSchemaError(schema);
 }

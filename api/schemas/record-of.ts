@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { judge } from '../http/validation-issues.ts';
+import { parse } from '../http/validation-issues.ts';
 
-interface MapRules<T extends z.ZodType> {
+interface RecordRules<T extends z.ZodType> {
   max: number;
   /** What the map holds, for people. */
   noun: string;
   /** Why a name cannot be taken; null where it can. */
-  nameFault: (name: string) => string | null;
+  nameError: (name: string) => string | null;
   value: T;
 }
 
@@ -14,7 +14,12 @@ interface MapRules<T extends z.ZodType> {
  * An object as a map from names to values of one kind. The count is looked at first, so that a
  * million entries cost no more than one too many.
  */
-export function mapOf<T extends z.ZodType>({ max, noun, nameFault, value }: MapRules<T>) {
+export function recordOf<T extends z.ZodType>({
+  max,
+  noun,
+  nameError: nameFault,
+  value,
+}: RecordRules<T>) {
   return z.record(z.string(), z.unknown()).transform((given, context) => {
     const entries = Object.entries(given);
     if (entries.length > max) {
@@ -36,7 +41,7 @@ function checkValue<T extends z.ZodType>(
   schema: T,
   { name, item, context }: { name: string; item: unknown; context: Context },
 ): z.output<T> {
-  const judgement = judge(schema, item);
+  const judgement = parse(schema, item);
   if ('value' in judgement) return judgement.value;
   for (const { path, message } of judgement.faults) addAt(context, [name, ...path], message);
   return z.NEVER;

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { modelRule } from '../../core/field-rules.ts';
 import { limits } from '../../core/limits.ts';
 import { outputSchema } from './output-schema.ts';
-import { following } from './text.ts';
+import { matching } from './text.ts';
 
-export const model = following(modelRule);
+export const model = matching(modelRule);
 
 /** What a run may do, and what is to come of it. */
 export const boundFields = {

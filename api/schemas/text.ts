@@ -9,19 +9,19 @@ export const text = () =>
   });
 
 /** Something that is said to an agent: white space alone would start it for nothing. */
-export const words = () =>
+export const nonBlankText = () =>
   text()
     .min(1)
     .refine((value) => value === '' || /\S/.test(value), { error: 'must not be white space alone' })
     .meta({ pattern: '\\S' });
 
 /** Of a version that nobody knows, it names nothing, and is no mistake. */
-export const anyUuid = () => z.guid();
+export const uuidLike = () => z.guid();
 
 /** Any JSON value; described as one, where `z.json()` would be a schema that refers to itself. */
 export const jsonValue = () => z.unknown().meta({ description: 'Any JSON value.' });
 
-export const following = ({ pattern, expected }: TextRule) =>
+export const matching = ({ pattern, expected }: TextRule) =>
   z.string().regex(pattern, { error: `must be ${expected}` });
 
 /** JSON Schema counts in the same way, so the description says the same. */
@@ -43,14 +43,14 @@ export function maxBytes(max: number) {
   });
 }
 
-const firstMoment = Date.parse('0000-01-01T00:00:00Z');
-const lastMoment = Date.parse('9999-12-31T23:59:59.999Z');
+const earliest = Date.parse('0000-01-01T00:00:00Z');
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** A moment in ISO 8601, of whatever time zone; within the years that can be written in UTC, too. */
-export const moment = () =>
+export const isoTimestamp = () =>
   z.iso
     .datetime({ offset: true, error: 'must be a time like 2026-01-31T09:00:00.000Z' })
-    .transform((value) => new Date(Math.min(Math.max(Date.parse(value), firstMoment), lastMoment)));
+    .transform((value) => new Date(Math.min(Math.max(Date.parse(value), earliest), latest)));
 
 /** A whole number in a query. */
 export function queryNumber({ min, max }: { min: number; max: number }) {

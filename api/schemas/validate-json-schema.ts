@@ -7,9 +7,9 @@ import { isObject } from '../../core/json.ts';
 type Schema = Record<string, unknown>;
 
 /** Null where the agent can use it, as far as can be told. */
-export function schemaFault(schema: Schema): string | null {
+export function jsonSchemaError(schema: Schema): string | null {
   try {
-    if (!isSchema(schema)) return sayFirst(isSchema.errors?.[0]);
+    if (!isSchema(schema)) return describeError(isSchema.errors?.[0]);
     const lost = refsIn(schema).find((ref) => ref.startsWith('#/') && !leadsTo(schema, ref));
     return lost === undefined ? null : `leads nowhere by $ref ${lost.slice(0, 100)}`;
   } catch (error) {
@@ -57,7 +57,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-function sayFirst(error: NonNullable<typeof isSchema.errors>[number] | undefined): string {
+function describeError(error: NonNullable<typeof isSchema.errors>[number] | undefined): string {
   const { instancePath = '', message = 'is no JSON Schema', params = {} } = error ?? {};
   const unknown: unknown = params['additionalProperty'];
   const which = typeof unknown === 'string' ? ` (${unknown.slice(0, 100)})` : '';

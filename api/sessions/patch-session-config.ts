@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { RunConfig } from '../../core/runs/run-config.ts';
-import { parsedBody } from '../http/validation.ts';
+import { parseBody } from '../http/validation.ts';
 import { runConfigOf } from '../runs/run-config.ts';
 import { configFields } from '../schemas/run-config-fields.ts';
 import type { ConfigPatch } from './session-schema.ts';
 
 /** The configuration with the changes in it; refused where the whole would be refused anew. */
 export function patchSessionConfig(known: RunConfig, patch: ConfigPatch): RunConfig {
-  const whole = parsedBody(wholeConfig, {
+  const whole = parseBody(wholeConfig, {
     env: mergeEnv(known, patch),
     mcpServers: mergeServers(known, patch),
     ...given('mcpMode', patch.mcpMode, known.mcpMode),

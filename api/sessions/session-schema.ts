@@ -6,7 +6,7 @@ import { flowParams, runRecord } from '../runs/run-schema.ts';
 import { idempotencyKey, partialMessages } from '../runs/trigger-schema.ts';
 import { labelFilter, labels } from '../schemas/labels.ts';
 import { configFields } from '../schemas/run-config-fields.ts';
-import { maxBytes, name, text, words } from '../schemas/text.ts';
+import { maxBytes, name, nonBlankText, text } from '../schemas/text.ts';
 import { sessionId } from './session-id.ts';
 
 export const sessionBody = z.strictObject({
@@ -56,7 +56,7 @@ export const endedSession = z
   .meta({ id: 'EndedSession' });
 
 export const chatBody = z.strictObject({
-  message: words().check(maxBytes(limits.promptMaxBytes)),
+  message: nonBlankText().check(maxBytes(limits.promptMaxBytes)),
   sessionId: sessionId.optional().meta({ description: 'A new session without it.' }),
   stream: z
     .boolean()

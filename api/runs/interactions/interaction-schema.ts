@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
-import { anyUuid, maxCharacters, text } from '../../schemas/text.ts';
+import { maxCharacters, text, uuidLike } from '../../schemas/text.ts';
 
 const answer = () =>
   text()
@@ -8,7 +8,7 @@ const answer = () =>
     .check(maxCharacters(limits.answerMaxChars))
     .meta({ maxLength: limits.answerMaxChars });
 
-export const interactionParams = z.object({ runId: anyUuid(), interactionId: z.string() });
+export const interactionParams = z.object({ runId: uuidLike(), interactionId: z.string() });
 
 export const answersBody = z.strictObject({
   answers: z

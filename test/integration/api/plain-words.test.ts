@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { judge } from '../../../api/http/validation-issues.ts';
+import { parse } from '../../../api/http/validation-issues.ts';
 import { signedIn } from './operators/operator-client.ts';
 import { useTenant } from './use-api.ts';
 
@@ -132,8 +132,8 @@ const everyKind: [string, z.ZodType, unknown, string][] = [
 ];
 
 test.each(everyKind)('has plain words for %s', (_what, schema, given, said) => {
-  const wrong = judge(z.strictObject({ at: schema }), { at: given });
+  const wrong = parse(z.strictObject({ at: schema }), { at: given });
   expect(wrong).toMatchObject({ faults: [{ message: expect.stringContaining(said) }] });
-  const absent = judge(z.strictObject({ at: schema }), {});
+  const absent = parse(z.strictObject({ at: schema }), {});
   expect(absent).toEqual({ faults: [{ path: ['at'], message: 'is required' }] });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { finishedBody } from '../../../api/openapi/webhook.ts';
+import { runFinishedBody } from '../../../api/openapi/webhook.ts';
 import { type EndCause, endCauses, errorOf } from '../../../core/runs/end-cause.ts';
 import { noUsage, type Run } from '../../../core/runs/run.ts';
 import { signatureBase, webhookBody, webhookHeaders } from '../../../core/webhook.ts';
@@ -60,7 +60,7 @@ describe('the body', () => {
 
   test.each(endCauses)('of %s has the fields that are described, and no other', (cause) => {
     const body: unknown = JSON.parse(bodyOf(cause, { runId: randomUUID(), flowId: randomUUID() }));
-    expect(finishedBody.strict().parse(body)).toEqual(body);
+    expect(runFinishedBody.strict().parse(body)).toEqual(body);
   });
 
   test('says nothing of the prompt', () => {

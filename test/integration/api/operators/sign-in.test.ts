@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { announceFirstSignIn } from '../../../../api/operators/first-sign-in.ts';
+import { logFirstSignInLink } from '../../../../api/operators/first-sign-in.ts';
 import { createLogger } from '../../../../config/logger.ts';
 import { limits } from '../../../../core/limits.ts';
 import { createOperatorStore } from '../../../../systems/postgres/accounts/operator-store.ts';
@@ -128,7 +128,7 @@ test('of all starts of all processes, one prints a link that signs in', async ()
     { write: (line) => void lines.push(line) },
   );
   const start = () =>
-    announceFirstSignIn({ operators, publicUrl, logger }, new AbortController().signal);
+    logFirstSignInLink({ operators, publicUrl, logger }, new AbortController().signal);
   await Promise.all(Array.from({ length: 10 }, start));
   await start();
   expect(lines).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { announceFirstSignIn } from '../../../../api/operators/first-sign-in.ts';
+import { logFirstSignInLink } from '../../../../api/operators/first-sign-in.ts';
 import { createLogger } from '../../../../config/logger.ts';
 
 test('an order to stop ends the wait for a database that is away, also one that came just before', async () => {
@@ -15,7 +15,7 @@ test('an order to stop ends the wait for a database that is away, also one that 
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const logger = createLogger({ level: 'warn', name: 'test' }, nowhere);
   const from = performance.now();
-  await announceFirstSignIn({ operators, publicUrl: 'http://a', logger }, stopping.signal);
+  await logFirstSignInLink({ operators, publicUrl: 'http://a', logger }, stopping.signal);
   expect(performance.now() - from).toBeLessThan(4_500);
   expect(getEventListeners(stopping.signal, 'abort')).toEqual([]);
 });
