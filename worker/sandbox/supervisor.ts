@@ -14,7 +14,7 @@ import { startSandbox } from './start/start-sandbox.ts';
 import { findOrphans, removeFolders } from './stop/orphaned-folders.ts';
 import { removeSandbox } from './stop/remove-sandbox.ts';
 import type { SupervisedSandbox } from './supervised-sandbox.ts';
-import { createLiveFiles, type LiveFiles } from './workspace/sandbox-files.ts';
+import { createSandboxFiles, type SandboxFiles } from './workspace/sandbox-files.ts';
 
 export interface Supervisor {
   /** Throws SandboxStartError. A second call finds what the first has started. */
@@ -30,7 +30,7 @@ export interface Supervisor {
   runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
   /** Ends the turn of this message, or of whichever goes on in it; nothing where that has ended. */
   interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
-  files: Pick<LiveFiles, 'store' | 'storeAll' | 'write'>;
+  files: Pick<SandboxFiles, 'store' | 'storeAll' | 'write'>;
   /** The container, its socket, its folders. Harmless when they are gone. */
   remove(ref: SandboxRef): Promise<void>;
   /** Takes up what an earlier life of this host has left, and removes what nobody wants. */
@@ -49,7 +49,7 @@ export function createSupervisor(given: SupervisorDeps): Supervisor {
     ...given,
     storing: (runId, work) => turnstile.runExclusive(`files/${runId}`, work),
   };
-  const files = createLiveFiles(deps, held, turnstile);
+  const files = createSandboxFiles(deps, held, turnstile);
   const closing = new AbortController();
   const state: SupervisorState = { deps, held, turnstile, files, closing: closing.signal };
   const exits = deps.sandboxes.watchExits(({ runId }) => held.findByRun(runId)?.hintExit());
@@ -63,7 +63,7 @@ export function createSupervisor(given: SupervisorDeps): Supervisor {
       await sandbox.deliverAnswers();
       return true;
     },
-    collect: files.collect,
+    collect: files.snapshot,
     runTurn: (ref, signal) => runTurn(state, ref, signal),
     interrupt: (ref, messageId) => interrupt(state, ref, messageId),
     files,
@@ -88,7 +88,7 @@ interface SupervisorState {
   deps: SandboxDeps;
   held: SandboxRegistry;
   turnstile: KeyedMutex;
-  files: LiveFiles;
+  files: SandboxFiles;
   /** Aborted when nothing more is taken up: who would let go of it again? */
   closing: AbortSignal;
 }
@@ -140,7 +140,7 @@ async function runTurn(
   signal.throwIfAborted();
   const found = await attach(state, ref);
   if (!('ended' in found) || found.session === null || !found.isLive()) return { outcome: 'over' };
-  return orAbort(found.session.runTurn(state.files.prepare), signal);
+  return orAbort(found.session.runTurn(state.files.writePendingFiles), signal);
 }
 
 /** One that is being taken up is waited for: its turn goes on. */

@@ -37,7 +37,7 @@ export function startOutput(
       turns.note(stored);
       session?.turns.note(stored.facts);
       context.answers.deny(stored.memory.denials);
-      tree.stir();
+      tree.notify();
       onFirstOutput();
     },
     onFault: onFault,

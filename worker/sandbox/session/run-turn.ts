@@ -14,7 +14,7 @@ import { interruptLine, messageLine, messageUuid } from '../input/agent-input.ts
 import type { SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
 import type { GracefulStop } from '../stop/graceful-stop.ts';
-import type { LiveFiles } from '../workspace/sandbox-files.ts';
+import type { SandboxFiles } from '../workspace/sandbox-files.ts';
 import type { IdlePauser } from './idle-pauser.ts';
 import type { SaveQueue } from './save-session.ts';
 import type { SessionContext } from './session-part.ts';
@@ -29,7 +29,7 @@ export interface TurnDeps {
   ownership: Ownership;
   /** Messages that this process has written into the agent's input. */
   given: Set<string>;
-  writePendingFiles: LiveFiles['prepare'];
+  writePendingFiles: SandboxFiles['writePendingFiles'];
 }
 
 /** `over`: it is another sandbox that goes on with the session, or this one did not live to the end. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
-import { collectWorkspace } from '../workspace/snapshot.ts';
+import { snapshotWorkspace } from '../workspace/snapshot.ts';
 
 export type SaveDeps = Pick<SupervisorDeps, 'blobs' | 'files' | 'runs' | 'turns' | 'now'>;
 
@@ -21,13 +21,13 @@ export async function saveSession(
   folders: Pick<SandboxFolders, 'workspace' | 'config'>,
 ): Promise<void> {
   const begun = await deps.turns.clock();
-  await collectWorkspace(deps, { ref, root: folders.workspace });
+  await snapshotWorkspace(deps, { ref, root: folders.workspace });
   const transcripts = {
     ...deps,
     files: { replaceSnapshot: deps.turns.replaceTranscript },
     runs: { recordSnapshot: async () => undefined },
   };
-  await collectWorkspace(transcripts, { ref, root: transcriptsOf(folders) });
+  await snapshotWorkspace(transcripts, { ref, root: transcriptsOf(folders) });
   await deps.turns.markSaved(ref, begun);
 }
 

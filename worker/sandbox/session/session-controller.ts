@@ -10,7 +10,7 @@ import type { OutputPipeline } from '../output/output.ts';
 import type { Ownership } from '../ownership.ts';
 import type { GracefulStop } from '../stop/graceful-stop.ts';
 import { resolveEnd } from '../stop/resolve-end.ts';
-import type { LiveFiles } from '../workspace/sandbox-files.ts';
+import type { SandboxFiles } from '../workspace/sandbox-files.ts';
 import { createIdlePauser, type IdlePauser } from './idle-pauser.ts';
 import { createInterruptTurn, type InterruptTurn } from './interrupt-turn.ts';
 import { runTurn } from './run-turn.ts';
@@ -20,7 +20,7 @@ import type { SessionContext } from './session-part.ts';
 /** What a sandbox of a session can do that a plain run's cannot. */
 export interface SessionController {
   /** The session's next message, to the end of its turn; its files are in place before it begins. */
-  runTurn(prepare: LiveFiles['prepare']): Promise<TurnOutcome>;
+  runTurn(prepare: SandboxFiles['writePendingFiles']): Promise<TurnOutcome>;
   interrupt: InterruptTurn;
   /** Resolves when the sandbox is not paused. */
   resume(): Promise<void>;

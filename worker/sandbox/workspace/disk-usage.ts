@@ -15,7 +15,7 @@ export interface DiskUsage {
 export async function diskUsage(
   paths: string[],
   timeoutMs: number,
-): Promise<DiskUsage | 'endless' | null> {
+): Promise<DiskUsage | 'timeout' | null> {
   const bytes = await total(['-B1'], paths, timeoutMs);
   if (typeof bytes !== 'number') return bytes;
   const inodes = await total(['--inodes'], paths, timeoutMs);
@@ -26,7 +26,7 @@ async function total(
   flags: string[],
   paths: string[],
   timeoutMs: number,
-): Promise<number | 'endless' | null> {
+): Promise<number | 'timeout' | null> {
   try {
     const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 } as const;
     const { stdout } = await promisify(execFile)('du', ['-scx', ...flags, '--', ...paths], options);
@@ -34,7 +34,7 @@ async function total(
   } catch (error) {
     // It complains about what vanished while it looked, and tells the total all the same.
     const { stdout = '', killed = false } = error as { stdout?: string; killed?: boolean };
-    return readTotal(stdout) ?? (killed ? 'endless' : null);
+    return readTotal(stdout) ?? (killed ? 'timeout' : null);
   }
 }
 

@@ -9,36 +9,37 @@ export interface SizeBounds {
 }
 
 const everyMs = 5_000;
-const lookTimeoutMs = 60_000;
+const usageTimeoutMs = 60_000;
 /** A tree that takes long to count is counted less often: looking takes a tenth of the time at most. */
-const restPerLook = 9;
+const restPerScan = 9;
 /** A tree that cannot be counted in time, so often in a row, has too much in it. */
-const endlessMax = 3;
+const maxTimeouts = 3;
 
 /** Calls once when the trees together take more than they may. */
 export async function watchDiskUsage(
   { paths, bounds, signal }: { paths: string[]; bounds: SizeBounds; signal: AbortSignal },
-  onOver: (trouble: QuotaViolation) => void,
+  onViolation: (violation: QuotaViolation) => void,
 ): Promise<void> {
   let restMs = everyMs;
-  let endless = 0;
+  let timeouts = 0;
   for (;;) {
     await sleep(restMs, signal);
     if (signal.aborted) return;
     const began = performance.now();
-    const usage = await diskUsage(paths, lookTimeoutMs);
-    endless = usage === 'endless' ? endless + 1 : 0;
-    const trouble = endless >= endlessMax ? 'workspace_too_many_files' : troubleOf(usage, bounds);
-    if (trouble !== null) return onOver(trouble);
-    restMs = Math.max(everyMs, restPerLook * (performance.now() - began));
+    const usage = await diskUsage(paths, usageTimeoutMs);
+    timeouts = usage === 'timeout' ? timeouts + 1 : 0;
+    const trouble =
+      timeouts >= maxTimeouts ? 'workspace_too_many_files' : violationOf(usage, bounds);
+    if (trouble !== null) return onViolation(trouble);
+    restMs = Math.max(everyMs, restPerScan * (performance.now() - began));
   }
 }
 
-function troubleOf(
-  usage: DiskUsage | 'endless' | null,
+function violationOf(
+  usage: DiskUsage | 'timeout' | null,
   { workspaceBytes, workspaceInodes }: SizeBounds,
 ): QuotaViolation | null {
-  if (usage === null || usage === 'endless') return null;
+  if (usage === null || usage === 'timeout') return null;
   if (usage.bytes > workspaceBytes) return 'workspace_too_large';
   return usage.inodes > workspaceInodes ? 'workspace_too_many_files' : null;
 }

@@ -16,13 +16,13 @@ export async function openFolder(root: string, context: string[]): Promise<FileH
   let folder = await openRoot(root);
   for (const part of context) {
     if (folder === null) return null;
-    folder = await closing(folder, openFolderBelow(folder, part));
+    folder = await thenClose(folder, openFolderBelow(folder, part));
   }
   return folder;
 }
 
 /** The folder is closed whatever becomes of what is sought in it. */
-export async function closing<T>(folder: FileHandle, sought: Promise<T>): Promise<T> {
+export async function thenClose<T>(folder: FileHandle, sought: Promise<T>): Promise<T> {
   try {
     return await sought;
   } finally {
@@ -33,13 +33,13 @@ export async function closing<T>(folder: FileHandle, sought: Promise<T>): Promis
 export const openRoot = (root: string): Promise<FileHandle | null> => openOrNull(root, folderFlags);
 
 export const openFolderBelow = (folder: FileHandle, part: string): Promise<FileHandle | null> =>
-  openOrNull(below(folder, part), folderFlags);
+  openOrNull(procFdPath(folder, part), folderFlags);
 
 export const openFileBelow = (folder: FileHandle, part: string): Promise<FileHandle | null> =>
-  openOrNull(below(folder, part), fileFlags);
+  openOrNull(procFdPath(folder, part), fileFlags);
 
 /** A name in an open folder, whatever has become of the folder's own name. */
-export const below = (folder: FileHandle, part: string): string =>
+export const procFdPath = (folder: FileHandle, part: string): string =>
   `/proc/self/fd/${folder.fd}/${part}`;
 
 /** What the agent may have done meanwhile is no error; what this host lacks is one. */
@@ -47,17 +47,17 @@ async function openOrNull(path: string, flags: number): Promise<FileHandle | nul
   try {
     return await open(path, flags);
   } catch (error) {
-    if (isGone(error)) return null;
+    if (isNotFound(error)) return null;
     throw error;
   }
 }
 
 /** Whether a call failed for what lies there, or lies there no more. */
-export function isGone(error: unknown): boolean {
-  return goneCodes.has((error as NodeJS.ErrnoException).code ?? '');
+export function isNotFound(error: unknown): boolean {
+  return notFoundCodes.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-const goneCodes = new Set([
+const notFoundCodes = new Set([
   'ENOENT',
   'ENOTDIR',
   'ELOOP',

@@ -7,12 +7,12 @@ import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
 import type { SandboxRegistry } from '../registry.ts';
 import { foldersOf } from '../sandbox-paths.ts';
-import { collectWorkspace } from './snapshot.ts';
+import { snapshotWorkspace } from './snapshot.ts';
 import { storeFile } from './store-file.ts';
 import { type Written, writeFiles } from './write-files.ts';
 
 /** What can be done with the files of a sandbox while its agent is at work in them. */
-export interface LiveFiles {
+export interface SandboxFiles {
   store(runId: string, path: string): Promise<HostCallResult<'store_file'>>;
   storeAll(runId: string): Promise<HostCallResult<'store_files'>>;
   write(
@@ -23,29 +23,29 @@ export interface LiveFiles {
    * Puts all that waits for the turn of this message in its place. Answers what cannot be: it waits no
    * longer. Safe to repeat.
    */
-  prepare(held: HeldSession, messageId: string): Promise<Misplaced[]>;
+  writePendingFiles(held: HeldSession, messageId: string): Promise<UnwritableFile[]>;
   /** The last word on a run's files: whatever else stores them comes before it, or not at all. */
-  collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
+  snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
 }
 
-export interface Misplaced {
+export interface UnwritableFile {
   path: string;
   reason: string;
 }
 
 const filesAtOnce = 100;
 
-export function createLiveFiles(
+export function createSandboxFiles(
   deps: SandboxDeps,
   held: Pick<SandboxRegistry, 'findByRun'>,
   turnstile: KeyedMutex,
-): LiveFiles {
+): SandboxFiles {
   const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
   const liveRef = (runId: string): SnapshotOf | null => {
     const sandbox = held.findByRun(runId);
     return sandbox?.isLive() ? sandbox.lease : null;
   };
-  const collect = (ref: SnapshotOf) => collectWorkspace(deps, { ref, root: rootOf(ref) });
+  const collect = (ref: SnapshotOf) => snapshotWorkspace(deps, { ref, root: rootOf(ref) });
 
   const storeAll = coalesce((runId) =>
     deps.storing(runId, async (): Promise<HostCallResult<'store_files'>> => {
@@ -58,9 +58,9 @@ export function createLiveFiles(
 
   return {
     storeAll,
-    prepare: (session, messageId) =>
+    writePendingFiles: (session, messageId) =>
       turnstile.runExclusive(`write/${session.runId}`, () => prepare(deps, session, messageId)),
-    collect: (ref) => deps.storing(ref.runId, () => collect(ref)),
+    snapshot: (ref) => deps.storing(ref.runId, () => collect(ref)),
     async store(runId, path) {
       const ref = liveRef(runId);
       return ref === null ? { outcome: 'gone' } : storeFile(deps.blobs, rootOf(ref), path);
@@ -85,29 +85,29 @@ async function prepare(
   deps: SupervisorDeps,
   session: HeldSession,
   messageId: string,
-): Promise<Misplaced[]> {
+): Promise<UnwritableFile[]> {
   const { workspace } = foldersOf(deps.dataDir, session);
-  const misplaced: Misplaced[] = [];
+  const unwritable: UnwritableFile[] = [];
   for (;;) {
     const waiting = await deps.turns.waitingFiles(session, messageId);
     const some = waiting.slice(0, filesAtOnce);
-    if (some.length === 0) return misplaced;
+    if (some.length === 0) return unwritable;
     const written = await writeFiles(workspace, some, contentFrom(deps));
-    if (written.outcome === 'refused') misplaced.push(written);
-    if ((await settle(deps, session, { files: some, written })) > 0) continue;
+    if (written.outcome === 'refused') unwritable.push(written);
+    if ((await markWritten(deps, session, { files: some, written })) > 0) continue;
     // Whoever has lost the lease would find the same for ever.
-    if (misplaced.length > 0) return misplaced;
+    if (unwritable.length > 0) return unwritable;
     throw new Error('the files are not this sandbox’s to settle');
   }
 }
 
 /** How many wait no longer. */
-async function settle(
+async function markWritten(
   { turns }: Pick<SupervisorDeps, 'turns'>,
   session: HeldSession,
   { files, written }: { files: InputFile[]; written: Written },
 ): Promise<number> {
   if (written.outcome === 'written') return turns.settleFiles(session, files);
-  const inTheWay = files.find(({ path }) => path === written.path);
-  return inTheWay ? turns.dropFile(session, inTheWay) : 0;
+  const conflicting = files.find(({ path }) => path === written.path);
+  return conflicting ? turns.dropFile(session, conflicting) : 0;
 }

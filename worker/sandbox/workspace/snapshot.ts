@@ -9,7 +9,7 @@ import type { RunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { digestOf, hashFile, readChunks } from './hash-file.ts';
 import { type Found, openFile, walkWorkspace } from './walk.ts';
 
-export interface CollectDeps {
+export interface SnapshotDeps {
   blobs: Pick<BlobStore, 'put' | 'has'>;
   files: Pick<FileStore, 'replaceSnapshot'>;
   runs: Pick<RunStore, 'recordSnapshot'>;
@@ -28,8 +28,8 @@ const changed = 'changed while it was stored';
  * is over a limit or is no plain file is left out, counted, and named as far as there is room. Where
  * the directory is gone, or another sandbox has followed this one, what was stored before stays.
  */
-export async function collectWorkspace(
-  deps: CollectDeps,
+export async function snapshotWorkspace(
+  deps: SnapshotDeps,
   { ref, root }: { ref: SnapshotOf; root: string },
 ): Promise<{ files: number; skipped: number }> {
   if (!(await isFolder(root))) return { files: 0, skipped: 0 };
@@ -98,7 +98,7 @@ function createSkips() {
 
 /** Those whose content is stored now: of a directory that is worked in, some may be gone by then. */
 async function storeBlobs(
-  blobs: CollectDeps['blobs'],
+  blobs: SnapshotDeps['blobs'],
   root: string,
   entries: FileEntry[],
 ): Promise<FileEntry[]> {
@@ -131,7 +131,7 @@ function groupByContent(entries: FileEntry[]): Map<string, FileEntry[]> {
 
 /** Of files with the same content, the first that still has it. */
 async function storeAny(
-  blobs: CollectDeps['blobs'],
+  blobs: SnapshotDeps['blobs'],
   root: string,
   entries: FileEntry[],
 ): Promise<boolean> {
@@ -140,7 +140,7 @@ async function storeAny(
 }
 
 async function storeBlob(
-  blobs: CollectDeps['blobs'],
+  blobs: SnapshotDeps['blobs'],
   root: string,
   { path, sha256, size }: FileEntry,
 ): Promise<boolean> {

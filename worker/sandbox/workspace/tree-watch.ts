@@ -5,16 +5,16 @@ import { walkWorkspace } from './walk.ts';
 
 export interface FileTreeWatch {
   /** Something may have changed: the tree is looked at when it is due. */
-  stir(): void;
+  notify(): void;
   /** Looks a last time, at once. */
   finish(): Promise<void>;
   stop(): void;
 }
 
 const budgetMs = 2_000;
-const unstirredMs = 10_000;
+const idlePollMs = 10_000;
 /** Looking takes a twentieth of the time at most. */
-const restPerLook = 19;
+const restPerScan = 19;
 
 /**
  * Publishes the tree of a working directory when it differs from the last one. Tools speak when they
@@ -25,10 +25,10 @@ export function watchFileTree(
   publish: (json: string) => Promise<unknown>,
 ): FileTreeWatch {
   const stopping = new AbortController();
-  let stirred = new AbortController();
+  let changed = new AbortController();
   let published = '';
 
-  async function look(): Promise<void> {
+  async function publishChange(): Promise<void> {
     const json = await readTree(root);
     if (json === null || json === published) return;
     published = json;
@@ -38,22 +38,22 @@ export function watchFileTree(
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const began = performance.now();
-      stirred = new AbortController();
-      await look();
+      changed = new AbortController();
+      await publishChange();
       const tookMs = performance.now() - began;
-      await sleep(Math.max(limits.fileTreeEveryMs, restPerLook * tookMs), stopping.signal);
-      await sleep(unstirredMs, stirred.signal, stopping.signal);
+      await sleep(Math.max(limits.fileTreeEveryMs, restPerScan * tookMs), stopping.signal);
+      await sleep(idlePollMs, changed.signal, stopping.signal);
     }
   }
 
   // A tree that cannot be read is not shown; the run goes on.
   const done = run().catch(() => undefined);
   return {
-    stir: () => stirred.abort(),
+    notify: () => changed.abort(),
     async finish() {
       stopping.abort();
       await done;
-      await look().catch(() => undefined);
+      await publishChange().catch(() => undefined);
     },
     stop: () => stopping.abort(),
   };

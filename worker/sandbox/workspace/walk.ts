@@ -35,7 +35,7 @@ export async function* walkWorkspace(root: string, options: WalkOptions): AsyncG
       entries += 1;
       if (entries > options.maxEntries) return;
       if (entry.isFile() && isPart(nameOf(entry))) continue;
-      const found = judge(folder, entry, options);
+      const found = classify(folder, entry, options);
       if (found !== 'folder') yield found;
       else if (isHeavy(folder, entry)) heavy.push([...folder, nameOf(entry)]);
       else folders.push([...folder, nameOf(entry)]);
@@ -69,7 +69,7 @@ async function* entriesOf(root: string, folder: string[]): AsyncGenerator<RawEnt
   }
 }
 
-function judge(
+function classify(
   folder: string[],
   entry: RawEntry,
   { maxDepth, heavy }: WalkOptions,

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
-import { below, closing, isGone, openFolderBelow, openRoot } from './safe-open.ts';
+import { isNotFound, openFolderBelow, openRoot, procFdPath, thenClose } from './safe-open.ts';
 
 export interface NewFile {
   /** Relative, and checked. */
@@ -41,11 +41,11 @@ export async function writeFiles<F extends NewFile>(
     }
     for (const [index, file] of files.entries()) {
       const one = staged[index];
-      if (one !== undefined && !(await putInPlace(one))) return refused(file, 'its place is taken');
+      if (one !== undefined && !(await commitFile(one))) return refused(file, 'its place is taken');
     }
     return { outcome: 'written' };
   } finally {
-    for (const one of staged) await tidy(one);
+    for (const one of staged) await cleanUp(one);
   }
 }
 
@@ -75,7 +75,7 @@ async function makeFolder(root: string, context: string[]): Promise<FileHandle |
   let folder = await openRoot(root);
   if (folder === null) throw new Error('the working directory is gone');
   for (const part of context) {
-    const next: FileHandle | null = await closing(folder, openOrMakeBelow(folder, part));
+    const next: FileHandle | null = await thenClose(folder, openOrMakeBelow(folder, part));
     if (next === null) return null;
     folder = next;
   }
@@ -86,10 +86,10 @@ async function openOrMakeBelow(folder: FileHandle, part: string): Promise<FileHa
   const there = await openFolderBelow(folder, part);
   if (there !== null) return there;
   try {
-    await mkdir(below(folder, part), 0o755);
+    await mkdir(procFdPath(folder, part), 0o755);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (code !== 'EEXIST' && !isGone(error)) throw error;
+    if (code !== 'EEXIST' && !isNotFound(error)) throw error;
   }
   const made = await openFolderBelow(folder, part);
   // Whatever has that name by now lies inside, and is the agent's in any case.
@@ -98,7 +98,7 @@ async function openOrMakeBelow(folder: FileHandle, part: string): Promise<FileHa
 }
 
 async function isFolder({ folder, name }: Staged): Promise<boolean> {
-  const stats = await lstat(below(folder, name)).catch(() => null);
+  const stats = await lstat(procFdPath(folder, name)).catch(() => null);
   return stats?.isDirectory() ?? false;
 }
 
@@ -108,8 +108,12 @@ async function writePart(
   content: AsyncIterable<Buffer>,
 ): Promise<void> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  await unlink(below(folder, part)).catch(() => undefined);
-  const file = await open(below(folder, part), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  await unlink(procFdPath(folder, part)).catch(() => undefined);
+  const file = await open(
+    procFdPath(folder, part),
+    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+    0o600,
+  );
   try {
     for await (const chunk of content) await file.writeFile(chunk);
     await file.chown(sandboxPaths.uid, sandboxPaths.gid);
@@ -119,19 +123,19 @@ async function writePart(
   }
 }
 
-async function putInPlace({ folder, part, name }: Staged): Promise<boolean> {
+async function commitFile({ folder, part, name }: Staged): Promise<boolean> {
   try {
-    await rename(below(folder, part), below(folder, name));
+    await rename(procFdPath(folder, part), procFdPath(folder, name));
     return true;
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (isGone(error) || ['EISDIR', 'EEXIST', 'ENOTEMPTY'].includes(code)) return false;
+    if (isNotFound(error) || ['EISDIR', 'EEXIST', 'ENOTEMPTY'].includes(code)) return false;
     throw error;
   }
 }
 
 /** Nothing of it is left under the name that it was written by. */
-async function tidy({ folder, part }: Staged): Promise<void> {
-  await unlink(below(folder, part)).catch(() => undefined);
+async function cleanUp({ folder, part }: Staged): Promise<void> {
+  await unlink(procFdPath(folder, part)).catch(() => undefined);
   await folder.close();
 }

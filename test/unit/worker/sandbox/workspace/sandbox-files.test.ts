@@ -7,7 +7,7 @@ import type { InputFile } from '../../../../../core/hosts/host-rpc.ts';
 import { createKeyedMutex } from '../../../../../lib/async/keyed-mutex.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
-import { createLiveFiles } from '../../../../../worker/sandbox/workspace/sandbox-files.ts';
+import { createSandboxFiles } from '../../../../../worker/sandbox/workspace/sandbox-files.ts';
 
 const ref = { runId: randomUUID(), generation: 1 };
 const session = { ...ref, token: 1 };
@@ -39,22 +39,27 @@ async function filesThatWait(paths: string[], { isHeld }: { isHeld: boolean }) {
   };
   // Of all that a supervisor has, what these come to use.
   const own = deps as unknown as SandboxDeps;
-  return { workspace, files: createLiveFiles(own, { findByRun: () => null }, createKeyedMutex()) };
+  return {
+    workspace,
+    files: createSandboxFiles(own, { findByRun: () => null }, createKeyedMutex()),
+  };
 }
 
 test('what waits is put in its place once, and what cannot be is told of', async () => {
   const { workspace, files } = await filesThatWait(['a', 'b/c', 'd'], { isHeld: true });
   await writeFile(join(workspace, 'b'), '');
-  const misplaced = await files.prepare(session, randomUUID());
+  const misplaced = await files.writePendingFiles(session, randomUUID());
   expect(misplaced).toMatchObject([{ path: 'b/c' }]);
-  expect(await files.prepare(session, randomUUID())).toEqual([]);
+  expect(await files.writePendingFiles(session, randomUUID())).toEqual([]);
 });
 
 test('a host that has lost the sandbox does not try for ever', async () => {
   const lost = await filesThatWait(['a'], { isHeld: false });
-  await expect(lost.files.prepare(session, randomUUID())).rejects.toThrow('not this sandbox');
+  await expect(lost.files.writePendingFiles(session, randomUUID())).rejects.toThrow(
+    'not this sandbox',
+  );
   const inTheWay = await filesThatWait(['b/c'], { isHeld: false });
   await writeFile(join(inTheWay.workspace, 'b'), '');
-  const misplaced = await inTheWay.files.prepare(session, randomUUID());
+  const misplaced = await inTheWay.files.writePendingFiles(session, randomUUID());
   expect(misplaced).toMatchObject([{ path: 'b/c' }]);
 });

@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FileEntry } from '../../../../../core/files/file-entry.ts';
 import { settlesWithin } from '../../../../../lib/async/timeout.ts';
-import { collectWorkspace } from '../../../../../worker/sandbox/workspace/snapshot.ts';
+import { snapshotWorkspace } from '../../../../../worker/sandbox/workspace/snapshot.ts';
 import { openFile } from '../../../../../worker/sandbox/workspace/walk.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 
@@ -59,7 +59,7 @@ async function collect(
     },
     now: () => new Date(),
   };
-  const result = await collectWorkspace(deps, { ref: { runId: 'run-1', generation: 1 }, root });
+  const result = await snapshotWorkspace(deps, { ref: { runId: 'run-1', generation: 1 }, root });
   return { entries, contents, snapshot, result };
 }
 
