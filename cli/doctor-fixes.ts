@@ -1,4 +1,4 @@
-// What the doctor mends with are the worker's own steps: so it does nothing that a worker would not do.
+// The doctor's fixes are the worker's own reconciliation steps, so they do nothing else.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DoctorConfig } from '../config/doctor-config.ts';
@@ -25,7 +25,7 @@ import { startUnstarted } from '../worker/reconciler/runs/start-unstarted.ts';
 import { reconcilerTimes } from '../worker/reconciler/thresholds.ts';
 import type { Fixes } from './doctor/types.ts';
 
-/** More than enough for what a day leaves; what is left then, a worker takes. */
+/** More than a day's data needs; a worker removes the rest. */
 const sweepPasses = 200;
 
 export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal | null): Fixes {
@@ -38,12 +38,12 @@ export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal
       await given(temporal).ensureSearchAttributes();
     },
     startUnstarted: step(startUnstarted),
-    nudgeEndings: step((on) => createNudger(on)()),
+    resendStops: step((on) => createNudger(on)()),
     endClosed: (runIds) => step((on) => endClosed(on, runIds))(),
     signalMessages: step(signalMessages),
-    tellSchedules: step((on) => createScheduleTeller(on)()),
+    syncSchedules: step((on) => createScheduleTeller(on)()),
     deliverWebhooks: step(deliverOwedWebhooks),
-    sweep: (kept) =>
+    applyRetention: (kept) =>
       alone(withGlobalLock, async () => {
         const pass = createSweeper({ ...deps, kept });
         for (let passes = 0; passes < sweepPasses; passes += 1) await pass();
@@ -66,7 +66,7 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
     retention: createRetentionStore(pool),
-    // Readers look into Postgres soon, and Redis forgets by itself.
+    // Readers also poll Postgres, and Redis expires entries by itself.
     frameStream: { notify: async () => false, expire: async () => false },
     listSandboxes: async () => [],
     removeSandbox: async () => undefined,
@@ -82,7 +82,7 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
 const tries = 20;
 const tryAgainMs = 500;
 
-/** Not while a worker does the same. */
+/** Never at the same time as a worker's own step. */
 async function alone(
   withLock: (work: () => Promise<void>) => Promise<boolean>,
   work: () => Promise<void>,
@@ -91,10 +91,10 @@ async function alone(
     if (await withLock(work)) return;
     await sleep(tryAgainMs);
   }
-  throw new Error('a worker is at it, and has been for a while');
+  throw new Error('another process holds the maintenance lock');
 }
 
-/** As the worker's own judge does with each that it comes across. */
+/** Rechecks each run first, as the worker's own reconciler does. */
 async function endClosed(deps: ReconcilerDeps, runIds: string[]): Promise<void> {
   const found = await Promise.all(runIds.map((runId) => deps.runs.find(runId)));
   const runs = found.filter((run) => run !== null);
@@ -106,5 +106,5 @@ async function endClosed(deps: ReconcilerDeps, runIds: string[]): Promise<void> 
 
 const closedOutside = {
   cause: 'terminated_by_operator',
-  detail: 'its workflow was ended',
+  detail: 'its workflow was closed in Temporal',
 } as const;

@@ -31,12 +31,12 @@ import { tryHandshake } from './doctor/tls-handshake.ts';
 import type { DoctorContext } from './doctor/types.ts';
 import { createFixes } from './doctor-fixes.ts';
 
-/** Longer than a worker takes to come by again. */
+/** Longer than a worker's reconcile interval. */
 const settleMs = 7_000;
 
-/** Opens what can be looked at from here, and closes it whatever comes of it. */
+/** Opens all connections that are configured here, and always closes them. */
 export async function withDoctor<T>(
-  work: (parts: DoctorContext) => Promise<T>,
+  work: (context: DoctorContext) => Promise<T>,
   env?: Environment,
 ): Promise<T> {
   const config = readDoctorConfig(env);
@@ -46,12 +46,12 @@ export async function withDoctor<T>(
     return await work({
       config,
       ...onPostgres(pool, config),
-      redis: config.redis && { version: askerOf(config.redis) },
-      handshake: (store, error) => handshakeOf(config, store, error),
+      redis: config.redis && { version: redisProbe(config.redis) },
+      diagnoseTls: (store, error) => diagnoseTls(config, store, error),
       temporal: temporal && { ...temporal.client, ...temporal.probe },
       docker: dockerOf(config),
       readiness: () => fetchReadiness(config.publicUrl),
-      mends: createFixes(pool, config, temporal?.client ?? null),
+      fixes: createFixes(pool, config, temporal?.client ?? null),
       settle: () => sleep(settleMs),
     });
   } finally {
@@ -59,17 +59,17 @@ export async function withDoctor<T>(
   }
 }
 
-const askerOf = (redis: RedisConfig) => () => probeRedis(redis);
+const redisProbe = (redis: RedisConfig) => () => probeRedis(redis);
 
-async function handshakeOf(
+async function diagnoseTls(
   config: DoctorConfig,
-  ...[store, error]: Parameters<DoctorContext['handshake']>
-): ReturnType<DoctorContext['handshake']> {
+  ...[store, error]: Parameters<DoctorContext['diagnoseTls']>
+): ReturnType<DoctorContext['diagnoseTls']> {
   const target = handshakeTarget(store, config);
   if (target === null) return null;
-  const told = store === 'postgres' ? postgresHandshakeFailure(error) : null;
-  const trouble = told ?? (await tryHandshake(target));
-  return trouble && tlsProblem(store, trouble, target.tls);
+  const reported = store === 'postgres' ? postgresHandshakeFailure(error) : null;
+  const failure = reported ?? (await tryHandshake(target));
+  return failure && tlsProblem(store, failure, target.tls);
 }
 
 function onPostgres(pool: Pool, { encryptionKey }: DoctorConfig) {
@@ -112,7 +112,7 @@ function openTemporal(config: DoctorConfig): { client: Temporal; probe: Temporal
   return { client, probe: createTemporalProbe({ ...temporal, instance }) };
 }
 
-/** An address that cannot be right is said when it is asked, beside all else that is wrong. */
+/** Built lazily, so that an invalid DOCKER_HOST is reported by its check. */
 function dockerOf(config: DoctorConfig): DoctorContext['docker'] {
   const { dockerHost, dataDir, instance, sandboxRuntime: runtime } = config;
   if (dockerHost === null && dataDir === null) return null;

@@ -8,18 +8,18 @@ import { write } from '../print.ts';
 
 export function doctorCommand({ withDoctor }: CliDeps): Command {
   return new Command('doctor')
-    .description('looks at all that the service stands on, and says what is wrong and what to do')
-    .option('--fix', 'mends what is safe to mend')
+    .description('check every dependency of the service and report what to do about problems')
+    .option('--fix', 'fix what is safe to fix automatically')
     .option('--json', 'print JSON')
     .action(async ({ fix = false, json = false }: { fix?: boolean; json?: boolean }) => {
-      const outcomes = await withDoctor((parts) =>
-        runChecks(checks, parts, {
+      const outcomes = await withDoctor((context) =>
+        runChecks(checks, context, {
           fix,
-          told: (outcome) => (json ? undefined : write(formatOutcome(outcome))),
+          onOutcome: (outcome) => (json ? undefined : write(formatOutcome(outcome))),
         }),
       );
       if (json) write(JSON.stringify(outcomes));
-      const wrong = outcomes.filter(({ state }) => state === 'wrong').map(({ name }) => name);
-      if (wrong.length > 0) throw new CliError(`Something is wrong with ${wrong.join(', ')}.`);
+      const failed = outcomes.filter(({ state }) => state === 'failed').map(({ name }) => name);
+      if (failed.length > 0) throw new CliError(`Checks failed: ${failed.join(', ')}.`);
     });
 }

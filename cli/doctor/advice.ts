@@ -1,34 +1,34 @@
 import { limits } from '../../core/limits.ts';
 
-// What is said in more than one place, since it is told by a host and found here.
+// Advice that several checks give: hosts report the same problems that the doctor finds locally.
 
 export const setClock =
-  'Set the clocks of all machines by NTP. Receivers refuse webhooks whose time is off, and rate limits count wrongly.';
+  'Synchronize the clocks of all machines with NTP. Receivers reject webhooks with a wrong timestamp, and rate limits are miscounted.';
 
 export const startEngine =
-  'Start the Docker Engine, or correct DOCKER_HOST and let the worker’s user open that socket. What ran goes on when it is back.';
+  'Start the Docker Engine, or correct DOCKER_HOST and give the worker’s user access to that socket. Running sandboxes are picked up again when the engine is back.';
 
-export const getImage =
-  'Build the image or pull it on that machine, or correct SANDBOX_IMAGE. Until then its runs end as container_start_failed.';
+export const provideImage =
+  'Build or pull the image on that machine, or correct SANDBOX_IMAGE. Until then its runs end with container_start_failed.';
 
-export const makeRoom =
-  'Make room on the disk of the data folder; `df -h` and `df -i` tell bytes and files. Where what is kept takes it, shorten RUN_RETENTION_DAYS.';
+export const freeDiskSpace =
+  'Free space on the disk of DATA_DIR (see `df -h` and `df -i`). If retained logs and files fill it, lower RUN_RETENTION_DAYS.';
 
-export interface DiskRoom {
+export interface DiskSpace {
   freeBytes: number;
-  /** Null where the file system sets no number. */
+  /** Null if the file system has no inode limit. */
   freeInodes: number | null;
 }
 
-const hasFewFiles = ({ freeInodes }: DiskRoom): boolean =>
+const hasFewFiles = ({ freeInodes }: DiskSpace): boolean =>
   (freeInodes ?? Number.POSITIVE_INFINITY) < limits.diskFreeMinInodes;
 
-export const isShort = (room: DiskRoom): boolean =>
+export const isShort = (room: DiskSpace): boolean =>
   room.freeBytes < limits.diskFreeMinBytes || hasFewFiles(room);
 
-/** What is left, and the number of files where that is what is short. */
-export const leftOn = (room: DiskRoom): string =>
-  sizeOf(room.freeBytes) + (hasFewFiles(room) ? ` and room for ${room.freeInodes} files` : '');
+/** The free bytes, and the free inodes if these are short. */
+export const freeSpaceOf = (room: DiskSpace): string =>
+  sizeOf(room.freeBytes) + (hasFewFiles(room) ? ` and ${room.freeInodes} inodes` : '');
 
 const giB = 1024 ** 3;
 const miB = 1024 ** 2;

@@ -3,17 +3,18 @@ import type { CheckOutcome } from './run-checks.ts';
 const stateWidth = 'skipped'.length;
 const nameWidth = 'encryption key'.length;
 
-/** A line for each thing that was seen, and two for each that is wrong. */
-export function formatOutcome({ name, state, said, troubles, mended }: CheckOutcome): string {
+/** The facts on one line if there is no problem; each problem takes two lines. */
+export function formatOutcome({ name, state, facts, problems, fixed }: CheckOutcome): string {
   const lines = [
-    ...(said.length > 0 && troubles.length === 0 ? [said.join(', ')] : said),
-    ...mended.map((what) => `Mended: ${what}`),
-    ...troubles.flatMap(({ code, what, advice, mendable }) => [
-      `${what} [${code}]`,
-      `→ ${advice}${mendable ? ' Or: flowrun doctor --fix' : ''}`,
+    ...(facts.length > 0 && problems.length === 0 ? [facts.join(', ')] : facts),
+    ...fixed.map((message) => `Fixed: ${message}`),
+    ...problems.flatMap(({ code, message, advice, fixable }) => [
+      `${message} [${code}]`,
+      `→ ${advice}${fixable ? ' Or: flowrun doctor --fix' : ''}`,
     ]),
   ];
-  const head = `${(state === 'wrong' ? 'WRONG' : state).padEnd(stateWidth)}  ${name.padEnd(nameWidth)}  `;
+  const label = state === 'failed' ? 'FAILED' : state;
+  const head = `${label.padEnd(stateWidth)}  ${name.padEnd(nameWidth)}  `;
   const [first = '', ...others] = lines;
   return [head + first, ...others.map((line) => ' '.repeat(head.length) + line)]
     .map((line) => line.trimEnd())

@@ -1,112 +1,114 @@
 import { redactText } from '../../core/runs/redact.ts';
-import type { DoctorContext } from './types.ts';
-import { type Check, type CheckResult, checked, type Problem } from './types.ts';
+import {
+  type Check,
+  type CheckResult,
+  checked,
+  type DoctorContext,
+  type Problem,
+} from './types.ts';
 
 export interface CheckOutcome {
   name: string;
-  state: 'ok' | 'wrong' | 'skipped';
-  said: string[];
-  /** What is wrong now, and whether `--fix` may mend it. */
-  troubles: { code: string; what: string; advice: string; mendable: boolean }[];
-  /** What was wrong, and is not any more. */
-  mended: string[];
+  state: 'ok' | 'failed' | 'skipped';
+  facts: string[];
+  /** The problems that remain, and whether `--fix` can fix them. */
+  problems: { code: string; message: string; advice: string; fixable: boolean }[];
+  /** The problems that were fixed. */
+  fixed: string[];
 }
 
-/** One check after the other; what cannot see anything without another is skipped where that is wrong. */
+/** Runs the checks in order. A check is skipped if one that it needs did not pass. */
 export async function runChecks(
   checks: Check[],
-  parts: DoctorContext,
-  { fix, told }: { fix: boolean; told: (outcome: CheckOutcome) => void },
+  context: DoctorContext,
+  { fix, onOutcome }: { fix: boolean; onOutcome: (outcome: CheckOutcome) => void },
 ): Promise<CheckOutcome[]> {
   const outcomes: CheckOutcome[] = [];
-  const unwell = (names: string[] = []) =>
+  const firstNotOk = (names: string[] = []) =>
     outcomes.find(({ name, state }) => state !== 'ok' && names.includes(name));
   for (const check of checks) {
-    const blind = unwell(check.needs);
-    const mayMend = unwell(check.mendNeeds) === undefined;
-    const outcome = blind
-      ? skippedFor(check, blind)
-      : await (fix && mayMend ? lookAndMend : lookOnce)(mayMend ? check : unmended(check), parts);
+    const blocker = firstNotOk(check.needs);
+    const mayFix = firstNotOk(check.fixNeeds) === undefined;
+    const outcome = blocker
+      ? skippedFor(check, blocker)
+      : await (fix && mayFix ? runAndFix : runOnce)(mayFix ? check : withoutFixes(check), context);
     outcomes.push(outcome);
-    told(outcome);
+    onOutcome(outcome);
   }
   return outcomes;
 }
 
-const unmended = (check: Check): Check => ({
+const withoutFixes = (check: Check): Check => ({
   ...check,
-  look: async (parts) => {
-    const finding = await check.look(parts);
-    const troubles = finding.troubles.map(({ mend: _mend, ...trouble }) => trouble);
-    return { ...finding, troubles };
+  run: async (context) => {
+    const result = await check.run(context);
+    const problems = result.problems.map(({ fix: _fix, ...problem }) => problem);
+    return { ...result, problems };
   },
 });
 
-async function lookOnce(check: Check, parts: DoctorContext): Promise<CheckOutcome> {
-  return outcomeOf(check, await look(check, parts));
+async function runOnce(check: Check, context: DoctorContext): Promise<CheckOutcome> {
+  return outcomeOf(check, await run(check, context));
 }
 
-/** What was mended is what is not found any more. */
-async function lookAndMend(check: Check, parts: DoctorContext): Promise<CheckOutcome> {
-  const first = await look(check, parts);
-  const mendable = first.troubles.filter(({ mend }) => mend !== undefined);
-  if (mendable.length === 0) return outcomeOf(check, first);
+/** A problem counts as fixed when the check no longer finds it. */
+async function runAndFix(check: Check, context: DoctorContext): Promise<CheckOutcome> {
+  const first = await run(check, context);
+  const fixable = first.problems.filter(({ fix }) => fix !== undefined);
+  if (fixable.length === 0) return outcomeOf(check, first);
   const failures: Problem[] = [];
-  for (const trouble of mendable) {
-    await trouble.mend?.().catch((error: unknown) => failures.push(notMended(trouble, error)));
+  for (const problem of fixable) {
+    await problem.fix?.().catch((error: unknown) => failures.push(fixFailed(problem, error)));
   }
-  await parts.settle(); // what was set going takes its time
-  const then = await look(check, parts);
-  const left = new Set([...then.troubles, ...failures].map(({ code }) => code));
-  const mended = mendable.filter(({ code }) => !left.has(code)).map(({ what }) => what);
-  return { ...outcomeOf(check, withFailures(then, failures)), mended };
+  await context.settle(); // the fixes take effect asynchronously
+  const second = await run(check, context);
+  const remaining = new Set([...second.problems, ...failures].map(({ code }) => code));
+  const fixed = fixable.filter(({ code }) => !remaining.has(code)).map(({ message }) => message);
+  return { ...outcomeOf(check, withFailures(second, failures)), fixed };
 }
 
-function withFailures(finding: CheckResult, failures: Problem[]): CheckResult {
+function withFailures(result: CheckResult, failures: Problem[]): CheckResult {
   const failed = new Map(failures.map((failure) => [failure.code, failure]));
   return {
-    ...finding,
-    troubles: finding.troubles.map((trouble) => failed.get(trouble.code) ?? trouble),
+    ...result,
+    problems: result.problems.map((problem) => failed.get(problem.code) ?? problem),
   };
 }
 
-const notMended = (trouble: Problem, error: unknown): Problem => ({
-  ...trouble,
-  what: `${trouble.what} It could not be mended: ${textOf(error)}`,
+const fixFailed = (problem: Problem, error: unknown): Problem => ({
+  ...problem,
+  message: `${problem.message} The fix failed: ${textOf(error)}`,
 });
 
-async function look(check: Check, parts: DoctorContext): Promise<CheckResult> {
+async function run(check: Check, context: DoctorContext): Promise<CheckResult> {
   try {
-    return await check.look(parts);
+    return await check.run(context);
   } catch (error) {
-    const ofTls = check.store && (await parts.handshake(check.store, error));
-    if (ofTls) return checked([], { ...ofTls, what: redactText(ofTls.what) });
-    const what = `${check.ifItFails.what}: ${textOf(error).replace(/\.$/, '')}.`;
-    return checked([], { ...check.ifItFails, what });
+    const tls = check.store && (await context.diagnoseTls(check.store, error));
+    if (tls) return checked([], { ...tls, message: redactText(tls.message) });
+    const message = `${check.onError.message}: ${textOf(error).replace(/\.$/, '')}.`;
+    return checked([], { ...check.onError, message });
   }
 }
 
-function outcomeOf({ name }: Check, { said, troubles, skipped }: CheckResult): CheckOutcome {
-  const found = troubles.length > 0 ? ('wrong' as const) : ('ok' as const);
+function outcomeOf({ name }: Check, { facts, problems, skipReason }: CheckResult): CheckOutcome {
+  const state = problems.length > 0 ? ('failed' as const) : ('ok' as const);
   return {
     name,
-    state: skipped === null ? found : 'skipped',
-    said: skipped === null ? said : [skipped],
-    troubles: troubles.map(({ mend, ...trouble }) => ({
-      ...trouble,
-      mendable: mend !== undefined,
-    })),
-    mended: [],
+    state: skipReason === null ? state : 'skipped',
+    facts: skipReason === null ? facts : [skipReason],
+    problems: problems.map(({ fix, ...problem }) => ({ ...problem, fixable: fix !== undefined })),
+    fixed: [],
   };
 }
 
-function skippedFor({ name }: Check, blind: CheckOutcome): CheckOutcome {
-  const why = blind.state === 'wrong' ? 'is wrong' : 'was not looked at';
-  const said = [`not looked at, because ${blind.name} ${why}`];
-  return { name, state: 'skipped', said, troubles: [], mended: [] };
+function skippedFor({ name }: Check, blocker: CheckOutcome): CheckOutcome {
+  const why = blocker.state === 'failed' ? 'failed' : 'was skipped';
+  const facts = [`skipped because ${blocker.name} ${why}`];
+  return { name, state: 'skipped', facts, problems: [], fixed: [] };
 }
 
-/** A connection tried on several addresses fails with all of their errors at once. */
+/** A connection attempt to several addresses fails with one error per address. */
 function textOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(textOf).join('; ');
   return redactText(error instanceof Error ? error.message : String(error));

@@ -9,7 +9,7 @@ import type { Problem } from './types.ts';
 
 export type Store = 'postgres' | 'redis' | 'temporal';
 
-/** Where each store is and how the settings have it spoken to; null where they say nothing of it. */
+/** The address of a store and how TLS is configured for it; null if the store is not configured. */
 export function handshakeTarget(store: Store, config: DoctorConfig): HandshakeTarget | null {
   if (store === 'postgres') return ofPostgres(config.databaseUrl);
   if (store === 'redis') return config.redis && ofRedis(config.redis);
@@ -21,59 +21,59 @@ function ofPostgres(databaseUrl: string): HandshakeTarget {
   const mode = searchParams.get('sslmode');
   const { ca, cert, key } = readDatabaseFiles(databaseUrl);
   const tls = {
-    ...shown({ ca: ca ?? undefined, cert: cert ?? undefined, key: key ?? undefined }),
+    ...definedOnly({ ca: ca ?? undefined, cert: cert ?? undefined, key: key ?? undefined }),
     ...(mode === 'no-verify' && { rejectUnauthorized: false }),
   };
-  const isWanted = mode !== 'disable' && (mode ?? searchParams.get('ssl') ?? ca ?? cert) !== null;
-  return { ...placeOf(databaseUrl, 5432), tls: isWanted ? tls : null, speaks: 'postgres' };
+  const usesTls = mode !== 'disable' && (mode ?? searchParams.get('ssl') ?? ca ?? cert) !== null;
+  return { ...addressOf(databaseUrl, 5432), tls: usesTls ? tls : null, protocol: 'postgres' };
 }
 
 function ofRedis({ url, tls }: NonNullable<DoctorConfig['redis']>): HandshakeTarget {
-  const isWanted = new URL(url).protocol === 'rediss:';
-  return { ...placeOf(url, 6379), tls: isWanted ? shown(tls) : null, speaks: 'redis' };
+  const usesTls = new URL(url).protocol === 'rediss:';
+  return { ...addressOf(url, 6379), tls: usesTls ? definedOnly(tls) : null, protocol: 'redis' };
 }
 
 function ofTemporal({
   address,
   connection,
 }: NonNullable<DoctorConfig['temporal']>): HandshakeTarget {
-  const place = placeOf(`temporal://${address}`, 7233);
+  const endpoint = addressOf(`temporal://${address}`, 7233);
   const { tls } = connection;
-  if (!tls) return { ...place, tls: null, speaks: 'h2' };
-  if (tls === true) return { ...place, tls: {}, speaks: 'h2' };
+  if (!tls) return { ...endpoint, tls: null, protocol: 'h2' };
+  if (tls === true) return { ...endpoint, tls: {}, protocol: 'h2' };
   const { serverRootCACertificate: ca, clientCertPair: pair, serverNameOverride: name } = tls;
-  const given = shown({
+  const given = definedOnly({
     ca: ca && Buffer.from(ca),
     cert: pair && Buffer.from(pair.crt),
     key: pair && Buffer.from(pair.key),
     servername: name ?? undefined,
   });
-  return { ...place, tls: given, speaks: 'h2' };
+  return { ...endpoint, tls: given, protocol: 'h2' };
 }
 
-const shown = (
+const definedOnly = (
   given: {
     [Name in keyof ConnectionOptions]: ConnectionOptions[Name] | undefined;
   },
 ): NonNullable<HandshakeTarget['tls']> => omitUndefined(given);
 
-function placeOf(address: string, usualPort: number): { host: string; port: number } {
+function addressOf(address: string, usualPort: number): { host: string; port: number } {
   const { hostname, port } = new URL(address);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   return { host, port: port === '' ? usualPort : Number(port) };
 }
 
-// What is wrong with the way to a store where that is TLS, and what to do about it.
+// Explains a failed TLS handshake with a store, and what to do about it.
 
 interface Settings {
   name: string;
   address: string;
   ca: string;
   pair: string;
-  /** How the settings ask for TLS. */
+  /** The setting that enables TLS. */
   tls: string;
-  /** What else could make a name right. */
-  otherName: string;
+  /** Another way to fix a name mismatch. */
+  nameMismatch: string;
 }
 
 const settings: Record<Store, Settings> = {
@@ -83,7 +83,7 @@ const settings: Record<Store, Settings> = {
     ca: 'sslrootcert in DATABASE_URL',
     pair: 'sslcert and sslkey in DATABASE_URL',
     tls: 'sslmode=verify-full in DATABASE_URL',
-    otherName: '',
+    nameMismatch: '',
   },
   redis: {
     name: 'Redis',
@@ -91,7 +91,7 @@ const settings: Record<Store, Settings> = {
     ca: 'REDIS_TLS_CA',
     pair: 'REDIS_TLS_CERT and REDIS_TLS_KEY',
     tls: 'rediss:// in REDIS_URL',
-    otherName: '',
+    nameMismatch: '',
   },
   temporal: {
     name: 'Temporal',
@@ -99,72 +99,72 @@ const settings: Record<Store, Settings> = {
     ca: 'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
     pair: 'TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH',
     tls: 'TEMPORAL_TLS=true',
-    otherName: ' or set TEMPORAL_TLS_SERVER_NAME to that name,',
+    nameMismatch: ' or set TEMPORAL_TLS_SERVER_NAME to that name,',
   },
 };
 
-/** Postgres looks at some of it after the handshake, and says so in its own words. */
+/** Postgres checks some of this after the handshake and reports it in its own protocol. */
 export function postgresHandshakeFailure(error: unknown): HandshakeFailure | null {
-  const said = error instanceof Error ? error.message : '';
-  if (/requires a valid client certificate|certificate authentication failed/.test(said))
-    return { kind: 'refused', said };
-  if (/no pg_hba\.conf entry .*, no encryption/.test(said)) return { kind: 'only_tls', said };
+  const detail = error instanceof Error ? error.message : '';
+  if (/requires a valid client certificate|certificate authentication failed/.test(detail))
+    return { kind: 'refused', detail };
+  if (/no pg_hba\.conf entry .*, no encryption/.test(detail)) return { kind: 'only_tls', detail };
   return null;
 }
 
 export function tlsProblem(
   store: Store,
-  { kind, said }: HandshakeFailure,
+  { kind, detail }: HandshakeFailure,
   tls: HandshakeTarget['tls'],
 ): Problem {
-  const { name, address, ca, pair, tls: asked, otherName } = settings[store];
+  const { name, address, ca, pair, tls: asked, nameMismatch } = settings[store];
   switch (kind) {
     case 'untrusted':
       return {
         code: `${store}_untrusted`,
-        what: `${name} shows a certificate of an authority that is not trusted here: ${said}.`,
-        advice: `Name the authority that has signed it in ${ca}. If it should be trusted already, somebody else may be answering at ${address}.`,
+        message: `The certificate of ${name} is not signed by a trusted authority: ${detail}.`,
+        advice: `Set ${ca} to the authority that signed it. If it should be trusted already, another server may be responding at ${address}.`,
       };
     case 'expired':
       return {
         code: `${store}_certificate_expired`,
-        what: `The certificate that ${name} shows is not in force: ${said}.`,
-        advice: `Renew the certificate of ${name}, and make sure that the clock of this machine is right.`,
+        message: `The certificate of ${name} is expired or not yet valid: ${detail}.`,
+        advice: `Renew the certificate of ${name}, and check the clock of this machine.`,
       };
-    case 'other_name':
+    case 'name_mismatch':
       return {
-        code: `${store}_other_name`,
-        what: `The certificate that ${name} shows is not for its address: ${said.replace(/\.?\s*$/, '')}.`,
-        advice: `Use in ${address} a name that the certificate is for,${otherName} or give ${name} a certificate for this one.`,
+        code: `${store}_name_mismatch`,
+        message: `The certificate of ${name} is not valid for its address: ${detail.replace(/\.?\s*$/, '')}.`,
+        advice: `Use a name in ${address} that the certificate contains,${nameMismatch} or give ${name} a certificate for this name.`,
       };
     case 'refused':
       return {
-        code: `${store}_refuses_certificate`,
-        what: tls?.cert
-          ? `${name} refuses the certificate that it is shown: ${said}.`
-          : `${name} demands a client certificate, and is shown none: ${said}.`,
+        code: `${store}_rejects_certificate`,
+        message: tls?.cert
+          ? `${name} rejects the client certificate: ${detail}.`
+          : `${name} requires a client certificate, and none is configured: ${detail}.`,
         advice: tls?.cert
-          ? `${ownState(tls.cert)}Give ${pair} a certificate that is in force and of an authority that ${name} trusts.`
+          ? `${ownState(tls.cert)}Set ${pair} to a valid certificate of an authority that ${name} trusts.`
           : `Set ${pair}.`,
       };
     case 'no_tls':
       return {
         code: `${store}_without_tls`,
-        what: `${name} takes no TLS on that port: ${said}.`,
-        advice: `Turn TLS on there or correct ${address}; without ${asked} it is spoken to in the clear.`,
+        message: `${name} does not accept TLS on that port: ${detail}.`,
+        advice: `Enable TLS there or correct ${address}. To connect without encryption, remove ${asked}.`,
       };
     case 'only_tls':
       return {
-        code: `${store}_wants_tls`,
-        what: `${name} wants TLS on that port: ${said}.`,
-        advice: `Set ${asked}, and ${ca} where its authority is one of your own.`,
+        code: `${store}_requires_tls`,
+        message: `${name} requires TLS on that port: ${detail}.`,
+        advice: `Set ${asked}, and ${ca} if its certificate is signed by a private authority.`,
       };
   }
 }
 
-/** Ours may have expired: the one reason that can be seen from here. */
+/** Expiry is the one reason for a rejection that is visible on this side. */
 function ownState(cert: NonNullable<NonNullable<HandshakeTarget['tls']>['cert']>): string {
   const [first] = [cert].flat();
   const { validTo } = new X509Certificate(first ?? '');
-  return Date.parse(validTo) < Date.now() ? `It has expired on ${validTo}. ` : '';
+  return Date.parse(validTo) < Date.now() ? `It expired on ${validTo}. ` : '';
 }

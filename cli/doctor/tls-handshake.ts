@@ -1,5 +1,5 @@
-// A TLS handshake, tried from here with what the settings give: a store's own client often says of a
-// failed one no more than that the connection was cut, or that no answer came in time.
+// Tries a TLS handshake with the configured certificates. After a failed handshake a store's own
+// client often reports only a closed connection or a timeout.
 
 import { Buffer } from 'node:buffer';
 import { connect, isIP, type Socket } from 'node:net';
@@ -8,30 +8,31 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 export interface HandshakeTarget {
   host: string;
   port: number;
-  /** What is trusted and what is shown; null where the settings ask for no TLS. */
+  /** The configured certificates; null if TLS is not configured. */
   tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'> | null;
-  /** Who speaks Postgres is asked for TLS in its own words first. */
-  speaks: 'postgres' | 'redis' | 'h2';
+  /** In Postgres' protocol the client requests TLS before the handshake. */
+  protocol: 'postgres' | 'redis' | 'h2';
 }
 
 export interface HandshakeFailure {
-  kind: 'untrusted' | 'expired' | 'other_name' | 'refused' | 'no_tls' | 'only_tls';
-  said: string;
+  kind: 'untrusted' | 'expired' | 'name_mismatch' | 'refused' | 'no_tls' | 'only_tls';
+  detail: string;
 }
 
-const answerWithinMs = 4_000;
-/** A server may refuse a certificate a moment after the client takes itself for connected. */
-const refusedWithinMs = 500;
+const responseWithinMs = 4_000;
+/** A server may reject the client's certificate shortly after the client considers itself connected. */
+const rejectionWithinMs = 500;
 
-/** Null where nothing is wrong with it, or where nobody is there. */
+/** Null if the handshake succeeds, or if nothing listens at the address. */
 export async function tryHandshake(target: HandshakeTarget): Promise<HandshakeFailure | null> {
   const socket = connect(target.port, target.host);
-  const timer = setTimeout(() => socket.destroy(), answerWithinMs + refusedWithinMs);
+  const timer = setTimeout(() => socket.destroy(), responseWithinMs + rejectionWithinMs);
   try {
     if (!(await opens(socket))) return null;
-    if (target.tls === null) return target.speaks === 'postgres' ? null : await onlyTls(target);
-    if (target.speaks === 'postgres' && !(await takesTls(socket)))
-      return { kind: 'no_tls', said: 'it says so' };
+    if (target.tls === null)
+      return target.protocol === 'postgres' ? null : await probeTlsOnly(target);
+    if (target.protocol === 'postgres' && !(await acceptsTls(socket)))
+      return { kind: 'no_tls', detail: 'the server declines it' };
     return await performHandshake(socket, target, target.tls);
   } finally {
     clearTimeout(timer);
@@ -45,64 +46,68 @@ const opens = (socket: Socket): Promise<boolean> =>
     socket.on('error', () => resolve(false)).on('close', () => resolve(false));
   });
 
-/** The request for TLS in Postgres' protocol, which is answered by one letter. */
+/** Postgres' SSLRequest message; the server responds with one letter. */
 const tlsRequest = Buffer.from('0000000804d2162f', 'hex');
 
-const takesTls = (socket: Socket): Promise<boolean> =>
+const acceptsTls = (socket: Socket): Promise<boolean> =>
   new Promise((resolve) => {
     socket.write(tlsRequest);
     socket.once('data', (answer) => resolve(answer.toString() === 'S'));
-    socket.once('close', () => resolve(true)); // it says nothing about it
+    socket.once('close', () => resolve(true)); // closed without a response
   });
 
-async function onlyTls({ host, port, speaks }: HandshakeTarget): Promise<HandshakeFailure | null> {
+async function probeTlsOnly({
+  host,
+  port,
+  protocol,
+}: HandshakeTarget): Promise<HandshakeFailure | null> {
   const tls = { rejectUnauthorized: false };
-  const trouble = await tryHandshake({ host, port, speaks, tls });
-  const hasTls = trouble === null || trouble.kind === 'refused';
-  return hasTls ? { kind: 'only_tls', said: 'it takes a TLS handshake' } : null;
+  const problem = await tryHandshake({ host, port, protocol, tls });
+  const hasTls = problem === null || problem.kind === 'refused';
+  return hasTls ? { kind: 'only_tls', detail: 'the server accepts a TLS handshake' } : null;
 }
 
 function performHandshake(
   socket: Socket,
-  { host, speaks }: HandshakeTarget,
+  { host, protocol }: HandshakeTarget,
   tls: NonNullable<HandshakeTarget['tls']>,
 ): Promise<HandshakeFailure | null> {
   return new Promise((resolve) => {
     const servername = tls.servername ?? (isIP(host) === 0 ? host : undefined);
-    const protocols = speaks === 'h2' ? { ALPNProtocols: ['h2'] } : {};
+    const protocols = protocol === 'h2' ? { ALPNProtocols: ['h2'] } : {};
     const named = servername === undefined ? {} : { servername };
     const secure = connectTls({ socket, host, ...protocols, ...tls, ...named });
     let isConnected = false;
     secure.once('secureConnect', () => {
       isConnected = true;
-      setTimeout(() => resolve(null), refusedWithinMs);
+      setTimeout(() => resolve(null), rejectionWithinMs);
     });
     secure.on('data', () => undefined);
     secure.on('error', (error: NodeJS.ErrnoException) => resolve(failureOf(error, isConnected)));
-    secure.once('close', () => resolve(isConnected ? cut : silent));
-    setTimeout(() => resolve(isConnected ? null : silent), answerWithinMs).unref();
+    secure.once('close', () => resolve(isConnected ? closed : noResponse));
+    setTimeout(() => resolve(isConnected ? null : noResponse), responseWithinMs).unref();
   });
 }
 
-const cut: HandshakeFailure = {
+const closed: HandshakeFailure = {
   kind: 'refused',
-  said: 'it ends the connection after the handshake',
+  detail: 'the server closes the connection after the handshake',
 };
-const silent: HandshakeFailure = { kind: 'no_tls', said: 'no answer to a TLS handshake' };
+const noResponse: HandshakeFailure = { kind: 'no_tls', detail: 'no response to a TLS handshake' };
 
 function failureOf(error: NodeJS.ErrnoException, isConnected: boolean): HandshakeFailure {
   const code = error.code ?? '';
-  // OpenSSL's messages are its own addresses and lines; its reason is for people.
-  const said = 'reason' in error && code !== otherName ? String(error.reason) : error.message;
+  // OpenSSL's message contains source positions; its reason is readable.
+  const detail = 'reason' in error && code !== nameMismatch ? String(error.reason) : error.message;
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
-    return { kind: 'expired', said };
-  if (code === otherName) return { kind: 'other_name', said };
-  if (untrusted.has(code)) return { kind: 'untrusted', said };
-  if (isConnected || code.includes('_ALERT_')) return { kind: 'refused', said };
-  return { kind: 'no_tls', said };
+    return { kind: 'expired', detail };
+  if (code === nameMismatch) return { kind: 'name_mismatch', detail };
+  if (untrusted.has(code)) return { kind: 'untrusted', detail };
+  if (isConnected || code.includes('_ALERT_')) return { kind: 'refused', detail };
+  return { kind: 'no_tls', detail };
 }
 
-const otherName = 'ERR_TLS_CERT_ALTNAME_INVALID';
+const nameMismatch = 'ERR_TLS_CERT_ALTNAME_INVALID';
 const untrusted = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

@@ -16,59 +16,62 @@ import type { Temporal } from '../../systems/temporal/client.ts';
 import type { TemporalProbe } from '../../systems/temporal/probe.ts';
 import type { Store } from './tls-diagnosis.ts';
 
-/** Something that is wrong. */
 export interface Problem {
-  /** Stays the same, for scripts and for the pages of advice. */
+  /** Stable: scripts and docs/troubleshooting.md refer to it. */
   code: string;
-  /** What is wrong, as a sentence. */
-  what: string;
+  /** What is wrong, as a full sentence. */
+  message: string;
   /** What to do about it. */
   advice: string;
-  /** Safe to do without asking: nothing but what a worker would do, too. */
-  mend?: () => Promise<void>;
+  /** Only present if it is safe to run unasked: it does what a worker would do. */
+  fix?: () => Promise<void>;
 }
 
 export interface CheckResult {
-  /** What was seen, in a few words each. */
-  said: string[];
-  troubles: Problem[];
-  /** Why nothing could be looked at from here; null where it was. */
-  skipped: string | null;
+  /** Observations, a few words each. */
+  facts: string[];
+  problems: Problem[];
+  /** Why the check could not run from here; null if it ran. */
+  skipReason: string | null;
 }
 
 export interface Check {
   name: string;
-  /** Other checks without whose subject this one can see nothing. */
+  /** Checks that have to pass before this one can run. */
   needs: string[];
-  /** Checks that must be well before anything is mended: those that show the surroundings to be right. */
-  mendNeeds?: string[];
-  look(parts: DoctorContext): Promise<CheckResult>;
-  /** What is wrong where looking fails, without its full stop: the error is added. */
-  ifItFails: Pick<Problem, 'code' | 'what' | 'advice'>;
-  /** What it asks: where that fails, the handshake with it may say more. */
+  /** Checks that have to pass before a fix: they show that the settings are those of the service. */
+  fixNeeds?: string[];
+  run(context: DoctorContext): Promise<CheckResult>;
+  /** The problem if `run` throws. Its message has no full stop, because the error is appended. */
+  onError: Pick<Problem, 'code' | 'message' | 'advice'>;
+  /** The store that the check queries. If that fails, a TLS handshake may show why. */
   store?: Store;
 }
 
-export const checked = (said: string[], ...troubles: Problem[]): CheckResult => ({
-  said,
-  troubles,
-  skipped: null,
+export const checked = (facts: string[], ...problems: Problem[]): CheckResult => ({
+  facts,
+  problems,
+  skipReason: null,
 });
 
-export const skipped = (skipped: string): CheckResult => ({ said: [], troubles: [], skipped });
+export const skipped = (skipReason: string): CheckResult => ({
+  facts: [],
+  problems: [],
+  skipReason,
+});
 
 /** `1 run`, `2 runs`. */
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** What the doctor looks at; null is what it was not told of. */
+/** Everything that the checks query; null if it is not configured here. */
 export interface DoctorContext {
   config: Readonly<DoctorConfig>;
   postgres: {
     version(): Promise<string>;
     schema(): Promise<SchemaState>;
     clockAheadMs(): Promise<number>;
-    /** Null where there is nothing to try the key on. */
+    /** Null if nothing has been encrypted yet. */
     opensSecrets(): Promise<boolean | null>;
   };
   hosts: Pick<HostStore, 'list'>;
@@ -85,8 +88,8 @@ export interface DoctorContext {
     largestTables(limit: number): Promise<TableSize[]>;
   };
   redis: { version(): Promise<string | null> } | null;
-  /** What is wrong with the way to a store that did not answer but with this error; null where TLS is not. */
-  handshake(store: Store, error: unknown): Promise<Problem | null>;
+  /** The TLS problem behind a store's error; null if TLS is not the cause. */
+  diagnoseTls(store: Store, error: unknown): Promise<Problem | null>;
   temporal:
     | (Pick<Temporal, 'describe' | 'openWorkflows'> &
         Pick<TemporalProbe, 'facts' | 'missingSearchAttributes'>)
@@ -94,21 +97,21 @@ export interface DoctorContext {
   docker:
     | (Pick<Engine, 'version' | 'imageId' | 'findRuntime'> & Pick<Sandboxes, 'list' | 'remove'>)
     | null;
-  /** What the API answers; throws where none does. */
+  /** The API's own readiness; throws if no API responds. */
   readiness(): Promise<{ status: number; failed: string[] }>;
-  mends: Fixes;
-  /** Looks again are this far apart: what a worker is just about is no trouble. */
+  fixes: Fixes;
+  /** Looks again are this far apart: what a worker is just about is no problem. */
   settle(): Promise<void>;
 }
 
-/** The steps of the reconciler, each over everything there is; safe to repeat, and beside a worker. */
+/** The reconciler's steps, each over all rows. Safe to repeat, and safe while a worker runs. */
 export interface Fixes {
   registerSearchAttributes(): Promise<void>;
   startUnstarted(): Promise<void>;
-  nudgeEndings(): Promise<void>;
+  resendStops(): Promise<void>;
   endClosed(runIds: string[]): Promise<void>;
   signalMessages(): Promise<void>;
-  tellSchedules(): Promise<void>;
+  syncSchedules(): Promise<void>;
   deliverWebhooks(): Promise<void>;
-  sweep(kept: KeptTimes): Promise<void>;
+  applyRetention(kept: KeptTimes): Promise<void>;
 }

@@ -7,34 +7,34 @@ import { stackEnv } from './stack-env.ts';
 export interface Diagnosis {
   outcomes: CheckOutcome[];
   of(name: string): CheckOutcome;
-  /** What is wrong and what to do, in one text; empty where this is not wrong. */
+  /** Message and advice of the problem; empty if the problem was not found. */
   about(code: string): string;
 }
 
-/** Sees, or with `fix` mends, what it was given by the environment alone. */
+/** Runs the doctor with only these environment variables. */
 export type Doctor = (how?: { fix: boolean }) => Promise<Diagnosis>;
 
 export function doctorWith(env: Record<string, string>): Doctor {
   return async ({ fix } = { fix: false }) => {
-    const how = { fix, told: () => undefined };
+    const how = { fix, onOutcome: () => undefined };
     const outcomes = await withDoctor((parts) => runChecks(checks, parts, how), env);
-    const troubles = outcomes.flatMap((outcome) => outcome.troubles);
+    const problems = outcomes.flatMap((outcome) => outcome.problems);
     return {
       outcomes,
       of(name) {
         const found = outcomes.find((outcome) => outcome.name === name);
-        if (!found) throw new Error(`nothing is said of ${name}`);
+        if (!found) throw new Error(`nothing is facts of ${name}`);
         return found;
       },
       about(wanted) {
-        const found = troubles.find((trouble) => trouble.code === wanted);
-        return found ? `${found.what} ${found.advice}` : '';
+        const found = problems.find((problem) => problem.code === wanted);
+        return found ? `${found.message} ${found.advice}` : '';
       },
     };
   };
 }
 
-/** An API, and what tells a doctor of all that it stands on. */
+/** An API, and the settings with which a doctor finds all of its dependencies. */
 export async function openDoctorWorld(
   encryptionKey: string,
 ): Promise<{ world: ApiWorld; env: Record<string, string> }> {

@@ -4,20 +4,20 @@ import { type Check, checked } from '../types.ts';
 export const api: Check = {
   name: 'api',
   needs: [],
-  ifItFails: {
-    code: 'api_away',
-    what: 'No API answers',
-    advice: 'Start the API and see its log, or correct PUBLIC_URL. What runs goes on without it.',
+  onError: {
+    code: 'api_unreachable',
+    message: 'The API does not respond',
+    advice: 'Start the API and check its log, or correct PUBLIC_URL. Runs continue without it.',
   },
-  async look({ readiness, config }) {
+  async run({ readiness, config }) {
     const answer = await readiness();
     if (answer.status === 200) return checked([`ready on ${config.publicUrl}`]);
     const why = answer.failed.length > 0 ? answer.failed.join(', ') : `HTTP ${answer.status}`;
     return checked([], {
       code: 'api_not_ready',
-      what: `The API on ${config.publicUrl} is not ready: ${why}.`,
+      message: `The API on ${config.publicUrl} is not ready: ${why}.`,
       advice:
-        'Mend what is wrong below. Where all is well here, the API has other settings than this command: compare them.',
+        'Fix the problems below. If there are none, the API has different settings than this command: compare them.',
     });
   },
 };
@@ -28,7 +28,7 @@ const answerSchema = z.object({
 
 const withinMs = 10_000;
 
-/** What `/readyz` says, and which of its parts have failed. */
+/** The status of `/readyz`, and the names of the failed dependencies. */
 export async function fetchReadiness(
   publicUrl: string,
 ): Promise<{ status: number; failed: string[] }> {
@@ -43,7 +43,7 @@ export async function fetchReadiness(
   return { status: answer.status, failed };
 }
 
-/** The reason hides behind "fetch failed". */
+/** `fetch` reports "fetch failed"; the reason is its cause. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof AggregateError) return cause.errors.map(causeOf).join('; ');

@@ -1,19 +1,26 @@
 import { statfs } from 'node:fs/promises';
 import { runtimeAdvice, runtimeFaultOf } from '../../../core/sandbox/sandbox-runtime.ts';
-import { getImage, isShort, leftOn, makeRoom, sizeOf, startEngine } from '../advice.ts';
+import {
+  freeDiskSpace,
+  freeSpaceOf,
+  isShort,
+  provideImage,
+  sizeOf,
+  startEngine,
+} from '../advice.ts';
 import { type Check, checked, skipped } from '../types.ts';
 
 export const docker: Check = {
   name: 'docker',
   needs: [],
-  ifItFails: {
+  onError: {
     code: 'engine_unreachable',
-    what: 'The Docker Engine does not answer',
+    message: 'The Docker Engine does not respond',
     advice: startEngine,
   },
-  async look(parts) {
-    if (parts.docker === null) return skipped('neither DOCKER_HOST nor DATA_DIR is set here');
-    const { version } = await parts.docker.version();
+  async run(context) {
+    if (context.docker === null) return skipped('neither DOCKER_HOST nor DATA_DIR is set here');
+    const { version } = await context.docker.version();
     return checked([version]);
   },
 };
@@ -21,12 +28,12 @@ export const docker: Check = {
 export const image: Check = {
   name: 'image',
   needs: ['docker'],
-  ifItFails: {
+  onError: {
     code: 'image_missing',
-    what: 'The Docker Engine does not have the image',
-    advice: getImage,
+    message: 'The Docker Engine does not have the image',
+    advice: provideImage,
   },
-  async look({ docker, config }) {
+  async run({ docker, config }) {
     if (docker === null || config.sandboxImage === null)
       return skipped('SANDBOX_IMAGE is not set here');
     await docker.imageId(config.sandboxImage);
@@ -37,21 +44,21 @@ export const image: Check = {
 export const runtime: Check = {
   name: 'runtime',
   needs: ['docker'],
-  ifItFails: {
+  onError: {
     code: 'runtime_unknown',
-    what: 'What sandboxes run on cannot be asked',
-    advice: 'See the log of the Docker Engine.',
+    message: 'The container runtimes cannot be listed',
+    advice: 'Check the log of the Docker Engine.',
   },
-  async look({ docker, config }) {
+  async run({ docker, config }) {
     if (docker === null) return skipped('neither DOCKER_HOST nor DATA_DIR is set here');
     try {
       const used = await docker.findRuntime();
-      return checked([`${used}, by SANDBOX_RUNTIME=${config.sandboxRuntime}`]);
+      return checked([`${used} (SANDBOX_RUNTIME=${config.sandboxRuntime})`]);
     } catch (error) {
       const code = runtimeFaultOf(error);
       if (code === null || !(error instanceof Error)) throw error;
-      const what = `Sandboxes cannot run on what SANDBOX_RUNTIME says: ${error.message}.`;
-      return checked([], { code, what, advice: runtimeAdvice[code] });
+      const message = `SANDBOX_RUNTIME=${config.sandboxRuntime} does not work: ${error.message}.`;
+      return checked([], { code, message, advice: runtimeAdvice[code] });
     }
   },
 };
@@ -59,19 +66,19 @@ export const runtime: Check = {
 export const disk: Check = {
   name: 'disk',
   needs: [],
-  ifItFails: {
-    code: 'data_folder_missing',
-    what: 'The data folder cannot be looked at',
-    advice: 'Make the folder that DATA_DIR names, or correct DATA_DIR.',
+  onError: {
+    code: 'data_dir_missing',
+    message: 'DATA_DIR cannot be read',
+    advice: 'Create the directory that DATA_DIR names, or correct DATA_DIR.',
   },
-  async look({ config }) {
+  async run({ config }) {
     if (config.dataDir === null) return skipped('DATA_DIR is not set here');
     const { bavail, blocks, bsize, files, ffree } = await statfs(config.dataDir);
     const room = { freeBytes: bavail * bsize, freeInodes: files === 0 ? null : ffree };
     const whole = sizeOf(blocks * bsize);
-    const said = [`${sizeOf(room.freeBytes)} of ${whole} free in ${config.dataDir}`];
-    if (!isShort(room)) return checked(said);
-    const what = `The disk of ${config.dataDir} has ${leftOn(room)} left.`;
-    return checked(said, { code: 'disk_short', what, advice: makeRoom });
+    const facts = [`${sizeOf(room.freeBytes)} of ${whole} free in ${config.dataDir}`];
+    if (!isShort(room)) return checked(facts);
+    const message = `The disk of ${config.dataDir} has only ${freeSpaceOf(room)} free.`;
+    return checked(facts, { code: 'disk_short', message, advice: freeDiskSpace });
   },
 };

@@ -6,15 +6,15 @@ export const postgres: Check = {
   name: 'postgres',
   store: 'postgres',
   needs: [],
-  ifItFails: {
-    code: 'postgres_away',
-    what: 'Postgres does not answer',
+  onError: {
+    code: 'postgres_unreachable',
+    message: 'Postgres does not respond',
     advice:
-      'Start Postgres, or correct DATABASE_URL. Until then nothing is admitted and nothing is read.',
+      'Start Postgres, or correct DATABASE_URL. Until then no run is admitted and nothing can be read.',
   },
-  async look(parts) {
+  async run(context) {
     const from = performance.now();
-    const version = await parts.postgres.version();
+    const version = await context.postgres.version();
     return checked([version, `${Math.round(performance.now() - from)} ms`]);
   },
 };
@@ -22,21 +22,21 @@ export const postgres: Check = {
 export const schema: Check = {
   name: 'schema',
   needs: ['postgres'],
-  ifItFails: {
+  onError: {
     code: 'schema_unreadable',
-    what: 'The state of the schema cannot be read',
-    advice: 'Let the user of DATABASE_URL read and change the tables of this database.',
+    message: 'The schema version cannot be read',
+    advice: 'Grant the user of DATABASE_URL read and write access to this database.',
   },
-  async look(parts) {
-    const { last, missing, unknown } = await parts.postgres.schema();
+  async run(context) {
+    const { last, missing, unknown } = await context.postgres.schema();
     if (missing.length > 0) {
       return checked([], {
         code: 'schema_incomplete',
-        what: last === null ? 'The database has no schema.' : lacking(missing),
-        advice: 'Run `flowrun migrate`, then start the API and the workers again.',
+        message: last === null ? 'The database has no schema.' : lacking(missing),
+        advice: 'Run `flowrun migrate`, then restart the API and the workers.',
       });
     }
-    const later = unknown.length > 0 ? [`and of a later version ${unknown.join(', ')}`] : [];
+    const later = unknown.length > 0 ? [`newer migrations: ${unknown.join(', ')}`] : [];
     return checked([last ?? '', ...later]);
   },
 };
@@ -45,26 +45,26 @@ const namedMost = 3;
 
 function lacking(missing: string[]): string {
   const more = missing.length > namedMost ? ' …' : '';
-  return `The schema lacks ${missing.slice(0, namedMost).join(', ')}${more}.`;
+  return `The schema lacks migrations: ${missing.slice(0, namedMost).join(', ')}${more}.`;
 }
 
 export const encryptionKey: Check = {
   name: 'encryption key',
   needs: ['schema'],
-  ifItFails: {
+  onError: {
     code: 'secrets_unreadable',
-    what: 'What was sealed cannot be read',
-    advice: 'See what Postgres logs about it.',
+    message: 'The encrypted values cannot be read',
+    advice: 'Check the log of Postgres.',
   },
-  async look(parts) {
-    const opens = await parts.postgres.opensSecrets();
-    if (opens === null) return checked(['nothing to try it on yet']);
-    if (opens) return checked(['opens what was sealed']);
+  async run(context) {
+    const opens = await context.postgres.opensSecrets();
+    if (opens === null) return checked(['nothing encrypted yet']);
+    if (opens) return checked(['decrypts stored secrets']);
     return checked([], {
       code: 'wrong_encryption_key',
-      what: 'What was sealed in this database cannot be opened with this ENCRYPTION_KEY.',
+      message: 'ENCRYPTION_KEY cannot decrypt the secrets in this database.',
       advice:
-        'Give the API, the workers and this command the key that the database was used with. No other opens it.',
+        'Set ENCRYPTION_KEY of the API, the workers and this command to the key that the database was created with. No other key can decrypt it.',
     });
   },
 };
@@ -72,17 +72,17 @@ export const encryptionKey: Check = {
 export const clock: Check = {
   name: 'clock',
   needs: ['schema'],
-  ifItFails: {
+  onError: {
     code: 'clock_unknown',
-    what: 'The clock of Postgres cannot be read',
-    advice: 'See what Postgres logs about it.',
+    message: 'The clock of Postgres cannot be read',
+    advice: 'Check the log of Postgres.',
   },
-  async look(parts) {
-    const aheadMs = await parts.postgres.clockAheadMs();
-    if (Math.abs(aheadMs) <= limits.clockOffMaxMs) return checked(['that of Postgres']);
+  async run(context) {
+    const aheadMs = await context.postgres.clockAheadMs();
+    if (Math.abs(aheadMs) <= limits.clockOffMaxMs) return checked(['in sync with Postgres']);
     return checked([], {
       code: 'clock_wrong',
-      what: `The clock of this machine is ${offBy(aheadMs)} that of Postgres.`,
+      message: `The clock of this machine is ${offBy(aheadMs)} that of Postgres.`,
       advice: setClock,
     });
   },

@@ -4,16 +4,16 @@ export const redis: Check = {
   name: 'redis',
   store: 'redis',
   needs: [],
-  ifItFails: {
-    code: 'redis_away',
-    what: 'Redis does not answer',
+  onError: {
+    code: 'redis_unreachable',
+    message: 'Redis does not respond',
     advice:
-      'Start Redis, or correct REDIS_URL. Nothing is lost meanwhile: streams come from Postgres, more slowly, and each API counts its own rate limits.',
+      'Start Redis, or correct REDIS_URL. No data is lost meanwhile: streams are served from Postgres, more slowly, and each API process counts its own rate limits.',
   },
-  async look(parts) {
-    if (parts.redis === null) return skipped('REDIS_URL is not set here');
+  async run(context) {
+    if (context.redis === null) return skipped('REDIS_URL is not set here');
     const from = performance.now();
-    const version = await parts.redis.version();
-    return checked([version ?? 'answers', `${Math.round(performance.now() - from)} ms`]);
+    const version = await context.redis.version();
+    return checked([version ?? 'responds', `${Math.round(performance.now() - from)} ms`]);
   },
 };

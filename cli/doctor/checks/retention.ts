@@ -4,25 +4,25 @@ import type { Due } from '../../../systems/postgres/maintenance/retention-stats.
 import { sizeOf } from '../advice.ts';
 import { type Check, checked } from '../types.ts';
 
-/** A worker goes through the rows every hour and through the blobs every day. */
+/** Workers purge rows every hour and blobs every day. */
 const lateMs = 2 * limits.blobGcEveryMs;
 const tablesShown = 6;
 
 export const retention: Check = {
   name: 'retention',
   needs: ['schema'],
-  ifItFails: {
+  onError: {
     code: 'retention_unknown',
-    what: 'What is kept cannot be counted',
-    advice: 'See what Postgres logs about it.',
+    message: 'The retained data cannot be counted',
+    advice: 'Check the log of Postgres.',
   },
-  async look({ retention: asked, mends, hosts }) {
-    const reported = keptBy(await hosts.list());
-    const kept = { ...(reported ?? usual), ...unchanging };
-    const rows = await asked.rows(kept);
-    const blobs = await asked.blobs(kept);
-    const tables = await asked.largestTables(tablesShown);
-    const said = [
+  async run({ retention: stats, fixes, hosts }) {
+    const reported = longestRetention(await hosts.list());
+    const kept = { ...(reported ?? defaults), ...fixedTimes };
+    const rows = await stats.rows(kept);
+    const blobs = await stats.blobs(kept);
+    const tables = await stats.largestTables(tablesShown);
+    const facts = [
       `due: ${[...rows, blobs].map(({ kind, count }) => `${count} ${kind}`).join(', ')} (${sizeOf(blobs.bytes)})`,
       `largest: ${tables
         .slice(0, tablesShown)
@@ -30,39 +30,39 @@ export const retention: Check = {
         .join(', ')}`,
     ];
     const late = [...rows, blobs].filter((due) => due.lateMs > lateMs);
-    if (late.length === 0) return checked(said);
-    return checked(said, {
+    if (late.length === 0) return checked(facts);
+    return checked(facts, {
       code: 'retention_late',
-      what: `${late.map(lateness).join(', ')} should have been removed already.`,
+      message: `${late.map(lateness).join(', ')} overdue for removal.`,
       advice:
-        'A worker removes them every hour: start one, or see its log for reconcile_step_failed.',
-      ...(reported && { mend: () => mends.sweep(kept) }),
+        'A worker removes them every hour: start one, or check its log for reconcile_step_failed.',
+      ...(reported && { fix: () => fixes.applyRetention(kept) }),
     });
   },
 };
 
 const dayMs = 24 * 3_600_000;
-const usual = {
+const defaults = {
   runMs: limits.runRetentionDays * dayMs,
   sessionFilesMs: limits.sessionFileRetentionDays * dayMs,
   webhookAttemptsMs: limits.webhookAttemptRetentionDays * dayMs,
 };
-const unchanging = {
+const fixedTimes = {
   tombstoneMs: limits.tombstoneTtlMs,
   unnamedBlobMs: limits.unreferencedBlobTtlMs,
 };
 
 /**
- * As the workers keep it, and where they differ the longest: what a worker would keep must not be
- * swept by a command that was not told so. Null where none has said.
+ * The longest retention that any worker reports: `--fix` must not remove data that a worker would
+ * keep. Null if no worker has reported.
  */
-function keptBy(all: Host[]): typeof usual | null {
-  const said = all.flatMap(({ report }) => (report === null ? [] : [report.retention]));
-  if (said.length === 0) return null;
+function longestRetention(all: Host[]): typeof defaults | null {
+  const reported = all.flatMap(({ report }) => (report === null ? [] : [report.retention]));
+  if (reported.length === 0) return null;
   return {
-    runMs: Math.max(...said.map(({ runMs }) => runMs)),
-    sessionFilesMs: Math.max(...said.map(({ sessionFilesMs }) => sessionFilesMs)),
-    webhookAttemptsMs: Math.max(...said.map(({ webhookAttemptsMs }) => webhookAttemptsMs)),
+    runMs: Math.max(...reported.map(({ runMs }) => runMs)),
+    sessionFilesMs: Math.max(...reported.map(({ sessionFilesMs }) => sessionFilesMs)),
+    webhookAttemptsMs: Math.max(...reported.map(({ webhookAttemptsMs }) => webhookAttemptsMs)),
   };
 }
 

@@ -1,40 +1,40 @@
 import type { Run } from '../../../core/runs/run.ts';
 import { type Check, checked, counted, type Problem } from '../types.ts';
 
-/** Longer than a worker takes to see to it. */
+/** Longer than a worker needs to handle it. */
 const unstartedMs = 15_000;
 const endingMs = 60_000;
 
 export const runs: Check = {
   name: 'runs',
   needs: ['schema'],
-  mendNeeds: ['workers'],
-  ifItFails: {
+  fixNeeds: ['workers'],
+  onError: {
     code: 'runs_unreadable',
-    what: 'The runs cannot be read',
-    advice: 'See what Postgres logs about it.',
+    message: 'The runs cannot be read',
+    advice: 'Check the log of Postgres.',
   },
-  async look({ reconcile, mends }) {
+  async run({ reconcile, fixes }) {
     const unstarted = await reconcile.unstarted(unstartedMs);
     const ending = await reconcile.causesWithoutEnd(endingMs);
-    const troubles: Problem[] = [];
+    const problems: Problem[] = [];
     if (unstarted.length > 0) {
-      troubles.push({
+      problems.push({
         code: 'run_not_started',
-        what: `${counted(unstarted.length, 'run')} admitted without a workflow: ${named(unstarted)}.`,
-        advice: 'A worker starts them within seconds: see its log for reconcile_run_failed.',
-        mend: mends.startUnstarted,
+        message: `${counted(unstarted.length, 'run')} admitted without a workflow: ${named(unstarted)}.`,
+        advice: 'A worker starts them within seconds: check its log for reconcile_run_failed.',
+        fix: fixes.startUnstarted,
       });
     }
     if (ending.length > 0) {
-      troubles.push({
+      problems.push({
         code: 'run_not_ending',
-        what: `${counted(ending.length, 'run')} told to end more than a minute ago: ${named(ending)}.`,
-        advice: 'See the log of its host’s worker, and the workflow in Temporal’s UI.',
-        mend: mends.nudgeEndings,
+        message: `${counted(ending.length, 'run')} with a stop request older than a minute: ${named(ending)}.`,
+        advice: 'Check the log of the host’s worker, and the workflow in the Temporal UI.',
+        fix: fixes.resendStops,
       });
     }
-    return checked([], ...troubles);
+    return checked([], ...problems);
   },
 };
 
@@ -48,26 +48,26 @@ export function theFirst(ids: string[]): string {
   return ids.slice(0, namedMost).join(', ') + more;
 }
 
-const untoldMs = 15_000;
+const unsignalledMs = 15_000;
 
 export const messages: Check = {
   name: 'messages',
   needs: ['schema'],
-  mendNeeds: ['workers'],
-  ifItFails: {
+  fixNeeds: ['workers'],
+  onError: {
     code: 'messages_unreadable',
-    what: 'The messages cannot be read',
-    advice: 'See what Postgres logs about it.',
+    message: 'The messages cannot be read',
+    advice: 'Check the log of Postgres.',
   },
-  async look(parts) {
-    const untold = await parts.messages.unsignalled(untoldMs);
+  async run(context) {
+    const untold = await context.messages.unsignalled(unsignalledMs);
     if (untold.length === 0) return checked([]);
     const sessions = untold.map(({ run }) => run);
     return checked([], {
-      code: 'message_not_told',
-      what: `${counted(untold.length, 'session')} with messages that their workflows have not been told of: ${named(sessions)}.`,
-      advice: 'A worker tells them within seconds: see its log for reconcile_message_failed.',
-      mend: parts.mends.signalMessages,
+      code: 'message_not_signalled',
+      message: `${counted(untold.length, 'session')} with messages that their workflows have not received: ${named(sessions)}.`,
+      advice: 'A worker signals them within seconds: check its log for reconcile_message_failed.',
+      fix: context.fixes.signalMessages,
     });
   },
 };

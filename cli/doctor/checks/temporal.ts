@@ -6,23 +6,23 @@ export const temporal: Check = {
   name: 'temporal',
   store: 'temporal',
   needs: [],
-  ifItFails: {
-    code: 'temporal_away',
-    what: 'Temporal does not answer',
+  onError: {
+    code: 'temporal_unreachable',
+    message: 'Temporal does not respond',
     advice:
-      'Start Temporal, or correct TEMPORAL_ADDRESS. Runs are admitted meanwhile, and begin when it is back.',
+      'Start Temporal, or correct TEMPORAL_ADDRESS. Runs are still admitted; they start when Temporal is back.',
   },
-  async look({ temporal: asked, config }) {
-    if (asked === null) return skipped('TEMPORAL_ADDRESS is not set here');
+  async run({ temporal: probe, config }) {
+    if (probe === null) return skipped('TEMPORAL_ADDRESS is not set here');
     const from = performance.now();
-    const { version, hasNamespace } = await asked.facts();
-    const said = [version, `${Math.round(performance.now() - from)} ms`];
-    if (hasNamespace) return checked(said);
+    const { version, hasNamespace } = await probe.facts();
+    const facts = [version, `${Math.round(performance.now() - from)} ms`];
+    if (hasNamespace) return checked(facts);
     const namespace = config.temporal?.namespace ?? 'default';
-    return checked(said, {
+    return checked(facts, {
       code: 'namespace_missing',
-      what: `Temporal has no namespace ${namespace}.`,
-      advice: `Make it with \`temporal operator namespace create -n ${namespace}\`, or correct TEMPORAL_NAMESPACE.`,
+      message: `Temporal has no namespace ${namespace}.`,
+      advice: `Create it with \`temporal operator namespace create -n ${namespace}\`, or correct TEMPORAL_NAMESPACE.`,
     });
   },
 };
@@ -30,23 +30,23 @@ export const temporal: Check = {
 export const searchAttributes: Check = {
   name: 'search attributes',
   needs: ['temporal'],
-  mendNeeds: ['workers'],
-  ifItFails: {
+  fixNeeds: ['workers'],
+  onError: {
     code: 'search_attributes_unknown',
-    what: 'Temporal does not say which search attributes it knows',
-    advice: 'Let this command list them, or see the log of Temporal.',
+    message: 'The search attributes cannot be listed',
+    advice: 'Grant this client the right to list them, or check the log of Temporal.',
   },
-  async look({ temporal, mends, config }) {
+  async run({ temporal, fixes, config }) {
     if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
     const missing = await temporal.missingSearchAttributes();
     if (missing.length === 0) return checked([]);
     const namespace = config.temporal?.namespace ?? 'default';
     return checked([], {
       code: 'search_attributes_missing',
-      what: `Temporal’s namespace ${namespace} does not know ${missing.join(', ')}: runs start without, and are not found by them.`,
+      message: `The namespace ${namespace} lacks the search attributes ${missing.join(', ')}. Runs start without them and cannot be found by them.`,
       advice:
-        'A worker registers them at its start; where its log says search_attributes_refused, make them by hand as docs/temporal-ui.md has it.',
-      mend: mends.registerSearchAttributes,
+        'A worker registers them when it starts. If its log says search_attributes_refused, create them by hand: see docs/temporal-ui.md.',
+      fix: fixes.registerSearchAttributes,
     });
   },
 };
@@ -54,32 +54,32 @@ export const searchAttributes: Check = {
 export const workers: Check = {
   name: 'workers',
   needs: ['schema', 'temporal'],
-  ifItFails: {
+  onError: {
     code: 'workers_unknown',
-    what: 'Temporal does not say who asks for work',
-    advice: 'See the log of Temporal.',
+    message: 'The pollers of the task queue cannot be listed',
+    advice: 'Check the log of Temporal.',
   },
-  async look({ temporal, config, hosts }) {
+  async run({ temporal, config, hosts }) {
     if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
     const all = await hosts.list();
     const others = instancesOf(all).filter((name) => name !== config.instance);
     if (others.length > 0) return checked([], otherInstance(config.instance, others));
     const { workers: count } = await temporal.facts();
-    if (count === 0) return checked([], noWorker(config.instance, 'asks Temporal for work'));
-    const { staleMs: unseenMs } = hostThresholds(config.times.hostLostMs);
-    // Temporal remembers for minutes who has asked it; Postgres hears of each worker every few seconds.
-    if (all.length > 0 && all.every(({ silentMs }) => silentMs >= unseenMs)) {
-      return checked([], noWorker(config.instance, 'is heard of by Postgres any more'));
+    if (count === 0) return checked([], noWorker(config.instance, 'polls Temporal'));
+    const { staleMs } = hostThresholds(config.times.hostLostMs);
+    // Temporal lists a poller for minutes after its last poll; heartbeats in Postgres are seconds old.
+    if (all.length > 0 && all.every(({ silentMs }) => silentMs >= staleMs)) {
+      return checked([], noWorker(config.instance, 'sends heartbeats to Postgres'));
     }
-    return checked([`${counted(count, 'worker')} asked for work within the last five minutes`]);
+    return checked([`${counted(count, 'worker')} polled within the last five minutes`]);
   },
 };
 
 const noWorker = (instance: string, does: string): Problem => ({
   code: 'no_worker',
-  what: `No worker of the instance ${instance} ${does}.`,
+  message: `No worker of the instance ${instance} ${does}.`,
   advice:
-    'Start a worker, and see its log if it does not stay. It has to have the same INSTANCE, TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE as the API.',
+    'Start a worker; if it exits, check its log. Its INSTANCE, TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE must match the API’s.',
 });
 
 const instancesOf = (hosts: Host[]): string[] =>
@@ -87,6 +87,6 @@ const instancesOf = (hosts: Host[]): string[] =>
 
 const otherInstance = (ours: string, others: string[]): Problem => ({
   code: 'other_instance',
-  what: `The hosts in this database are of the instance ${others.join(', ')}, and this command was told ${ours}.`,
-  advice: 'Set INSTANCE as the API and the workers have it: they all have the same.',
+  message: `The hosts in this database belong to the instance ${others.join(', ')}, but INSTANCE is ${ours} here.`,
+  advice: 'Set INSTANCE to the value that the API and the workers use.',
 });

@@ -1,4 +1,4 @@
-// The whole service, whose worker compares nothing any more: what is left undone is found, and mended.
+// The whole service, whose worker compares nothing any more: what is left undone is found, and fixed.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -37,20 +37,20 @@ afterAll(async () => {
 const query = (text: string) => service.database.pool.query(text);
 const sealer = () => createSealer(service.encryptionKey);
 
-test('a service that is well has nothing wrong with it', patiently, async () => {
+test('finds no problem in a healthy service', patiently, async () => {
   const { hosts, of } = await untilReported();
   expect(hosts).toBe(1);
   expect(of.filter(({ state }) => state !== 'ok')).toEqual([]);
 });
 
-/** The host says what it sees a moment after its start. */
+/** A host sends its first report shortly after its start. */
 async function untilReported() {
   const list = createHostStore(service.database.pool).list;
   await expect.poll(async () => (await list())[0]?.report, { timeout: 60_000 }).toBeTruthy();
   return { hosts: (await list()).length, of: (await doctor()).outcomes };
 }
 
-test('a run without a workflow is started', patiently, async () => {
+test('starts a run without a workflow', patiently, async () => {
   const scene = await createScene(service.database.pool, sealer());
   const { runId } = await scene.run({ prompt: script([{ say: 'at last' }]) });
   await query(
@@ -60,13 +60,13 @@ test('a run without a workflow is started', patiently, async () => {
   const { of } = await doctor({ fix: true });
   expect(of('runs')).toMatchObject({
     state: 'ok',
-    mended: [`1 run admitted without a workflow: ${runId}.`],
+    fixed: [`1 run admitted without a workflow: ${runId}.`],
   });
   const result = async () => (await query(`select result from runs where id = '${runId}'`)).rows;
   await expect.poll(result, { timeout: 120_000 }).toEqual([{ result: 'at last' }]);
 });
 
-test('a run whose workflow was ended is ended, and its container goes', patiently, async () => {
+test('ends a run whose workflow was closed, and its container is removed', patiently, async () => {
   const { runId } = await service.trigger({ prompt: script([{ say: 'here' }, { hang: true }]) });
   const own = async () => (await service.sandboxes.list()).filter((one) => one.runId === runId);
   await expect.poll(own, { timeout: 120_000 }).toHaveLength(1);
@@ -74,9 +74,9 @@ test('a run whose workflow was ended is ended, and its container goes', patientl
   const before = await doctor();
   expect(before.about('workflow_closed')).toContain(runId);
   const { of } = await doctor({ fix: true });
-  expect(of('workflows')).toMatchObject({ troubles: [], mended: [expect.stringContaining(runId)] });
+  expect(of('workflows')).toMatchObject({ problems: [], fixed: [expect.stringContaining(runId)] });
   expect(await service.readRun(runId)).toMatchObject({ error: 'terminated_by_operator' });
-  expect(of('containers')).toMatchObject({ troubles: [] });
+  expect(of('containers')).toMatchObject({ problems: [] });
   expect(await own()).toEqual([]);
 });
 
@@ -94,7 +94,7 @@ const openTemporal = (): Temporal =>
     instance: service.instance,
   });
 
-test('a webhook, a message and an end that nobody was told of are told', patiently, async () => {
+test('delivers a pending webhook, message and stop request', patiently, async () => {
   const receiver = await startReceiver();
   const scene = await createScene(service.database.pool, sealer());
   const owed = await scene.run({ callbackUrl: `${receiver.url}/hook` });
@@ -114,9 +114,9 @@ test('a webhook, a message and an end that nobody was told of are told', patient
                where id = '${works.runId}'`);
 
   const { about } = await doctor();
-  expect(about('webhook_owed')).toMatch(new RegExp(`${owed.runId}.*see its log`));
-  expect(about('message_not_told')).toMatch(new RegExp(`${chat.runId}.*see its log`));
-  expect(about('run_not_ending')).toMatch(new RegExp(`${works.runId}.*See the log.*Temporal’s UI`));
+  expect(about('webhook_pending')).toMatch(new RegExp(`${owed.runId}.*check its log`));
+  expect(about('message_not_signalled')).toMatch(new RegExp(`${chat.runId}.*check its log`));
+  expect(about('run_not_ending')).toMatch(new RegExp(`${works.runId}.*Check the log.*Temporal UI`));
   await doctor({ fix: true });
   expect(await chat.turn(message.messageId)).toMatchObject({ exitCode: 0, texts: ['at last'] });
   expect(await service.untilEnded(works.runId)).toMatchObject({ error: 'stopped_by_api' });
@@ -130,104 +130,88 @@ test('a webhook, a message and an end that nobody was told of are told', patient
 
 const runStore = () => createRunStore(service.database.pool, sealer());
 
-test(
-  'a run without its workflow, and a workflow without its run, are told and left as they are',
-  patiently,
-  async () => {
-    const scene = await createScene(service.database.pool, sealer());
-    const lost = await scene.run();
-    await runStore().markWorkflowStarted(lost.runId);
-    const temporal = openTemporal();
-    const workflowId = `run/${randomUUID()}`;
-    await temporal.startRun({ ...lost, runId: randomUUID(), workflowId, hostId: 'nowhere' });
-    await expect.poll(() => temporal.openWorkflows()).toContain(workflowId);
-    const { about, of } = await doctor({ fix: true });
-    expect(about('workflow_missing')).toMatch(new RegExp(`${lost.runId}.*TEMPORAL_NAMESPACE`));
-    expect(about('workflow_without_run')).toMatch(new RegExp(`${workflowId}.*DATABASE_URL`));
-    expect(of('workflows').mended).toEqual([]);
-    expect(await temporal.describe(workflowId)).toBe('running');
-    expect(await runStore().find(lost.runId)).toMatchObject({ endedAt: null });
-    await temporal.terminate(workflowId, 'a test');
-    await temporal.close();
-    await runStore().endRun({ ...lost, cause: 'completed', detail: null, exitCode: 0 });
-  },
-);
+test('reports but does not fix a run and a workflow that miss each other', patiently, async () => {
+  const scene = await createScene(service.database.pool, sealer());
+  const lost = await scene.run();
+  await runStore().markWorkflowStarted(lost.runId);
+  const temporal = openTemporal();
+  const workflowId = `run/${randomUUID()}`;
+  await temporal.startRun({ ...lost, runId: randomUUID(), workflowId, hostId: 'nowhere' });
+  await expect.poll(() => temporal.openWorkflows()).toContain(workflowId);
+  const { about, of } = await doctor({ fix: true });
+  expect(about('workflow_missing')).toMatch(new RegExp(`${lost.runId}.*TEMPORAL_NAMESPACE`));
+  expect(about('workflow_without_run')).toMatch(new RegExp(`${workflowId}.*DATABASE_URL`));
+  expect(of('workflows').fixed).toEqual([]);
+  expect(await temporal.describe(workflowId)).toBe('running');
+  expect(await runStore().find(lost.runId)).toMatchObject({ endedAt: null });
+  await temporal.terminate(workflowId, 'a test');
+  await temporal.close();
+  await runStore().endRun({ ...lost, cause: 'completed', detail: null, exitCode: 0 });
+});
 
-test(
-  'a container of a run that has ended goes; of a host not known, it stays',
-  patiently,
-  async () => {
-    const scene = await createScene(service.database.pool, sealer());
-    const { runId } = await scene.run();
-    await query(`update runs set end_cause = 'completed', status = 'sleep', ended_at = db_clock()
+test('removes a container of an ended run, but not one of an unknown host', patiently, async () => {
+  const scene = await createScene(service.database.pool, sealer());
+  const { runId } = await scene.run();
+  await query(`update runs set end_cause = 'completed', status = 'sleep', ended_at = db_clock()
                where id = '${runId}'`);
-    const [host] = await createHostStore(service.database.pool).list();
-    const image = stackEnv.scriptedImage;
-    const known = docker.spec({ runId, image, hostId: host?.hostId ?? '' });
-    const unknown = docker.spec({ image, hostId: 'host-else' });
-    for (const spec of [known, unknown]) await service.sandboxes.ensureCreated(spec);
-    expect((await doctor()).about('leftover_container')).toMatch(
-      new RegExp(`${runId}.*start it, or see its log`),
-    );
-    const { about, of } = await doctor({ fix: true });
-    expect(of('containers').mended).toEqual([`1 container of runs that have ended: ${runId}.`]);
-    expect(about('strange_container')).toMatch(/DATABASE_URL and INSTANCE.*docker rm -f/);
-    const left = await service.sandboxes.list();
-    expect(left.map((one) => one.runId)).toEqual([unknown.runId]);
-    for (const { containerId } of left) await service.sandboxes.remove(containerId);
-  },
-);
+  const [host] = await createHostStore(service.database.pool).list();
+  const image = stackEnv.scriptedImage;
+  const known = docker.spec({ runId, image, hostId: host?.hostId ?? '' });
+  const unknown = docker.spec({ image, hostId: 'host-else' });
+  for (const spec of [known, unknown]) await service.sandboxes.ensureCreated(spec);
+  expect((await doctor()).about('orphaned_container')).toMatch(
+    new RegExp(`${runId}.*start it, or check its log`),
+  );
+  const { about, of } = await doctor({ fix: true });
+  expect(of('containers').fixed).toEqual([`1 container of runs that have ended: ${runId}.`]);
+  expect(about('unknown_container')).toMatch(/DATABASE_URL and INSTANCE.*docker rm -f/);
+  const left = await service.sandboxes.list();
+  expect(left.map((one) => one.runId)).toEqual([unknown.runId]);
+  for (const { containerId } of left) await service.sandboxes.remove(containerId);
+});
 
-test('a schedule that Temporal was not told of is told', patiently, async () => {
+test('syncs a schedule to Temporal', patiently, async () => {
   const flows = createFlowStore(service.database.pool, sealer());
   const schedule = { cron: '0 4 1 1 *', timezone: 'UTC' };
   const { projectId } = service;
   const { flowId } = await flows.create({ projectId, name: 'Yearly', prompt: 'Go', schedule });
-  expect((await doctor()).about('schedule_not_told')).toContain(flowId);
-  expect((await doctor({ fix: true })).of('schedules').mended).toHaveLength(1);
+  expect((await doctor()).about('schedule_not_synced')).toContain(flowId);
+  expect((await doctor({ fix: true })).of('schedules').fixed).toHaveLength(1);
   expect((await doctor()).of('schedules').state).toBe('ok');
 });
 
-test(
-  'what is kept for too long is counted, and removed as the workers keep it',
-  patiently,
-  async () => {
-    const scene = await createScene(service.database.pool, sealer());
-    const run = (await scene.run({ idempotencyKey: randomUUID() })).runId;
-    const ended = `update runs set end_cause = 'completed', status = 'sleep', ended_at = db_clock()`;
-    await query(`${ended} - interval '31 days' where id = '${run}'`);
-    await query(`insert into blobs (sha256, size, created_at)
+test('counts overdue data, and removes it by the retention of the workers', patiently, async () => {
+  const scene = await createScene(service.database.pool, sealer());
+  const run = (await scene.run({ idempotencyKey: randomUUID() })).runId;
+  const ended = `update runs set end_cause = 'completed', status = 'sleep', ended_at = db_clock()`;
+  await query(`${ended} - interval '31 days' where id = '${run}'`);
+  await query(`insert into blobs (sha256, size, created_at)
                values (sha256('x'), 3145728, db_clock() - interval '25 hours')`);
-    const due = (await doctor()).of('retention');
-    expect(due.state).toBe('ok');
-    expect(due.said[0]).toBe(
-      'due: 0 idempotency keys, 1 logs, 1 files of runs, 0 files of sessions, 0 webhook attempts, 0 deleted runs, 1 blobs (3.0 MiB)',
-    );
-    expect(due.said[1]).toMatch(/^largest: .*\bruns [\d.]+ MiB/);
-    await query(`update runs set ended_at = ended_at - interval '3 days' where id = '${run}'`);
-    expect((await doctor()).about('retention_late')).toMatch(/1 logs \(for 4 days\).*every hour/);
-    expect((await doctor({ fix: true })).of('retention').mended).toHaveLength(1);
-    expect((await doctor()).of('retention').said[0]).toMatch(/ 0 logs.* 0 blobs/);
-  },
-);
+  const due = (await doctor()).of('retention');
+  expect(due.state).toBe('ok');
+  expect(due.facts[0]).toBe(
+    'due: 0 idempotency keys, 1 logs, 1 files of runs, 0 files of sessions, 0 webhook attempts, 0 deleted runs, 1 blobs (3.0 MiB)',
+  );
+  expect(due.facts[1]).toMatch(/^largest: .*\bruns [\d.]+ MiB/);
+  await query(`update runs set ended_at = ended_at - interval '3 days' where id = '${run}'`);
+  expect((await doctor()).about('retention_late')).toMatch(/1 logs \(for 4 days\).*every hour/);
+  expect((await doctor({ fix: true })).of('retention').fixed).toHaveLength(1);
+  expect((await doctor()).of('retention').facts[0]).toMatch(/ 0 logs.* 0 blobs/);
+});
 
-test(
-  'without the worker: no sandbox is there for its run, and nothing is mended',
-  patiently,
-  async () => {
-    const { runId } = await service.trigger({ prompt: script([{ say: 'here' }, { hang: true }]) });
-    const started = async () => (await service.readRun(runId)).startedAt;
-    await expect.poll(started, { timeout: 120_000 }).not.toBeNull();
-    await service.worker.kill('SIGKILL');
-    for (const { containerId } of await service.sandboxes.list())
-      await service.sandboxes.remove(containerId);
-    const stillAsked = (await doctor()).of('workers');
-    expect(stillAsked).toMatchObject({ state: 'ok' });
-    await query(`update hosts set last_seen = last_seen - interval '1 minute'`);
-    const { about } = await doctor({ fix: true });
-    expect(about('no_worker')).toMatch(/heard of by Postgres any more.*Start a worker/);
-    expect(about('run_without_container')).toContain(runId);
-    expect(about('host_silent')).toContain('Start its worker again on the same data folder');
-    expect(await service.readRun(runId)).toMatchObject({ finishedAt: null });
-  },
-);
+test('reports a run without a sandbox, and fixes nothing without a worker', patiently, async () => {
+  const { runId } = await service.trigger({ prompt: script([{ say: 'here' }, { hang: true }]) });
+  const started = async () => (await service.readRun(runId)).startedAt;
+  await expect.poll(started, { timeout: 120_000 }).not.toBeNull();
+  await service.worker.kill('SIGKILL');
+  for (const { containerId } of await service.sandboxes.list())
+    await service.sandboxes.remove(containerId);
+  const stillAsked = (await doctor()).of('workers');
+  expect(stillAsked).toMatchObject({ state: 'ok' });
+  await query(`update hosts set last_seen = last_seen - interval '1 minute'`);
+  const { about } = await doctor({ fix: true });
+  expect(about('no_worker')).toMatch(/sends heartbeats to Postgres.*Start a worker/);
+  expect(about('run_without_container')).toContain(runId);
+  expect(about('host_stale')).toContain('Restart its worker with the same DATA_DIR');
+  expect(await service.readRun(runId)).toMatchObject({ finishedAt: null });
+});

@@ -50,19 +50,19 @@ const host = (hostId: string, report: Partial<HostReport> = {}, capacity = 4) =>
     report: { ...well, ...report },
   });
 
-test('no host at all, and one that is well', async () => {
+test('reports a missing host, and accepts a healthy one', async () => {
   expect((await doctor()).about('no_host')).toContain('Start a worker');
   await host('a');
   expect((await doctor()).of('hosts')).toEqual({
     name: 'hosts',
     state: 'ok',
-    said: ['name-of-a: 0 of 4 places, Docker 28.1.0 with runc, 50.0 GiB free'],
-    troubles: [],
-    mended: [],
+    facts: ['name-of-a: 0 of 4 slots, Docker 28.1.0 with runc, 50.0 GiB free'],
+    problems: [],
+    fixed: [],
   });
 });
 
-test('a host whose engine is away, one without its image, room and time, one without gVisor', async () => {
+test('reports what the hosts report: engine, image, disk, clock, gVisor', async () => {
   await host('a', { engineVersion: null, engineTrouble: 'docker: version: connect ENOENT' });
   await host('b', { imagePresent: false, diskFreeBytes: 1024 ** 3, clockAheadMs: 90_000 });
   const runtimeTrouble = 'docker: the engine does not have the runtime runsc, only runc';
@@ -78,19 +78,19 @@ test('a host whose engine is away, one without its image, room and time, one wit
     /name-of-d cannot start.* on runsc: .*without --host-uds=open\. Put .*runtimeArgs.*reload it/,
   );
   expect(about('host_engine_unreachable')).toMatch(/name-of-a.*ENOENT.*Start the Docker Engine/);
-  expect(about('host_image_missing')).toMatch(/name-of-b.*sandbox:1.*Build the image or pull it/);
-  expect(about('host_disk_short')).toMatch(/name-of-b has 1\.0 GiB.*Make room/);
+  expect(about('host_image_missing')).toMatch(/name-of-b.*sandbox:1.*Build or pull the image/);
+  expect(about('host_disk_short')).toMatch(/name-of-b has only 1\.0 GiB free.*Free space/);
   expect(about('host_clock_wrong')).toMatch(/name-of-b is 90 s ahead of that of Postgres.*NTP/);
 });
 
-test('a host whose disk takes no more files', async () => {
+test('reports a host without free inodes', async () => {
   await host('a', { diskFreeInodes: 12 });
   expect((await doctor()).about('host_disk_short')).toMatch(
-    /name-of-a has 50\.0 GiB and room for 12 files left on its disk.*df -i/,
+    /name-of-a has only 50\.0 GiB and 12 inodes free.*df -i/,
   );
 });
 
-test('a host that has fallen silent, and one that was given up long ago', async () => {
+test('reports a stale host only while it occupies slots', async () => {
   await host('a');
   await host('retired');
   await database.pool.query(`update hosts set last_seen = last_seen - interval '1 hour'
@@ -99,23 +99,21 @@ test('a host that has fallen silent, and one that was given up long ago', async 
   await database.pool.query(`update hosts set last_seen = last_seen - interval '90 s'
                              where id = 'a'`);
   const { about } = await doctor();
-  expect(about('host_silent')).toMatch(/name-of-a has said nothing for 9\d s.*same data folder/);
+  expect(about('host_stale')).toMatch(/name-of-a has sent no heartbeat for 9\d s.*same DATA_DIR/);
 });
 
-test('no host takes anything new, or none has a place', async () => {
+test('reports that all hosts are draining or all slots are occupied', async () => {
   await host('a', {}, 1);
   await createHostStore(database.pool).setDraining('a', true);
   expect((await doctor()).about('all_draining')).toContain('flowrun host undrain');
   await createHostStore(database.pool).setDraining('a', false);
   const scene = await createScene(database.pool, testSealer);
   expect((await scene.run()).hostId).toBe('a');
-  expect((await doctor()).about('no_place')).toContain('Add a host, or raise HOST_CAPACITY');
+  expect((await doctor()).about('no_free_slot')).toContain('Add a host, raise HOST_CAPACITY');
 });
 
-test('a command that was told of another instance than its database is of', async () => {
+test('reports an INSTANCE that differs from the hosts in the database', async () => {
   await host('a', { instance: 'theirs' });
   const { about } = await doctor();
-  expect(about('other_instance')).toMatch(
-    /instance theirs, and this command was told t-.*INSTANCE/,
-  );
+  expect(about('other_instance')).toMatch(/instance theirs, but INSTANCE is t-.*Set INSTANCE/);
 });

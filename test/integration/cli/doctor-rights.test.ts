@@ -19,15 +19,15 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-test('a schema of a later version is named, and nothing is wrong with it', async () => {
+test('accepts a newer schema and names its migrations', async () => {
   const { pool } = world.database;
   await pool.query(`insert into migrations (name, run_on) values ('999_to_come', now())`);
-  const { state, said } = (await doctorWith(env)()).of('schema');
+  const { state, facts } = (await doctorWith(env)()).of('schema');
   await pool.query(`delete from migrations where name = '999_to_come'`);
-  expect([state, said.at(-1)]).toEqual(['ok', 'and of a later version 999_to_come']);
+  expect([state, facts.at(-1)]).toEqual(['ok', 'newer migrations: 999_to_come']);
 });
 
-test('a user of the database who may not read all of it', async () => {
+test('reports missing permissions in the database', async () => {
   const { pool, url } = world.database;
   const role = `reader_${randomBytes(4).toString('hex')}`;
   await pool.query(`create role ${role} login password 'x'`);
@@ -43,31 +43,31 @@ test('a user of the database who may not read all of it', async () => {
     'clock_unknown',
     'retention_unknown',
   ])
-    expect(some.about(code), code).toMatch(/permission denied.*See what Postgres logs/);
+    expect(some.about(code), code).toMatch(/permission denied.*Check the log of Postgres/);
   for (const code of ['workers_unknown', 'containers_unknown'])
-    expect(some.about(code), code).toMatch(/permission denied.*See the log of/);
+    expect(some.about(code), code).toMatch(/permission denied.*Check the log of/);
   await pool.query(`revoke select on migrations from ${role}`);
   const none = await doctor();
   expect(none.about('schema_unreadable')).toMatch(
-    /permission denied.*Let the user of DATABASE_URL/,
+    /permission denied.*Grant the user of DATABASE_URL/,
   );
   expect(none.of('hosts').state).toBe('skipped');
   await pool.query(`grant execute on function db_clock() to public`);
   await pool.query(`drop role ${role}`);
 });
 
-test('search attributes that Temporal does not know are named, and registered once a worker is there', async () => {
+test('reports missing search attributes, and registers them only while a worker runs', async () => {
   const temporal = await startOwnTemporal();
   const doctor = doctorWith({ ...env, TEMPORAL_ADDRESS: temporal.address });
   const before = await doctor({ fix: true });
   expect(before.about('search_attributes_missing')).toMatch(
-    /namespace default does not know ProjectId, .*search_attributes_refused/,
+    /namespace default lacks the search attributes ProjectId, .*search_attributes_refused/,
   );
-  expect(before.of('search attributes').mended).toEqual([]);
+  expect(before.of('search attributes').fixed).toEqual([]);
   await askForWork(temporal);
   expect((await doctor()).of('workers').state).toBe('ok');
-  const { state, mended } = (await doctor({ fix: true })).of('search attributes');
-  expect([state, mended]).toEqual(['ok', [expect.stringContaining('ProjectId')]]);
+  const { state, fixed } = (await doctor({ fix: true })).of('search attributes');
+  expect([state, fixed]).toEqual(['ok', [expect.stringContaining('ProjectId')]]);
   expect((await doctor()).about('search_attributes_missing')).toBe('');
   await temporal.stop();
 });
@@ -81,13 +81,13 @@ async function askForWork({ connection }: OwnTemporal): Promise<void> {
   );
 }
 
-test('a disk with room for bytes and for no more files', async () => {
+test('reports a disk without free inodes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'few-files-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8g,nr_inodes=1000', 'tmpfs', folder]);
   try {
     const diagnosis = await doctorWith({ ...env, DATA_DIR: folder })();
     expect(diagnosis.about('disk_short')).toMatch(
-      /8\.0 GiB and room for 999 files left.*RUN_RETENTION_DAYS/,
+      /8\.0 GiB and 999 inodes free.*RUN_RETENTION_DAYS/,
     );
   } finally {
     execFileSync('umount', [folder]);

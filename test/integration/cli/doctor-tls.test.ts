@@ -48,7 +48,7 @@ async function openStores(wish: TlsStoresWish): Promise<TlsStores> {
   return found;
 }
 
-/** Each case has a service of its own that was told these settings. */
+/** Each case has its own service with these settings. */
 async function diagnose(at: TlsStores, { query, env }: TlsSettings): Promise<Diagnosis> {
   const url = new URL(at.postgresUrl(query));
   url.pathname = new URL(database.url).pathname;
@@ -73,22 +73,22 @@ function expectOfEach(diagnosis: Diagnosis, code: string, words: RegExp): void {
 }
 
 describe.concurrent('over TLS', { timeout: 120_000 }, () => {
-  test('what is trusted and let in stands', async () => {
+  test('accepts trusted certificates', async () => {
     const at = await openStores({ shows: ours, demands: ours.ca });
     const diagnosis = await diagnose(at, trusting(made.client));
     for (const store of stores)
-      expect(diagnosis.of(store)).toMatchObject({ state: 'ok', troubles: [] });
+      expect(diagnosis.of(store)).toMatchObject({ state: 'ok', problems: [] });
   });
 
-  test('a certificate of another authority is not trusted', async () => {
+  test('reports a certificate of an untrusted authority', async () => {
     const diagnosis = await diagnose(await openStores({ shows: theirs }), trusting());
     expectOfEach(diagnosis, 'untrusted', /not trusted here: (self-signed|unable to)/);
-    expect(diagnosis.about('postgres_untrusted')).toContain('in sslrootcert in DATABASE_URL');
-    expect(diagnosis.about('redis_untrusted')).toContain('REDIS_TLS_CA.');
+    expect(diagnosis.about('postgres_untrusted')).toContain('Set sslrootcert in DATABASE_URL');
+    expect(diagnosis.about('redis_untrusted')).toContain('Set REDIS_TLS_CA to');
     expect(diagnosis.about('temporal_untrusted')).toContain('TEMPORAL_TLS_SERVER_CA_CERT_PATH');
   });
 
-  test('a certificate that has expired is to be renewed', async () => {
+  test('reports an expired server certificate', async () => {
     const diagnosis = await diagnose(await openStores({ shows: made.expired }), trusting());
     expectOfEach(
       diagnosis,
@@ -97,32 +97,40 @@ describe.concurrent('over TLS', { timeout: 120_000 }, () => {
     );
   });
 
-  test('a certificate for another address', async () => {
+  test('reports a certificate for another address', async () => {
     const diagnosis = await diagnose(await openStores({ shows: made.elsewhere }), trusting());
-    expectOfEach(diagnosis, 'other_name', /127\.0\.0\.1 .*a name that the certificate is for/);
-    expect(diagnosis.about('temporal_other_name')).toContain('TEMPORAL_TLS_SERVER_NAME');
+    expectOfEach(
+      diagnosis,
+      'name_mismatch',
+      /127\.0\.0\.1 .*a name in .* that the certificate contains/,
+    );
+    expect(diagnosis.about('temporal_name_mismatch')).toContain('TEMPORAL_TLS_SERVER_NAME');
   });
 
-  test('one of ours is demanded, and none is shown', async () => {
+  test('reports a missing client certificate', async () => {
     const at = await openStores({ shows: ours, demands: ours.ca });
     const diagnosis = await diagnose(at, trusting());
-    expectOfEach(diagnosis, 'refuses_certificate', /demands a client certificate.* Set .* and /);
-    expect(diagnosis.about('redis_refuses_certificate')).toContain(
+    expectOfEach(diagnosis, 'rejects_certificate', /requires a client certificate.* Set .* and /);
+    expect(diagnosis.about('redis_rejects_certificate')).toContain(
       'Set REDIS_TLS_CERT and REDIS_TLS_KEY.',
     );
   });
 
-  test('one of ours is refused, being of another authority, or not in force', async () => {
+  test('reports a rejected client certificate: untrusted or expired', async () => {
     const at = await openStores({ shows: ours, demands: ours.ca });
     const [strange, expired] = await Promise.all([
       diagnose(at, trusting(made.strange)),
       diagnose(at, trusting(made.expired)),
     ]);
-    expectOfEach(strange, 'refuses_certificate', /refuses the certificate.* an authority that/);
-    expectOfEach(expired, 'refuses_certificate', /refuses the certificate.*It has expired on /);
+    expectOfEach(
+      strange,
+      'rejects_certificate',
+      /rejects the client certificate.* an authority that/,
+    );
+    expectOfEach(expired, 'rejects_certificate', /rejects the client certificate.*It expired on /);
   });
 
-  test('a store without TLS is no store that is away', async () => {
+  test('distinguishes a store without TLS from an unreachable one', async () => {
     const { postgresUrl: url, redisUrl, temporalAddress } = stackEnv;
     const at = {
       postgresUrl: (query: string) => `${url}${query}`,
@@ -131,19 +139,19 @@ describe.concurrent('over TLS', { timeout: 120_000 }, () => {
       close: () => undefined,
     };
     const diagnosis = await diagnose(at, trusting());
-    expectOfEach(diagnosis, 'without_tls', /takes no TLS on that port.* Turn TLS on there/);
+    expectOfEach(diagnosis, 'without_tls', /does not accept TLS on that port.* Enable TLS there/);
   });
 
-  test('a store that wants TLS is told from one that is away', async () => {
+  test('distinguishes a store that requires TLS from an unreachable one', async () => {
     const at = await openStores({ shows: ours });
     const inTheClear = { ...at, redisUrl: at.redisUrl.replace(/^rediss:/, 'redis:') };
     const diagnosis = await diagnose(inTheClear, { query: '?sslmode=disable', env: {} });
-    expect(diagnosis.about('redis_wants_tls')).toMatch(/Set rediss:\/\/ in REDIS_URL/);
-    expect(diagnosis.about('temporal_wants_tls')).toMatch(/Set TEMPORAL_TLS=true/);
+    expect(diagnosis.about('redis_requires_tls')).toMatch(/Set rediss:\/\/ in REDIS_URL/);
+    expect(diagnosis.about('temporal_requires_tls')).toMatch(/Set TEMPORAL_TLS=true/);
   });
 });
 
-test('every other command says of Postgres which settings it is about', async () => {
+test('names the TLS settings of Postgres in the errors of other commands', async () => {
   const at = await openStores({ shows: theirs });
   const pool = createPool(at.postgresUrl(trusting().query), { applicationName: 'test', max: 1 });
   const failure: unknown = await pool.query('select 1').catch((error: unknown) => error);
