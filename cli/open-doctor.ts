@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DoctorConfig, readDoctorConfig } from '../config/doctor-config.ts';
 import type { Environment } from '../config/environment.ts';
 import type { RedisConfig } from '../config/redis-config.ts';
-import { createEngine } from '../systems/docker/engine.ts';
-import { createSandboxes } from '../systems/docker/sandbox.ts';
+import { openDocker } from '../systems/docker/open-docker.ts';
 import { opensKeptSecrets } from '../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
@@ -116,18 +115,17 @@ function openTemporal(config: DoctorConfig): { client: Temporal; probe: Temporal
 function dockerOf(config: DoctorConfig): DoctorContext['docker'] {
   const { dockerHost, dataDir, instance, sandboxRuntime: runtime } = config;
   if (dockerHost === null && dataDir === null) return null;
-  const engine = () =>
-    createEngine({
+  const open = () =>
+    openDocker({
       ...{ instance, runtime, dockerHost: dockerHost ?? undefined },
       image: config.sandboxImage ?? undefined,
       ...(dataDir === null ? {} : { data: { dir: dataDir, volume: config.dataVolume } }),
     });
-  const sandboxes = () => createSandboxes(engine());
   return {
-    version: async () => engine().version(),
-    imageId: async (image) => engine().imageId(image),
-    findRuntime: async () => engine().findRuntime(),
-    list: async () => sandboxes().list(),
-    remove: async (containerId) => sandboxes().remove(containerId),
+    version: async () => open().engine.version(),
+    imageId: async (image) => open().engine.imageId(image),
+    findRuntime: async () => open().runtimes.findRuntime(),
+    list: async () => open().sandboxes.list(),
+    remove: async (containerId) => open().sandboxes.remove(containerId),
   };
 }

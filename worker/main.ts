@@ -6,8 +6,7 @@ import { logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
 import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { retryUntilAborted } from '../lib/async/retry.ts';
-import { createEngine } from '../systems/docker/engine.ts';
-import { createSandboxes } from '../systems/docker/sandbox.ts';
+import { openDocker } from '../systems/docker/open-docker.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../systems/postgres/admission/admission.ts';
@@ -241,7 +240,7 @@ function connect() {
   const onError = (error: Error): void => logger.warn({ err: error }, 'connection_lost');
   const redis = connectRedis({ ...config.redis, name, onError });
   const pool = createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError });
-  const engine = createEngine({ dockerHost, instance, data, runtime, image });
+  const docker = openDocker({ dockerHost, instance, data, runtime, image });
   const clockAheadMs = () => clockAheadOfPostgres(pool);
   return {
     redis,
@@ -249,8 +248,8 @@ function connect() {
     presence: createPresence(redis, { instance }),
     bells: createNotifier(redis, { instance, onError }),
     pool,
-    sandboxes: createSandboxes(engine),
-    reporter: createHostReporter({ config, engine, clockAheadMs, logger }),
+    sandboxes: docker.sandboxes,
+    reporter: createHostReporter({ config, docker, clockAheadMs, logger }),
     egress: createEgress({ model: config.model, allowPrivate: config.egress.allowPrivate }),
   };
 }

@@ -25,7 +25,6 @@ const livesForMs = 3_600_000;
 export async function openTwin(given: { model: OfflineModel; dataDir: string }): Promise<Twin> {
   const engine = createEngine({
     dockerHost: stackEnv.dockerHost,
-    runtime: stackEnv.sandboxRuntime,
     instance: `bare-${randomUUID().slice(0, 8)}`,
   });
   const first = turnWords(1);

@@ -5,6 +5,8 @@ import type { OfflineModel } from '../../offline-model/server.ts';
 import { containerSpec, nanoCpus } from '../../systems/docker/container/container-spec.ts';
 import type { SandboxSpec } from '../../systems/docker/container/sandbox-spec.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
+import { openDocker } from '../../systems/docker/open-docker.ts';
+import { stackEnv } from '../../test/support/stack-env.ts';
 import { foldersOf, makeFolders, removeTree } from '../../worker/sandbox/sandbox-paths.ts';
 import { type BareHost, serveBareSandbox } from './bare-host.ts';
 import { type WatchedSpool, watchSpool } from './watch-spool.ts';
@@ -50,7 +52,11 @@ export async function prepareBare(
     cpus: limits.sandboxCpus,
     deadline: new Date(Date.now() + limits.runTimeoutMs),
   };
-  const runtime = await engine.runtime();
+  const runtime = await openDocker({
+    dockerHost: stackEnv.dockerHost,
+    instance: engine.instance,
+    runtime: stackEnv.sandboxRuntime,
+  }).runtimes.runtime();
   const body = containerSpec(spec, { instance: engine.instance, hostCpus, runtime });
   const deadline = AbortSignal.timeout(livesForMs);
   const name = `frs-${engine.instance}-${ref.runId}`;

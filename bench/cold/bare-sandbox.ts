@@ -19,8 +19,7 @@ const settleMs = 300;
 
 export function openBareSandbox(options: BareOptions): BareSandbox {
   const instance = `bare-${randomUUID().slice(0, 8)}`;
-  const { dockerHost, sandboxRuntime: runtime } = stackEnv;
-  const engine = createEngine({ dockerHost, instance, runtime });
+  const engine = createEngine({ dockerHost: stackEnv.dockerHost, instance });
   return {
     async run() {
       const sample = await runOnce(engine, options);

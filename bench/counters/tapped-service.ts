@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../dev/stack/ports.ts';
-import { createEngine } from '../../systems/docker/engine.ts';
-import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
+import { openDocker } from '../../systems/docker/open-docker.ts';
+import type { Sandboxes } from '../../systems/docker/sandbox.ts';
 import { type Service, startService } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 import { createDockerCounter } from './docker-counter.ts';
@@ -50,10 +50,10 @@ export async function startTappedService(): Promise<TappedService> {
     on: { postgresUrl: tapped.href, dockerHost: `unix://${socket}` },
   });
   const { instance } = service;
-  const engine = createEngine({ dockerHost: stackEnv.dockerHost, instance });
+  const { sandboxes } = openDocker({ dockerHost: stackEnv.dockerHost, instance });
   return {
     service,
-    sandboxes: createSandboxes(engine),
+    sandboxes,
     now: () => ({
       api: { ...postgres.of(`${instance}-api`) },
       worker: { ...postgres.of(`${instance}-worker`) },

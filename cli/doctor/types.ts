@@ -1,5 +1,6 @@
 import type { DoctorConfig } from '../../config/doctor-config.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
+import type { RuntimeSelector } from '../../systems/docker/runtime/runtime-selector.ts';
 import type { Sandboxes } from '../../systems/docker/sandbox.ts';
 import type { SchemaState } from '../../systems/postgres/client/probe.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
@@ -95,7 +96,9 @@ export interface DoctorContext {
         Pick<TemporalProbe, 'facts' | 'missingSearchAttributes'>)
     | null;
   docker:
-    | (Pick<Engine, 'version' | 'imageId' | 'findRuntime'> & Pick<Sandboxes, 'list' | 'remove'>)
+    | (Pick<Engine, 'version' | 'imageId'> &
+        Pick<RuntimeSelector, 'findRuntime'> &
+        Pick<Sandboxes, 'list' | 'remove'>)
     | null;
   /** The API's own readiness; throws if no API responds. */
   readiness(): Promise<{ status: number; failed: string[] }>;

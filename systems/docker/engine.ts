@@ -1,32 +1,26 @@
-// Every call to the engine has a deadline: a frozen daemon answers nothing, for ever, and `wait` does
-// not even settle when the daemon dies. So state is polled by calls that end, one way or the other.
+// Every call to the engine has a deadline: a frozen daemon never answers, and `wait` does not settle
+// even when the daemon dies. State is therefore polled by calls that always end.
 
 import { setMaxListeners } from 'node:events';
 import Docker from 'dockerode';
 import { limits } from '../../core/limits.ts';
-import type { RuntimeSetting } from '../../core/sandbox/sandbox-runtime.ts';
 import { dockerErrorOf } from './docker-error.ts';
-import { findMountSource, type MountSource, type WorkerData } from './mount-source.ts';
-import { probeRuntime } from './runtime/probe-runtime.ts';
-import {
-  createRuntimeSelector,
-  type ListedRuntimes,
-  type RuntimeSelector,
-} from './runtime/runtime-selector.ts';
 
 export interface EngineOptions {
-  /** `unix:///…`; Docker's usual socket if not given. */
+  /** `unix:///…`; Docker's default socket if undefined. */
   dockerHost?: string | undefined;
-  /** Whose containers these are: nothing that carries another instance's label is ever touched. */
+  /** Owner of the containers: containers with another instance's label are never touched. */
   instance: string;
-  /** Where sandboxes find their folders; where the engine sees the paths of this process if not given. */
-  data?: WorkerData;
-  /** `auto` if not given. */
-  runtime?: RuntimeSetting;
-  /** The image to try a runtime with, where the engine does not tell enough of it. */
-  image?: string | undefined;
   deadlineMs?: number;
 }
+
+/** A runtime as the engine lists it. */
+export interface ListedRuntime {
+  path?: string;
+  runtimeArgs?: string[] | null;
+}
+
+export type ListedRuntimes = Readonly<Record<string, ListedRuntime>>;
 
 export interface EngineFacts {
   version: string;
@@ -41,13 +35,13 @@ interface WithSignal {
   abortSignal: AbortSignal;
 }
 
-/** Two calls that take a signal like the others, though their declarations do not say so. */
+/** These two calls take a signal, although dockerode's types do not declare it. */
 interface WithDeadline {
   version(options: WithSignal): Promise<Docker.DockerVersion>;
   info(options: WithSignal): Promise<EngineInfo>;
 }
 
-/** What is read of the engine's description of itself. */
+/** The fields of the engine's `info` that are used here. */
 interface EngineInfo {
   NCPU: number;
   MemTotal: number;
@@ -55,27 +49,21 @@ interface EngineInfo {
   LiveRestoreEnabled?: boolean;
 }
 
-export interface EngineCalls {
-  /** For this folder alone: everything else speaks of sandboxes. */
+export interface Engine {
+  /** For this folder only: other folders use `Sandboxes`. */
   docker: Docker & WithDeadline;
-  /** Runs one call under the deadline; what it throws becomes a DockerError that names `what`. */
+  instance: string;
+  /** Runs one call under the deadline; errors become a DockerError that names `what`. */
   call: <T>(what: string, work: (abortSignal: AbortSignal) => Promise<T>) => Promise<T>;
   version(): Promise<{ version: string; apiVersion: string }>;
-}
-
-export interface Engine extends EngineCalls, RuntimeSelector {
-  instance: string;
   facts(): Promise<EngineFacts>;
-  /** How it reaches the folders of sandboxes. Asked once. */
-  mountSource(): Promise<MountSource>;
-  /** How many the machine has: no container may be given more. Asked once. */
+  /** Processors of the machine, the maximum for a container. Cached. */
   cpus(): Promise<number>;
-  /** The image's own id; DockerError `image_missing` where the engine does not have it. */
+  /** The image's own id; DockerError `image_missing` if the engine does not have it. */
   imageId(image: string): Promise<string>;
 }
 
 const defaultSocket = '/var/run/docker.sock';
-const samePaths: WorkerData = { dir: '/', volume: null };
 
 export function createEngine(options: EngineOptions): Engine {
   const { instance, deadlineMs = limits.engineCallTimeoutMs } = options;
@@ -83,7 +71,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   async function call<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const signal = AbortSignal.timeout(deadlineMs);
-    setMaxListeners(0, signal); // the request and its answer each listen
+    setMaxListeners(0, signal); // the request and its response each listen
     try {
       return await work(signal);
     } catch (error) {
@@ -92,17 +80,18 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function version(): Promise<{ version: string; apiVersion: string }> {
-    const said = await call('version', (abortSignal) => docker.version({ abortSignal }));
-    return { version: said.Version, apiVersion: said.ApiVersion };
+    const { Version, ApiVersion } = await call('version', (abortSignal) =>
+      docker.version({ abortSignal }),
+    );
+    return { version: Version, apiVersion: ApiVersion };
   }
 
   async function imageId(image: string): Promise<string> {
-    const what = `inspect image ${image}`;
-    const found = await call(what, (abortSignal) => {
+    const { Id } = await call(`inspect image ${image}`, (abortSignal) => {
       const withSignal: Docker.ImageInspectOptions & WithSignal = { abortSignal };
       return docker.getImage(image).inspect(withSignal);
     });
-    return found.Id;
+    return Id;
   }
 
   async function facts(): Promise<EngineFacts> {
@@ -116,28 +105,16 @@ export function createEngine(options: EngineOptions): Engine {
     };
   }
 
-  let known: number | null = null;
+  let cachedCpus: number | null = null;
   async function cpus(): Promise<number> {
-    known ??= (await facts()).cpus;
-    return known;
+    cachedCpus ??= (await facts()).cpus;
+    return cachedCpus;
   }
 
-  let place: MountSource | null = null;
-  async function mountSource(): Promise<MountSource> {
-    place ??= await findMountSource({ docker, call: call, version }, options.data ?? samePaths);
-    return place;
-  }
-
-  const choice = createRuntimeSelector(options.runtime ?? 'auto', {
-    listed: async () => (await facts()).runtimes,
-    probe: (runtime) => probeRuntime(engine, { ...options, runtime }),
-  });
-  const parts = { instance, docker, call, version, facts, mountSource, cpus, imageId };
-  const engine: Engine = { ...parts, ...choice };
-  return engine;
+  return { instance, docker, call, version, facts, cpus, imageId };
 }
 
-/** Sandboxes share folders with this machine, so the engine is on it: a socket, never an address. */
+/** Sandboxes share folders with this machine, so the engine must be local: a socket, not an address. */
 function socketOf(dockerHost: string | undefined): string {
   if (dockerHost === undefined) return defaultSocket;
   if (dockerHost.startsWith('unix:///')) return dockerHost.slice('unix://'.length);

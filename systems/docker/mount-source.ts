@@ -1,29 +1,39 @@
-// Who resolves the source of a mount is the engine, not the worker. A worker in a container has its
-// data in a volume, whose path inside says nothing to the engine. What does is asked of the engine at
-// the first use: newer ones give a container one folder of a volume; for the others it is a bind of
-// the place where the engine itself keeps that volume.
+// The engine resolves the source of a mount, not the worker. A worker in a container has its data in a
+// volume, and its own paths mean nothing to the engine. Engines from API 1.45 mount one folder of a
+// volume; older ones bind the host folder in which the engine keeps that volume.
 
 import { DockerError } from './docker-error.ts';
-import type { EngineCalls } from './engine.ts';
+import type { Engine } from './engine.ts';
 
-/** Where the worker's data is, as the worker knows it. */
+/** The worker's data, as the worker sees it. */
 export interface WorkerData {
-  /** Its folder, absolute. */
+  /** Absolute. */
   dir: string;
-  /** The volume whose root that folder is; null where worker and engine see the same paths. */
+  /** The volume whose root `dir` is; null if worker and engine see the same paths. */
   volume: string | null;
 }
 
-/** The same, as the engine has to be told. */
+/** The same data, as the engine addresses it. */
 export type MountSource =
   | { kind: 'host-path' }
   | { kind: 'subpath'; dir: string; volume: string }
   | { kind: 'bind'; dir: string; source: string };
 
+export type FindMountSource = () => Promise<MountSource>;
+
+/** Asks the engine at the first call. Without `data`, worker and engine see the same paths. */
+export function createMountSource(engine: Engine, data?: WorkerData): FindMountSource {
+  let cached: MountSource | null = null;
+  return async () => {
+    cached ??= await findMountSource(engine, data ?? { dir: '/', volume: null });
+    return cached;
+  };
+}
+
 const firstSubpathVersion = [1, 45] as const;
 
-export async function findMountSource(
-  { docker, call: call, version }: EngineCalls,
+async function findMountSource(
+  { docker, call, version }: Engine,
   { dir, volume }: WorkerData,
 ): Promise<MountSource> {
   if (volume === null) return { kind: 'host-path' };
@@ -32,12 +42,12 @@ export async function findMountSource(
   const { Driver, Mountpoint } = await call(`inspect volume ${volume}`, (abortSignal) =>
     docker.getVolume(volume).inspect({ abortSignal }),
   );
-  // Of another driver's volume the engine has the files only while a container uses them.
+  // With any other driver, the files are on the host only while a container uses the volume.
   if (Driver === 'local') return { kind: 'bind', dir, source: Mountpoint };
   throw new DockerError(
     'refused',
-    `docker: ${volume} is a volume of the driver ${Driver}, of which only engines of API version ` +
-      `${firstSubpathVersion.join('.')} and newer give a sandbox its own folder; this is ${apiVersion}`,
+    `docker: the volume ${volume} uses the driver ${Driver}, which needs an engine of API version ` +
+      `${firstSubpathVersion.join('.')} or newer; this one has ${apiVersion}`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { nanoCpus } from './container/container-spec.ts';
 import type { ContainerState } from './container/container-state.ts';
-import { type Created, ensureCreated } from './container/ensure-created.ts';
+import { type CreateDeps, type Created, ensureCreated } from './container/ensure-created.ts';
 import { inspect } from './container/inspect.ts';
 import { type ListedSandbox, list } from './container/list.ts';
 import { remove } from './container/remove.ts';
@@ -30,10 +30,11 @@ export interface Sandboxes {
   watchExits(onExit: (hint: ExitHint) => void): Watch;
 }
 
-export function createSandboxes(engine: Engine): Sandboxes {
+export function createSandboxes(deps: CreateDeps): Sandboxes {
+  const { engine } = deps;
   return {
     ...adjustments(engine),
-    ensureCreated: (spec) => ensureCreated(engine, spec),
+    ensureCreated: (spec) => ensureCreated(deps, spec),
     start: (id) => start(engine, id),
     inspect: (id) => inspect(engine, id),
     signal: (id, name) => signal(engine, id, name),

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostThresholds } from '../../core/hosts/host-thresholds.ts';
 import { callEngine } from '../../dev/stack/engine-api.ts';
 import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
-import { createEngine } from '../../systems/docker/engine.ts';
-import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
+import { openDocker } from '../../systems/docker/open-docker.ts';
+import type { Sandboxes } from '../../systems/docker/sandbox.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { makeAuthority } from '../support/authority.ts';
 import { openConversation } from '../support/conversation.ts';
@@ -43,9 +43,7 @@ beforeAll(async () => {
     },
   });
   second = await service.anotherHost();
-  onSecond = createSandboxes(
-    createEngine({ dockerHost: engine.address, instance: service.instance }),
-  );
+  onSecond = openDocker({ dockerHost: engine.address, instance: service.instance }).sandboxes;
 });
 afterAll(async () => {
   for (const { containerId } of await allOn(onSecond)) await onSecond.remove(containerId);

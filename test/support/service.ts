@@ -3,8 +3,8 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node
 import { basename, join } from 'node:path';
 import { freePort } from '../../dev/stack/ports.ts';
 import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
-import { createEngine } from '../../systems/docker/engine.ts';
-import { createSandboxes, type Sandboxes } from '../../systems/docker/sandbox.ts';
+import { openDocker } from '../../systems/docker/open-docker.ts';
+import type { Sandboxes } from '../../systems/docker/sandbox.ts';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createKeyStore } from '../../systems/postgres/accounts/key-store.ts';
 import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
@@ -99,8 +99,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const dataDirs = [dataDir];
   const api = apiProcess({ name: 'api', env, logDir: dataDir }, url);
   const worker = workerProcess({ name: 'worker', env: workerEnv, logDir: dataDir });
-  const engine = createEngine({ dockerHost: env.DOCKER_HOST, instance });
-  const sandboxes = createSandboxes(engine);
+  const { sandboxes } = openDocker({ dockerHost: env.DOCKER_HOST, instance });
   const tenant = await createTenant(database, secrets.encryptionKey, options.flow);
 
   async function stop(): Promise<void> {

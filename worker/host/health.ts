@@ -6,12 +6,12 @@ import { limits } from '../../core/limits.ts';
 import { runtimeAdvice, runtimeFaultOf } from '../../core/sandbox/sandbox-runtime.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { DockerErrorCode } from '../../systems/docker/docker-error.ts';
-import type { Engine } from '../../systems/docker/engine.ts';
+import type { Docker } from '../../systems/docker/open-docker.ts';
 
 export interface HostReportDeps {
   config: Pick<HostReport, 'instance' | 'retention'> &
     Pick<WorkerConfig, 'dataDir' | 'sandboxImage' | 'sandboxRuntime'>;
-  engine: Pick<Engine, 'version' | 'imageId' | 'findRuntime'>;
+  docker: Pick<Docker, 'engine' | 'runtimes'>;
   /** Of this process's clock, against Postgres's. */
   clockAheadMs(): Promise<number>;
   logger: Logger;
@@ -74,14 +74,14 @@ async function look(deps: HostReportDeps): Promise<HostReport> {
   };
 }
 
-async function lookAtEngine({ engine, config }: HostReportDeps) {
+async function lookAtEngine({ docker: { engine, runtimes }, config }: HostReportDeps) {
   try {
     const { version } = await engine.version();
     return {
       engineVersion: version,
       engineTrouble: null,
       imagePresent: await has(engine, config.sandboxImage),
-      ...(await lookAtRuntime(engine)),
+      ...(await lookAtRuntime(runtimes)),
     };
   } catch (error) {
     const engineTrouble = messageOf(error);
@@ -89,7 +89,10 @@ async function lookAtEngine({ engine, config }: HostReportDeps) {
   }
 }
 
-async function has(engine: Pick<Engine, 'imageId'>, image: string): Promise<boolean | null> {
+async function has(
+  engine: Pick<Docker['engine'], 'imageId'>,
+  image: string,
+): Promise<boolean | null> {
   try {
     await engine.imageId(image);
     return true;
@@ -100,9 +103,9 @@ async function has(engine: Pick<Engine, 'imageId'>, image: string): Promise<bool
 
 const unasked = { runtime: null, runtimeFault: null, runtimeTrouble: null };
 
-async function lookAtRuntime(engine: Pick<Engine, 'findRuntime'>) {
+async function lookAtRuntime(runtimes: Docker['runtimes']) {
   try {
-    return { ...unasked, runtime: await engine.findRuntime() };
+    return { ...unasked, runtime: await runtimes.findRuntime() };
   } catch (error) {
     const fault = runtimeFaultOf(error);
     if (fault === null) return unasked;

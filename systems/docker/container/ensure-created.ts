@@ -8,6 +8,8 @@ import { limits } from '../../../core/limits.ts';
 import { DockerError } from '../docker-error.ts';
 import type { Engine } from '../engine.ts';
 import { containerName, foreignLabels, identityLabels } from '../labels.ts';
+import type { FindMountSource } from '../mount-source.ts';
+import type { RuntimeSelector } from '../runtime/runtime-selector.ts';
 import { containerSpec } from './container-spec.ts';
 import { findContainer } from './inspect.ts';
 import type { SandboxSpec } from './sandbox-spec.ts';
@@ -20,24 +22,34 @@ export interface Created {
 
 const pollMs = 50;
 
-export async function ensureCreated(engine: Engine, spec: SandboxSpec): Promise<Created> {
+/** The engine, and how it runs containers on this host. */
+export interface CreateDeps {
+  engine: Engine;
+  runtimes: Pick<RuntimeSelector, 'runtime'>;
+  mountSource: FindMountSource;
+}
+
+export async function ensureCreated(deps: CreateDeps, spec: SandboxSpec): Promise<Created> {
   const end = performance.now() + limits.engineCallTimeoutMs;
   for (;;) {
-    const created = (await create(engine, spec)) ?? (await adopt(engine, spec));
+    const created = (await create(deps, spec)) ?? (await adopt(deps.engine, spec));
     if (created !== null) return created;
-    const name = containerName(engine.instance, spec);
+    const name = containerName(deps.engine.instance, spec);
     if (performance.now() > end) throw new DockerError('refused', `docker: ${name} never shows`);
     await sleep(pollMs);
   }
 }
 
 /** Null: the name is taken. */
-async function create(engine: Engine, spec: SandboxSpec): Promise<Created | null> {
+async function create(
+  { engine, runtimes, mountSource }: CreateDeps,
+  spec: SandboxSpec,
+): Promise<Created | null> {
   const name = containerName(engine.instance, spec);
   const { instance } = engine;
-  const [hostCpus, place] = [await engine.cpus(), await engine.mountSource()];
-  const runtime = await engine.runtime();
-  const body = containerSpec(spec, { instance, hostCpus, runtime, mountSource: place });
+  const [hostCpus, source] = [await engine.cpus(), await mountSource()];
+  const runtime = await runtimes.runtime();
+  const body = containerSpec(spec, { instance, hostCpus, runtime, mountSource: source });
   try {
     const container = await engine.call(`create ${name}`, (abortSignal) => {
       // Apart, because the whole specification would otherwise stand in the request's address too.

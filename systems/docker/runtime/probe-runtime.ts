@@ -18,14 +18,15 @@ import { remove } from '../container/remove.ts';
 import { DockerError } from '../docker-error.ts';
 import type { Engine } from '../engine.ts';
 import { labelNames } from '../labels.ts';
-import type { WorkerData } from '../mount-source.ts';
+import type { FindMountSource, WorkerData } from '../mount-source.ts';
 import { cleanUpProbes, probeFolderPrefix } from './cleanup-probes.ts';
 
-export interface RuntimeProbe {
+export interface ProbeOptions {
   runtime: SandboxRuntime;
   image?: string | undefined;
-  /** What the engine can mount from; the machine's own folder for temporary files if not given. */
+  /** A folder that the engine can mount from; the machine's temporary folder if undefined. */
   data?: Pick<WorkerData, 'dir'>;
+  mountSource: FindMountSource;
 }
 
 const pollMs = 50;
@@ -34,7 +35,7 @@ const staleAfterMs = 4 * limits.runtimeProbeMs;
 /** Null where it does. What keeps the trial from being made is thrown. */
 export async function probeRuntime(
   engine: Engine,
-  { runtime, image, data }: RuntimeProbe,
+  { runtime, image, data, mountSource }: ProbeOptions,
 ): Promise<string | null> {
   if (image === undefined) return 'no image is known here that it could be tried with';
   if (data !== undefined) await cleanUp(engine, data.dir);
@@ -47,7 +48,10 @@ export async function probeRuntime(
   });
   try {
     await listen(listener, join(folder, 'x'));
-    const refusal = await runProbe(engine, await probeSpec(engine, { runtime, image, folder }));
+    const refusal = await runProbe(
+      engine,
+      await probeSpec(engine, { runtime, image, folder, mountSource }),
+    );
     if (reached) return null;
     return refusal ?? 'a sandbox on it does not reach its socket';
   } finally {
@@ -71,7 +75,7 @@ async function listen(listener: Server, path: string): Promise<void> {
 /** Held in like every sandbox, but for what it runs and what becomes of it. */
 async function probeSpec(
   engine: Engine,
-  { runtime, image, folder }: { runtime: SandboxRuntime; image: string; folder: string },
+  { runtime, image, folder, mountSource }: ProbeOptions & { image: string; folder: string },
 ): Promise<ContainerCreateOptions> {
   const { instance } = engine;
   const sandbox = {
@@ -80,8 +84,8 @@ async function probeSpec(
     folders: { workspace: folder, spool: folder, config: folder, socket: folder },
     deadline: new Date(Date.now() + limits.runtimeProbeMs),
   };
-  const [hostCpus, place] = [await engine.cpus(), await engine.mountSource()];
-  const spec = containerSpec(sandbox, { instance, hostCpus, runtime, mountSource: place });
+  const [hostCpus, source] = [await engine.cpus(), await mountSource()];
+  const spec = containerSpec(sandbox, { instance, hostCpus, runtime, mountSource: source });
   return {
     ...spec,
     Labels: { [labelNames.probe]: instance },

@@ -82,7 +82,7 @@ test('the probes see it where nothing holds them in', async () => {
   const options = containerSpec(spec, {
     instance,
     hostCpus: 1,
-    runtime: await world.engine.runtime(),
+    runtime: await world.runtimes.runtime(),
   });
   const open = {
     ...options,

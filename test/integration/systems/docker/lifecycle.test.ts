@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ExitHint } from '../../../../systems/docker/container/watch-exits.ts';
-import { createEngine } from '../../../../systems/docker/engine.ts';
-import { createSandboxes } from '../../../../systems/docker/sandbox.ts';
+import { openDocker } from '../../../../systems/docker/open-docker.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
 import { dockerWorld } from './support/world.ts';
@@ -134,9 +133,10 @@ test('removes what is paused', async () => {
 });
 
 test('lists what is its own, whatever the state, and nothing of another instance', async () => {
-  const other = createSandboxes(
-    createEngine({ dockerHost: stackEnv.dockerHost, instance: `${engine.instance}x` }),
-  );
+  const other = openDocker({
+    dockerHost: stackEnv.dockerHost,
+    instance: `${engine.instance}x`,
+  }).sandboxes;
   const mine = spec();
   const { containerId } = await sandboxes.ensureCreated(mine);
   expect(await other.list()).toEqual([]);

@@ -5,15 +5,19 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunFolders, runMounts } from '../../../../systems/docker/confinement/mounts.ts';
-import { createEngine } from '../../../../systems/docker/engine.ts';
 import { type MountSource, supportsSubpath } from '../../../../systems/docker/mount-source.ts';
+import { openDocker } from '../../../../systems/docker/open-docker.ts';
 import { startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 
 const volume = `frs-test-${randomBytes(4).toString('hex')}`;
 const dir = '/data';
 const data = { dir, volume };
-const engine = createEngine({ dockerHost: stackEnv.dockerHost, instance: volume, data });
+const { engine, mountSource } = openDocker({
+  dockerHost: stackEnv.dockerHost,
+  instance: volume,
+  data,
+});
 const { apiVersion } = await engine.version();
 /** Where this machine sees the volume. */
 let mountpoint: string;
@@ -85,7 +89,7 @@ test('the engine’s own version decides which of the two it is', async () => {
   const expected: MountSource = supportsSubpath(apiVersion)
     ? { kind: 'subpath', dir, volume }
     : { kind: 'bind', dir, source: mountpoint };
-  expect(await engine.mountSource()).toEqual(expected);
+  expect(await mountSource()).toEqual(expected);
   expect(['1.41', '1.44', '1.45', '1.51', '2.0'].map(supportsSubpath)).toEqual([
     false,
     false,
@@ -96,7 +100,7 @@ test('the engine’s own version decides which of the two it is', async () => {
 });
 
 test('a worker on the engine’s own machine names its folders as they are', async () => {
-  const local = createEngine({ dockerHost: stackEnv.dockerHost, instance: volume });
+  const local = openDocker({ dockerHost: stackEnv.dockerHost, instance: volume });
   expect(await local.mountSource()).toEqual({ kind: 'host-path' });
 });
 
@@ -111,7 +115,7 @@ test('refuses a volume whose files the engine cannot show, and a folder that is 
     path.includes('/version') ? { ApiVersion: '1.44' } : { Driver: 'nfs', Mountpoint: '' },
   );
   const { dockerHost } = fake;
-  const old = createEngine({ dockerHost, instance: volume, data });
-  await expect(old.mountSource()).rejects.toThrow('is a volume of the driver nfs');
+  const old = openDocker({ dockerHost, instance: volume, data });
+  await expect(old.mountSource()).rejects.toThrow('uses the driver nfs');
   fake.close();
 });

@@ -114,7 +114,7 @@ test.each(weakenings)('sees the weakening: %s', async (_name, of, change) => {
   const options = containerSpec(spec, {
     instance,
     hostCpus: 1,
-    runtime: await world.engine.runtime(),
+    runtime: await world.runtimes.runtime(),
   });
   const built: Built = structuredClone({ ...options, HostConfig: options.HostConfig ?? {} });
   change(built);

@@ -6,12 +6,11 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { RuntimeSetting } from '../../../../core/sandbox/sandbox-runtime.ts';
-import { createEngine } from '../../../../systems/docker/engine.ts';
 import { labelNames } from '../../../../systems/docker/labels.ts';
+import { openDocker } from '../../../../systems/docker/open-docker.ts';
 import { cleanUpProbes } from '../../../../systems/docker/runtime/cleanup-probes.ts';
 import { probeRuntime } from '../../../../systems/docker/runtime/probe-runtime.ts';
-import { createRuntimeSelector } from '../../../../systems/docker/runtime/runtime-selector.ts';
-import { createSandboxes } from '../../../../systems/docker/sandbox.ts';
+import { selectRuntime } from '../../../../systems/docker/runtime/runtime-selector.ts';
 import { type FakeEngine, startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 import { dockerWorld } from './support/world.ts';
@@ -50,9 +49,9 @@ afterAll(async () => {
 });
 
 function engineWith(runtime: RuntimeSetting, dockerHost = fake.dockerHost) {
-  const engine = createEngine({ dockerHost, instance: world.engine.instance, runtime });
-  const sandboxes = createSandboxes(engine);
-  return { engine, sandboxes, create: () => sandboxes.ensureCreated(world.spec()) };
+  const docker = openDocker({ dockerHost, instance: world.engine.instance, runtime });
+  const { sandboxes } = docker;
+  return { ...docker, create: () => sandboxes.ensureCreated(world.spec()) };
 }
 
 const missing = { code: 'runtime_missing', message: expect.stringContaining('runtime runsc') };
@@ -67,20 +66,22 @@ test.each<[RuntimeSetting, string[], string]>([
   'SANDBOX_RUNTIME=%s, where there are %j, is %s in every sandbox',
   async (wanted, names, used) => {
     listed = names;
-    const { engine, create } = engineWith(wanted);
+    const { runtimes, create } = engineWith(wanted);
     await create();
     await create();
     expect(created).toEqual([used, used]);
-    expect(await engine.runtime()).toBe(used);
+    expect(await runtimes.runtime()).toBe(used);
     expect(asked).toBe(2); // how many processors there are, and this
   },
 );
 
 test('gVisor that is set and not there starts nothing, until it is there', async () => {
   listed = ['runc'];
-  const { engine, create } = engineWith('runsc');
+  const { runtimes, create } = engineWith('runsc');
   await expect(create()).rejects.toMatchObject(missing);
-  await expect(engine.findRuntime()).rejects.toThrow('does not have the runtime runsc, only runc');
+  await expect(runtimes.findRuntime()).rejects.toThrow(
+    'does not have the runtime runsc, only runc',
+  );
   expect(created).toEqual([]);
   listed = ['runc', 'runsc'];
   await create();
@@ -89,13 +90,13 @@ test('gVisor that is set and not there starts nothing, until it is there', async
 
 test('what was chosen by itself is not given up by itself', async () => {
   listed = ['runc', 'runsc'];
-  const { engine, create } = engineWith('auto');
+  const { runtimes, create } = engineWith('auto');
   await create();
   listed = ['runc'];
-  await expect(engine.findRuntime()).rejects.toMatchObject(missing);
+  await expect(runtimes.findRuntime()).rejects.toMatchObject(missing);
   await expect(create()).rejects.toMatchObject(missing);
   listed = ['runc', 'runsc'];
-  expect(await engine.findRuntime()).toBe('runsc');
+  expect(await runtimes.findRuntime()).toBe('runsc');
   await create();
   expect(created).toEqual(['runsc', 'runsc']);
 });
@@ -114,9 +115,9 @@ test.each([
   listed = ['runc', 'runsc'];
   gvisorArgs = args;
   for (const wanted of ['auto', 'runsc'] as const) {
-    const { create, engine } = engineWith(wanted);
+    const { create, runtimes } = engineWith(wanted);
     if (used === null) await expect(create()).rejects.toMatchObject(unusable);
-    else expect(await engine.findRuntime()).toBe(used);
+    else expect(await runtimes.findRuntime()).toBe(used);
   }
   expect(created).toEqual([]);
 });
@@ -124,8 +125,8 @@ test.each([
 test('what auto cannot use does not become runc, and is used once it can be', async () => {
   listed = ['runc', 'runsc'];
   gvisorArgs = [];
-  const { engine, create } = engineWith('auto');
-  await expect(engine.findRuntime()).rejects.toMatchObject(unusable);
+  const { runtimes, create } = engineWith('auto');
+  await expect(runtimes.findRuntime()).rejects.toMatchObject(unusable);
   await expect(create()).rejects.toMatchObject(unusable);
   listed = ['runc'];
   await expect(create()).rejects.toMatchObject(missing);
@@ -142,7 +143,7 @@ test('a trial that failed is believed for a minute, one that went well for good'
     let why: string | null = 'the machine was out of memory';
     const tryOut = vi.fn(async () => why);
     const runtimes = { runsc: { path: 'runsc' } };
-    const { findRuntime } = createRuntimeSelector('runsc', {
+    const { findRuntime } = selectRuntime('runsc', {
       listed: async () => runtimes,
       probe: tryOut,
     });
@@ -176,8 +177,8 @@ test.each([
     if (path.includes('/containers/create')) return { Id: 'a-trial' };
     return { Version: '28.1.0', ApiVersion: '1.49', NCPU: 2, State: { Status: 'created' } };
   });
-  const { engine } = engineWith('runsc', failing.dockerHost);
-  const trial = probeRuntime(engine, { runtime: 'runsc', image: 'an-image' });
+  const { engine, mountSource } = engineWith('runsc', failing.dockerHost);
+  const trial = probeRuntime(engine, { runtime: 'runsc', image: 'an-image', mountSource });
   if (said === null) await expect(trial).rejects.toMatchObject({ code: 'refused', status });
   else expect(await trial).toMatch(said);
   failing.close();
@@ -196,7 +197,8 @@ test('a real engine: what is asked for, where it has that, and nothing where it 
 
 test('a sandbox is tried on a real engine: it reaches its socket, and nothing of it stays', async () => {
   const folder = mkdtempSync(join(stackEnv.dataDir, 'try-test-'));
-  const wanted = { image: stackEnv.sandboxImage, data: { dir: folder } };
+  const mountSource = async () => ({ kind: 'host-path' }) as const;
+  const wanted = { image: stackEnv.sandboxImage, data: { dir: folder }, mountSource };
   const runtime = stackEnv.sandboxRuntime;
   const left = mkdtempSync(join(folder, 'try-')); // by one that died long ago
   utimesSync(left, 0, 0);

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { HostReport } from '../../../../core/hosts/host-report.ts';
 import type { RuntimeSetting } from '../../../../core/sandbox/sandbox-runtime.ts';
-import { createEngine } from '../../../../systems/docker/engine.ts';
+import { openDocker } from '../../../../systems/docker/open-docker.ts';
 import { createHostReporter } from '../../../../worker/host/health.ts';
 import { startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
@@ -24,7 +24,7 @@ async function firstLook(given: Given): Promise<{ report: HostReport; log: strin
   const logger = pino({}, { write: (line) => void (log += line) });
   const reporter = createHostReporter({
     config: { instance: 'report', dataDir: '/tmp', sandboxImage, sandboxRuntime, retention: kept },
-    engine: createEngine({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
+    docker: openDocker({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
     clockAheadMs: given.clockAheadMs ?? (async () => 0),
     logger,
   });

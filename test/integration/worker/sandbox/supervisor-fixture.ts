@@ -6,8 +6,8 @@ import { onTestFinished } from 'vitest';
 import type { Delta, StoredFrame } from '../../../../core/frames/frame.ts';
 import type { RunEnd } from '../../../../core/runs/end-cause.ts';
 import type { Run } from '../../../../core/runs/run.ts';
-import { createEngine } from '../../../../systems/docker/engine.ts';
-import { createSandboxes, type Sandboxes } from '../../../../systems/docker/sandbox.ts';
+import { openDocker } from '../../../../systems/docker/open-docker.ts';
+import type { Sandboxes } from '../../../../systems/docker/sandbox.ts';
 import { createFlowStore, type NewFlow } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
 import type { AdmitRun } from '../../../../systems/postgres/admission/admission.ts';
@@ -60,7 +60,7 @@ export const follow = (supervisor: Supervisor, ref: SandboxRef): Promise<RunEnd>
 export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
   const instance = `t${randomBytes(4).toString('hex')}`;
   const { dockerHost, sandboxRuntime: runtime } = stackEnv;
-  const sandboxes = createSandboxes(createEngine({ dockerHost, instance, runtime }));
+  const sandboxes = openDocker({ dockerHost, instance, runtime }).sandboxes;
   await mkdir(stackEnv.dataDir, { recursive: true });
   const dataDir = await mkdtemp(join(stackEnv.dataDir, 'v-'));
   const hostId = `host-${randomUUID()}`;

@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createEngine } from '../../../../systems/docker/engine.ts';
-import { createSandboxes, type Sandboxes } from '../../../../systems/docker/sandbox.ts';
+import { openDocker } from '../../../../systems/docker/open-docker.ts';
+import type { Sandboxes } from '../../../../systems/docker/sandbox.ts';
 
 const deadlineMs = 1_500;
 let root: string;
@@ -50,8 +50,8 @@ const verbs: Record<string, (sandboxes: Sandboxes) => Promise<unknown>> = {
   list: (s) => s.list(),
 };
 
-function engine() {
-  return createEngine({ dockerHost: `unix://${socket}`, instance: 'test', deadlineMs });
+function docker() {
+  return openDocker({ dockerHost: `unix://${socket}`, instance: 'test', deadlineMs });
 }
 
 function listen(onClient: (client: Socket) => void): Promise<void> {
@@ -77,7 +77,7 @@ const everyVerb = (): Promise<[string, unknown][]> =>
     Object.entries(verbs).map(
       async ([name, verb]): Promise<[string, unknown]> => [
         name,
-        await outcome(verb(createSandboxes(engine()))),
+        await outcome(verb(docker().sandboxes)),
       ],
     ),
   );
@@ -104,7 +104,7 @@ test('an engine that dies in the middle of a call is away', async () => {
 });
 
 test('the error says what was tried and keeps its cause', async () => {
-  await expect(createSandboxes(engine()).inspect('abc')).rejects.toMatchObject({
+  await expect(docker().sandboxes.inspect('abc')).rejects.toMatchObject({
     name: 'DockerError',
     message: expect.stringMatching(/^docker: inspect abc: .*ENOENT/),
     cause: expect.objectContaining({ code: 'ENOENT' }),
@@ -113,7 +113,7 @@ test('the error says what was tried and keeps its cause', async () => {
 
 test('goes on watching for exits once the engine is back', async () => {
   const hints: unknown[] = [];
-  const watch = createSandboxes(engine()).watchExits((hint) => hints.push(hint));
+  const watch = docker().sandboxes.watchExits((hint) => hints.push(hint));
   const event = { Actor: { ID: 'c1', Attributes: { 'frs.run': 'r1' } } };
   await new Promise((resolve) => setTimeout(resolve, 200));
   await listen((client) => {
@@ -129,7 +129,7 @@ test('goes on watching for exits once the engine is back', async () => {
 });
 
 test('an engine somewhere else is refused, because folders are shared with it', () => {
-  expect(() => createEngine({ dockerHost: 'tcp://1.2.3.4:2375', instance: 'test' })).toThrow(
+  expect(() => openDocker({ dockerHost: 'tcp://1.2.3.4:2375', instance: 'test' })).toThrow(
     /unix:\/\/\/path/,
   );
 });

@@ -16,14 +16,17 @@ import { sandboxPaths } from '../../../../../core/sandbox/sandbox.ts';
 import type { RunFolders } from '../../../../../systems/docker/confinement/mounts.ts';
 import type { ContainerState } from '../../../../../systems/docker/container/container-state.ts';
 import type { SandboxSpec } from '../../../../../systems/docker/container/sandbox-spec.ts';
-import { createEngine, type Engine } from '../../../../../systems/docker/engine.ts';
-import { createSandboxes, type Sandboxes } from '../../../../../systems/docker/sandbox.ts';
+import type { Engine } from '../../../../../systems/docker/engine.ts';
+import { openDocker } from '../../../../../systems/docker/open-docker.ts';
+import type { RuntimeSelector } from '../../../../../systems/docker/runtime/runtime-selector.ts';
+import type { Sandboxes } from '../../../../../systems/docker/sandbox.ts';
 import { type FakeHost, fakeHost } from '../../../../support/fake-host.ts';
 import { stackEnv } from '../../../../support/stack-env.ts';
 
 /** Real containers under an instance label of their own; `close` leaves nothing of them behind. */
 export interface DockerWorld {
   engine: Engine;
+  runtimes: RuntimeSelector;
   sandboxes: Sandboxes;
   /** A sandbox to be, its folders made as the host makes them. */
   spec(changes?: Partial<SandboxSpec>): SandboxSpec;
@@ -44,8 +47,8 @@ export interface Running {
 export function dockerWorld(): DockerWorld {
   const instance = `t${randomBytes(4).toString('hex')}`;
   const { dockerHost, sandboxRuntime: runtime } = stackEnv;
-  const engine = createEngine({ dockerHost, instance, runtime });
-  const sandboxes = createSandboxes(engine);
+  const docker = openDocker({ dockerHost, instance, runtime });
+  const { engine, sandboxes, runtimes } = docker;
   mkdirSync(stackEnv.dataDir, { recursive: true });
   const root = mkdtempSync(join(stackEnv.dataDir, 'd-'));
   const hosts: FakeHost[] = [];
@@ -93,7 +96,7 @@ export function dockerWorld(): DockerWorld {
     rmSync(root, { recursive: true, force: true });
   }
 
-  return { engine, sandboxes, spec, run, close };
+  return { engine, runtimes, sandboxes, spec, run, close };
 }
 
 function makeFolders(root: string): RunFolders {
