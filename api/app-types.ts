@@ -13,7 +13,7 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** Who is calling: a live API key, and the key itself for as long as the request lasts. */
+/** The caller of a request: an active API key, and its secret while the request lasts. */
 export interface Caller {
   key: KeyRecord;
   secret: string;
@@ -21,32 +21,34 @@ export interface Caller {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null before authentication and on what needs none. */
+    /** Null before authentication, and on routes without an API key. */
     caller: Caller | null;
-    /** Null but on what is for operators who are signed in. */
+    /** Null except on routes for signed-in operators. */
     operator: Operator | null;
-    /** What the client was told; null where that was no error. */
+    /** The code of the error that was sent; null for a success. */
     errorCode: ErrorCode | null;
-    /** How long it was kept waiting for what it asked to wait for. */
+    /** How long the request waited because the client asked it to. */
     requestedWaitMs: number;
   }
   interface FastifyContextConfig {
-    /** Answers without a key. Everything that does not say so needs one. */
+    /** Needs no API key. Every route without this flag needs one. */
     isPublic?: true;
-    /** Asked every few seconds by whatever watches the service: worth a line only where it is not well. */
+    /** Called every few seconds by monitoring: a healthy answer is logged at `debug` only. */
     isProbe?: true;
-    /** Reads the key from the query as well, for clients that cannot set headers. */
+    /** Answers with a stream, whose duration says nothing about the service. */
+    isStream?: true;
+    /** Also reads the API key from the query, for clients that cannot set headers. */
     acceptsKeyInQuery?: true;
-    /** Answers the same whatever ids stand in the path. */
+    /** Answers the same for every ID in the path. */
     skipsIdCheck?: true;
-    /** Takes no API key: an operator's session, or nothing where it is what begins one. */
-    operatorAuth?: 'signed-in' | 'anybody';
+    /** Takes no API key but an operator's session, or nothing on the routes that create one. */
+    operatorAuth?: 'signed-in' | 'none';
   }
 }
 
-/** The caller of a route that needs a key. */
+/** The caller of a route that needs an API key. */
 export function callerOf(request: FastifyRequest): Caller {
-  if (request.caller === null) throw new Error('a route that needs a key was reached without one');
+  if (request.caller === null) throw new Error('no caller: the route skipped authentication');
   return request.caller;
 }
 

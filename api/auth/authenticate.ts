@@ -42,8 +42,8 @@ export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps)
 const keyPattern = /^frs_[0-9A-Za-z]{43}$/;
 
 function isOpen(request: FastifyRequest): boolean {
-  const { isPublic, operatorAuth: forOperators } = request.routeOptions.config;
-  if (!request.is404) return isPublic === true || forOperators !== undefined;
+  const { isPublic, operatorAuth } = request.routeOptions.config;
+  if (!request.is404) return isPublic === true || operatorAuth !== undefined;
   return !/^\/api\/v1(\/|\?|$)/.test(request.url);
 }
 

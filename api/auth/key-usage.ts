@@ -81,7 +81,7 @@ export function countUsage(app: App, counter: UsageCounter): void {
   });
   onResponseClose(app, ({ caller, routeOptions }, reply) => {
     if (caller === null) return;
-    const isStream = routeOptions.config.acceptsKeyInQuery === true;
+    const isStream = routeOptions.config.isStream === true;
     counter.record(caller.key.keyId, {
       errors: reply.statusCode >= 400 ? 1 : 0,
       durationMs: isStream ? 0 : reply.elapsedTime,

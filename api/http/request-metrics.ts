@@ -8,10 +8,10 @@ import { routeOf } from './request-log.ts';
  * a caller chose to wait, says nothing about the service, so neither is in the time.
  */
 export function requestMetrics(app: App, metrics: Pick<ApiMetrics, 'answered'>): void {
-  app.decorateRequest('waitedMs', 0);
+  app.decorateRequest('requestedWaitMs', 0);
   onResponseClose(app, (request, reply) => {
     if (!reply.raw.headersSent) return;
-    const isStream = request.routeOptions.config.acceptsKeyInQuery === true;
+    const isStream = request.routeOptions.config.isStream === true;
     metrics.answered({
       method: request.method,
       route: routeOf(request),

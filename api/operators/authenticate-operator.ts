@@ -22,10 +22,10 @@ export function authenticateOperators(app: App, access: OperatorAccess): BruteFo
   app.decorateRequest('operator', null);
 
   app.addHook('onRequest', async (request, reply) => {
-    const { operatorAuth: forOperators } = request.routeOptions.config;
-    if (forOperators === undefined) return;
+    const { operatorAuth } = request.routeOptions.config;
+    if (operatorAuth === undefined) return;
     reply.header('cache-control', 'no-store');
-    if (forOperators === 'signed-in') request.operator = await identify(request);
+    if (operatorAuth === 'signed-in') request.operator = await identify(request);
     if (isWrite(request) && request.headers.origin !== origin) throw foreignOrigin();
   });
 

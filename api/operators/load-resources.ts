@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 
 /** Of every route here but those that begin a session. */
-export const config = { forOperators: 'signed-in' } as const;
+export const config = { operatorAuth: 'signed-in' } as const;
 
 export const projectsPath = '/api/projects';
 export const projectPath = `${projectsPath}/:projectId`;

@@ -16,8 +16,8 @@ const plain = { hide: true, querystring: noQuery };
 export function signIn(app: App, deps: ApiDeps, unknown: BruteForceGuard): void {
   const { operators, publicUrl } = deps;
   const page = signInPage(deps);
-  const toAnybody = { forOperators: 'none' } as const;
-  const config = { forOperators: 'signed-in' } as const;
+  const toAnybody = { operatorAuth: 'none' } as const;
+  const config = { operatorAuth: 'signed-in' } as const;
 
   app.get('/sign-in', { config: toAnybody, schema: { hide: true } }, async (_request, reply) =>
     reply.headers(signInPageHeaders).send(page),

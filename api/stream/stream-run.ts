@@ -32,7 +32,7 @@ const schema = {
 /** A run of another project does not exist here. */
 export function streamRun(app: App, deps: ApiDeps, streams: Streams): void {
   const url = '/api/v1/runs/:runId/stream';
-  const config = { takesKeyInQuery: true } as const;
+  const config = { acceptsKeyInQuery: true, isStream: true } as const;
   app.get(url, { schema, config, exposeHeadRoute: false }, async (request, reply) => {
     const resumeAfter = headerId(request.headers['last-event-id']) ?? request.query.lastEventId;
     const caller = callerOf(request);

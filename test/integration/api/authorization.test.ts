@@ -22,8 +22,8 @@ const routes = () => api.app.routeTable;
 const keyed = () => routes().filter(({ url, config }) => isKeyed(url, config));
 const ofOperators = () => routes().filter(({ config }) => config.operatorAuth === 'signed-in');
 
-const isKeyed = (url: string, { isPublic, operatorAuth: forOperators }: RouteEntry['config']) =>
-  url.startsWith('/api/v1/') && isPublic !== true && forOperators === undefined;
+const isKeyed = (url: string, { isPublic, operatorAuth }: RouteEntry['config']) =>
+  url.startsWith('/api/v1/') && isPublic !== true && operatorAuth === undefined;
 
 /** What the parameters of paths stand for: everything is the tenant's own. */
 function addressOf(url: string): string {

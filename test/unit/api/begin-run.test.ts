@@ -22,7 +22,7 @@ test('a run that was admitted is answered, also where it cannot be read again af
     closing: new AbortController().signal,
   });
   const app = Fastify();
-  app.decorateRequest('waitedMs', 0);
+  app.decorateRequest('requestedWaitMs', 0);
   app.post('/', (request, reply) =>
     beginRun(request, reply, { admission: {} as AdmitRun, files: [], waitSeconds: 1 }),
   );

@@ -9,7 +9,7 @@ import { withClientSignal } from '../../../api/http/client-signal.ts';
 async function isGivenUp({ leavesFirst }: { leavesFirst: boolean }): Promise<boolean> {
   const app = Fastify();
   const given: boolean[] = [];
-  app.decorateRequest('waitedMs', 0);
+  app.decorateRequest('requestedWaitMs', 0);
   app.get('/', async (_request, reply) => {
     if (leavesFirst) await once(reply.raw, 'close');
     const never = new AbortController().signal;
