@@ -8,10 +8,13 @@ export interface Page {
   text: string;
 }
 
-const atTop = ['README.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md'];
-const inFolder = readdirSync(join(repository, 'docs')).filter((file) => file.endsWith('.md'));
+const atTop = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md'];
+const inFolder = readdirSync(join(repository, 'docs'), {
+  recursive: true,
+  encoding: 'utf8',
+}).filter((file) => file.endsWith('.md'));
 
-/** What people read who use or run the service. */
+/** The pages for users, operators and contributors. */
 export const pages: Page[] = [...atTop, ...inFolder.map((file) => `docs/${file}`)].map((path) => ({
   path,
   text: readFileSync(join(repository, path), 'utf8'),

@@ -1,4 +1,4 @@
-// What the pages name is there: whoever follows them finds it.
+// Names in the pages must exist, so that a reader who follows a page finds them.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ const code = pages.flatMap(codeIn);
 const source = readSource();
 const compose = readFileSync(join(repository, 'docker-compose.yml'), 'utf8');
 
-test('a link leads to a file, and to a heading of it', () => {
+test('every link leads to an existing file and heading', () => {
   const dead = pages.flatMap(({ path, text }) =>
     [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = '']) => target)
@@ -40,7 +40,7 @@ const anchorOf = (heading: string): string =>
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-');
 
-test('an event, a code, a cause, a column or a metric is one of the service', () => {
+test('every event, code, cause, column and metric named in a page exists', () => {
   const named = code.filter((one) => /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(one.code));
   expect(named.length).toBeGreaterThan(50);
   const words = new Set(source.match(/[a-z][a-z0-9]*(_[a-z0-9]+)+/g));
@@ -55,7 +55,7 @@ function isOfCompose(name: string): boolean {
   return ['default', 'worker_data'].includes(own) || new RegExp(`^  ${own}:`, 'm').test(volumes);
 }
 
-test('a setting is one that there is', () => {
+test('every setting named in a page exists', () => {
   const known = pageOf('docs/settings.md');
   const strange = code
     .flatMap((one) =>
@@ -73,9 +73,9 @@ const isOfOthers = (name: string): boolean =>
   new RegExp(`\\b${name}\\b`).test(readFileSync(join(repository, 'api/errors.ts'), 'utf8')) ||
   ['COMPOSE_FILE', 'DAC_OVERRIDE'].includes(name);
 
-test('a command of the service, and each of its options, is one that there is', () => {
+test('every command and option in a page exists', () => {
   const lines = code.flatMap((one) =>
-    [...one.code.matchAll(/(?:^|npx |api |worker |&& |backup )flowrun ([^|><#]+)/g)].map(
+    [...one.code.matchAll(/(?:^|\.\/|npx |api |worker |&& |backup )flowrun ([^|><#]+)/g)].map(
       ([, line = '']) => ({ ...one, line: line.trim() }),
     ),
   );
@@ -110,7 +110,7 @@ const optionsOf = (command: Command): (string | undefined)[] => [
   ...command.options.map(({ long }) => long),
 ];
 
-test('a script of npm is one that there is', () => {
+test('every npm script in a page exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
@@ -121,7 +121,7 @@ test('a script of npm is one that there is', () => {
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
 });
 
-test('whatever the doctor finds wrong stands in the table of symptoms, and nothing else does', () => {
+test('the troubleshooting table lists exactly the findings of the doctor', () => {
   const inCode = readSource(['cli/doctor']).matchAll(/\bcode: ['`]((?:\$\{store\}_)?[a-z_]+)['`]/g);
   const ofChecks = [...inCode].map(([, name = '']) => name.replace('${store}', '…'));
   const faults = ['runtime_missing', 'runtime_unusable'];
