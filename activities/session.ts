@@ -26,7 +26,7 @@ export function createSessionActivities(
     /** A second call returns the place that the first has taken. */
     async claimSessionSlot({ runId, after }) {
       const place = await turns.claimPlace(runId, after);
-      if (place.outcome !== 'full') return place;
+      if (place.outcome !== 'no_capacity') return place;
       await makeWay(runId);
       throw noCapacity();
     },

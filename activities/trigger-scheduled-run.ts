@@ -45,7 +45,7 @@ async function admit(
   if (flow?.schedule == null || flow.prompt === null) return 'unscheduled';
   const { prompt, projectId } = flow;
   const admission = await deps.admission.admitRun(scheduledRun(deps, { ...flow, prompt }, runId));
-  if (admission.outcome === 'refused') {
+  if (admission.outcome === 'rejected') {
     const code = admission.reason;
     deps.logger.warn({ runId, requestId: null, flowId, projectId, code }, 'run_refused');
     if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restoration is not settled yet');

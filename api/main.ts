@@ -14,11 +14,7 @@ import { createAdmission } from '../systems/postgres/admission/admission.ts';
 import { createConfigStore } from '../systems/postgres/admission/run-config-store.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
-import {
-  clockAheadOfPostgres,
-  postgresVersion,
-  wholeSchema,
-} from '../systems/postgres/client/probe.ts';
+import { clockAheadOfPostgres, postgresVersion } from '../systems/postgres/client/probe.ts';
 import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../systems/postgres/files/file-store.ts';
 import { createFlowFileStore } from '../systems/postgres/files/flow-file-store.ts';
@@ -29,6 +25,8 @@ import { createFrameStore } from '../systems/postgres/log/frame-store.ts';
 import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
+import { findEarlierData } from '../systems/postgres/schema/earlier-data.ts';
+import { requireCompleteSchema } from '../systems/postgres/schema/schema-state.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
 import { createSessionStore } from '../systems/postgres/sessions/session-store.ts';
 import { createApiMetrics } from '../systems/prometheus/api-metrics.ts';
@@ -67,6 +65,12 @@ await main(stopping.signal);
 /** What is opened first is closed last. */
 async function main(signal: AbortSignal): Promise<void> {
   const { instance, host, port } = config;
+  const earlierData = await findEarlierData(config.databaseUrl);
+  if (earlierData !== null) {
+    logger.fatal({ hint: earlierData }, 'earlier_data_found');
+    process.exitCode = 1;
+    return;
+  }
   const parts = open();
   const told = await tellMetrics(parts);
   const app = await buildApp(parts.deps);
@@ -169,7 +173,7 @@ function readinessOf(on: { pool: Pool; redis: Redis; version: () => Promise<stri
   return {
     checks: {
       postgres: async () => ({ version: await postgresVersion(pool) }),
-      schema: async () => ({ version: await wholeSchema(pool) }),
+      schema: async () => ({ version: await requireCompleteSchema(pool) }),
       redis: async () => ({ version: await redisVersion(redis) }),
       temporal: async () => ({ version: await version() }),
     },

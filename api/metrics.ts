@@ -19,7 +19,7 @@ export interface ApiMetrics {
   streamClosed: () => void;
 }
 
-type MessageRefusal = Extract<StoredMessage, { outcome: 'refused' }>['reason'];
+type MessageRefusal = Extract<StoredMessage, { outcome: 'rejected' }>['reason'];
 
 export const noopMetrics: ApiMetrics = {
   answered: () => undefined,

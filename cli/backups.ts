@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { readBackupConfig, readRestoreConfig } from '../config/backup-config.ts';
 import { findClientPrograms } from '../systems/postgres/client/pg-tools.ts';
@@ -9,11 +8,13 @@ import {
   readFacts,
   restore,
 } from '../systems/postgres/maintenance/dump.ts';
-import { migrate, migrationsFolder } from '../systems/postgres/schema/migrate.ts';
+import { migrate } from '../systems/postgres/schema/migrate.ts';
+import { readSchemaFiles } from '../systems/postgres/schema/schema-files.ts';
 import { purgeRuns } from '../systems/redis/purge-runs.ts';
 import { type BackupHead, messageOf, openBackup, writeBackup } from './backup/backup-file.ts';
 import { keyIdOf, openKey, sealKey } from './backup/sealed-key.ts';
 import { CliError } from './format-error.ts';
+import { rejectEarlierData } from './reject-earlier-data.ts';
 
 export type Backups = typeof backups;
 
@@ -28,6 +29,7 @@ interface BackupMade {
 
 async function createBackup(file: string, passphrase: string | null): Promise<BackupMade> {
   const { databaseUrl, encryptionKey, programEnv: env } = readBackupConfig();
+  await rejectEarlierData(databaseUrl);
   const { now, serverMajor, schema } = await readDatabaseFacts(databaseUrl);
   if (schema === null) throw new CliError('The database has no schema: there is nothing to keep.');
   const programs = await findClientPrograms({ databaseUrl, env }, serverMajor);
@@ -50,7 +52,8 @@ async function restoreBackup(file: string, { replace }: { replace: boolean }): P
   const { databaseUrl, encryptionKey, programEnv: env, redis, instance } = readRestoreConfig();
   const backup = await openBackup(file);
   const facts = await readDatabaseFacts(databaseUrl);
-  assertRestorable(backup.head, { key: encryptionKey, facts, replace });
+  const schemas = (await readSchemaFiles()).migrations.map(({ name }) => name);
+  assertRestorable(backup.head, { key: encryptionKey, facts, replace, schemas });
   const programs = await findClientPrograms({ databaseUrl, env }, facts.serverMajor);
   await purgeRuns({ ...redis, instance }).catch((error: unknown) => {
     throw new CliError(`Redis cannot be reached, or refuses: ${messageOf(error)}`);
@@ -79,24 +82,23 @@ interface RestoreTarget {
   key: Buffer;
   facts: DatabaseFacts;
   replace: boolean;
+  /** The migrations of this version. */
+  schemas: string[];
 }
 
-function assertRestorable(head: BackupHead, { key, facts, replace }: RestoreTarget): void {
+function assertRestorable(head: BackupHead, { key, facts, replace, schemas }: RestoreTarget): void {
   if (head.keyId !== keyIdOf(key))
     throw new CliError(
       'ENCRYPTION_KEY is not the key of this backup: nothing secret in it could be read. ' +
         'Take the key out of the backup with --key-to, and set it.',
     );
-  if (!knownSchemas().includes(head.schema))
-    throw new CliError(`The backup is of a later version of the service (${head.schema}).`);
+  if (!schemas.includes(head.schema))
+    throw new CliError(`The backup was made by another version of the service (${head.schema}).`);
   if (facts.users.length > 0)
     throw new CliError(`The service is running (${facts.users.join(', ')}): stop it first.`);
   if (!facts.isEmpty && !replace)
     throw new CliError('The database is not empty. With --replace, what is in it is lost.');
 }
-
-const knownSchemas = (): string[] =>
-  readdirSync(migrationsFolder).map((name) => name.replace(/\.sql$/, ''));
 
 async function readDatabaseFacts(databaseUrl: string): Promise<DatabaseFacts> {
   const pool = createPool(databaseUrl, { applicationName: 'flowrun-cli', max: 1 });

@@ -6,11 +6,7 @@ import { openDocker } from '../systems/docker/open-docker.ts';
 import { opensKeptSecrets } from '../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
-import {
-  clockAheadOfPostgres,
-  postgresVersion,
-  schemaState,
-} from '../systems/postgres/client/probe.ts';
+import { clockAheadOfPostgres, postgresVersion } from '../systems/postgres/client/probe.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
 import {
@@ -20,6 +16,7 @@ import {
 } from '../systems/postgres/maintenance/retention-stats.ts';
 import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
+import { schemaState } from '../systems/postgres/schema/schema-state.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
 import { probeRedis } from '../systems/redis/probe.ts';
 import { createTemporal, type Temporal } from '../systems/temporal/client.ts';
@@ -29,6 +26,7 @@ import { handshakeTarget, postgresHandshakeFailure, tlsProblem } from './doctor/
 import { tryHandshake } from './doctor/tls-handshake.ts';
 import type { DoctorContext } from './doctor/types.ts';
 import { createFixes } from './doctor-fixes.ts';
+import { rejectEarlierData } from './reject-earlier-data.ts';
 
 /** Longer than a worker's reconcile interval. */
 const settleMs = 7_000;
@@ -39,6 +37,7 @@ export async function withDoctor<T>(
   env?: Environment,
 ): Promise<T> {
   const config = readDoctorConfig(env);
+  await rejectEarlierData(config.databaseUrl);
   const pool = createPool(config.databaseUrl, { applicationName: 'flowrun-doctor', max: 4 });
   const temporal = openTemporal(config);
   try {

@@ -7,10 +7,12 @@ import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool } from '../systems/postgres/client/pool.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { Stores } from './deps.ts';
+import { rejectEarlierData } from './reject-earlier-data.ts';
 
 /** Opens what one command needs, and closes it whatever comes of it. */
 export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
   const config = readCliConfig();
+  await rejectEarlierData(config.databaseUrl);
   const pool = createPool(config.databaseUrl, { applicationName: 'flowrun-cli', max: 1 });
   const sealer = createSealer(config.encryptionKey);
   try {

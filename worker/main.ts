@@ -25,6 +25,7 @@ import { createScheduleStore } from '../systems/postgres/maintenance/schedule-st
 import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
+import { findEarlierData } from '../systems/postgres/schema/earlier-data.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
 import { createSessionStore } from '../systems/postgres/sessions/session-store.ts';
 import { createTurnStore } from '../systems/postgres/sessions/turn-store.ts';
@@ -83,6 +84,12 @@ function logNotYet(error: unknown, attempt: number): void {
  * takes work is only loaded then, which takes as long as all before it: no agent waits for that.
  */
 async function main(signal: AbortSignal): Promise<void> {
+  const earlierData = await findEarlierData(config.databaseUrl);
+  if (earlierData !== null) {
+    logger.fatal({ hint: earlierData }, 'earlier_data_found');
+    process.exitCode = 1;
+    return;
+  }
   const folder = takeDataFolder(config.dataDir);
   logger.info({ hostId: folder.hostId, instance: config.instance }, 'worker_starting');
   watchFolder(folder, logger);

@@ -38,14 +38,16 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
     failpoint('trigger.asked');
     const admission = await retryAfterEviction(
       () => admitRun(deps, wanted, files),
-      (given) => given.outcome === 'refused' && given.reason === 'CONCURRENT_LIMIT',
+      (given) => given.outcome === 'rejected' && given.reason === 'CONCURRENT_LIMIT',
       () =>
         withClientSignal(reply, helpers.closing, (signal) =>
           freeProjectSlot(deps, workflows, { projectId: wanted.projectId, signal }),
         ),
     );
     if (admission.outcome === 'admitted') failpoint('trigger.admitted');
-    deps.metrics.runDecided(admission.outcome === 'refused' ? admission.reason : admission.outcome);
+    deps.metrics.runDecided(
+      admission.outcome === 'rejected' ? admission.reason : admission.outcome,
+    );
     logDecision(request, reply, { wanted, admission });
     if (admission.outcome === 'admitted') {
       await workflows.start(admission.run);
@@ -64,7 +66,7 @@ function logDecision(
   const { flowId, projectId } = wanted;
   const asked = { requestId: request.id, flowId, projectId };
   const afterMs = Math.round(reply.elapsedTime);
-  if (admission.outcome === 'refused') {
+  if (admission.outcome === 'rejected') {
     const { reason: code, limit, current } = admission;
     request.log.info({ ...asked, code, limit, current, afterMs }, 'run_rejected');
     return;
@@ -87,7 +89,7 @@ async function waitForEnd(
   given: Waiting & Omit<Helpers, 'workflows'>,
 ): Promise<Admission> {
   const { admission, deps, request, reply, waitForEnd: untilEnded, closing } = given;
-  if (seconds === 0 || admission.outcome === 'refused') return admission;
+  if (seconds === 0 || admission.outcome === 'rejected') return admission;
   const { runId, endedAt, deletedAt } = admission.run;
   if (endedAt !== null || deletedAt !== null) return admission;
   const ms = seconds * 1_000;
@@ -110,7 +112,7 @@ function answer(reply: FastifyReply, admission: Admission, publicUrl: string) {
       const { run } = admission;
       return { data: run.deletedAt === null ? runView(run, publicUrl) : deletedRunView(run) };
     }
-    case 'refused':
+    case 'rejected':
       throw admissionError(admission);
   }
 }

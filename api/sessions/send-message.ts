@@ -41,7 +41,7 @@ export async function sendMessage(
   const { files, ...words } = message;
   const stored = await retryAfterEviction(
     () => storeMessage(deps, { runId, messageId: deps.newId(), ...words }, { flowId, files }),
-    (answer) => answer.outcome === 'refused' && answer.reason === 'CONCURRENT_LIMIT',
+    (answer) => answer.outcome === 'rejected' && answer.reason === 'CONCURRENT_LIMIT',
     () => roomFor(projectId),
   );
   logDecision(deps.metrics, log, { run, stored });
@@ -64,7 +64,7 @@ function logDecision(
 ): void {
   const { runId, sessionId } = run;
   if (stored.outcome === 'gone') return;
-  if (stored.outcome === 'refused') {
+  if (stored.outcome === 'rejected') {
     const { reason: code, limit, current } = stored;
     metrics.messageDecided(code);
     log.info({ runId, sessionId, code, limit, current }, 'message_rejected');
@@ -80,6 +80,6 @@ type AcceptedMessage = Extract<StoredMessage, { messageId: string }>;
 
 function acceptedOrThrow(stored: StoredMessage): AcceptedMessage {
   if (stored.outcome === 'gone') throw sessionOver();
-  if (stored.outcome !== 'refused') return stored;
+  if (stored.outcome !== 'rejected') return stored;
   throw admissionError(stored);
 }

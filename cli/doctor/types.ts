@@ -2,7 +2,6 @@ import type { DoctorConfig } from '../../config/doctor-config.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
 import type { RuntimeSelector } from '../../systems/docker/runtime/runtime-selector.ts';
 import type { Sandboxes } from '../../systems/docker/sandbox.ts';
-import type { SchemaState } from '../../systems/postgres/client/probe.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
 import type {
@@ -12,6 +11,7 @@ import type {
 } from '../../systems/postgres/maintenance/retention-stats.ts';
 import type { ScheduleStore } from '../../systems/postgres/maintenance/schedule-store.ts';
 import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
+import type { SchemaState } from '../../systems/postgres/schema/schema-state.ts';
 import type { MessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
 import type { TemporalProbe } from '../../systems/temporal/probe.ts';

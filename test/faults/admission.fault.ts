@@ -31,7 +31,7 @@ function askHundred(headers: Record<string, string>, prompt: string) {
 }
 
 async function takenPlaces(): Promise<number> {
-  const text = 'select count(*)::int as taken from runs r where takes_place(r)';
+  const text = 'select count(*)::int as taken from runs r where occupies_slot(r)';
   const { rows } = await world.service.database.pool.query<{ taken: number }>(text);
   return rows[0]?.taken ?? 0;
 }

@@ -111,13 +111,13 @@ interface KeptRow {
 }
 
 const keptColumns = `
-  select takes_place(r) as "takesPlace", r.callback_url is not null as "wantsWebhook",
+  select occupies_slot(r) as "takesPlace", r.callback_url is not null as "wantsWebhook",
          r.webhook_body as "webhookBody", r.webhook_delivery_id as "deliveryId",
          json_build_object(
-           'lastSeq', c.last_seq, 'closed', c.closed, 'leaseOwner', c.lease_owner
+           'lastSeq', l.last_seq, 'closed', l.is_final, 'leaseOwner', l.lease_owner
          ) as cursor,
          exists (select from run_configs k where k.run_id = r.id) as "configLeft"
-  from runs r join cursors c on c.run_id = r.id
+  from runs r join run_logs l on l.run_id = r.id
   where r.id = $1`;
 
 export async function workflowState(

@@ -234,7 +234,7 @@ it('opens no session of after again, and works on none of its messages', async (
 
 it('leaves nothing that is wrong, and has done with it', async () => {
   const unsettled = async () => {
-    const text = 'select count(*)::int as count from restorations where settled_at is null';
+    const text = 'select count(*)::int as count from restores where reconciled_at is null';
     return (await world.service.database.pool.query<{ count: number }>(text)).rows[0]?.count;
   };
   await expect.poll(unsettled, patience).toBe(0);

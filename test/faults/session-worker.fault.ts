@@ -53,11 +53,11 @@ async function heldBySecond(runId: string) {
   const texts = (from: string): string =>
     `(select coalesce(json_agg(x::text order by x::text), '[]') from ${from} x where run_id = $1)`;
   const { rows } = await database.pool.query(
-    `select r::text as run, c.lease_token, c.lease_owner, c.generation, c.byte_offset, c.last_seq,
+    `select r::text as run, l.lease_token, l.lease_owner, l.generation, l.byte_offset, l.last_seq,
             (select md5(string_agg(f::text, '' order by seq)) from frames f where run_id = $1),
             ${texts('sessions')} as session, ${texts('session_messages')} as messages,
             ${texts('run_files')} as files, ${texts('session_transcripts')} as transcripts
-     from cursors c join runs r on r.id = c.run_id where r.id = $1`,
+     from run_logs l join runs r on r.id = l.run_id where r.id = $1`,
     [runId],
   );
   const folders = readdirSync(dataDir, { recursive: true }).map(String);
@@ -71,7 +71,7 @@ async function heldBySecond(runId: string) {
 /** What is on its way to Postgres when it freezes, and what Postgres says to it when it arrives late. */
 const lateWrites = [
   { what: 'the end of a turn', from: /turn_end/, refused: 'SELECT 0' },
-  { what: 'that files are stored', from: /set saved_at/, refused: 'UPDATE 0' },
+  { what: 'that files are stored', from: /set snapshot_at/, refused: 'UPDATE 0' },
 ];
 
 it.each(lateWrites)(
@@ -120,7 +120,7 @@ it.each(lateWrites)(
 /** Those of the last turn that has ended. */
 async function untilFilesStored(runId: string): Promise<void> {
   const text = `
-    select saved_at > (select max(ended_at) from session_messages where run_id = $1) as stored
+    select snapshot_at > (select max(ended_at) from session_messages where run_id = $1) as stored
     from sessions where run_id = $1`;
   const stored = async () =>
     (await world.service.database.pool.query<{ stored: boolean }>(text, [runId])).rows[0]?.stored;

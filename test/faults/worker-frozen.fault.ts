@@ -29,10 +29,10 @@ const frozenMs = 60_000;
 async function heldBySecond(runId: string) {
   const { service } = world;
   const { rows } = await service.database.pool.query(
-    `select r::text as run, c.lease_token, c.lease_owner, c.generation, c.byte_offset, c.last_seq,
-            c.closed,
+    `select r::text as run, l.lease_token, l.lease_owner, l.generation, l.byte_offset, l.last_seq,
+            l.is_final as closed,
             (select md5(string_agg(f::text, '' order by seq)) from frames f where run_id = $1)
-     from cursors c join runs r on r.id = c.run_id where r.id = $1`,
+     from run_logs l join runs r on r.id = l.run_id where r.id = $1`,
     [runId],
   );
   return {

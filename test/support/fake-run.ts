@@ -24,7 +24,7 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
   const standard: Activities = {
     claimSlot: async () => ({ hostId: 'host-1' }),
     claimSessionSlot: async ({ after }) => ({
-      outcome: 'placed',
+      outcome: 'assigned',
       hostId: 'host-1',
       generation: after + 1,
     }),

@@ -44,8 +44,8 @@ export function firstTurnLost(): FakeRun {
   return fakeRun({
     claimSessionSlot: async ({ after }): Promise<SessionSlot> =>
       turns > 1
-        ? { outcome: 'asleep' }
-        : { outcome: 'placed', hostId: 'host-1', generation: after + 1 },
+        ? { outcome: 'no_work' }
+        : { outcome: 'assigned', hostId: 'host-1', generation: after + 1 },
     runTurn: () => {
       turns += 1;
       if (turns === 1) return new Promise<TurnOutcome>(() => undefined);
@@ -62,8 +62,8 @@ export function withoutPlaceAtFirst(): FakeRun {
     claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
       asked += 1;
       if (asked === 1) throw ApplicationFailure.nonRetryable('full', failureTypes.noCapacity);
-      if (asked > 2) return { outcome: 'asleep' };
-      return { outcome: 'placed', hostId: 'host-1', generation: after + 1 };
+      if (asked > 2) return { outcome: 'no_work' };
+      return { outcome: 'assigned', hostId: 'host-1', generation: after + 1 };
     },
     failTurn: async () => ({ more: true }),
     getSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
@@ -76,9 +76,9 @@ export function asleepAfter(outcomes: TurnOutcome[]): FakeRun {
   let generation = 0;
   return fakeRun({
     claimSessionSlot: async (): Promise<SessionSlot> => {
-      if (left.length === 0) return { outcome: 'asleep' };
+      if (left.length === 0) return { outcome: 'no_work' };
       generation += 1;
-      return { outcome: 'placed', hostId: 'host-1', generation };
+      return { outcome: 'assigned', hostId: 'host-1', generation };
     },
     runTurn: async () => {
       const [next = { outcome: 'done', more: false }, ...rest] = left;

@@ -45,7 +45,7 @@ export async function createScene(
     request,
     async run(of) {
       const admission = await createAdmission(pool, sealer).admitRun(request(of));
-      if (admission.outcome === 'refused') throw new Error(`refused: ${admission.reason}`);
+      if (admission.outcome === 'rejected') throw new Error(`refused: ${admission.reason}`);
       return admission.run;
     },
     async session() {

@@ -125,7 +125,7 @@ async function readInto(events: SentEvent[], runId: string): Promise<void> {
 
 async function framesOf(runId: string): Promise<number> {
   const { rows } = await service.database.pool.query<{ count: number }>(
-    'select last_seq as count from cursors where run_id = $1',
+    'select last_seq as count from run_logs where run_id = $1',
     [runId],
   );
   return rows[0]?.count ?? 0;

@@ -73,7 +73,7 @@ describe('a message that finds no host with room for a sandbox', { timeout: 180_
     const busy = await runThatTakesThePlace();
     const chat = await openConversation(service);
     expect(await chat.say(saying('never'))).toMatchObject({ exitCode: 1 });
-    const known = 'select count(*) as taken from runs r where takes_place(r)';
+    const known = 'select count(*) as taken from runs r where occupies_slot(r)';
     const { rows } = await service.database.pool.query(known);
     expect(rows).toEqual([{ taken: 1 }]);
     await letGo(busy);

@@ -103,7 +103,7 @@ async function insistBy(client: ApiClient, chat: Conversation, message: string):
 function watchAwake(): { end: () => Promise<number> } {
   const over = new AbortController();
   const text =
-    'select count(*)::int as awake from runs r where r.project_id = $1 and takes_place(r)';
+    'select count(*)::int as awake from runs r where r.project_id = $1 and occupies_slot(r)';
   const watching = (async () => {
     let most = 0;
     while (!over.signal.aborted) {

@@ -61,5 +61,5 @@ async function putToSleep(context: SessionContext, sandbox: ActiveSandbox): Prom
   await stopSandbox(context, sandbox, times.timeLimitGraceMs);
   // A message may have come that nobody has told us of; and a lost host could not say that it sleeps.
   const place = await work.claimSessionSlot({ runId, after: state.generation }).catch(() => null);
-  inbox.hasPendingMessages ||= place?.outcome !== 'asleep';
+  inbox.hasPendingMessages ||= place?.outcome !== 'no_work';
 }

@@ -17,7 +17,7 @@ export async function ensureSandbox(context: SessionContext): Promise<ActiveSand
   if (held !== null) return held;
   context.report({ phase: 'taking a place' });
   const place = await claimSlot(context);
-  if (place?.outcome !== 'placed') return null;
+  if (place?.outcome !== 'assigned') return null;
   return startSandboxOn(context, place);
 }
 
@@ -30,7 +30,7 @@ async function claimSlot(context: SessionContext): Promise<SessionSlot | null> {
   try {
     const place = await work.claimSessionSlot({ runId, after: state.generation });
     // A cause was recorded, and that one stands.
-    if (place.outcome === 'over') setEnd(context, 'terminated_by_operator', null);
+    if (place.outcome === 'ended') setEnd(context, 'terminated_by_operator', null);
     return place;
   } catch {
     // The number is used up, so that a place which is given too late is not this one.

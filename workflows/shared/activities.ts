@@ -21,11 +21,11 @@ export interface EndRunInput {
 
 /** Where a session's next sandbox is to be, and which one it is. */
 export type SessionSlot =
-  | { outcome: 'placed'; hostId: string; generation: number }
-  /** There is nothing to do for which it would be woken up. */
-  | { outcome: 'asleep' }
-  /** It is to end. */
-  | { outcome: 'over' };
+  | { outcome: 'assigned'; hostId: string; generation: number }
+  /** Every message's turn has ended. */
+  | { outcome: 'no_work' }
+  /** The session has a cause to end. */
+  | { outcome: 'ended' };
 
 export type TurnOutcome =
   | { outcome: 'done'; more: boolean }

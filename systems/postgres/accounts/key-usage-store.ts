@@ -77,7 +77,7 @@ async function readBounds(db: Db, projectId: string): Promise<ProjectUsage> {
             (select coalesce(max(m.admitted), 0) from monthly_runs m
              where m.project_id = $1 and m.month = date_trunc('month', ${today}))
               as "monthlyRuns",
-            (select count(*) from runs r where r.project_id = $1 and takes_place(r))
+            (select count(*) from runs r where r.project_id = $1 and occupies_slot(r))
               as "concurrentRuns"`,
     [projectId],
   );

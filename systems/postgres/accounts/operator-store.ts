@@ -64,13 +64,9 @@ async function invite(db: Db, name: string): Promise<SignInCode> {
 async function inviteFirst(db: Db, name: string): Promise<SignInCode | null> {
   const code = randomToken();
   const { rows } = await db.query<LinkRow>(
-    `with claimed as (
-       insert into first_operator (is_made) select true where not exists (select from operators)
-       on conflict do nothing
-       returning is_made
-     ),
-     operator as (
-       insert into operators (id, name) select $1, $2 from claimed
+    `with operator as (
+       insert into operators (id, name, is_first)
+       select $1, $2, true where not exists (select from operators)
        on conflict do nothing
        returning id, name, created_at
      )

@@ -51,7 +51,7 @@ export type RefusalReason =
   | 'UPSTREAM_UNAVAILABLE';
 
 export interface Refusal {
-  outcome: 'refused';
+  outcome: 'rejected';
   reason: RefusalReason;
   /** Both are there where it is one of these that is reached. */
   limit?: number;
@@ -102,43 +102,50 @@ interface Terms {
 
 type AdmissionRow =
   | ({ outcome: 'admitted' | 'replay' } & RunRow)
-  | { outcome: 'refused'; reason: RefusalReason; limit: number | null; current: number | null };
+  | { outcome: 'rejected'; reason: RefusalReason; limit: number | null; current: number | null };
 
 async function admitRun(db: Db, terms: Terms, input: AdmitRun): Promise<Admission> {
-  const { sealer, hostUnseenMs } = terms;
-  const { rows } = await db.query<AdmissionRow>(admitStatement, [
-    input.runId,
-    input.flowId,
-    input.projectId,
-    input.triggerType,
-    input.name,
-    JSON.stringify(input.labels),
-    input.prompt,
-    input.partialMessages,
-    input.callbackUrl,
-    input.keyId,
-    input.keyName,
-    input.keyCreatedBy,
-    Object.keys(input.config.mcpServers),
-    input.config.mcpMode === 'merge',
-    input.timeoutSeconds,
-    input.model,
-    input.maxTurns,
-    input.maxBudgetUsd,
-    input.outputSchema,
-    input.retryOf,
-    nonEmptyFields(input.config),
-    sealContext(sealer, input.runId, input.config.context),
-    input.idempotencyKey,
-    sealConfig(sealer, input.runId, input.config),
-    `${limits.idempotencyWindowMs} ms`,
-    `${hostUnseenMs} ms`,
-    input.requestId,
-  ]);
+  const { rows } = await db.query<AdmissionRow>(admitStatement, [requestOf(terms, input)]);
   const row = rows[0];
-  if (!row) throw new Error('admission gave no answer');
-  return row.outcome === 'refused' ? refusal(row) : { outcome: row.outcome, run: toRun(row) };
+  if (!row) throw new Error('admission returned no row');
+  return row.outcome === 'rejected' ? toRejection(row) : { outcome: row.outcome, run: toRun(row) };
 }
+
+/** JSON text: columns of `runs` by name, and what `admit_run` declares besides. */
+function requestOf({ sealer, hostUnseenMs }: Terms, input: AdmitRun): string {
+  const { runId, config } = input;
+  return JSON.stringify({
+    id: runId,
+    flow_id: input.flowId,
+    project_id: input.projectId,
+    trigger_type: input.triggerType,
+    name: input.name,
+    labels: JSON.stringify(input.labels),
+    prompt: input.prompt,
+    partial_messages: input.partialMessages,
+    callback_url: input.callbackUrl,
+    key_id: input.keyId,
+    key_name: input.keyName,
+    key_created_by: input.keyCreatedBy,
+    mcp_server_names: Object.keys(config.mcpServers),
+    timeout_seconds: input.timeoutSeconds,
+    model: input.model,
+    max_turns: input.maxTurns,
+    max_budget_usd: input.maxBudgetUsd,
+    output_schema: input.outputSchema,
+    retry_of: input.retryOf,
+    secret_fields: nonEmptyFields(config),
+    context_sealed: asBytea(sealContext(sealer, runId, config.context)),
+    request_id: input.requestId,
+    idempotency_key: input.idempotencyKey,
+    idempotency_window: `${limits.idempotencyWindowMs} ms`,
+    merges_mcp_servers: config.mcpMode === 'merge',
+    config_sealed: asBytea(sealConfig(sealer, runId, config)),
+    host_stale_after: `${hostUnseenMs} ms`,
+  });
+}
+
+const asBytea = (bytes: Buffer | null): string | null => bytes && `\\x${bytes.toString('hex')}`;
 
 /** A replay keeps the files that its original brought, and a refused run brings none. */
 function admitWithFiles(
@@ -172,16 +179,13 @@ function rehearseWithFiles(
 
 const admitStatement = `
   select a.outcome, a.reason, a.limit, a.current, a.last_seq, ${runColumns}
-  from admit_run(
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-    $22, $23, $24, $25, $26, $27
-  ) a
+  from admit_run($1) a
   cross join lateral (select (a.run).*) r`;
 
-function refusal(row: AdmissionRow & { outcome: 'refused' }): Refusal {
+function toRejection(row: AdmissionRow & { outcome: 'rejected' }): Refusal {
   const { reason, limit, current } = row;
-  if (limit === null || current === null) return { outcome: 'refused', reason };
-  return { outcome: 'refused', reason, limit, current };
+  if (limit === null || current === null) return { outcome: 'rejected', reason };
+  return { outcome: 'rejected', reason, limit, current };
 }
 
 async function claimPlace(
@@ -191,7 +195,7 @@ async function claimPlace(
 ): Promise<ClaimedPlace | null> {
   const { rows } = await pool.query<ClaimedPlace>(
     `select claimed.host_id as "hostId", r.request_id as "requestId"
-     from claim_place($1, $2) claimed(host_id), runs r
+     from claim_slot($1, $2) claimed(host_id), runs r
      where r.id = $1 and claimed.host_id is not null`,
     [runId, `${hostUnseenMs} ms`],
   );

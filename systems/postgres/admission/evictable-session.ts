@@ -16,7 +16,7 @@ export async function idleInTheWay(
   const { rows } = await db.query<RunRow>(
     `with waiting as (
        select r.id, r.created_at, f.runner from runs r join flows f on f.id = r.flow_id
-       where r.host_id is null and r.end_cause is null and takes_place(r)
+       where r.host_id is null and r.end_cause is null and occupies_slot(r)
      ),
      mine as (
        select * from waiting

@@ -8,6 +8,6 @@ export const idleSessions = `
          coalesce((m.of ->> 'isInTurn')::boolean or (m.of ->> 'backgroundTasks')::integer > 0, false)
            as goes_on
   from runs r join sessions s on s.run_id = r.id
-  join cursors c on c.run_id = r.id cross join lateral (select c.memory::json as of) m
-  where r.ended_at is null and r.awake and r.end_cause is null and not session_has_work(r.id)
+  join run_logs l on l.run_id = r.id cross join lateral (select l.agent_state::json as of) m
+  where r.ended_at is null and r.holds_slot and r.end_cause is null and not session_has_work(r.id)
     and not exists (select from interactions a where a.run_id = r.id and a.outcome is null)`;

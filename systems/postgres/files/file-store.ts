@@ -83,10 +83,10 @@ async function insertFiles(db: Db, runId: string, entries: FileEntry[]): Promise
 const knownFiles = `
   select path, sha256, size, mode, scope, modified_at from run_files f
   where run_id = $1
-    and not exists (select from given_files g where g.run_id = $1 and g.path = f.path and g.pending)
+    and not exists (select from input_files g where g.run_id = $1 and g.path = f.path and g.is_pending)
   union all
-  select path, sha256, size, mode, scope, modified_at from given_files
-  where run_id = $1 and pending and exists (select from run_files where run_id = $1)
+  select path, sha256, size, mode, scope, modified_at from input_files
+  where run_id = $1 and is_pending and exists (select from run_files where run_id = $1)
   union all
   select path, sha256, size, mode, scope, modified_at from seed_files($1)
   where not exists (select from runs where id = $1 and snapshot is not null)
@@ -148,9 +148,9 @@ async function listRespawn(db: Db, runId: string): Promise<FileEntry[] | null> {
   if (!(await db.query<{ stored: boolean }>(stored, [runId])).rows[0]?.stored) return null;
   const { rows } = await db.query<FileEntry>(
     `with since as (
-       select g.* from given_files g join sessions s on s.run_id = g.run_id
-       where g.run_id = $1 and not g.pending
-         and g.modified_at > coalesce(s.saved_at, '-infinity')
+       select g.* from input_files g join sessions s on s.run_id = g.run_id
+       where g.run_id = $1 and not g.is_pending
+         and g.modified_at > coalesce(s.snapshot_at, '-infinity')
          and not exists (
            select from run_files f where f.run_id = $1
              and (starts_with(f.path, g.path || '/') or starts_with(g.path, f.path || '/'))

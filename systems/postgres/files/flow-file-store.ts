@@ -24,7 +24,7 @@ async function findFlowFile(
 ): Promise<{ sha256: string; size: number } | null> {
   const { rows } = await db.query<{ sha256: string; size: number }>(
     `select encode(sha256, 'hex') as sha256, size from flow_files
-     where flow_id = $1 and path = $2 and until is null`,
+     where flow_id = $1 and path = $2 and valid_to is null`,
     [flowId, path],
   );
   return rows[0] ?? null;

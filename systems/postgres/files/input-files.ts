@@ -120,7 +120,7 @@ async function lockFlow(db: Db, flowId: string): Promise<FlowNow> {
 async function readNewest(db: Db, flowId: string, paths: string[]): Promise<Map<string, Newest>> {
   const { rows } = await db.query<Newest>(
     `select path, encode(sha256, 'hex') as sha256, size, mode from flow_files
-     where flow_id = $1 and until is null and path = any($2)`,
+     where flow_id = $1 and valid_to is null and path = any($2)`,
     [flowId, paths],
   );
   return new Map(rows.map((row) => [row.path, row]));
@@ -135,13 +135,13 @@ async function findBlocked(
   const { rows } = await db.query<{ path: string; other: string }>(
     `select g.path, f.path as other
      from unnest($2::text[]) g(path) join flow_files f
-       on f.flow_id = $1 and f.until is null
+       on f.flow_id = $1 and f.valid_to is null
       -- all that begins with the path and a slash: a zero comes next after it
       and f.path > (g.path || '/') collate "C" and f.path < (g.path || '0') collate "C"
      union all
      select g.path, f.path
      from unnest($3::text[], $4::text[]) g(path, above) join flow_files f
-       on f.flow_id = $1 and f.until is null and f.path = g.above
+       on f.flow_id = $1 and f.valid_to is null and f.path = g.above
      limit 1`,
     [flowId, files.map(({ path }) => path), ...pathsAndFolders(files)],
   );
@@ -160,11 +160,11 @@ function pathsAndFolders(files: ScopedFile[]): [paths: string[], folders: string
 async function changeFlow(db: Db, flowId: string, change: Change): Promise<void> {
   const { changed, version, bytes, count } = change;
   await db.query(
-    `update flow_files set until = $3 where flow_id = $1 and until is null and path = any($2)`,
+    `update flow_files set valid_to = $3 where flow_id = $1 and valid_to is null and path = any($2)`,
     [flowId, changed.map(({ path }) => path), version],
   );
   await db.query(
-    `insert into flow_files (flow_id, since, path, sha256, size, mode, modified_at)
+    `insert into flow_files (flow_id, valid_from, path, sha256, size, mode, modified_at)
      select $1, $2, f.path, decode(f.sha256, 'hex'), f.size, f.mode, db_clock()
      from unnest($3::text[], $4::text[], $5::bigint[], $6::integer[]) f(path, sha256, size, mode)`,
     [flowId, version, ...columnsOf(changed)],
@@ -175,7 +175,7 @@ async function changeFlow(db: Db, flowId: string, change: Change): Promise<void>
   );
   await db.query(
     `delete from flow_files
-     where flow_id = $1 and until <= (
+     where flow_id = $1 and valid_to <= (
        select coalesce(min(r.files_version), $2) from runs r
        where r.flow_id = $1 and r.ended_at is null
      )`,
@@ -190,14 +190,14 @@ async function insertGiven(
   files: ScopedFile[],
 ): Promise<void> {
   await db.query(
-    `insert into given_files (run_id, path, sha256, size, mode, scope, modified_at, pending)
+    `insert into input_files (run_id, path, sha256, size, mode, scope, modified_at, is_pending)
      select $1, f.path, decode(f.sha256, 'hex'), f.size, f.mode, f.scope, db_clock(), $7
      from unnest($2::text[], $3::text[], $4::bigint[], $5::integer[], $6::text[])
        f(path, sha256, size, mode, scope)
      order by f.path collate "C"
      on conflict (run_id, path) do update
        set sha256 = excluded.sha256, size = excluded.size, mode = excluded.mode,
-           scope = excluded.scope, modified_at = excluded.modified_at, pending = excluded.pending`,
+           scope = excluded.scope, modified_at = excluded.modified_at, is_pending = excluded.is_pending`,
     [runId, ...scopedColumnsOf(files), arePending],
   );
 }

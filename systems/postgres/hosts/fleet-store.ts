@@ -40,7 +40,7 @@ const ageOf = (moment: string): string =>
 /** Of what has not ended alone, for which there are indexes; in one look, so that the numbers agree. */
 const countStatement = `
   with live as materialized (
-    select r.project_id, r.host_id, r.created_at, r.started_at, r.awake, takes_place(r) as takes,
+    select r.project_id, r.host_id, r.created_at, r.started_at, r.holds_slot, occupies_slot(r) as takes,
            r.session_id is not null as is_session
     from runs r where r.ended_at is null
   ),
@@ -50,8 +50,8 @@ const countStatement = `
              'starting', count(*) filter (
                where not is_session and host_id is not null and started_at is null),
              'running', count(*) filter (where not is_session and started_at is not null),
-             'awake', count(*) filter (where is_session and awake),
-             'asleep', count(*) filter (where is_session and not awake)) as runs,
+             'awake', count(*) filter (where is_session and holds_slot),
+             'asleep', count(*) filter (where is_session and not holds_slot)) as runs,
            ${ageOf('min(created_at) filter (where not is_session and started_at is null)')}
              as oldest_run
     from live

@@ -34,7 +34,7 @@ async function insert(
   request: OpenRequest & { hostId: string; lifeMs: number },
 ): Promise<void> {
   await db.query(
-    `insert into host_requests (id, host_id, run_id, kind, payload, expires_at)
+    `insert into host_rpc_requests (id, host_id, run_id, kind, payload, expires_at)
      values ($1, $2, $3, $4, $5, db_clock() + $6::interval)`,
     [
       request.requestId,
@@ -48,20 +48,21 @@ async function insert(
 }
 
 async function takeAnswer(db: Db, requestId: string): Promise<string | null> {
-  const text = 'delete from host_requests where id = $1 and result is not null returning result';
+  const text =
+    'delete from host_rpc_requests where id = $1 and result is not null returning result';
   const { rows } = await db.query<{ result: string }>(text, [requestId]);
   return rows[0]?.result ?? null;
 }
 
 async function withdraw(db: Db, requestId: string): Promise<string | null> {
-  const text = 'delete from host_requests where id = $1 returning result';
+  const text = 'delete from host_rpc_requests where id = $1 returning result';
   const { rows } = await db.query<{ result: string | null }>(text, [requestId]);
   return rows[0]?.result ?? null;
 }
 
 async function listOpen(db: Db, hostId: string, limit: number): Promise<OpenRequest[]> {
   const { rows } = await db.query<OpenRequest>(
-    `select id as "requestId", run_id as "runId", kind, payload from host_requests
+    `select id as "requestId", run_id as "runId", kind, payload from host_rpc_requests
      where host_id = $1 and result is null and expires_at > db_clock()
      order by expires_at, id limit $2`,
     [hostId, limit],
@@ -70,10 +71,10 @@ async function listOpen(db: Db, hostId: string, limit: number): Promise<OpenRequ
 }
 
 async function answer(db: Db, requestId: string, result: string): Promise<void> {
-  const text = 'update host_requests set result = $2 where id = $1 and result is null';
+  const text = 'update host_rpc_requests set result = $2 where id = $1 and result is null';
   await db.query(text, [requestId, result]);
 }
 
 async function removeExpired(db: Db): Promise<void> {
-  await db.query('delete from host_requests where expires_at <= db_clock()');
+  await db.query('delete from host_rpc_requests where expires_at <= db_clock()');
 }

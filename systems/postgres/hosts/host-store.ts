@@ -48,7 +48,7 @@ async function listHosts(db: Db): Promise<Host[]> {
   const { rows } = await db.query<Host>(
     `select h.id as "hostId", h.name, h.capacity, h.draining, h.last_seen as "lastSeen", h.report,
             (extract(epoch from db_clock() - h.last_seen) * 1000)::bigint as "silentMs",
-            (select count(*) from runs r where r.host_id = h.id and takes_place(r)) as used
+            (select count(*) from runs r where r.host_id = h.id and occupies_slot(r)) as used
      from hosts h
      order by h.name, h.id`,
   );

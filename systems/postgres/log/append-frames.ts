@@ -95,10 +95,10 @@ function stored(moved: MovedRow | null, count: number): Appended {
  */
 async function findStoredBatch(db: Db, batch: Batch): Promise<MovedRow | null> {
   const { rows } = await db.query<MovedRow>(
-    `select c.batch_last_seq as last_seq, coalesce(f.at, db_clock()) as at
-     from cursors c left join frames f on f.run_id = c.run_id and f.seq = c.batch_last_seq
-     where c.run_id = $1 and c.lease_token = $2 and c.generation = $3
-       and c.batch_from_offset = $4 and c.byte_offset = $5`,
+    `select l.last_batch_seq as last_seq, coalesce(f.at, db_clock()) as at
+     from run_logs l left join frames f on f.run_id = l.run_id and f.seq = l.last_batch_seq
+     where l.run_id = $1 and l.lease_token = $2 and l.generation = $3
+       and l.last_batch_offset = $4 and l.byte_offset = $5`,
     [batch.runId, batch.token, batch.generation, batch.fromOffset, batch.toOffset],
   );
   return rows[0] ?? null;
@@ -165,11 +165,11 @@ const withMoved = (move: string, beside?: string): string => `
   select last_seq, at from moved`;
 
 const moveOfBatch = `
-  update cursors
-  set byte_offset = $19, last_seq = last_seq + $2, memory = coalesce($20, memory),
-      batch_from_offset = $18, batch_last_seq = last_seq + $2
-  where run_id = $1 and lease_token = $16 and generation = $17 and byte_offset = $18 and not closed`;
+  update run_logs
+  set byte_offset = $19, last_seq = last_seq + $2, agent_state = coalesce($20, agent_state),
+      last_batch_offset = $18, last_batch_seq = last_seq + $2
+  where run_id = $1 and lease_token = $16 and generation = $17 and byte_offset = $18 and not is_final`;
 
 const moveOfOwn = `
-  update cursors set last_seq = last_seq + $2
-  where run_id = $1 and not closed and ($16::bigint is null or lease_token = $16)`;
+  update run_logs set last_seq = last_seq + $2
+  where run_id = $1 and not is_final and ($16::bigint is null or lease_token = $16)`;

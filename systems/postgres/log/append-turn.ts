@@ -39,22 +39,22 @@ const ends = '(m.id = $22::uuid and m.ended_at is null)';
 const noteMessages = `
   told as (
     update session_messages m
-    set accepted = m.accepted or coalesce(m.id = $21::uuid, false),
+    set is_accepted = m.is_accepted or coalesce(m.id = $21::uuid, false),
         ended_at = case when ${ends} then moved.at else m.ended_at end,
         exit_code = case when ${ends} then $23::integer else m.exit_code end,
         reply = case when ${ends} then $24::text else m.reply end,
         usage = case when ${ends} then $25::text else m.usage end,
         cost_usd = case
           when ${ends} is not true then m.cost_usd
-          when $26::double precision < s.cost_so_far_usd then $26
-          else round(($26 - s.cost_so_far_usd)::numeric, 6)::double precision
+          when $26::double precision < s.total_cost_usd then $26
+          else round(($26 - s.total_cost_usd)::numeric, 6)::double precision
         end
     from sessions s, moved
     where m.id in ($21::uuid, $22::uuid) and s.run_id = m.run_id
   ),
   rested as (
     update sessions s
-    set idle_since = moved.at, cost_so_far_usd = coalesce($26::double precision, s.cost_so_far_usd)
+    set idle_since = moved.at, total_cost_usd = coalesce($26::double precision, s.total_cost_usd)
     from moved
     where s.run_id = $1 and $22::uuid is not null and (select count(*) from noted) >= 0
   )`;

@@ -3,7 +3,7 @@ import type { Db } from '../client/pool.ts';
 /** That whoever speaks of a sandbox has the lease of its log still, where he has said which. */
 export const hasLease = (runId: string, token: string): string =>
   `(${token}::bigint is null
-    or exists (select from cursors c where c.run_id = ${runId} and c.lease_token = ${token}))`;
+    or exists (select from run_logs l where l.run_id = ${runId} and l.lease_token = ${token}))`;
 
 /**
  * Whether this is the run's last sandbox; then it stays that until the transaction ends. One that was

@@ -24,15 +24,15 @@ export interface LeaseRequest {
 /** Null: another holds it, the run has ended, or there is no such run. */
 export async function takeLease(db: Db, request: LeaseRequest): Promise<Lease | null> {
   const { rows } = await db.query<Omit<Lease, 'memory'> & { memory: string | null }>(
-    `update cursors
+    `update run_logs
      set lease_token = lease_token + 1,
          lease_owner = $2,
          lease_expires_at = db_clock() + $3 * interval '1 ms'
      where run_id = $1
-       and not closed
+       and not is_final
        and (lease_expires_at is null or lease_expires_at <= db_clock() or ($4 and lease_owner = $2))
      returning lease_token as "token", generation, byte_offset as "byteOffset",
-               last_seq as "lastSeq", memory`,
+               last_seq as "lastSeq", agent_state as memory`,
     [request.runId, request.owner, request.leaseMs, request.evenFromSelf],
   );
   const [row] = rows;
@@ -54,8 +54,8 @@ export async function renewLease(
 ): Promise<boolean> {
   const renewal = {
     text: `
-      update cursors set lease_expires_at = db_clock() + $3 * interval '1 ms'
-      where run_id = $1 and lease_token = $2 and not closed`,
+      update run_logs set lease_expires_at = db_clock() + $3 * interval '1 ms'
+      where run_id = $1 and lease_token = $2 and not is_final`,
     values: [runId, token, leaseMs],
     query_timeout: leaseMs,
   };
@@ -73,8 +73,8 @@ export async function beginGeneration(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `with moved as (
-       update cursors set generation = $3, byte_offset = 0, memory = null
-       where run_id = $1 and lease_token = $2 and not closed and generation < $3
+       update run_logs set generation = $3, byte_offset = 0, agent_state = null
+       where run_id = $1 and lease_token = $2 and not is_final and generation < $3
          and not exists (select from runs r where r.id = $1 and r.generation > $3)
        returning run_id
      )

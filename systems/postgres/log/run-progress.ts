@@ -20,10 +20,10 @@ export async function readLogState(db: Db, runId: string): Promise<LogState | nu
 /** Of many runs at once, for whoever looks at all that it watches. */
 export async function readLogStates(db: Db, runIds: string[]): Promise<Map<string, LogState>> {
   const { rows } = await db.query<LogState & { runId: string }>(
-    `select r.id as "runId", c.last_seq as "lastSeq", r.status, r.agent_status as "agentStatus",
+    `select r.id as "runId", l.last_seq as "lastSeq", r.status, r.agent_status as "agentStatus",
             r.ended_at as "endedAt", r.end_cause as "endCause", r.exit_code as "exitCode",
             r.deleted_at as "deletedAt"
-     from runs r join cursors c on c.run_id = r.id
+     from runs r join run_logs l on l.run_id = r.id
      where r.id = any($1)`,
     [runIds],
   );

@@ -109,6 +109,6 @@ begin
 end
 $$;
 set search_path = public;
-select note_restoration('${dumpedAt.toISOString()}');
+select record_restore('${dumpedAt.toISOString()}');
 commit;
 `;

@@ -19,7 +19,7 @@ export async function adoptLostRuns(db: Db, lost: LostRun[]): Promise<string[]> 
        "workflowId" text, "runId" uuid, "flowId" uuid, "projectId" text, "triggerType" text,
        "sessionId" text, "timeoutSeconds" integer, "startedAt" timestamptz, "closedAt" timestamptz
      )
-     where adopt_lost_run(
+     where import_run(
        l."workflowId", l."runId", l."flowId", l."projectId", l."triggerType", l."sessionId",
        l."timeoutSeconds", l."startedAt", l."closedAt", $2
      )`,

@@ -76,7 +76,7 @@ const idleOnDrainingHosts = (db: Db): Promise<Run[]> =>
   selectMany(
     db,
     `join hosts h on h.id = r.host_id
-     where h.draining and r.session_id is not null and r.awake and r.ended_at is null
+     where h.draining and r.session_id is not null and r.holds_slot and r.ended_at is null
        and r.end_cause is null and not session_has_work(r.id)
      order by r.created_at limit ${atOnce}`,
     [],
@@ -84,7 +84,7 @@ const idleOnDrainingHosts = (db: Db): Promise<Run[]> =>
 
 const onLostHosts = `
   left join hosts h on h.id = r.host_id
-  where r.host_id is not null and takes_place(r)
+  where r.host_id is not null and occupies_slot(r)
     and (h.id is null or h.last_seen < db_clock() - $1 * interval '1 ms')`;
 
 /** A session is taken over by another host. */
@@ -117,8 +117,8 @@ const undeliveredWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
 /** Of several, all that any of them has lost. */
 async function unsettledRestoration(db: Db): Promise<Restoration | null> {
   const { rows } = await db.query<Restoration>(
-    `select max(restored_at) as "restoredAt", min(dumped_at) as "dumpedAt" from restorations
-     where settled_at is null
+    `select max(restored_at) as "restoredAt", min(dumped_at) as "dumpedAt" from restores
+     where reconciled_at is null
      having count(*) > 0`,
   );
   return rows[0] ?? null;
@@ -135,8 +135,8 @@ async function unknownWorkflows(db: Db, workflowIds: string[]): Promise<string[]
 
 async function settleRestorations(db: Db, olderThanMs: number): Promise<number> {
   const { rowCount } = await db.query(
-    `update restorations set settled_at = db_clock()
-     where settled_at is null and restored_at < db_clock() - $1 * interval '1 ms'`,
+    `update restores set reconciled_at = db_clock()
+     where reconciled_at is null and restored_at < db_clock() - $1 * interval '1 ms'`,
     [olderThanMs],
   );
   return rowCount ?? 0;

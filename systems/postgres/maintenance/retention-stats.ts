@@ -23,17 +23,17 @@ const ended = (of: string): string => `runs where ended_at is not null and ${of}
 export function dueRows(db: Db, kept: KeptTimes): Promise<Due[]> {
   const kinds: [kind: string, since: string, rows: string, keptMs: number][] = [
     ['idempotency keys', 'expires_at', 'idempotency_keys where true', 0],
-    ['logs', 'ended_at', ended('log_swept_at is null'), kept.runMs],
+    ['logs', 'ended_at', ended('log_purged_at is null'), kept.runMs],
     [
       'files of runs',
       'ended_at',
-      ended('files_swept_at is null and session_id is null'),
+      ended('files_purged_at is null and session_id is null'),
       kept.runMs,
     ],
     [
       'files of sessions',
       'ended_at',
-      ended('files_swept_at is null and session_id is not null'),
+      ended('files_purged_at is null and session_id is not null'),
       kept.sessionFilesMs,
     ],
     ['webhook attempts', 'started_at', 'webhook_attempts where true', kept.webhookAttemptsMs],

@@ -49,7 +49,7 @@ async function sweepExpiredKeys(db: Db): Promise<number> {
 async function sweepLog(db: Db, keptMs: number): Promise<number> {
   const { rows } = await db.query<{ id: string }>(
     `select id from runs
-     where ended_at is not null and log_swept_at is null and ended_at < ${before('$1')}
+     where ended_at is not null and log_purged_at is null and ended_at < ${before('$1')}
      order by ended_at limit 1`,
     [keptMs],
   );
@@ -70,7 +70,7 @@ async function removeFrames(db: Db, runId: string): Promise<number> {
 async function settleLog(db: Db, runId: string): Promise<number> {
   const { rowCount } = await db.query(
     `with questions as (delete from interactions where run_id = $1)
-     update runs set log_swept_at = db_clock() where id = $1`,
+     update runs set log_purged_at = db_clock() where id = $1`,
     [runId],
   );
   return rowCount ?? 0;
@@ -81,13 +81,13 @@ async function sweepFiles(db: Db, keptMs: number, of: 'run' | 'session'): Promis
   const { rowCount } = await db.query(
     `with due as (
        select id from runs
-       where ended_at is not null and files_swept_at is null and ${kind}
+       where ended_at is not null and files_purged_at is null and ${kind}
          and ended_at < ${before('$1')}
        order by ended_at limit 1
      ),
      files as (delete from run_files f using due where f.run_id = due.id),
      transcripts as (delete from session_transcripts t using due where t.run_id = due.id)
-     update runs r set files_swept_at = db_clock() from due where r.id = due.id`,
+     update runs r set files_purged_at = db_clock() from due where r.id = due.id`,
     [keptMs],
   );
   return rowCount ?? 0;
@@ -124,11 +124,11 @@ const runTables = [
   'session_messages',
   'sessions',
   'interactions',
-  'given_files',
+  'input_files',
   'run_files',
   'webhook_attempts',
   'run_configs',
-  'cursors',
+  'run_logs',
 ];
 
 function removeRun(pool: Pool, runId: string): Promise<number> {
@@ -144,7 +144,7 @@ function removeRun(pool: Pool, runId: string): Promise<number> {
 export const unnamedAndOld = `
   b.created_at < ${before('$1')}
   and not exists (select from run_files f where f.sha256 = b.sha256)
-  and not exists (select from given_files f where f.sha256 = b.sha256)
+  and not exists (select from input_files f where f.sha256 = b.sha256)
   and not exists (select from message_files f where f.sha256 = b.sha256)
   and not exists (select from flow_files f where f.sha256 = b.sha256)
   and not exists (select from session_transcripts f where f.sha256 = b.sha256)`;

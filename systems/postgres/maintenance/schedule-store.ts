@@ -33,8 +33,8 @@ async function untold(db: Db): Promise<UntoldSchedule[]> {
               then json_build_object('cron', schedule_cron, 'timezone', schedule_timezone)
             end as schedule
      from flows
-     where (schedule_cron is not null or schedule_told_version is not null)
-       and schedule_told_version is distinct from version
+     where (schedule_cron is not null or schedule_synced_version is not null)
+       and schedule_synced_version is distinct from version
      order by updated_at
      limit ${atOnce}`,
   );
@@ -44,14 +44,14 @@ async function untold(db: Db): Promise<UntoldSchedule[]> {
 /** Versions of flows begin at 1. */
 async function doubtAll(db: Db): Promise<void> {
   await db.query(
-    'update flows set schedule_told_version = 0 where schedule_told_version is not null',
+    'update flows set schedule_synced_version = 0 where schedule_synced_version is not null',
   );
 }
 
 async function markTold(db: Db, { flowId, version, schedule }: UntoldSchedule): Promise<void> {
   await db.query(
     `update flows
-     set schedule_told_version =
+     set schedule_synced_version =
        case when $3::boolean or version <> $2 then $2::integer end
      where id = $1`,
     [flowId, version, schedule !== null],

@@ -62,7 +62,7 @@ const withoutWork = (run: Run, { cause }: RunEnd): Run => ({
 
 async function closeLog(db: Db, runId: string): Promise<void> {
   const text = `
-    update cursors set closed = true, lease_owner = null, lease_expires_at = null
+    update run_logs set is_final = true, lease_owner = null, lease_expires_at = null
     where run_id = $1`;
   await db.query(text, [runId]);
 }
@@ -82,8 +82,8 @@ async function giveUpMessages(db: Db, run: Run, error: string | null): Promise<R
 
 async function lockRun(db: Db, runId: string): Promise<{ run: Run; now: Date }> {
   const { rows } = await db.query<RunRow & { now: Date }>(
-    `select ${runColumns}, c.last_seq, db_clock() as now
-     from runs r join cursors c on c.run_id = r.id
+    `select ${runColumns}, l.last_seq, db_clock() as now
+     from runs r join run_logs l on l.run_id = r.id
      where r.id = $1
      for no key update of r`,
     [runId],

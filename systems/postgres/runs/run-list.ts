@@ -84,8 +84,8 @@ const listStatement = `
     select f.*, count(*) over () as found,
            sum(${bytesOfResult}) over (order by created_at desc, id desc) - (${bytesOfResult}) as before
     from (
-      select r.*, c.last_seq
-      from runs r join cursors c on c.run_id = r.id
+      select r.*, l.last_seq
+      from runs r join run_logs l on l.run_id = r.id
       where r.project_id = $1
         and r.deleted_at is null
         and ($2::uuid is null or r.flow_id = $2)

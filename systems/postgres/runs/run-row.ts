@@ -8,7 +8,7 @@ import type {
 } from '../../../core/runs/run.ts';
 import type { ConfigField } from '../../../core/runs/run-config.ts';
 
-/** Of `runs r` and `cursors c`: all that a Run is made of, but its prompt, which may be long. */
+/** Of `runs r` and `run_logs l`: all that a Run is made of, but its prompt, which may be long. */
 export const listedColumns = `
   r.id, r.flow_id, r.project_id, r.name, r.labels, r.status, r.agent_status, r.trigger_type,
   r.partial_messages, r.timeout_seconds, r.session_id, r.created_at, r.started_at,
@@ -16,13 +16,13 @@ export const listedColumns = `
   r.input_tokens, r.output_tokens, r.cache_read_input_tokens, r.cache_creation_input_tokens,
   r.cost_usd, r.num_turns, r.key_name, r.key_created_by, r.webhook_state, r.webhook_attempts,
   r.webhook_last_status, r.mcp_server_names, r.host_id, r.generation, r.workflow_id,
-  r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.config_fields,
-  r.awake, r.request_id`;
+  r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.secret_fields,
+  r.holds_slot, r.request_id`;
 
 export const runColumns = `${listedColumns}, r.prompt`;
 
 export const selectRuns = `
-  select ${runColumns}, c.last_seq from runs r join cursors c on c.run_id = r.id`;
+  select ${runColumns}, l.last_seq from runs r join run_logs l on l.run_id = r.id`;
 
 export interface RunRow {
   id: string;
@@ -40,7 +40,7 @@ export interface RunRow {
   max_turns: number | null;
   max_budget_usd: number | null;
   session_id: string | null;
-  awake: boolean;
+  holds_slot: boolean;
   created_at: Date;
   started_at: Date | null;
   ended_at: Date | null;
@@ -63,7 +63,7 @@ export interface RunRow {
   webhook_last_status: number | null;
   mcp_server_names: string[];
   retry_of: string | null;
-  config_fields: ConfigField[];
+  secret_fields: ConfigField[];
   request_id: string | null;
   host_id: string | null;
   generation: number;
@@ -95,7 +95,7 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     maxTurns: row.max_turns,
     maxBudgetUsd: row.max_budget_usd,
     sessionId: row.session_id,
-    awake: row.awake,
+    awake: row.holds_slot,
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,
@@ -116,7 +116,7 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     },
     mcpServerNames: row.mcp_server_names,
     retryOf: row.retry_of,
-    configFields: row.config_fields,
+    configFields: row.secret_fields,
     requestId: row.request_id,
     hostId: row.host_id,
     generation: row.generation,

@@ -120,7 +120,7 @@ async function markStarted(
 }
 
 async function liveOnHost(db: Db, hostId: string): Promise<Run[]> {
-  const text = `${selectRuns} where r.host_id = $1 and takes_place(r) order by r.created_at, r.id`;
+  const text = `${selectRuns} where r.host_id = $1 and occupies_slot(r) order by r.created_at, r.id`;
   const { rows } = await db.query<RunRow>(text, [hostId]);
   return rows.map(toRun);
 }

@@ -17,7 +17,7 @@ export function giveUpTurn(
 ): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     // Every writer of a log takes its cursor before its run.
-    await db.query('select from cursors where run_id = $1 for update', [runId]);
+    await db.query('select from run_logs where run_id = $1 for update', [runId]);
     const { rowCount } = await db.query(
       `update runs set generation = $2 + 1, host_id = null, status = 'sleep'
        where id = $1 and generation <= $2 and end_cause is null`,
@@ -33,7 +33,7 @@ export function giveUpTurn(
       });
       await db.query('update sessions set idle_since = db_clock() where run_id = $1', [runId]);
     }
-    await db.query('update runs set awake = session_has_work(id) where id = $1', [runId]);
+    await db.query('update runs set holds_slot = session_has_work(id) where id = $1', [runId]);
     return true;
   });
 }
@@ -53,13 +53,14 @@ async function failOldest(
 ): Promise<FailedTurn | null> {
   const { rows } = await db.query<FailedTurn>(
     `update session_messages m
-     set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3, attempts = m.attempts + 1
+     set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3,
+         delivery_attempts = m.delivery_attempts + 1
      from sessions s
      where s.run_id = m.run_id and m.id = (
        select o.id from session_messages o
        where o.run_id = $1 and o.ended_at is null order by o.position limit 1
      )
-     returning m.id as "messageId", m.text, s.session_id as "sessionId", m.attempts > 1 as "isTold"`,
+     returning m.id as "messageId", m.text, s.session_id as "sessionId", m.delivery_attempts > 1 as "isTold"`,
     [runId, reason, error],
   );
   return rows[0] ?? null;

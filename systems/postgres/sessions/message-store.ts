@@ -53,7 +53,7 @@ export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hos
 async function findPresent(db: Db, runId: string): Promise<string | null> {
   const { rows } = await db.query<{ id: string }>(
     `select id from session_messages
-     where run_id = $1 and ended_at is null and attempts > 0 order by position limit 1`,
+     where run_id = $1 and ended_at is null and delivery_attempts > 0 order by position limit 1`,
     [runId],
   );
   return rows[0]?.id ?? null;
@@ -62,10 +62,10 @@ async function findPresent(db: Db, runId: string): Promise<string | null> {
 /** Behind the session's log: whoever says something of a message there has not begun, or is done. */
 function withdraw(pool: Pool, runId: string, messageId: string): Promise<boolean> {
   return inTransaction(pool, async (db) => {
-    await db.query('select from cursors where run_id = $1 for update', [runId]);
+    await db.query('select from run_logs where run_id = $1 for update', [runId]);
     const { rowCount } = await db.query(
       `delete from session_messages
-       where id = $1 and run_id = $2 and attempts = 0 and ended_at is null`,
+       where id = $1 and run_id = $2 and delivery_attempts = 0 and ended_at is null`,
       [messageId, runId],
     );
     return rowCount === 1;
@@ -106,7 +106,7 @@ async function unsignalled(
   olderThanMs: number,
 ): Promise<{ run: Run; messageId: string }[]> {
   const { rows } = await db.query<RunRow & { message_id: string }>(
-    `select ${runColumns}, c.last_seq, m.message_id
+    `select ${runColumns}, l.last_seq, m.message_id
      from (
        select distinct on (run_id) run_id, id as message_id from session_messages
        where ended_at is null and signalled_at is null
@@ -114,7 +114,7 @@ async function unsignalled(
        order by run_id, position limit 200
      ) m
      join runs r on r.id = m.run_id
-     join cursors c on c.run_id = r.id`,
+     join run_logs l on l.run_id = r.id`,
     [olderThanMs],
   );
   return rows.map((row) => ({ run: toRun(row), messageId: row.message_id }));

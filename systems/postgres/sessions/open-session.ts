@@ -62,7 +62,7 @@ async function findOpened(
   const { rows } = await db.query<{ run_id: string | null; unsettled: boolean }>(
     `select
        (select run_id from sessions where flow_id = $1 and session_id = $2) as run_id,
-       exists (select from restorations where settled_at is null) as unsettled`,
+       exists (select from restores where reconciled_at is null) as unsettled`,
     [flowId, sessionId],
   );
   const { run_id: runId = null, unsettled = false } = rows[0] ?? {};
@@ -75,9 +75,11 @@ async function insertRun(db: Db, sealer: Sealer, opening: SessionOpening): Promi
     `insert into runs (
        id, flow_id, project_id, session_id, trigger_type, name, labels, prompt, partial_messages,
        key_id, key_name, key_created_by, mcp_server_names, timeout_seconds, model, status,
-       workflow_id, context_sealed, request_id
-     ) values ($1, $2, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15,
-       $16)`,
+       workflow_id, context_sealed, request_id, files_version
+     )
+     select $1, f.id, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15,
+       $16, f.files_version
+     from flows f where f.id = $2 for share`,
     [
       opening.runId,
       opening.flowId,
@@ -97,7 +99,7 @@ async function insertRun(db: Db, sealer: Sealer, opening: SessionOpening): Promi
       opening.requestId,
     ],
   );
-  await db.query('insert into cursors (run_id) values ($1)', [opening.runId]);
+  await db.query('insert into run_logs (run_id) values ($1)', [opening.runId]);
 }
 
 async function insertSession(db: Db, sealer: Sealer, opening: SessionOpening): Promise<boolean> {

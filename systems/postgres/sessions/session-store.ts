@@ -49,10 +49,10 @@ export function createSessionStore(pool: Pool, sealer: Sealer) {
 }
 
 const selectSessions = `
-  select ${runColumns}, c.last_seq, s.last_message_at,
+  select ${runColumns}, l.last_seq, s.last_message_at,
          (select count(*) from session_messages m
-          where m.run_id = r.id and m.ended_at is null and m.attempts = 0) as queued
-  from sessions s join runs r on r.id = s.run_id join cursors c on c.run_id = r.id`;
+          where m.run_id = r.id and m.ended_at is null and m.delivery_attempts = 0) as queued
+  from sessions s join runs r on r.id = s.run_id join run_logs l on l.run_id = r.id`;
 
 interface SessionRow extends RunRow {
   last_message_at: Date | null;

@@ -23,7 +23,7 @@ export type StoredMessage =
   /** `position`: how many come before it, the one that is being worked on included. */
   | { outcome: 'stored' | 'known'; messageId: string; position: number }
   | { outcome: 'gone' }
-  | { outcome: 'refused'; reason: MessageRefusal; limit: number | null; current: number | null };
+  | { outcome: 'rejected'; reason: MessageRefusal; limit: number | null; current: number | null };
 
 export interface MessageFiles {
   flowId: string;
@@ -62,7 +62,7 @@ export async function storeMessage(
       return { outcome: 'gone' };
     default:
       return {
-        outcome: 'refused',
+        outcome: 'rejected',
         reason: row.outcome,
         limit: row.limit,
         current: row.current,

@@ -35,22 +35,22 @@ export async function findWaitingFiles(
     `with brought as (
        update message_files m set generation = $3
        where m.message_id = $4 and m.generation is distinct from $3
-         and exists (select from cursors where run_id = $1 and lease_token = $2)
+         and exists (select from run_logs where run_id = $1 and lease_token = $2)
        returning m.*
      ),
      laid as (
-       insert into given_files (run_id, path, sha256, size, mode, scope, modified_at, pending)
+       insert into input_files (run_id, path, sha256, size, mode, scope, modified_at, is_pending)
        select $1, path, sha256, size, mode, scope, db_clock(), true from brought order by path
        on conflict (run_id, path) do update
          set sha256 = excluded.sha256, size = excluded.size, mode = excluded.mode,
-             scope = excluded.scope, modified_at = excluded.modified_at, pending = true
+             scope = excluded.scope, modified_at = excluded.modified_at, is_pending = true
        returning path, sha256, size, mode
      )
      select path, encode(sha256, 'hex') as sha256, size, mode from (
        select * from laid
        union all
-       select g.path, g.sha256, g.size, g.mode from given_files g
-       where g.run_id = $1 and g.pending and g.path not in (select path from laid)
+       select g.path, g.sha256, g.size, g.mode from input_files g
+       where g.run_id = $1 and g.is_pending and g.path not in (select path from laid)
      ) waiting order by path`,
     [runId, token, generation, messageId],
   );
@@ -69,13 +69,13 @@ export async function settleFiles(
   const { rowCount } = await db.query(
     `with settled as (
        select g.path
-       from given_files g join unnest($3::text[], $4::text[]) f(path, sha256)
+       from input_files g join unnest($3::text[], $4::text[]) f(path, sha256)
          on g.path = f.path and g.sha256 = decode(f.sha256, 'hex')
-       where g.run_id = $1 and g.pending
-         and exists (select from cursors where run_id = $1 and lease_token = $2)
+       where g.run_id = $1 and g.is_pending
+         and exists (select from run_logs where run_id = $1 and lease_token = $2)
        order by g.path for no key update of g
      )
-     update given_files g set pending = false, modified_at = db_clock()
+     update input_files g set is_pending = false, modified_at = db_clock()
      from settled where g.run_id = $1 and g.path = settled.path`,
     [runId, token, files.map(({ path }) => path), files.map(({ sha256 }) => sha256)],
   );
@@ -89,9 +89,9 @@ export async function dropFile(
   { path, sha256 }: InputFile,
 ): Promise<number> {
   const { rowCount } = await db.query(
-    `delete from given_files g
-     where g.run_id = $1 and g.path = $3 and g.sha256 = decode($4, 'hex') and g.pending
-       and exists (select from cursors where run_id = $1 and lease_token = $2)`,
+    `delete from input_files g
+     where g.run_id = $1 and g.path = $3 and g.sha256 = decode($4, 'hex') and g.is_pending
+       and exists (select from run_logs where run_id = $1 and lease_token = $2)`,
     [runId, token, path, sha256],
   );
   return rowCount ?? 0;
@@ -104,7 +104,7 @@ export function refuseTurn(
   { messageId, reason }: { messageId: string; reason: string },
 ): Promise<void> {
   return inTransaction(pool, async (db) => {
-    const lock = 'select from cursors where run_id = $1 and lease_token = $2 for update';
+    const lock = 'select from run_logs where run_id = $1 and lease_token = $2 for update';
     if ((await db.query(lock, [runId, token])).rowCount !== 1) return;
     const { rows } = await db.query<FailedTurn>(
       `update session_messages m set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3

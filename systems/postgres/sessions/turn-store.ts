@@ -40,11 +40,11 @@ export type ClaimedTurn =
   | { outcome: 'over' };
 
 export type SessionPlace =
-  | { outcome: 'placed'; hostId: string; generation: number }
-  | { outcome: 'full' }
-  /** There is nothing to do for which it would be woken up. */
-  | { outcome: 'asleep' }
-  | { outcome: 'over' };
+  | { outcome: 'assigned'; hostId: string; generation: number }
+  | { outcome: 'no_capacity' }
+  /** Every message's turn has ended. */
+  | { outcome: 'no_work' }
+  | { outcome: 'ended' };
 
 export type TurnStore = ReturnType<typeof createTurnStore>;
 
@@ -91,7 +91,7 @@ async function claimPlace(
   { runId, after, hostUnseenMs }: { runId: string; after: number; hostUnseenMs: number },
 ): Promise<SessionPlace> {
   const { rows } = await db.query<SessionPlace>(
-    `select outcome, host_id as "hostId", generation from claim_session_place($1, $2, $3)`,
+    `select outcome, host_id as "hostId", generation from claim_session_slot($1, $2, $3)`,
     [runId, after, `${hostUnseenMs} ms`],
   );
   if (!rows[0]) throw new Error('asking for a place gave no answer');
@@ -102,7 +102,7 @@ async function claimPlace(
 function markStarted(pool: Pool, held: HeldSession): Promise<StoredFrame[] | null> {
   return inTransaction(pool, async (db) => {
     const { runId, generation, token } = held;
-    const lock = 'select from cursors where run_id = $1 and lease_token = $2 for update';
+    const lock = 'select from run_logs where run_id = $1 and lease_token = $2 for update';
     if ((await db.query(lock, [runId, token])).rowCount !== 1) return null;
     // The run before the session, as whoever stores a message takes them.
     await db.query('select from runs where id = $1 for no key update', [runId]);
@@ -148,15 +148,15 @@ interface ClaimRow {
  */
 async function claimTurn(db: Db, { runId, generation, token }: HeldSession): Promise<ClaimedTurn> {
   const text = `
-    select t.outcome, t.message_id, t.message, t.accepted, t.started_at, t.seq, t.at, t.data,
+    select t.outcome, t.message_id, t.message, t.is_accepted as accepted, t.started_at, t.seq, t.at, t.data,
       (extract(epoch from t.started_at - m.created_at) * 1000)::double precision as waited_ms,
       m.id is null
       or exists (select from message_files f where f.message_id = m.id)
-      or exists (select from given_files g where g.run_id = c.run_id and g.pending) as files_may_wait
-    from cursors c
-    cross join lateral claim_turn(c.run_id, $2, c.lease_token, $4) t
+      or exists (select from input_files g where g.run_id = l.run_id and g.is_pending) as files_may_wait
+    from run_logs l
+    cross join lateral claim_turn(l.run_id, $2, l.lease_token, $4) t
     left join session_messages m on m.id = t.message_id
-    where c.run_id = $1 and c.lease_token = $3`;
+    where l.run_id = $1 and l.lease_token = $3`;
   const values = [runId, generation, token, limits.turnTriesMax];
   const row = (await db.query<ClaimRow>({ name: 'claim_turn', text, values })).rows[0];
   if (!row) throw new Error('the lease of the log is lost');
@@ -180,7 +180,7 @@ async function findPresent(
   generation: number,
 ): Promise<Omit<PendingTurn, 'uuid'> | null> {
   const { rows } = await db.query<Omit<PendingTurn, 'uuid'>>(
-    `select id as "messageId", accepted, error from session_messages
+    `select id as "messageId", is_accepted as accepted, error from session_messages
      where run_id = $1 and generation = $2 and ended_at is null order by position limit 1`,
     [runId, generation],
   );
@@ -194,7 +194,7 @@ async function condemn(
   { messageId, error }: { messageId: string; error: TurnError },
 ): Promise<void> {
   const text = `
-    update session_messages m set attempts = $4, error = coalesce(m.error, $6)
+    update session_messages m set delivery_attempts = $4, error = coalesce(m.error, $6)
     where m.id = $1 and m.run_id = $2 and m.generation = $3 and ${hasLease('m.run_id', '$5')}`;
   await db.query(text, [messageId, runId, generation, limits.turnTriesMax, token, error]);
 }
@@ -204,7 +204,7 @@ async function sandboxGone(
   { runId, generation }: SnapshotOf,
   error: string | null,
 ): Promise<boolean> {
-  const text = 'select session_sandbox_gone($1, $2, $3, $4) as gone';
+  const text = 'select release_session_sandbox($1, $2, $3, $4) as gone';
   const { rows } = await db.query<{ gone: boolean }>(text, [
     runId,
     generation,
@@ -226,7 +226,7 @@ async function markSaved(
   at: Date,
 ): Promise<void> {
   await db.query(
-    `update sessions s set saved_at = $3 from runs r
+    `update sessions s set snapshot_at = $3 from runs r
      where s.run_id = $1 and r.id = s.run_id and r.generation = $2 and ${hasLease('r.id', '$4')}`,
     [runId, generation, at.toISOString(), token ?? null],
   );

@@ -73,10 +73,10 @@ test('a moment that a restoration may have lost is tried again until that is kno
   const { deps, runs } = world();
   const { flow } = await newScene();
   const moment = { flowId: flow.flowId, runId: randomUUID() };
-  await database.pool.query('select note_restoration(db_clock())');
+  await database.pool.query('select record_restore(db_clock())');
   await expect(triggerScheduledRun(deps, moment)).rejects.toThrow('not settled');
   expect(await runs.find(moment.runId)).toBeNull();
-  await database.pool.query('update restorations set settled_at = db_clock()');
+  await database.pool.query('update restores set reconciled_at = db_clock()');
   expect(await triggerScheduledRun(deps, moment)).toEqual({ outcome: 'admitted' });
 });
 

@@ -93,7 +93,9 @@ test('it is answered where a new one would be refused', async () => {
   await world.database.pool.query('update session_messages set ended_at = now() where id = $1', [
     messageId,
   ]);
-  await world.database.pool.query('update runs set awake = false where flow_id = $1', [own.flowId]);
+  await world.database.pool.query('update runs set holds_slot = false where flow_id = $1', [
+    own.flowId,
+  ]);
   await world.stores.projects.update(own.projectId, { maxConcurrentRuns: 0 });
   expect((await send({ message: 'Two.', sessionId })).json.error).toMatchObject({
     ...{ code: 'CONCURRENT_LIMIT', limit: 0, current: 0 },

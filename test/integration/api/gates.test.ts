@@ -34,7 +34,7 @@ const endRun = (runId: string) =>
 /** All that an admission leaves behind. */
 async function written(): Promise<unknown> {
   const { rows } = await world.database.pool.query(
-    `select (select count(*) from runs) as runs, (select count(*) from cursors) as cursors,
+    `select (select count(*) from runs) as runs, (select count(*) from run_logs) as logs,
             (select count(*) from run_configs) as configs,
             (select count(*) from idempotency_keys) as keys,
             (select sum(admitted)::int from monthly_runs) as counted`,

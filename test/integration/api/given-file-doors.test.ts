@@ -56,7 +56,7 @@ async function stored(): Promise<unknown> {
   const { rows } = await world.database.pool.query(
     `select f.storage_bytes as bytes, f.file_count as count, f.files_version as version,
        (select count(*)::int from flow_files t where t.flow_id = f.id) as files,
-       (select count(*)::int from given_files t join runs r on r.id = t.run_id
+       (select count(*)::int from input_files t join runs r on r.id = t.run_id
         where r.flow_id = f.id) as given,
        (select count(*)::int from session_messages t join runs r on r.id = t.run_id
         where r.flow_id = f.id) as messages

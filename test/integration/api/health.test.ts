@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { HostReport } from '../../../core/hosts/host-report.ts';
 import { limits } from '../../../core/limits.ts';
 import { createPool } from '../../../systems/postgres/client/pool.ts';
-import { wholeSchema } from '../../../systems/postgres/client/probe.ts';
+import { requireCompleteSchema } from '../../../systems/postgres/schema/schema-state.ts';
 import { redisVersion } from '../../../systems/redis/probe.ts';
 import { createEmptyDatabase } from '../../support/database.ts';
 import { lostRedis } from '../../support/redis-world.ts';
@@ -78,9 +78,9 @@ test('is not ready without Redis, or with a schema that lacks a migration', asyn
   const redis = lostRedis();
   const started = await world.start({
     checks: {
-      schema: async () => ({ version: await wholeSchema(empty.pool) }),
+      schema: async () => ({ version: await requireCompleteSchema(empty.pool) }),
       redis: async () => ({ version: await redisVersion(redis) }),
-      whole: async () => ({ version: await wholeSchema(world.database.pool) }),
+      whole: async () => ({ version: await requireCompleteSchema(world.database.pool) }),
     },
   });
   const { status, json } = await caller(started, null)('/readyz');

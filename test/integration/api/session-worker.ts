@@ -25,7 +25,7 @@ export function sessionWorker(world: ApiWorld, runId: string): SessionWorker {
   async function wakeUp(): Promise<void> {
     await hosts.renew({ hostId, name: 'Of sessions', capacity: 1_000 });
     const place = await turns.claimPlace(runId, held.generation);
-    if (place.outcome !== 'placed') throw new Error(`no place: ${place.outcome}`);
+    if (place.outcome !== 'assigned') throw new Error(`no place: ${place.outcome}`);
     const lease = await frames.takeLease(runId, hostId, 600_000);
     if (lease === null) throw new Error('no lease');
     Object.assign(held, { generation: place.generation, token: lease.token });

@@ -18,7 +18,7 @@ let knownSession: string;
 beforeAll(async () => {
   expect((await trigger('known')).status).toBe(201);
   knownSession = (await open()).json.data.sessionId;
-  await query('select note_restoration(db_clock())');
+  await query('select record_restore(db_clock())');
 });
 
 const count = async () =>
@@ -49,7 +49,7 @@ test('what is known is answered, and what is new begins', async () => {
 });
 
 test('all are let in when it is settled', async () => {
-  await query('update restorations set settled_at = db_clock()');
+  await query('update restores set reconciled_at = db_clock()');
   const statuses = [];
   for (const [, ask] of maybeLost) statuses.push((await ask()).status);
   expect(statuses).toEqual([201, 200, 201, 202]);

@@ -174,14 +174,14 @@ describe('a restore', () => {
 
   it('changes nothing where it fails half-way', async () => {
     const { pool } = world.database;
-    await pool.query('alter function note_restoration rename to away');
+    await pool.query('alter function record_restore rename to away');
     const file = await backUp();
-    await pool.query('alter function away rename to note_restoration');
+    await pool.query('alter function away rename to record_restore');
     expect((await elsewhere()('migrate')).code).toBe(0);
     await elsewhere().json('project', 'create', 'other');
     const { code, err } = await elsewhere()('restore', file, '--replace');
     expect({ code, err }).toMatchObject({ code: 1 });
-    expect(err).toContain('note_restoration');
+    expect(err).toContain('record_restore');
     expect(await projects(elsewhere())).toMatchObject([{ projectId: 'other' }]);
   });
 

@@ -35,7 +35,7 @@ const trigger = (withinMs?: number) =>
   });
 
 test('waits as it is told and says why, and gives up when it has waited long enough', async () => {
-  await query('select note_restoration(db_clock())');
+  await query('select record_restore(db_clock())');
   const refused = await trigger(1_000).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(CannotGoOn);
   expect(String(refused)).toMatch(/could not go on for 1 s, .* restored from a backup.*\n.*doctor/);
@@ -45,7 +45,7 @@ test('waits as it is told and says why, and gives up when it has waited long eno
   const waiting = trigger();
   await expect.poll(() => answers).toHaveLength(2);
   expect(said).toMatch(/^ {2}503 .*restored from a backup.*\n {2}\(asked again/);
-  await query('update restorations set settled_at = db_clock()');
+  await query('update restores set reconciled_at = db_clock()');
   expect((await waiting).status).toBe(201);
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 201]);
   const waits = answers.slice(1).map(({ at }, n) => at - (answers[n]?.at ?? at));

@@ -72,7 +72,7 @@ describe("a session's history begins anew", () => {
     const run = fakeRun({
       claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
         const generation = after + 1;
-        return { outcome: 'placed', hostId: world.hostId, generation };
+        return { outcome: 'assigned', hostId: world.hostId, generation };
       },
       async runTurn({ generation }) {
         turns.push(generation);
@@ -103,7 +103,7 @@ describe("a session's history begins anew", () => {
     const interrupted: unknown[] = [];
     const run = fakeRun({
       claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
-        return { outcome: 'placed', hostId: world.hostId, generation: after + 1 };
+        return { outcome: 'assigned', hostId: world.hostId, generation: after + 1 };
       },
       runTurn: () => new Promise((end) => ends.push(end)),
       interruptTurn: async ({ generation, messageId }) =>
@@ -130,7 +130,7 @@ describe("a session's history begins anew", () => {
     const ends: ((outcome: TurnOutcome) => void)[] = [];
     const run = fakeRun({
       claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
-        return { outcome: 'placed', hostId: world.hostId, generation: after + 1 };
+        return { outcome: 'assigned', hostId: world.hostId, generation: after + 1 };
       },
       runTurn: () => new Promise((end) => ends.push(end)),
     });

@@ -42,7 +42,7 @@ async function startSession(): Promise<World> {
   const up = createDeferred<true>();
   const run = fakeRun({
     claimSessionSlot: async ({ after }): Promise<SessionSlot> => ({
-      outcome: 'placed',
+      outcome: 'assigned',
       hostId: world.hostId,
       generation: after + 1,
     }),

@@ -62,8 +62,8 @@ it('wakes up again for a message that came, and of which nobody told it, while i
   const run = fakeRun({
     async claimSessionSlot(): Promise<SessionSlot> {
       claims += 1;
-      if (claims > 3) return { outcome: 'asleep' };
-      return { outcome: 'placed', hostId: 'host-1', generation: claims === 1 ? 1 : 2 };
+      if (claims > 3) return { outcome: 'no_work' };
+      return { outcome: 'assigned', hostId: 'host-1', generation: claims === 1 ? 1 : 2 };
     },
     getSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
   });

@@ -50,7 +50,7 @@ describe('an idempotency key', () => {
     });
     const first = await full.run();
     const request = full.request({ idempotencyKey: 'k' });
-    expect(await stores().admission.admitRun(request)).toMatchObject({ outcome: 'refused' });
+    expect(await stores().admission.admitRun(request)).toMatchObject({ outcome: 'rejected' });
     await stores().end(first.runId);
     expect(await stores().admission.admitRun(request)).toMatchObject({ outcome: 'admitted' });
   });

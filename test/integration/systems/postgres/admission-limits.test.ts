@@ -18,7 +18,7 @@ describe('the concurrent cap', () => {
     const before = await stores().writtenFor(capped.projectId);
     const refused = await stores().admission.admitRun(capped.request());
     expect(refused).toEqual({
-      outcome: 'refused',
+      outcome: 'rejected',
       reason: 'CONCURRENT_LIMIT',
       limit: 2,
       current: 2,
@@ -45,7 +45,7 @@ describe('the concurrent cap', () => {
     });
     const refused = await stores().admission.admitRun(closed.request());
     expect(refused).toEqual({
-      outcome: 'refused',
+      outcome: 'rejected',
       reason: 'CONCURRENT_LIMIT',
       limit: 0,
       current: 0,
@@ -72,7 +72,7 @@ describe('the monthly quota', () => {
     await limited.run();
     const before = await stores().writtenFor(limited.projectId);
     const refused = await stores().admission.admitRun(limited.request());
-    expect(refused).toEqual({ outcome: 'refused', reason: 'MONTHLY_QUOTA', limit: 2, current: 2 });
+    expect(refused).toEqual({ outcome: 'rejected', reason: 'MONTHLY_QUOTA', limit: 2, current: 2 });
     expect(await stores().writtenFor(limited.projectId)).toEqual(before);
   });
 

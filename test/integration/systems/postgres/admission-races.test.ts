@@ -46,8 +46,8 @@ test('of a hundred at once exactly the cap is admitted, and the others hear true
   });
   const admissions = await admitAtOnce(scene, 100, () => null);
   expect(outcomes(admissions, 'admitted')).toHaveLength(10);
-  const refusal = { outcome: 'refused', reason: 'CONCURRENT_LIMIT', limit: 10, current: 10 };
-  expect(outcomes(admissions, 'refused')).toEqual(Array.from({ length: 90 }, () => refusal));
+  const refusal = { outcome: 'rejected', reason: 'CONCURRENT_LIMIT', limit: 10, current: 10 };
+  expect(outcomes(admissions, 'rejected')).toEqual(Array.from({ length: 90 }, () => refusal));
   expect(await count('runs', scene.projectId)).toBe(10);
 });
 
@@ -82,8 +82,8 @@ test('of a hundred at once exactly the quota is admitted', async () => {
   const scene = await createScene(database.pool, testSealer, { project: { monthlyRunQuota: 7 } });
   const admissions = await admitAtOnce(scene, 100, () => null);
   expect(outcomes(admissions, 'admitted')).toHaveLength(7);
-  const refusal = { outcome: 'refused', reason: 'MONTHLY_QUOTA', limit: 7, current: 7 };
-  expect(outcomes(admissions, 'refused')).toEqual(Array.from({ length: 93 }, () => refusal));
+  const refusal = { outcome: 'rejected', reason: 'MONTHLY_QUOTA', limit: 7, current: 7 };
+  expect(outcomes(admissions, 'rejected')).toEqual(Array.from({ length: 93 }, () => refusal));
 });
 
 test('a hundred calls with one key make one run, and all get that one', async () => {

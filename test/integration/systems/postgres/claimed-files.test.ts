@@ -86,7 +86,7 @@ test('a message that is stored while the turn is being claimed: its files are as
   const holding = await database.pool.connect();
   try {
     await holding.query('begin');
-    await holding.query('select from cursors where run_id = $1 for update', [held.runId]);
+    await holding.query('select from run_logs where run_id = $1 for update', [held.runId]);
     const claimed = filesMayWait();
     await untilWaiting(database.pool);
     await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, given });

@@ -87,7 +87,7 @@ test.each([
   { ...initialAgentState, isInTurn: true },
 ])('one whose agent goes on by itself comes last: %o', async (memory) => {
   const [longer, shorter] = [await idleSession(20), await idleSession(10)];
-  const text = 'update cursors set memory = $2 where run_id = $1';
+  const text = 'update run_logs set agent_state = $2 where run_id = $1';
   await database.pool.query(text, [longer.runId, JSON.stringify(memory)]);
   await database.pool.query(text, [shorter.runId, JSON.stringify(initialAgentState)]);
   const [first, second] = [await scene.run(), await scene.run()];

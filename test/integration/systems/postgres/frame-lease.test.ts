@@ -7,7 +7,7 @@ const { database, run, frames, runs, lease, batch } = useFrameLog();
 
 describe('the lease', () => {
   const expire = () =>
-    database.pool.query('update cursors set lease_expires_at = db_clock() where run_id = $1', [
+    database.pool.query('update run_logs set lease_expires_at = db_clock() where run_id = $1', [
       run.runId,
     ]);
 
@@ -56,7 +56,7 @@ describe('the lease', () => {
     const holding = await database.pool.connect();
     try {
       await holding.query('begin');
-      await holding.query('select from cursors where run_id = $1 for update', [run.runId]);
+      await holding.query('select from run_logs where run_id = $1 for update', [run.runId]);
       const renewal = frames().renewLease(run.runId, token, 100);
       await expect(renewal).rejects.toThrow('Query read timeout');
     } finally {

@@ -14,10 +14,10 @@ import { useFreshScene } from './use-scene.ts';
 const { database, scene } = useFreshScene();
 const stores = () => admissionStores(database.pool);
 const reconcile = () => createReconcileStore(database.pool);
-beforeEach(() => database.pool.query('delete from restorations'));
+beforeEach(() => database.pool.query('delete from restores'));
 
-const restored = () => database.pool.query('select note_restoration(db_clock())');
-const settle = () => database.pool.query('update restorations set settled_at = db_clock()');
+const restored = () => database.pool.query('select record_restore(db_clock())');
+const settle = () => database.pool.query('update restores set reconciled_at = db_clock()');
 
 const hourMs = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms);
@@ -114,7 +114,7 @@ describe('before a restoration is settled', () => {
     await admit('known');
     await restored();
     const before = await stores().writtenFor(scene.projectId);
-    expect(await admit('k')).toEqual({ outcome: 'refused', reason: 'UPSTREAM_UNAVAILABLE' });
+    expect(await admit('k')).toEqual({ outcome: 'rejected', reason: 'UPSTREAM_UNAVAILABLE' });
     expect(await stores().writtenFor(scene.projectId)).toEqual(before);
     expect(await admit('known')).toMatchObject({ outcome: 'replay' });
     expect(await admit(null)).toMatchObject({ outcome: 'admitted' });
@@ -124,7 +124,7 @@ describe('before a restoration is settled', () => {
 
   test('no moment of a schedule is admitted', async () => {
     await restored();
-    const refused = { outcome: 'refused', reason: 'UPSTREAM_UNAVAILABLE' };
+    const refused = { outcome: 'rejected', reason: 'UPSTREAM_UNAVAILABLE' };
     expect(await admit(null, { triggerType: 'schedule' })).toEqual(refused);
   });
 
@@ -136,7 +136,7 @@ describe('before a restoration is settled', () => {
       for (;;) {
         const wasOver = isOver;
         const answer = await admit('k');
-        if (answer.outcome !== 'refused' || wasOver) return answer;
+        if (answer.outcome !== 'rejected' || wasOver) return answer;
       }
     });
     await reconcile().adoptLostRuns([run]);

@@ -46,7 +46,7 @@ async function freeDuring(change: () => Promise<unknown>): Promise<string[]> {
   const holding = await pool.connect();
   try {
     await holding.query('begin');
-    const text = `select path from given_files where run_id = $1`;
+    const text = `select path from input_files where run_id = $1`;
     await holding.query(`${text} and path = 'a' for no key update`, [held.runId]);
     const changed = change();
     await untilWaiting(pool);

@@ -32,7 +32,7 @@ beforeEach(async () => {
     [sha256],
   );
   await database.pool.query(
-    `insert into given_files (run_id, path, sha256, size, mode, scope, modified_at, pending)
+    `insert into input_files (run_id, path, sha256, size, mode, scope, modified_at, is_pending)
      values ($1, $2, decode($3, 'hex'), 0, $4, 'run', db_clock(), true)`,
     [runId, given.path, sha256, given.mode],
   );
@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 const rowsOf = async (text: string): Promise<unknown[]> =>
   (await database.pool.query(text, [now.runId])).rows;
-const filesLeft = () => rowsOf('select path, pending from given_files where run_id = $1');
+const filesLeft = () => rowsOf('select path, is_pending from input_files where run_id = $1');
 const told = async () =>
   (await rowsOf('select event from frames where run_id = $1 order by seq')).map(
     (row) => (row as { event: string }).event,
@@ -63,17 +63,19 @@ test('files that came with a message are laid ready for who has the lease', asyn
   const paths = async (held: HeldSession) =>
     (await turns().waitingFiles(held, messageId)).map(({ path }) => path);
   expect(await paths(before)).not.toContain('brought.txt');
-  expect(await filesLeft()).toEqual([{ path: given.path, pending: true }]);
+  expect(await filesLeft()).toEqual([{ path: given.path, is_pending: true }]);
   expect(await paths(now)).toEqual(['brought.txt', given.path]);
 });
 
 test('a file is in its place, or can never be, where the lease is', async () => {
   expect(await turns().settleFiles(before, [given])).toBe(0);
   expect(await turns().dropFile(before, given)).toBe(0);
-  expect(await filesLeft()).toEqual([{ path: given.path, pending: true }]);
+  expect(await filesLeft()).toEqual([{ path: given.path, is_pending: true }]);
   expect(await turns().settleFiles(now, [given])).toBe(1);
-  expect(await filesLeft()).toEqual([{ path: given.path, pending: false }]);
-  await database.pool.query('update given_files set pending = true where run_id = $1', [now.runId]);
+  expect(await filesLeft()).toEqual([{ path: given.path, is_pending: false }]);
+  await database.pool.query('update input_files set is_pending = true where run_id = $1', [
+    now.runId,
+  ]);
   expect(await turns().dropFile(now, given)).toBe(1);
   expect(await filesLeft()).toEqual([]);
 });
@@ -93,8 +95,8 @@ test('the end of a sandbox that another has followed is nothing to its session',
   expect(await frames.beginGeneration(runId, token, generation + 1)).toBe(true);
   const state = () =>
     rowsOf(`
-      select r.status, r.awake, r.host_id, c.lease_owner, m.ended_at, m.attempts
-      from runs r join cursors c on c.run_id = r.id join session_messages m on m.run_id = r.id
+      select r.status, r.holds_slot, r.host_id, l.lease_owner, m.ended_at, m.delivery_attempts
+      from runs r join run_logs l on l.run_id = r.id join session_messages m on m.run_id = r.id
       where r.id = $1`);
   const inNext = await state();
   expect(await turns().sandboxGone(runId, generation, 'exited')).toBe(false);

@@ -137,10 +137,10 @@ describe('a message is taken back', () => {
     const ending = await database.pool.connect();
     try {
       await ending.query('begin');
-      await ending.query('update cursors set closed = true where run_id = $1', [run.runId]);
+      await ending.query('update run_logs set is_final = true where run_id = $1', [run.runId]);
       const taken = messages().withdraw(run.runId, messageId);
       await untilWaiting(database.pool);
-      await ending.query('select fail_turns($1, null)', [run.runId]);
+      await ending.query(`select fail_turns($1, null, 'stopped_by_api')`, [run.runId]);
       await ending.query('commit');
       expect(await taken).toBe(false);
       expect(await countOf('frames', run.runId)).toBe(1);

@@ -94,7 +94,7 @@ test('a flow with a runner of its own runs there alone, and is refused while tha
   const [runner, other] = [newHostId(), newHostId()];
   await renew(other, 5);
   const scene = await createScene(database.pool, testSealer, { flow: { runner } });
-  const offline = { outcome: 'refused', reason: 'RUNNER_OFFLINE' };
+  const offline = { outcome: 'rejected', reason: 'RUNNER_OFFLINE' };
   expect(await admission().admitRun(scene.request())).toEqual(offline);
   await renew(runner, 1);
   await lastSeenAgo(runner, 30_000);

@@ -44,7 +44,7 @@ const files = () => createFileStore(database.pool);
 
 async function nextPlace(after: number): Promise<number> {
   const place = await turns().claimPlace(runId, after);
-  return place.outcome === 'placed' ? place.generation : 0;
+  return place.outcome === 'assigned' ? place.generation : 0;
 }
 
 /** All that a sandbox stores; whether it was taken. */
@@ -63,7 +63,7 @@ async function stored() {
   const kept = await files().list(runId, { limit: 9 });
   const transcript = await turns().listTranscript(runId);
   const { rows } = await database.pool.query<{ of: string; savedAt: Date | null }>(
-    `select r.snapshot::json ->> 'of' as of, s.saved_at as "savedAt"
+    `select r.snapshot::json ->> 'of' as of, s.snapshot_at as "savedAt"
      from runs r join sessions s on s.run_id = r.id where r.id = $1`,
     [runId],
   );
@@ -98,7 +98,7 @@ test('whoever stores while the next place is given away waits for that, and is r
   const giver = await database.pool.connect();
   try {
     await giver.query('begin');
-    await giver.query(`select from claim_session_place($1, 1, '30 s')`, [runId]);
+    await giver.query(`select from claim_session_slot($1, 1, '30 s')`, [runId]);
     const late = save(1, 'late');
     await untilWaiting();
     await giver.query('commit');
@@ -134,12 +134,17 @@ test('who looked after a sandbox before another took its log changes nothing of 
 
 test('a message that another sandbox has by now, or another host, is not condemned by the one before', async () => {
   const { rows } = await database.pool.query<{ id: string }>(
-    `update session_messages set generation = 2, attempts = 1 where run_id = $1 returning id`,
+    `update session_messages set generation = 2, delivery_attempts = 1 where run_id = $1 returning id`,
     [runId],
   );
   const id = rows[0]?.id ?? '';
   const attempts = async () =>
-    (await database.pool.query('select attempts from session_messages where id = $1', [id])).rows;
+    (
+      await database.pool.query(
+        'select delivery_attempts as attempts from session_messages where id = $1',
+        [id],
+      )
+    ).rows;
   const [before, { token }] = [await takeLease(), await takeLease()];
   await turns().condemn({ runId, generation: 1, token }, id, 'stalled');
   await turns().condemn({ runId, generation: 2, token: before.token }, id, 'stalled');

@@ -60,7 +60,7 @@ const ask = (from: HostRpc, hostId: string, path?: string) =>
   from.call(question(hostId, path), { timeoutMs: 20_000 });
 
 async function rows(): Promise<number> {
-  const { rows: found } = await database.pool.query('select from host_requests');
+  const { rows: found } = await database.pool.query('select from host_rpc_requests');
   return found.length;
 }
 

@@ -8,7 +8,7 @@ import { reconcilerWorld } from '../reconciler-fixture.ts';
 const { database, scene } = useFreshScene();
 let world: ReturnType<typeof reconcilerWorld>;
 beforeEach(async () => {
-  await database.pool.query('truncate runs, hosts, restorations cascade');
+  await database.pool.query('truncate runs, hosts, restores cascade');
   world = reconcilerWorld(database);
 });
 
@@ -17,8 +17,8 @@ const callbackUrl = 'https://receiver.example/';
 /** As if all that is in the database now had come out of a backup, so many milliseconds ago. */
 async function restored(agoMs = 0): Promise<void> {
   const { pool } = database;
-  await pool.query(`select note_restoration(db_clock() - interval '1 day')`);
-  const text = `update restorations set restored_at = restored_at - $1 * interval '1 ms'`;
+  await pool.query(`select record_restore(db_clock() - interval '1 day')`);
+  const text = `update restores set restored_at = restored_at - $1 * interval '1 ms'`;
   await pool.query(text, [agoMs]);
 }
 
@@ -99,7 +99,7 @@ it('says that it has compared once it lets everybody in, and once', async () => 
   await restored();
   await world.reconciler.pass();
   expect([await isSettled(), compared()]).toEqual([false, []]);
-  const text = `update restorations set restored_at = restored_at - interval '61 s'`;
+  const text = `update restores set restored_at = restored_at - interval '61 s'`;
   await database.pool.query(text);
   for (let pass = 0; pass < 2; pass += 1) await world.reconciler.pass();
   expect([await isSettled(), compared().length]).toEqual([true, 1]);
@@ -203,7 +203,8 @@ it('ends no workflow of a database that was not restored', async () => {
 it('gives nobody a lease again that was given out since', async () => {
   const run = await scene.run();
   const read = async () => {
-    const text = 'select lease_token as token, lease_owner as owner from cursors where run_id = $1';
+    const text =
+      'select lease_token as token, lease_owner as owner from run_logs where run_id = $1';
     return (await database.pool.query(text, [run.runId])).rows[0];
   };
   const before = await read();

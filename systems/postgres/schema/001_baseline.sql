@@ -1,0 +1,462 @@
+-- The tables and indexes. Functions are in functions/, one per file, and are applied again whenever
+-- their text changes. Timestamps come from db_clock(), the only clock of the service.
+
+create table projects (
+  id text primary key check (id ~ '^[A-Za-z0-9_-]{1,64}$'),
+  name text not null,
+  max_concurrent_runs integer not null default 10 check (max_concurrent_runs >= 0),
+  monthly_run_quota integer check (monthly_run_quota >= 0),
+  webhook_secret_sealed bytea,
+  -- {apiKey, baseUrl} as JSON text, sealed; null: the service's model API is used
+  model_sealed bytea,
+  created_at timestamptz not null default db_clock()
+);
+
+create table flows (
+  id uuid primary key,
+  project_id text not null references projects,
+  name text not null,
+  description text,
+  prompt text,
+  instructions text,
+  model text,
+  disallowed_tools text[] not null default '{}',
+  mcp_server_names text[] not null default '{}',
+  env_names text[] not null default '{}',
+  -- {env, mcpServers} as JSON text, sealed
+  secrets_sealed bytea,
+  image text,
+  memory_bytes bigint not null,
+  cpus double precision not null,
+  network_policy text not null default 'limited'
+    check (network_policy in ('limited', 'open', 'none')),
+  allowed_hosts text[] not null default '{}',
+  timeout_seconds integer check (timeout_seconds > 0),
+  max_turns integer check (max_turns > 0),
+  max_budget_usd double precision check (max_budget_usd > 0),
+  -- the id of the only host this flow may run on
+  runner text,
+  schedule_cron text,
+  schedule_timezone text,
+  -- the version whose schedule Temporal has; null: Temporal has no schedule of this flow
+  schedule_synced_version integer,
+  -- the newest version of the flow's files, and their totals; changed under the lock of this row
+  files_version bigint not null default 0,
+  file_count integer not null default 0 check (file_count >= 0),
+  storage_bytes bigint not null default 0 check (storage_bytes >= 0),
+  version integer not null default 1,
+  created_at timestamptz not null default db_clock(),
+  updated_at timestamptz not null default db_clock(),
+  check ((schedule_cron is null) = (schedule_timezone is null)),
+  -- a schedule has no request that could supply a prompt
+  check (schedule_cron is null or prompt is not null)
+);
+create index flows_by_project on flows (project_id, created_at, id);
+create index flows_with_schedule on flows (id)
+  where schedule_cron is not null or schedule_synced_version is not null;
+
+create table api_keys (
+  id uuid primary key,
+  project_id text not null references projects,
+  name text not null,
+  created_by text not null,
+  shown_prefix text not null,
+  key_hash bytea not null unique,
+  rate_limit_rpm integer not null default 60 check (rate_limit_rpm between 1 and 10000),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  created_at timestamptz not null default db_clock()
+);
+create index api_keys_by_project on api_keys (project_id, created_at, id);
+
+create table key_usage (
+  key_id uuid not null references api_keys,
+  -- in UTC
+  day date not null,
+  calls bigint not null,
+  errors bigint not null,
+  duration_ms bigint not null,
+  primary key (key_id, day)
+);
+create index key_usage_by_day on key_usage (day);
+
+create table operators (
+  id uuid primary key,
+  name text not null unique,
+  -- created by the service at its first start
+  is_first boolean not null default false,
+  created_at timestamptz not null default db_clock()
+);
+create unique index operators_first on operators (is_first) where is_first;
+
+-- One-time sign-in links. Codes and session tokens have 256 random bits, so a plain hash is stored.
+create table operator_links (
+  code_hash bytea primary key,
+  operator_id uuid not null references operators on delete cascade,
+  expires_at timestamptz not null
+);
+create index operator_links_of_operator on operator_links (operator_id);
+
+create table operator_sessions (
+  token_hash bytea primary key,
+  operator_id uuid not null references operators on delete cascade,
+  expires_at timestamptz not null
+);
+create index operator_sessions_of_operator on operator_sessions (operator_id);
+
+create table hosts (
+  id text primary key,
+  name text not null,
+  capacity integer not null check (capacity >= 0),
+  draining boolean not null default false,
+  last_seen timestamptz not null default db_clock(),
+  -- the host's engine, image, disk and clock; for people, no decision depends on it
+  report json
+);
+
+create table runs (
+  id uuid primary key,
+  flow_id uuid not null references flows,
+  project_id text not null references projects,
+  name text,
+  -- JSON text: jsonb would reject \u0000
+  labels text not null default '{}',
+  -- of a session: whether a sandbox is up
+  status text not null default 'running' check (status in ('running', 'sleep')),
+  agent_status text check (agent_status in ('working', 'idle', 'waiting', 'error')),
+  trigger_type text not null check (trigger_type in ('api', 'dashboard', 'schedule')),
+  prompt text not null,
+  partial_messages boolean not null default false,
+  session_id text,
+  callback_url text,
+  -- the API request that asked for the run, for the logs of the workers; null: a schedule did
+  request_id text,
+  retry_of uuid,
+  key_id uuid references api_keys,
+  key_name text not null,
+  key_created_by text not null,
+  mcp_server_names text[] not null default '{}',
+  -- which fields of the secret configuration the request had; their values are deleted
+  secret_fields text[] not null default '{}',
+  -- {name: value} as JSON text, sealed; for operators, stored as long as the run
+  context_sealed bytea,
+  -- fixed at admission: a later change of the flow does not affect the run
+  timeout_seconds integer not null check (timeout_seconds > 0),
+  model text,
+  max_turns integer check (max_turns > 0),
+  max_budget_usd double precision check (max_budget_usd > 0),
+  -- JSON text
+  output_schema text,
+  -- the version of the flow's files that the run starts from
+  files_version bigint not null default 0,
+  created_at timestamptz not null default db_clock(),
+  started_at timestamptz,
+  end_cause text,
+  end_detail text,
+  end_cause_at timestamptz,
+  ended_at timestamptz,
+  deleted_at timestamptz,
+  exit_code integer,
+  result text,
+  structured_output text,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cache_read_input_tokens bigint not null default 0,
+  cache_creation_input_tokens bigint not null default 0,
+  cost_usd double precision,
+  num_turns integer not null default 0,
+  host_id text,
+  -- of a session: from the transaction that stores a message until the one that puts it to sleep
+  holds_slot boolean not null default false,
+  generation integer not null default 1,
+  workflow_id text not null unique,
+  workflow_started_at timestamptz,
+  webhook_state text not null default 'none'
+    check (webhook_state in ('none', 'waiting', 'pending', 'delivered', 'dropped')),
+  webhook_attempts integer not null default 0,
+  webhook_last_status integer,
+  -- fixed at the run's end: every attempt sends the same bytes
+  webhook_body text,
+  webhook_delivery_id uuid,
+  -- how many further deliveries operators have requested
+  webhook_redeliveries integer not null default 0,
+  -- what the snapshot left out, and why; JSON text
+  snapshot text,
+  -- set by retention, also when there was nothing to delete
+  log_purged_at timestamptz,
+  files_purged_at timestamptz,
+  check (ended_at is null or status = 'sleep'),
+  check (ended_at is null or end_cause is not null)
+);
+create index runs_active on runs (id) where ended_at is null;
+create index runs_active_by_project on runs (project_id) where ended_at is null;
+create index runs_active_by_host on runs (host_id) where ended_at is null;
+create index runs_by_project on runs (project_id, created_at desc, id desc);
+create index runs_by_session on runs (project_id, session_id, created_at desc, id desc)
+  where session_id is not null;
+-- Not partial: Postgres has no statistics on the expression of a partial index, and would take a
+-- rare label for a common one.
+create index runs_by_label on runs using gin (label_pairs(labels));
+create index runs_of_flow on runs (flow_id, created_at desc);
+create index runs_with_pending_webhook on runs (ended_at) where webhook_state = 'pending';
+create index runs_with_log on runs (ended_at) where ended_at is not null and log_purged_at is null;
+create index runs_with_files on runs (ended_at)
+  where ended_at is not null and files_purged_at is null and session_id is null;
+create index sessions_with_files on runs (ended_at)
+  where ended_at is not null and files_purged_at is null and session_id is not null;
+create index runs_deleted on runs (deleted_at) where deleted_at is not null;
+
+-- Apart from the runs: a deleted run still counts towards the quota.
+create table monthly_runs (
+  project_id text not null references projects,
+  -- first day of the UTC month
+  month date not null,
+  admitted integer not null,
+  primary key (project_id, month)
+);
+
+create table idempotency_keys (
+  project_id text not null references projects,
+  key text not null,
+  run_id uuid not null references runs,
+  window_start timestamptz not null,
+  expires_at timestamptz not null,
+  primary key (project_id, key)
+);
+create index idempotency_keys_by_expiry on idempotency_keys (expires_at);
+create index idempotency_keys_of_run on idempotency_keys (run_id);
+
+-- The run's secret configuration, from admission until the sandbox acknowledges it.
+create table run_configs (
+  run_id uuid primary key references runs,
+  sealed bytea not null
+);
+
+-- The head of each run's log: its last frame, how far the spool was read, and who may write.
+create table run_logs (
+  run_id uuid primary key references runs,
+  generation integer not null default 1,
+  byte_offset bigint not null default 0,
+  last_seq bigint not null default 0,
+  -- the batch that last moved byte_offset: a writer whose commit was not confirmed finds it here
+  last_batch_offset bigint,
+  last_batch_seq bigint,
+  lease_token bigint not null default 0,
+  lease_owner text,
+  lease_expires_at timestamptz,
+  -- what the lines before byte_offset imply about the agent; JSON text
+  agent_state text,
+  -- set at the run's end: nothing is appended any more
+  is_final boolean not null default false
+);
+
+create table frames (
+  run_id uuid not null,
+  seq bigint not null,
+  at timestamptz not null,
+  event text not null,
+  channel text not null check (channel in ('output', 'chat', 'other')),
+  data text not null,
+  primary key (run_id, seq)
+);
+create index frames_by_channel on frames (run_id, channel, seq);
+
+-- The agent's questions. The first answer counts; the agent's output shows whether it was used.
+create table interactions (
+  run_id uuid not null references runs,
+  id text not null,
+  tool_name text not null,
+  -- as the agent wrote it; JSON text
+  input text not null,
+  asked_at timestamptz not null default db_clock(),
+  -- JSON text
+  answers text,
+  answered_at timestamptz,
+  -- null while the agent waits for an answer
+  outcome text check (outcome in ('answered', 'withdrawn')),
+  primary key (run_id, id)
+);
+create index interactions_open on interactions (run_id, asked_at) where outcome is null;
+
+create table webhook_attempts (
+  run_id uuid not null references runs,
+  -- 0: the delivery at the run's end; n: the n-th that an operator requested
+  delivery integer not null default 0,
+  attempt integer not null check (attempt >= 1),
+  started_at timestamptz not null default db_clock(),
+  finished_at timestamptz,
+  status integer,
+  error text,
+  primary key (run_id, delivery, attempt)
+);
+create index webhook_attempts_by_start on webhook_attempts (started_at);
+
+-- A row is visible only together with all of its chunks: both are written in one transaction.
+create table blobs (
+  sha256 bytea primary key check (length(sha256) = 32),
+  size bigint not null,
+  created_at timestamptz not null default db_clock()
+);
+
+create table blob_chunks (
+  sha256 bytea not null references blobs on delete cascade,
+  idx integer not null,
+  data bytea not null,
+  primary key (sha256, idx)
+);
+-- Uncompressed, so that a range of a chunk is read without reading all of it.
+alter table blob_chunks alter column data set storage external;
+
+-- The working directory of a run as it was last stored.
+create table run_files (
+  run_id uuid not null references runs,
+  path text collate "C" not null,
+  sha256 bytea not null references blobs,
+  size bigint not null,
+  mode integer not null,
+  scope text not null default 'run' check (scope in ('flow', 'run')),
+  modified_at timestamptz not null,
+  primary key (run_id, path)
+);
+create index run_files_of_blob on run_files (sha256);
+
+-- Every version of a flow's files that an active run may start from. A row belongs to the versions
+-- from valid_from up to, not including, valid_to; without valid_to also to the newest.
+create table flow_files (
+  flow_id uuid not null references flows,
+  path text collate "C" not null,
+  valid_from bigint not null,
+  valid_to bigint,
+  sha256 bytea not null references blobs,
+  size bigint not null,
+  mode integer not null,
+  modified_at timestamptz not null,
+  primary key (flow_id, path, valid_from),
+  check (valid_to > valid_from)
+);
+create unique index flow_files_newest on flow_files (flow_id, path) where valid_to is null;
+create index flow_files_of_blob on flow_files (sha256);
+
+-- Files that requests have added to a run's working directory. This includes the flow's own files:
+-- the run has a copy that later changes of the flow do not affect.
+create table input_files (
+  run_id uuid not null references runs,
+  path text collate "C" not null,
+  sha256 bytea not null references blobs,
+  size bigint not null,
+  mode integer not null,
+  scope text not null check (scope in ('flow', 'run')),
+  modified_at timestamptz not null,
+  -- waits for the session's next turn: no sandbox has the file yet
+  is_pending boolean not null default false,
+  primary key (run_id, path)
+);
+create index input_files_of_blob on input_files (sha256);
+create index input_files_pending on input_files (run_id) where is_pending;
+
+create table sessions (
+  run_id uuid primary key references runs,
+  flow_id uuid not null references flows,
+  session_id text not null,
+  -- JSON text, sealed; deleted at the session's end
+  config_sealed bytea,
+  -- incremented by every change
+  config_version integer not null default 1,
+  -- the sandbox that was started last, and the configuration that it received
+  started_generation integer not null default 0,
+  started_config_version integer not null default 0,
+  -- the last sandbox that fetched its configuration
+  acknowledged_generation integer not null default 0,
+  -- the agent's running total over the whole conversation
+  total_cost_usd double precision not null default 0,
+  last_host_id text,
+  -- input files that are newer are not in the stored working directory
+  snapshot_at timestamptz,
+  last_message_at timestamptz,
+  -- when the last message was finished
+  idle_since timestamptz not null default db_clock(),
+  unique (flow_id, session_id)
+);
+
+create table session_messages (
+  id uuid primary key,
+  run_id uuid not null references sessions,
+  position bigint not null,
+  client_message_id text,
+  text text not null,
+  created_at timestamptz not null default db_clock(),
+  -- when the session's workflow received the signal
+  signalled_at timestamptz,
+  -- the sandbox that received the message last, and how many sandboxes have received it
+  generation integer,
+  delivery_attempts integer not null default 0,
+  started_at timestamptz,
+  -- whether that sandbox's agent has started the turn
+  is_accepted boolean not null default false,
+  ended_at timestamptz,
+  exit_code integer,
+  reply text,
+  usage text,
+  cost_usd double precision,
+  -- why the service failed the turn; null: the agent ended it, successfully or not
+  error text,
+  unique (run_id, position),
+  unique (run_id, client_message_id)
+);
+create index session_messages_left on session_messages (run_id, position) where ended_at is null;
+create index session_messages_unsignalled on session_messages (created_at)
+  where ended_at is null and signalled_at is null;
+
+-- Files that were sent with a message. Each sandbox that receives the message gets them right
+-- before the turn starts.
+create table message_files (
+  message_id uuid not null references session_messages on delete cascade,
+  path text collate "C" not null,
+  sha256 bytea not null references blobs,
+  size bigint not null,
+  mode integer not null,
+  scope text not null check (scope in ('flow', 'run')),
+  -- the sandbox that received them last
+  generation integer,
+  primary key (message_id, path)
+);
+create index message_files_of_blob on message_files (sha256);
+
+-- The agent's conversation as it was last stored, apart from the working directory.
+create table session_transcripts (
+  run_id uuid not null references sessions,
+  path text collate "C" not null,
+  sha256 bytea not null references blobs,
+  size bigint not null,
+  mode integer not null,
+  modified_at timestamptz not null,
+  primary key (run_id, path)
+);
+create index session_transcripts_of_blob on session_transcripts (sha256);
+
+-- Requests of API processes to the host of a run. A row is deleted when its answer has been read, or
+-- when it expires.
+create table host_rpc_requests (
+  id uuid primary key,
+  host_id text not null,
+  run_id uuid not null,
+  kind text not null,
+  -- JSON text
+  payload text not null,
+  -- JSON text; null until the host answers
+  result text,
+  expires_at timestamptz not null
+);
+create index host_rpc_requests_open on host_rpc_requests (host_id) where result is null;
+create index host_rpc_requests_by_expiry on host_rpc_requests (expires_at);
+
+-- When this database was restored from a backup. Temporal, the hosts and the webhook receivers know
+-- of events after the backup. A restore is reconciled when it was compared with Temporal.
+create table restores (
+  id uuid primary key default gen_random_uuid(),
+  -- when the backup was made
+  dumped_at timestamptz not null,
+  restored_at timestamptz not null default db_clock(),
+  reconciled_at timestamptz
+);

@@ -1,0 +1,138 @@
+-- Admits a run, or says why not. `request` has the run's columns by name, and the fields declared
+-- first below. Every statement has its own snapshot, taken after the preceding lock was granted. The
+-- locks are taken in the order of all callers: the project, the flow, placement.
+create or replace function admit_run(request jsonb)
+returns table (
+  outcome text, reason text, "limit" integer, current integer, last_seq bigint, run runs
+)
+language plpgsql volatile as $$
+declare
+  idempotency_key constant text := request ->> 'idempotency_key';
+  idempotency_window constant interval := request ->> 'idempotency_window';
+  host_stale_after constant interval := request ->> 'host_stale_after';
+  merges_mcp_servers constant boolean := request ->> 'merges_mcp_servers';
+  config_sealed constant bytea := request ->> 'config_sealed';
+  input runs := jsonb_populate_record(null::runs, request);
+  project projects;
+  flow flows;
+  at timestamptz;
+  this_month date;
+  is_reconciling boolean;
+begin
+  select * into project from projects p where p.id = input.project_id for no key update;
+  if not found then
+    raise exception 'no project %', input.project_id using errcode = 'no_data_found';
+  end if;
+  at := db_clock();
+  this_month := date_trunc('month', at at time zone 'UTC');
+
+  -- Read before the key is looked up: if reconciling ends in between, the lost run is found below.
+  is_reconciling := exists (select from restores where reconciled_at is null);
+  if idempotency_key is not null then
+    select r.* into run
+    from idempotency_keys k join runs r on r.id = k.run_id
+    where k.project_id = input.project_id and k.key = workflow_key(idempotency_key)
+      and k.expires_at > at;
+    if run.id is not null then
+      outcome := 'replay';
+      select l.last_seq into last_seq from run_logs l where l.run_id = run.id;
+      return next;
+      return;
+    end if;
+  end if;
+
+  outcome := 'rejected';
+  if is_reconciling and (idempotency_key is not null or input.trigger_type = 'schedule') then
+    reason := 'UPSTREAM_UNAVAILABLE';
+    return next;
+    return;
+  end if;
+  select * into flow from flows f where f.id = input.flow_id and f.project_id = input.project_id;
+  if not found then
+    raise exception 'no flow % in project %', input.flow_id, input.project_id
+      using errcode = 'no_data_found';
+  end if;
+  if flow.runner is not null and not exists (
+    select from hosts h where h.id = flow.runner and h.last_seen > at - host_stale_after
+  ) then
+    reason := 'RUNNER_OFFLINE';
+    return next;
+    return;
+  end if;
+
+  select count(*) into current
+  from runs r where r.project_id = input.project_id and occupies_slot(r);
+  if current >= project.max_concurrent_runs then
+    reason := 'CONCURRENT_LIMIT';
+    "limit" := project.max_concurrent_runs;
+    return next;
+    return;
+  end if;
+
+  if input.trigger_type = 'api' then
+    select coalesce(max(m.admitted), 0) into current
+    from monthly_runs m where m.project_id = input.project_id and m.month = this_month;
+    if current >= project.monthly_run_quota then
+      reason := 'MONTHLY_QUOTA';
+      "limit" := project.monthly_run_quota;
+      return next;
+      return;
+    end if;
+    insert into monthly_runs as m (project_id, month, admitted)
+    values (input.project_id, this_month, 1)
+    on conflict (project_id, month) do update set admitted = m.admitted + 1;
+  end if;
+
+  -- Waits for a change of the flow's files, so that it removes no version that this run needs.
+  select f.files_version into input.files_version from flows f where f.id = flow.id for share;
+  input.mcp_server_names := array(
+    select distinct s.name
+    from unnest(
+      input.mcp_server_names || case when merges_mcp_servers then flow.mcp_server_names end
+    ) s(name)
+    order by 1
+  );
+  perform lock_placement();
+  insert into runs as r (
+    id, flow_id, project_id, trigger_type, name, labels, prompt, partial_messages, callback_url,
+    webhook_state, key_id, key_name, key_created_by, mcp_server_names, timeout_seconds,
+    model, max_turns, max_budget_usd,
+    output_schema, retry_of, secret_fields, context_sealed, request_id, files_version,
+    created_at, host_id,
+    workflow_id
+  ) values (
+    input.id, flow.id, project.id, input.trigger_type, input.name, input.labels, input.prompt,
+    input.partial_messages, input.callback_url,
+    case when input.callback_url is null then 'none' else 'waiting' end,
+    input.key_id, input.key_name, input.key_created_by, input.mcp_server_names, input.timeout_seconds,
+    coalesce(input.model, flow.model), coalesce(input.max_turns, flow.max_turns),
+    coalesce(input.max_budget_usd, flow.max_budget_usd),
+    input.output_schema, input.retry_of, input.secret_fields, input.context_sealed, input.request_id,
+    input.files_version, at, pick_host(flow.runner, host_stale_after, at),
+    run_workflow_id(project.id, input.id, idempotency_key, at)
+  ) returning r.* into run;
+  insert into run_logs (run_id) values (run.id);
+  insert into run_configs (run_id, sealed) values (run.id, config_sealed);
+
+  -- Files of the retried run that the flow does not have. The request's own files are added after
+  -- this and replace those with the same path.
+  if run.retry_of is not null then
+    insert into input_files (run_id, path, sha256, size, mode, scope, modified_at)
+    select run.id, i.path, i.sha256, i.size, i.mode, i.scope, i.modified_at
+    from input_files i where i.run_id = run.retry_of and i.scope = 'run';
+  end if;
+
+  if idempotency_key is not null then
+    insert into idempotency_keys (project_id, key, run_id, window_start, expires_at)
+    values (project.id, workflow_key(idempotency_key), run.id, at, at + idempotency_window)
+    on conflict (project_id, key) do update
+      set run_id = excluded.run_id,
+          window_start = excluded.window_start,
+          expires_at = excluded.expires_at;
+  end if;
+  outcome := 'admitted';
+  current := null;
+  last_seq := 0;
+  return next;
+end
+$$;

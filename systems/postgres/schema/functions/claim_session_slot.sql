@@ -1,0 +1,47 @@
+-- Settles the generation and the host of a session's next sandbox. `p_after` is the last generation
+-- that the workflow knows has ended, so a second call returns what the first one settled.
+create or replace function claim_session_slot(
+  p_run_id uuid, p_after integer, p_stale_after interval
+)
+returns table (outcome text, host_id text, generation integer)
+language plpgsql volatile as $$
+declare
+  run runs;
+  pinned text;
+  last_host text;
+begin
+  perform from projects p where p.id = (select r.project_id from runs r where r.id = p_run_id)
+    for no key update;
+  perform lock_placement();
+  select * into run from runs r where r.id = p_run_id for no key update;
+  if run.end_cause is not null then
+    outcome := 'ended';
+    return next;
+    return;
+  end if;
+  if not session_has_work(p_run_id) then
+    update runs r set holds_slot = false, status = 'sleep', host_id = null where r.id = p_run_id;
+    outcome := 'no_work';
+    return next;
+    return;
+  end if;
+  if not run.holds_slot or run.host_id is null or run.generation <= p_after then
+    update runs r
+      set holds_slot = true, host_id = null, generation = greatest(r.generation, p_after + 1)
+      where r.id = p_run_id returning r.* into run;
+    select f.runner into pinned from flows f where f.id = run.flow_id;
+    select s.last_host_id into last_host from sessions s where s.run_id = p_run_id;
+    if last_host is not null and (pinned is null or pinned = last_host) then
+      run.host_id := pick_host(last_host, p_stale_after, db_clock());
+    end if;
+    run.host_id := coalesce(run.host_id, pick_host(pinned, p_stale_after, db_clock()));
+    update runs r set host_id = run.host_id where r.id = p_run_id;
+    update sessions s set last_host_id = coalesce(run.host_id, s.last_host_id)
+      where s.run_id = p_run_id;
+  end if;
+  outcome := case when run.host_id is null then 'no_capacity' else 'assigned' end;
+  host_id := run.host_id;
+  generation := run.generation;
+  return next;
+end
+$$;

@@ -1,0 +1,23 @@
+-- The host with the most free slots; null when none has one. `runner` restricts the choice to one
+-- host, and `stale_after` is the age of a heartbeat from which a host gets nothing new. Call with the
+-- placement lock held. In plpgsql because that caches the plan, and planning takes longer than
+-- running.
+create or replace function pick_host(runner text, stale_after interval, at timestamptz)
+returns text language plpgsql volatile as $$
+begin
+  return (
+    select h.id
+    from hosts h
+    cross join lateral (
+      select h.capacity - count(*) as free
+      from runs r where r.host_id = h.id and occupies_slot(r)
+    ) slots
+    where not h.draining
+      and h.last_seen > at - stale_after
+      and slots.free > 0
+      and (runner is null or h.id = runner)
+    order by slots.free desc, h.id
+    limit 1
+  );
+end
+$$;

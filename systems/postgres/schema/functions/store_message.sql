@@ -1,0 +1,80 @@
+-- Stores a message. If the session is asleep, it first claims a slot of the project; the host is
+-- chosen when the sandbox is started. Locks in the order of admission: the project, then the run.
+create or replace function store_message(
+  p_run_id uuid,
+  p_message_id uuid,
+  p_client_message_id text,
+  p_text text,
+  p_queue_max integer,
+  p_stale_after interval
+)
+returns table (outcome text, message_id uuid, "position" integer, "limit" integer, current integer)
+language plpgsql volatile as $$
+declare
+  project projects;
+  run runs;
+  flow flows;
+  known session_messages;
+begin
+  select p.* into project from projects p join runs r on r.project_id = p.id
+    where r.id = p_run_id for no key update of p;
+  select * into run from runs r where r.id = p_run_id for no key update;
+  if not found or run.end_cause is not null or run.deleted_at is not null then
+    outcome := 'gone';
+    return next;
+    return;
+  end if;
+
+  select * into known from session_messages m
+    where m.run_id = p_run_id and m.client_message_id = p_client_message_id;
+  if known.id is not null then
+    outcome := 'known';
+    message_id := known.id;
+    select count(*) into "position" from session_messages m
+      where m.run_id = p_run_id and m.ended_at is null and m.position < known.position;
+    return next;
+    return;
+  end if;
+
+  select count(*) into current from session_messages m
+    where m.run_id = p_run_id and m.ended_at is null and m.delivery_attempts = 0;
+  if current >= p_queue_max then
+    outcome := 'QUEUE_FULL';
+    "limit" := p_queue_max;
+    return next;
+    return;
+  end if;
+
+  if not run.holds_slot then
+    select * into flow from flows f where f.id = run.flow_id;
+    if flow.runner is not null and not exists (
+      select from hosts h where h.id = flow.runner and h.last_seen > db_clock() - p_stale_after
+    ) then
+      outcome := 'RUNNER_OFFLINE';
+      current := null;
+      return next;
+      return;
+    end if;
+    select count(*) into current from runs r
+      where r.project_id = run.project_id and occupies_slot(r);
+    if current >= project.max_concurrent_runs then
+      outcome := 'CONCURRENT_LIMIT';
+      "limit" := project.max_concurrent_runs;
+      return next;
+      return;
+    end if;
+    update runs r set holds_slot = true, host_id = null where r.id = p_run_id;
+  end if;
+
+  select count(*) into "position" from session_messages m
+    where m.run_id = p_run_id and m.ended_at is null;
+  insert into session_messages (id, run_id, position, client_message_id, text)
+  select p_message_id, p_run_id, coalesce(max(m.position), 0) + 1, p_client_message_id, p_text
+  from session_messages m where m.run_id = p_run_id;
+  update sessions s set last_message_at = db_clock() where s.run_id = p_run_id;
+  outcome := 'stored';
+  message_id := p_message_id;
+  current := null;
+  return next;
+end
+$$;

@@ -1,4 +1,0 @@
--- Up Migration
-
--- What config_fields says.
-alter table runs drop column had_config;

@@ -1,0 +1,46 @@
+// The files that make up the schema. Migrations are numbered and applied once each. Functions are
+// applied again whenever their text changes.
+
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface SchemaFile {
+  /** The file's name without `.sql`; of a function also its name in the database. */
+  name: string;
+  sql: string;
+  sha256: string;
+}
+
+export interface SchemaFiles {
+  /** In the order in which they are applied. */
+  migrations: SchemaFile[];
+  functions: SchemaFile[];
+}
+
+const schemaFolder = fileURLToPath(new URL('.', import.meta.url));
+
+export async function readSchemaFiles(folder = schemaFolder): Promise<SchemaFiles> {
+  const [migrations, functions] = await Promise.all([
+    readSqlFiles(folder, /^\d{3}_\w+\.sql$/),
+    readSqlFiles(join(folder, 'functions'), /^\w+\.sql$/),
+  ]);
+  return { migrations, functions };
+}
+
+async function readSqlFiles(folder: string, pattern: RegExp): Promise<SchemaFile[]> {
+  const files = (await readdir(folder)).filter((file) => pattern.test(file)).sort();
+  return Promise.all(
+    files.map(async (file) => {
+      const sql = await readFile(join(folder, file), 'utf8');
+      return { name: file.replace(/\.sql$/, ''), sql, sha256: hashOfSql(sql) };
+    }),
+  );
+}
+
+/** Comments on lines of their own and white space do not count. */
+function hashOfSql(sql: string): string {
+  const statements = sql.replaceAll(/^\s*--.*$/gm, '').replaceAll(/\s+/g, ' ');
+  return createHash('sha256').update(statements).digest('hex');
+}
