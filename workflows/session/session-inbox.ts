@@ -1,4 +1,4 @@
-import { CancellationScope, patched, setHandler } from '@temporalio/workflow';
+import { CancellationScope, setHandler } from '@temporalio/workflow';
 import {
   hostLostSignal,
   interruptSignal,
@@ -6,74 +6,69 @@ import {
   sleepSignal,
   stopSignal,
 } from '../shared/signals.ts';
-import type { StopRequest } from '../shared/stop-request.ts';
+import { operatorStop, type StopRequest } from '../shared/stop-request.ts';
 
-/** What a session's workflow was told and has not acted upon. Handlers write it, the main loop acts. */
+/** Received and not yet acted upon. The signal handlers write it, and the main loop acts. */
 export interface Inbox {
-  /** There may be messages. */
+  /** Messages may be waiting in Postgres. */
   hasPendingMessages: boolean;
-  /** The turn that goes on is to end, whichever it is. */
+  /** The current turn must end, whichever message it is for. */
   interruptCurrentTurn: boolean;
-  /** Messages whose turns are to end, and none but these; until a turn has come to its end. */
+  /** Messages whose turns must end. Cleared when a turn has finished. */
   interruptedMessageIds: Set<string>;
   sleepRequested: boolean;
-  /** Sandboxes up to this one are on hosts that are given up; 0 as long as none is. */
+  /** Sandboxes up to this number are on lost hosts; 0 if none is. */
   lostThroughGeneration: number;
-  /** It is to end; the first order counts. */
+  /** The first stop request applies. */
   stopRequest: StopRequest | null;
 }
 
-export function createInbox(isDue: boolean, graceMs: number): Inbox {
+export function createInbox(hasPendingMessages: boolean, graceMs: number): Inbox {
   const inbox: Inbox = {
-    hasPendingMessages: isDue,
+    hasPendingMessages,
     interruptCurrentTurn: false,
     interruptedMessageIds: new Set(),
     sleepRequested: false,
     lostThroughGeneration: 0,
     stopRequest: null,
   };
-  const end = (order: StopRequest): void => {
-    inbox.stopRequest ??= order;
+  const requestStop = (stopGraceMs: number): void => {
+    inbox.stopRequest ??= operatorStop(stopGraceMs);
   };
   setHandler(
     messageSignal,
     () => {
       inbox.hasPendingMessages = true;
     },
-    { description: 'There is a message: the oldest one that is left comes next.' },
+    { description: 'A message was stored. The oldest waiting message is next.' },
   );
   setHandler(
     interruptSignal,
-    (interruption) => {
-      const messageId = interruption?.messageId;
-      // Workers that did not know names passed on each interrupt as one by hand, named or not.
-      if (messageId === undefined || !patched('named-interrupts'))
-        inbox.interruptCurrentTurn = true;
-      else inbox.interruptedMessageIds.add(messageId);
+    (interrupt) => {
+      if (interrupt?.messageId === undefined) inbox.interruptCurrentTurn = true;
+      else inbox.interruptedMessageIds.add(interrupt.messageId);
     },
-    { description: 'End the turn of `messageId`, or the one that is going on; the session stays.' },
+    { description: 'End the turn of `messageId`, or the current turn. The session continues.' },
   );
   setHandler(
     sleepSignal,
     () => {
       inbox.sleepRequested = true;
     },
-    { description: 'Put the session to sleep if it has nothing to do.' },
+    { description: 'Put the session to sleep if it is idle.' },
   );
   setHandler(
     hostLostSignal,
     ({ generation }) => {
       inbox.lostThroughGeneration = Math.max(inbox.lostThroughGeneration, generation);
-      // Whether there is a message or not, the place is given back by whoever asks for the next.
+      // Even without a message: claiming the next slot releases the lost one.
       inbox.hasPendingMessages = true;
     },
-    { description: 'The host of this sandbox is given up: go on in another.' },
+    { description: 'The host of this sandbox is lost. Continue in another sandbox.' },
   );
-  setHandler(stopSignal, (stop) => end({ cause: 'terminated_by_operator', ...stop }), {
+  setHandler(stopSignal, (stop) => requestStop(stop?.graceMs ?? graceMs), {
     description: 'End the session: interrupt its agent, then end its sandbox after `graceMs`.',
   });
-  CancellationScope.current().cancelRequested.catch(() =>
-    end({ cause: 'terminated_by_operator', graceMs }),
-  );
+  CancellationScope.current().cancelRequested.catch(() => requestStop(graceMs));
   return inbox;
 }

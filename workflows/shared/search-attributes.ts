@@ -1,21 +1,19 @@
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common';
-import { patched, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 
-/** Never encrypted, readable by every operator: ids and words of ours only. */
+/** Search attributes are never encrypted: they hold ids and fixed words only. */
 const hostIdAttribute = defineSearchAttributeKey('HostId', 'KEYWORD');
 const runStatusAttribute = defineSearchAttributeKey('RunStatus', 'KEYWORD');
 
-/** A run has this one host for all of its life. */
+/** A run keeps its host until it ends. */
 export function setHost(hostId: string): void {
   upsert([{ key: hostIdAttribute, value: hostId }]);
 }
 
-/** A session has a host for as long as it has a sandbox; said only where it changes. */
+/** A session has a host while it has a sandbox. Unchanged values are not written. */
 export function setSessionHost(hostId: string | null): void {
   const known = workflowInfo().typedSearchAttributes.get(hostIdAttribute) ?? null;
   if (known === hostId) return;
-  // Sessions live for weeks: there are some that did not say so when they began.
-  if (!patched('findable-by-place')) return;
   const status = hostId === null ? 'sleep' : 'running';
   upsert([
     { key: hostIdAttribute, value: hostId },
@@ -27,7 +25,10 @@ export function setEnded(): void {
   upsert([{ key: runStatusAttribute, value: 'sleep' }]);
 }
 
-/** Started without: its server does not know them, and would refuse every task that brings them. */
+/**
+ * A workflow that was started without search attributes runs on a server that lacks them. The server
+ * would reject every workflow task that sets one.
+ */
 function upsert(pairs: SearchAttributeUpdatePair[]): void {
   if (workflowInfo().typedSearchAttributes.get(runStatusAttribute) === undefined) return;
   upsertSearchAttributes(pairs);

@@ -19,10 +19,8 @@ describe('the workflows as they are', () => {
     const endings = ['success', 'failed-exit', 'stop', 'delete', 'cancel', 'time-limit'];
     const losses = ['sandbox-lost', 'host-lost', 'start-failed', 'no-capacity'];
     const sessions = ['session-stop', 'session-sleep', 'session-interrupted', 'session-lost'];
-    // Recorded with workers that did not know an interrupt's name, in part or throughout.
-    const older = ['session-named-interrupts-older-worker', 'session-upgraded-between-interrupts'];
     const real = ['real-run', 'real-session'];
-    const wanted = [...endings, ...losses, 'webhook-retried', ...sessions, ...older, ...real];
+    const wanted = [...endings, ...losses, 'webhook-retried', ...sessions, ...real];
     expect(names).toEqual(expect.arrayContaining(wanted.map((name) => `${name}.json`)));
   });
 
