@@ -2,6 +2,7 @@ import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Schedule } from '../../core/flows/schedule.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { SearchAttributeName } from '../../core/temporal/search-attributes.ts';
+import type { DeliverWebhookInput } from '../../workflows/shared/activities.ts';
 import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
 import type {
   HostLostPayload,
@@ -13,7 +14,7 @@ import { openWorkflows } from './open-workflows.ts';
 import { ensureSchedule, removeSchedule } from './schedules.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 import { signalMessage, startRun } from './start-run.ts';
-import { startWebhook, type WebhookStart } from './start-webhook.ts';
+import { startWebhook } from './start-webhook.ts';
 import { webhookAttempts } from './webhook-attempts.ts';
 import { type ListedWorkflow, workflowsSince } from './workflows-since.ts';
 
@@ -50,7 +51,7 @@ export interface Temporal {
   removeSchedule(flowId: string): Promise<void>;
   /** Registers what operators find workflows by; returns what was missing. */
   ensureSearchAttributes(): Promise<SearchAttributeName[]>;
-  startWebhook(start: WebhookStart): Promise<'started' | 'already'>;
+  startWebhook(webhook: DeliverWebhookInput): Promise<'started' | 'already'>;
   /** The server's, asked now. */
   version(): Promise<string>;
   /** Does the server answer, now? */

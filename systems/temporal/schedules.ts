@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import type { Schedule } from '../../core/flows/schedule.ts';
 import { runQueue } from '../../core/temporal/task-queues.ts';
-import type { ScheduledTriggerInput } from '../../workflows/shared/signals.ts';
+import type { ScheduledTriggerInput } from '../../workflows/shared/inputs.ts';
 
 export interface Scheduler {
   client: Client;

@@ -6,8 +6,8 @@ import {
 import type { Run } from '../../core/runs/run.ts';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 import { linkTo, type Memo } from '../../core/temporal/workflow-memo.ts';
+import type { RunInput, SessionInput } from '../../workflows/shared/inputs.ts';
 import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
-import type { RunInput, SessionInput } from '../../workflows/shared/signals.ts';
 import { withSearchAttributes } from './search-attributes.ts';
 
 export interface RunStarter {

@@ -3,7 +3,7 @@
 // how they begin, only those. Those of the real service are recorded by record-real-histories.ts.
 import { ApplicationFailure } from '@temporalio/activity';
 import { failureTypes } from '../../workflows/shared/activities.ts';
-import type { RunInput } from '../../workflows/shared/signals.ts';
+import type { RunInput } from '../../workflows/shared/inputs.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 import { keepHistory } from './keep-history.ts';
 import { sessionStories } from './session-stories.ts';

@@ -1,4 +1,5 @@
-import type { InterruptPayload, SessionInput } from '../../workflows/shared/signals.ts';
+import type { SessionInput } from '../../workflows/shared/inputs.ts';
+import type { InterruptPayload } from '../../workflows/shared/signals.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 import {
   asleepAfter,

@@ -13,7 +13,7 @@ import type { runWorkflow } from '../../workflows/run/run-workflow.ts';
 import type { scheduledTriggerWorkflow } from '../../workflows/schedule/scheduled-trigger-workflow.ts';
 import type { sessionWorkflow } from '../../workflows/session/session-workflow.ts';
 import type { Activities } from '../../workflows/shared/activities.ts';
-import type { RunInput, SessionInput } from '../../workflows/shared/signals.ts';
+import type { RunInput, SessionInput } from '../../workflows/shared/inputs.ts';
 import type { webhookWorkflow } from '../../workflows/webhook/webhook-workflow.ts';
 import { stackEnv } from './stack-env.ts';
 import { testBundle } from './test-bundle.ts';

@@ -93,7 +93,7 @@ it('tells of a run how long its prompt is, where it is, what it is doing, why it
     'Phase following the agent',
     `Host ${hostIdIn(service.dataDir)}`,
     `Container frs-${service.instance}-${runId}-1`,
-    'Cause still going on',
+    'Cause not ended',
   ]);
   expect(metadata).not.toContain(canary);
   const own = `${service.url}/api/projects/${service.projectId}/runs/${runId}`;
@@ -110,7 +110,7 @@ it('tells of a run how long its prompt is, where it is, what it is doing, why it
 
   await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
   await service.untilEnded(runId);
-  await openTab('User Metadata', ['Phase over', 'Cause stopped_by_api']);
+  await openTab('User Metadata', ['Phase done', 'Cause stopped_by_api']);
   await takePicture('run-over');
 }, 400_000);
 

@@ -20,16 +20,16 @@ export interface SandboxRun {
 }
 
 /**
- * The race: the sandbox's own end, an order from outside, the time limit. An order is recorded
- * first and carried out on the host's other queue; then the sandbox's own end is waited for, so
- * that its last output is read. A host that does not take the stop cannot hold the run up.
+ * Races the sandbox's own end, a stop request and the time limit. A stop's cause is recorded before
+ * the stop is executed on the host's queue for short activities. The workflow then waits for the
+ * sandbox's end, so that its last output is read. An unresponsive host cannot delay the run's end.
  */
 export async function runInSandbox(run: SandboxRun): Promise<RunOutcome> {
   const racing = new CancellationScope();
   const sandbox = racing.run(() => startAndFollow(run));
-  const limit = racing.run(() => timeLimit(run.timeouts));
+  const timeLimit = racing.run(() => reachTimeLimit(run.timeouts));
   try {
-    const first = await Promise.race([sandbox, limit, run.stopRequested]);
+    const first = await Promise.race([sandbox, timeLimit, run.stopRequested]);
     return 'kind' in first ? first : await executeStop(first, sandbox, run);
   } finally {
     racing.cancel();
@@ -51,37 +51,37 @@ async function startAndFollow({ host, ref, onPhase }: SandboxRun): Promise<RunOu
   }
 }
 
-async function timeLimit(times: RunTimeouts): Promise<StopRequest> {
-  await sleep(times.runMs, { summary: 'time limit of the run' });
-  return { cause: 'timed_out', graceMs: times.timeLimitGraceMs };
+async function reachTimeLimit(timeouts: RunTimeouts): Promise<StopRequest> {
+  await sleep(timeouts.runMs, { summary: 'time limit of the run' });
+  return { cause: 'timed_out', graceMs: timeouts.timeLimitGraceMs };
 }
 
 async function executeStop(
-  order: StopRequest,
+  stop: StopRequest,
   sandbox: Promise<RunOutcome>,
   run: SandboxRun,
 ): Promise<RunOutcome> {
   run.onPhase('stopping');
-  await run.activities.recordCause({ runId: run.ref.runId, cause: order.cause, detail: null });
+  await run.activities.recordCause({ runId: run.ref.runId, cause: stop.cause, detail: null });
   try {
-    await run.host.stopSandbox({ ...run.ref, graceMs: order.graceMs });
+    await run.host.stopSandbox({ ...run.ref, graceMs: stop.graceMs });
   } catch {
-    return hostUnresponsive(order);
+    return hostUnresponsive(stop);
   }
-  return drainOutput(order, sandbox, run.timeouts);
+  return drainOutput(stop, sandbox, run.timeouts);
 }
 
 async function drainOutput(
-  order: StopRequest,
+  stop: StopRequest,
   sandbox: Promise<RunOutcome>,
-  times: RunTimeouts,
+  timeouts: RunTimeouts,
 ): Promise<RunOutcome> {
   const waiting = new CancellationScope();
-  const late = waiting.run(async () => {
-    await sleep(times.outputDrainMs, { summary: 'wait for the last output' });
-    return hostUnresponsive(order);
+  const timeout = waiting.run(async () => {
+    await sleep(timeouts.outputDrainMs, { summary: 'wait for the last output' });
+    return hostUnresponsive(stop);
   });
-  const first = await Promise.race([sandbox, late]);
+  const first = await Promise.race([sandbox, timeout]);
   waiting.cancel();
   return first;
 }

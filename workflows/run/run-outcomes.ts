@@ -3,13 +3,13 @@ import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { failureTypes } from '../shared/activities.ts';
 import type { StopRequest } from '../shared/stop-request.ts';
 
-/** How a run came to its end: each a name, and what is left to do about its sandbox. */
+/** How a run ended, and whether its sandbox must be removed. */
 export type RunOutcome =
-  /** The agent ended, by itself or because it was stopped; its output is read. */
+  /** The agent ended on its own or was stopped, and its output was read. */
   | { kind: 'sandbox-ended'; end: RunEnd }
-  /** No sandbox came up, or it was lost; what there is of one is still to be removed. */
+  /** The sandbox did not start or was lost. Its remains must be removed. */
   | { kind: 'sandbox-failed'; end: RunEnd }
-  /** There is no host to ask: it took no place, or does not answer. The reconciler removes. */
+  /** No host has a slot for the run, or the host is lost. The reconciler removes the sandbox. */
   | { kind: 'no-host'; end: RunEnd };
 
 export const noCapacity: RunOutcome = {
@@ -17,21 +17,21 @@ export const noCapacity: RunOutcome = {
   end: { cause: 'container_start_failed', detail: 'no capacity', exitCode: null },
 };
 
-export const stoppedBeforeStart = (order: StopRequest): RunOutcome => ({
+export const stoppedBeforeStart = (stop: StopRequest): RunOutcome => ({
   kind: 'no-host',
-  end: { cause: order.cause, detail: null, exitCode: null },
+  end: { cause: stop.cause, detail: null, exitCode: null },
 });
 
-/** The run was ended while its sandbox was coming up: the recorded cause stands. */
+/** The run was ended during the start of its sandbox. The recorded cause applies, not this one. */
 export const endedBeforeStart: RunOutcome = {
   kind: 'sandbox-failed',
   end: { cause: 'terminated_by_operator', detail: null, exitCode: null },
 };
 
-/** The order stands, whatever the sandbox could still tell. */
-export const hostUnresponsive = (order: StopRequest): RunOutcome => ({
+/** The stop cause applies, whatever the sandbox could still report. */
+export const hostUnresponsive = (stop: StopRequest): RunOutcome => ({
   kind: 'no-host',
-  end: { cause: order.cause, detail: 'the host did not answer', exitCode: null },
+  end: { cause: stop.cause, detail: 'the host did not answer', exitCode: null },
 });
 
 export function startFailed(error: unknown): RunOutcome {
@@ -56,10 +56,10 @@ const sandboxLost: RunOutcome = {
   end: { cause: 'max_reconnects_exceeded', detail: 'sandbox lost', exitCode: null },
 };
 
-/** Said by those who watch the hosts, before any time-out of ours. */
-export const hostLostError = new Error('the host is given up');
+/** The reconciler reported the host lost before an activity timed out. */
+export const hostLostError = new Error('the host is lost');
 
-/** Nobody took the task off the host's queue. This time-out is never retried by the server. */
+/** No worker of the host started the task in time. Temporal never retries this timeout. */
 export function isHostLost(error: unknown): boolean {
   if (error === hostLostError) return true;
   const cause = causeOf(error);

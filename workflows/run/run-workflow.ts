@@ -3,9 +3,9 @@ import type { EndCause } from '../../core/runs/end-cause.ts';
 import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
 import type { HostActivities, SandboxRef } from '../shared/activities.ts';
 import { hostActivities, runActivities } from '../shared/activity-proxies.ts';
+import type { RunInput } from '../shared/inputs.ts';
 import { runTimeouts } from '../shared/run-timeouts.ts';
 import { setEnded, setHost } from '../shared/search-attributes.ts';
-import type { RunInput } from '../shared/signals.ts';
 import { awaitStopRequest } from '../shared/stop-request.ts';
 import { createDetailsReporter } from '../shared/workflow-details.ts';
 import { deliverWebhook } from '../webhook/deliver-webhook.ts';
@@ -14,61 +14,54 @@ import type { RunOutcome } from './run-outcomes.ts';
 import { waitForSlot } from './wait-for-slot.ts';
 
 /**
- * One run: take a place, run in the sandbox until one of its endings wins, finish. The whole of it
- * stands in a scope that cannot be cancelled: a cancellation is one more order to stop.
+ * One run: wait for a slot, run in the sandbox until the first outcome, finish. All of it is in a
+ * non-cancellable scope: a cancellation counts as a stop request.
  */
 export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }> {
-  const times = { ...runTimeouts, ...input.timeouts };
-  const tell = createDetailsReporter();
-  const work = runActivities(input.instance, times);
-  const orders = awaitStopRequest(times.timeLimitGraceMs);
+  const timeouts = { ...runTimeouts, ...input.timeouts };
+  const report = createDetailsReporter();
+  const activities = runActivities(input.instance, timeouts);
+  const stopRequested = awaitStopRequest(timeouts.timeLimitGraceMs);
   const ref: SandboxRef = { runId: input.runId, generation: input.generation };
 
   return CancellationScope.nonCancellable(async () => {
-    tell({ phase: 'taking a place', host: input.hostId });
-    const place = input.hostId
+    report({ phase: 'waiting for a slot', host: input.hostId });
+    const slot = input.hostId
       ? { hostId: input.hostId }
-      : await waitForSlot(work, ref.runId, orders);
-    if ('kind' in place) return finish(place, null);
+      : await waitForSlot(activities, ref.runId, stopRequested);
+    if ('kind' in slot) return finish(slot, null);
 
-    if (!input.hostId) setHost(place.hostId);
-    tell({ phase: 'starting the sandbox', host: place.hostId, container: sandboxName(input) });
-    const host = hostActivities(input.instance, place.hostId, times);
-    const onPhase = (phase: string): void => tell({ phase });
-    return finish(
-      await runInSandbox({
-        ref,
-        host,
-        activities: work,
-        stopRequested: orders,
-        timeouts: times,
-        onPhase,
-      }),
-      host,
-    );
+    if (!input.hostId) setHost(slot.hostId);
+    report({ phase: 'starting the sandbox', host: slot.hostId, container: sandboxName(input) });
+    const host = hostActivities(input.instance, slot.hostId, timeouts);
+    const onPhase = (phase: string): void => report({ phase });
+    const run = { ref, host, activities, stopRequested, timeouts, onPhase };
+    return finish(await runInSandbox(run), host);
   });
 
   async function finish(
-    ending: RunOutcome,
+    outcome: RunOutcome,
     host: HostActivities | null,
   ): Promise<{ cause: EndCause }> {
-    if (host !== null && ending.kind === 'sandbox-ended') await collect(host, ending);
-    tell({ phase: 'ending the run' });
-    const { webhook, cause } = await work.endRun({ runId: ref.runId, ...ending.end });
+    if (host !== null && outcome.kind === 'sandbox-ended') await snapshot(host, outcome);
+    report({ phase: 'ending the run' });
+    const { webhook, cause } = await activities.endRun({ runId: ref.runId, ...outcome.end });
     setEnded();
-    tell({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
-    const removal = host !== null && ending.kind !== 'no-host' ? host.removeSandbox(ref) : null;
-    // The reconciler removes what a host could not.
-    const first = { runId: ref.runId, firstAttempt: 1 };
-    await Promise.all([webhook ? deliverWebhook(work, first) : null, removal?.catch(() => {})]);
-    tell({ phase: 'over' });
+    report({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
+    const removal = host !== null && outcome.kind !== 'no-host' ? host.removeSandbox(ref) : null;
+    const delivery = { runId: ref.runId, firstAttempt: 1 };
+    await Promise.all([
+      webhook ? deliverWebhook(activities, delivery) : null,
+      removal?.catch(() => {}), // the reconciler removes what remains
+    ]);
+    report({ phase: 'done' });
     return { cause };
   }
 
-  async function collect(host: HostActivities, ending: RunOutcome): Promise<void> {
-    if (ending.end.cause === 'deleted_by_api') return;
-    tell({ phase: 'collecting the workspace' });
-    // A workspace that cannot be stored never keeps a run from its end.
+  async function snapshot(host: HostActivities, { end }: RunOutcome): Promise<void> {
+    if (end.cause === 'deleted_by_api') return;
+    report({ phase: 'storing the workspace' });
+    // A failed snapshot does not prevent the run's end.
     await host.snapshotWorkspace(ref).catch(() => {});
   }
 }

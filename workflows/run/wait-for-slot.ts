@@ -4,17 +4,17 @@ import type { StopRequest } from '../shared/stop-request.ts';
 import { noCapacity, type RunOutcome, stoppedBeforeStart } from './run-outcomes.ts';
 
 /**
- * Asks for a place until there is one, the waiting is over, or somebody wants the run to end. The
- * asking is the activity's retry, so that a long wait leaves no trail in the history.
+ * Waits for a slot, the timeout, or a stop request. Polling is the activity's retry, so a long wait
+ * does not make the history longer.
  */
 export async function waitForSlot(
-  work: RunActivities,
+  activities: RunActivities,
   runId: string,
-  orders: Promise<StopRequest>,
+  stopRequested: Promise<StopRequest>,
 ): Promise<{ hostId: string } | RunOutcome> {
-  const asking = new CancellationScope();
-  const place = asking.run(() => work.claimSlot({ runId })).catch(() => noCapacity);
-  const first = await Promise.race([place, orders.then(stoppedBeforeStart)]);
-  asking.cancel();
+  const polling = new CancellationScope();
+  const slot = polling.run(() => activities.claimSlot({ runId })).catch(() => noCapacity);
+  const first = await Promise.race([slot, stopRequested.then(stoppedBeforeStart)]);
+  polling.cancel();
   return first;
 }

@@ -1,35 +1,35 @@
 import type { InterruptPayload } from '../shared/signals.ts';
 import type { ActiveSandbox, SessionContext } from './session-context.ts';
 
-/** Passes on to a sandbox's host which turns are to end, each once. */
+/** Forwards each interrupt to the sandbox's host once. */
 export interface InterruptForwarder {
-  isDue(): boolean;
+  hasPending(): boolean;
   forward(): void;
 }
 
 /**
- * A turn that was cut off with its sandbox goes on in the next one, and is to end there: but a sandbox
- * that is still coming up has none, so it is told when it is up.
+ * A turn that was lost with its sandbox continues in the next one, and its interrupt applies there. A
+ * sandbox that is still starting has no turn, so the interrupt is forwarded after the start.
  */
 export function createInterruptForwarder(
   { inbox, state }: SessionContext,
   { host, ref }: ActiveSandbox,
 ): InterruptForwarder {
-  const passed = new Set<string>();
-  const due = (): string[] => {
+  const forwarded = new Set<string>();
+  const pending = (): string[] => {
     if (state.sandbox?.generation !== ref.generation) return [];
-    return [...inbox.interruptedMessageIds].filter((messageId) => !passed.has(messageId));
+    return [...inbox.interruptedMessageIds].filter((messageId) => !forwarded.has(messageId));
   };
-  const pass = (turn: InterruptPayload): void =>
+  const interrupt = (turn: InterruptPayload): void =>
     void host.interruptTurn({ ...ref, ...turn }).catch(() => undefined);
   return {
-    isDue: () => inbox.interruptCurrentTurn || due().length > 0,
+    hasPending: () => inbox.interruptCurrentTurn || pending().length > 0,
     forward() {
-      if (inbox.interruptCurrentTurn) pass({});
+      if (inbox.interruptCurrentTurn) interrupt({});
       inbox.interruptCurrentTurn = false;
-      for (const messageId of due()) {
-        passed.add(messageId);
-        pass({ messageId });
+      for (const messageId of pending()) {
+        forwarded.add(messageId);
+        interrupt({ messageId });
       }
     },
   };

@@ -5,58 +5,59 @@ import { type ActiveSandbox, isLost, type SessionContext } from './session-conte
 
 export type ActivityResult<T> = { kind: 'done'; value: T } | { kind: 'failed'; error: unknown };
 
+/** The activity's result; null while it runs. */
+interface Pending<T> {
+  result: ActivityResult<T> | null;
+}
+
 /**
- * Waits for what a sandbox's host is doing, unless that host is given up; an interrupt or an order that
- * comes in meanwhile is passed on at once. An order is recorded first, so that the sandbox which ends by
- * it is not replaced.
+ * Waits for an activity of the sandbox's host. Interrupts and stop requests that arrive meanwhile are
+ * forwarded to the host at once, and the loss of the host ends the wait. A stop's cause is recorded
+ * first, so that the stopped sandbox is not replaced.
  */
 export async function awaitInterruptible<T>(
   context: SessionContext,
-  place: ActiveSandbox,
-  doing: Promise<T>,
+  sandbox: ActiveSandbox,
+  activity: Promise<T>,
 ): Promise<ActivityResult<T>> {
   const { inbox } = context;
-  const interrupter = createInterruptForwarder(context, place);
-  const box: { answer: ActivityResult<T> | null } = { answer: null };
-  const isCalled = (): boolean =>
-    interrupter.isDue() || inbox.stopRequest !== null || isLost(context, place.ref);
-  doing.then(
+  const interrupts = createInterruptForwarder(context, sandbox);
+  const pending: Pending<T> = { result: null };
+  const mustAct = (): boolean =>
+    interrupts.hasPending() || inbox.stopRequest !== null || isLost(context, sandbox.ref);
+  activity.then(
     (value) => {
-      box.answer = { kind: 'done', value };
+      pending.result = { kind: 'done', value };
     },
     (error: unknown) => {
-      box.answer = { kind: 'failed', error };
+      pending.result = { kind: 'failed', error };
     },
   );
   for (;;) {
-    await condition(() => box.answer !== null || isCalled());
-    if (box.answer !== null) return box.answer;
-    if (isLost(context, place.ref)) return { kind: 'failed', error: hostLostError };
-    if (inbox.stopRequest !== null) return stopAndDrain(context, place, box);
-    interrupter.forward();
+    await condition(() => pending.result !== null || mustAct());
+    if (pending.result !== null) return pending.result;
+    if (isLost(context, sandbox.ref)) return { kind: 'failed', error: hostLostError };
+    if (inbox.stopRequest !== null) return stopAndDrain(context, sandbox, pending);
+    interrupts.forward();
   }
 }
 
 async function stopAndDrain<T>(
   context: SessionContext,
   { host, ref }: ActiveSandbox,
-  box: { answer: ActivityResult<T> | null },
+  pending: Pending<T>,
 ): Promise<ActivityResult<T>> {
-  const { inbox, timeouts: times } = context;
+  const { inbox, timeouts } = context;
   await recordStopCause(context);
   const graceMs = inbox.stopRequest?.graceMs ?? 0;
   await host.stopSandbox({ ...ref, graceMs }).catch(() => undefined);
-  await condition(() => box.answer !== null, times.outputDrainMs, {
+  await condition(() => pending.result !== null, timeouts.outputDrainMs, {
     summary: 'wait for the last output',
   });
-  return box.answer ?? { kind: 'failed', error: new Error('the host did not answer') };
+  return pending.result ?? { kind: 'failed', error: new Error('the host did not answer') };
 }
 
-export async function recordStopCause({
-  runId,
-  inbox,
-  activities: work,
-}: SessionContext): Promise<void> {
+export async function recordStopCause({ runId, inbox, activities }: SessionContext): Promise<void> {
   if (inbox.stopRequest === null) return;
-  await work.recordCause({ runId, cause: inbox.stopRequest.cause, detail: null });
+  await activities.recordCause({ runId, cause: inbox.stopRequest.cause, detail: null });
 }

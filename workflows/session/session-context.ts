@@ -7,26 +7,26 @@ import type {
   SessionActivities,
 } from '../shared/activities.ts';
 import { hostActivities, runActivities, sessionActivities } from '../shared/activity-proxies.ts';
+import type { SessionInput, SessionState } from '../shared/inputs.ts';
 import { type SessionTimeouts, sessionTimeouts } from '../shared/session-timeouts.ts';
-import type { SessionInput, SessionState } from '../shared/signals.ts';
 import { createDetailsReporter, type ReportDetails } from '../shared/workflow-details.ts';
 import { createInbox, type Inbox } from './session-inbox.ts';
 
-/** All that the parts of a session's workflow share. */
+/** Shared by all steps of a session's workflow. */
 export interface SessionContext {
   runId: string;
   instance: string;
   timeouts: SessionTimeouts;
-  /** Kept up to date: the next history begins with it. */
+  /** Passed on to the next history by continue-as-new. */
   state: SessionState;
   inbox: Inbox;
   activities: RunActivities & SessionActivities;
   report: ReportDetails;
-  /** Why the session ends by itself; null as long as it does not. */
+  /** Why the session ends without a stop request; null otherwise. */
   end: RunEnd | null;
   /** Turns since this history began. */
   turns: number;
-  /** What is left of earlier sandboxes and has been neither removed nor given up. */
+  /** Removals of earlier sandboxes that are in progress. */
   removals: Set<Promise<void>>;
 }
 
@@ -44,15 +44,15 @@ const initialState: SessionState = {
 
 export function createSessionContext(input: SessionInput): SessionContext {
   const { runId, instance } = input;
-  const times = { ...sessionTimeouts, ...input.timeouts };
+  const timeouts = { ...sessionTimeouts, ...input.timeouts };
   const state = { ...initialState, ...input.state };
   return {
     runId,
     instance,
-    timeouts: times,
+    timeouts,
     state,
-    inbox: createInbox(state.hasPendingMessages, times.timeLimitGraceMs),
-    activities: { ...runActivities(instance, times), ...sessionActivities(instance, times) },
+    inbox: createInbox(state.hasPendingMessages, timeouts.timeLimitGraceMs),
+    activities: { ...runActivities(instance, timeouts), ...sessionActivities(instance, timeouts) },
     report: createDetailsReporter(initialDetails(input, state)),
     end: null,
     turns: 0,
@@ -60,33 +60,33 @@ export function createSessionContext(input: SessionInput): SessionContext {
   };
 }
 
-/** A history that begins anew has the sandbox of the one before it. */
-function initialDetails({ runId, instance }: SessionInput, { sandbox: place }: SessionState) {
-  if (place === null) return {};
-  const { hostId, generation } = place;
+/** After continue-as-new, the sandbox of the previous history is still running. */
+function initialDetails({ runId, instance }: SessionInput, { sandbox }: SessionState) {
+  if (sandbox === null) return {};
+  const { hostId, generation } = sandbox;
   return { host: hostId, container: sandboxName({ runId, instance, generation }) };
 }
 
 export const isEnding = ({ end, inbox }: SessionContext): boolean =>
   end !== null || inbox.stopRequest !== null;
 
-/** Null where there is none, or none that answers. */
+/** Null without a sandbox, or if its host is lost. */
 export function activeSandbox(context: SessionContext): ActiveSandbox | null {
-  const { sandbox: place } = context.state;
-  return place === null || isLost(context, place) ? null : sandboxOn(context, place);
+  const { sandbox } = context.state;
+  return sandbox === null || isLost(context, sandbox) ? null : sandboxOn(context, sandbox);
 }
 
-export const isLost = ({ inbox }: SessionContext, of: { generation: number }): boolean =>
-  of.generation <= inbox.lostThroughGeneration;
+export const isLost = ({ inbox }: SessionContext, sandbox: { generation: number }): boolean =>
+  sandbox.generation <= inbox.lostThroughGeneration;
 
 export function sandboxOn(
-  { runId, instance, timeouts: times }: SessionContext,
+  { runId, instance, timeouts }: SessionContext,
   { hostId, generation }: { hostId: string; generation: number },
 ): ActiveSandbox {
-  return { host: hostActivities(instance, hostId, times), ref: { runId, generation } };
+  return { host: hostActivities(instance, hostId, timeouts), ref: { runId, generation } };
 }
 
-/** Beside what comes next; the reconciler removes what a host could not. */
+/** The workflow continues meanwhile. The reconciler removes what the host could not. */
 export function removeInBackground(context: SessionContext, { host, ref }: ActiveSandbox): void {
   const { removals } = context;
   const removal: Promise<void> = host

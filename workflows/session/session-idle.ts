@@ -4,62 +4,57 @@ import { setSessionHost } from '../shared/search-attributes.ts';
 import { type ActiveSandbox, activeSandbox, type SessionContext } from './session-context.ts';
 import { setEnd, stopSandbox } from './session-sandbox.ts';
 
-/** Until something is to be done. A sandbox that is idle for long is put to sleep meanwhile. */
+/** Returns when there is work. A sandbox that reaches its idle timeout is put to sleep meanwhile. */
 export async function waitForWork(context: SessionContext): Promise<void> {
   const sandbox = activeSandbox(context);
   if (sandbox === null) return waitWhileAsleep(context);
-  const { inbox, timeouts: times, report: tell } = context;
-  tell({ phase: 'waiting for a message' });
-  if (await condition(() => hasWork(context), times.idleMs, untilSleep)) {
+  const { inbox, timeouts, report } = context;
+  report({ phase: 'waiting for a message' });
+  if (await condition(() => mustAct(context), timeouts.idleMs, untilSleep)) {
     if (!inbox.sleepRequested) return;
   } else if (!(await staysIdleUntilTimeout(context))) return;
   if (!inbox.hasPendingMessages && inbox.stopRequest === null) await putToSleep(context, sandbox);
 }
 
-const untilSleep = { summary: 'until its sandbox is put to sleep' };
-const untilEnd = { summary: 'until a session that nobody speaks to ends' };
+const untilSleep = { summary: 'until the idle sandbox is put to sleep' };
+const untilEnd = { summary: 'until the inactive session ends' };
 
-const hasWork = ({ inbox }: SessionContext): boolean =>
+const mustAct = ({ inbox }: SessionContext): boolean =>
   inbox.hasPendingMessages || inbox.sleepRequested || inbox.stopRequest !== null;
 
 async function waitWhileAsleep(context: SessionContext): Promise<void> {
-  const { inbox, timeouts: times, report: tell } = context;
+  const { inbox, timeouts, report } = context;
   inbox.sleepRequested = false;
   setSessionHost(null);
-  tell({ phase: 'asleep', host: null, container: null });
-  if (await condition(() => hasWork(context), times.inactivityMs, untilEnd)) return;
-  setEnd(context, 'timed_out', 'nobody spoke to it');
+  report({ phase: 'asleep', host: null, container: null });
+  if (await condition(() => mustAct(context), timeouts.inactivityMs, untilEnd)) return;
+  setEnd(context, 'timed_out', 'no message for too long');
 }
 
-/** False where something came up before it had been idle for long enough. */
+/** False if a signal arrives before the idle timeout. */
 async function staysIdleUntilTimeout(context: SessionContext): Promise<boolean> {
-  for (
-    let leftMs = await remainingIdleMs(context);
-    leftMs > 0;
-    leftMs = await remainingIdleMs(context)
-  ) {
-    if (await condition(() => hasWork(context), leftMs, untilSleep)) return false;
+  for (;;) {
+    const leftMs = await remainingIdleMs(context);
+    if (leftMs <= 0) return true;
+    if (await condition(() => mustAct(context), leftMs, untilSleep)) return false;
   }
-  return true;
 }
 
-async function remainingIdleMs({
-  runId,
-  activities: work,
-  timeouts: times,
-}: SessionContext): Promise<number> {
-  const { idleForMs, unattendedForMs } = await work.getSessionIdleness({ runId });
-  // A message is on its way.
-  if (idleForMs === null) return times.idleMs;
-  return msUntilSleep({ idleForMs, unattendedForMs }, times);
+async function remainingIdleMs({ runId, activities, timeouts }: SessionContext): Promise<number> {
+  const { idleForMs, unattendedForMs } = await activities.getSessionIdleness({ runId });
+  // A message is stored, and its signal is on the way.
+  if (idleForMs === null) return timeouts.idleMs;
+  return msUntilSleep({ idleForMs, unattendedForMs }, timeouts);
 }
 
 async function putToSleep(context: SessionContext, sandbox: ActiveSandbox): Promise<void> {
-  const { runId, inbox, activities: work, state, timeouts: times, report: tell } = context;
+  const { runId, inbox, activities, state, timeouts, report } = context;
   inbox.sleepRequested = false;
-  tell({ phase: 'going to sleep' });
-  await stopSandbox(context, sandbox, times.timeLimitGraceMs);
-  // A message may have come that nobody has told us of; and a lost host could not say that it sleeps.
-  const place = await work.claimSessionSlot({ runId, after: state.generation }).catch(() => null);
-  inbox.hasPendingMessages ||= place?.outcome !== 'no_work';
+  report({ phase: 'going to sleep' });
+  await stopSandbox(context, sandbox, timeouts.timeLimitGraceMs);
+  // The claim finds a message whose signal was lost. It also releases the slot of a lost host.
+  const slot = await activities
+    .claimSessionSlot({ runId, after: state.generation })
+    .catch(() => null);
+  inbox.hasPendingMessages ||= slot?.outcome !== 'no_work';
 }

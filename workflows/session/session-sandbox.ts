@@ -11,31 +11,31 @@ import {
   sandboxOn,
 } from './session-context.ts';
 
-/** The sandbox that is up, or the next one; null where there is none to be had, or no use for one. */
+/** The active sandbox or a new one. Null if no slot is free, no message waits, or the start fails. */
 export async function ensureSandbox(context: SessionContext): Promise<ActiveSandbox | null> {
-  const held = activeSandbox(context);
-  if (held !== null) return held;
-  context.report({ phase: 'taking a place' });
-  const place = await claimSlot(context);
-  if (place?.outcome !== 'assigned') return null;
-  return startSandboxOn(context, place);
+  const active = activeSandbox(context);
+  if (active !== null) return active;
+  context.report({ phase: 'waiting for a slot' });
+  const slot = await claimSlot(context);
+  if (slot?.outcome !== 'assigned') return null;
+  return startSandboxOn(context, slot);
 }
 
 /**
- * Null where every host was full for too long. The message that waited for it fails, the session stays:
- * the next message asks again.
+ * Null if every host was full until the timeout. The message that waited for the slot fails and the
+ * session continues: the next message claims again.
  */
 async function claimSlot(context: SessionContext): Promise<SessionSlot | null> {
-  const { runId, activities: work, state, inbox } = context;
+  const { runId, activities, state, inbox } = context;
   try {
-    const place = await work.claimSessionSlot({ runId, after: state.generation });
-    // A cause was recorded, and that one stands.
-    if (place.outcome === 'ended') setEnd(context, 'terminated_by_operator', null);
-    return place;
+    const slot = await activities.claimSessionSlot({ runId, after: state.generation });
+    // endRun keeps the recorded cause, not this one.
+    if (slot.outcome === 'ended') setEnd(context, 'terminated_by_operator', null);
+    return slot;
   } catch {
-    // The number is used up, so that a place which is given too late is not this one.
+    // Bump the generation so that a slot granted late cannot match.
     state.generation += 1;
-    const { more } = await work.failTurn({ runId, generation: state.generation });
+    const { more } = await activities.failTurn({ runId, generation: state.generation });
     inbox.hasPendingMessages ||= more;
     return null;
   }
@@ -43,38 +43,39 @@ async function claimSlot(context: SessionContext): Promise<SessionSlot | null> {
 
 async function startSandboxOn(
   context: SessionContext,
-  place: { hostId: string; generation: number },
+  { hostId, generation }: { hostId: string; generation: number },
 ): Promise<ActiveSandbox | null> {
-  const { runId, instance, state, report: tell } = context;
-  state.generation = place.generation;
-  const container = sandboxName({ runId, instance, generation: place.generation });
-  setSessionHost(place.hostId);
-  tell({ phase: 'starting the sandbox', host: place.hostId, container });
-  const next = sandboxOn(context, place);
-  const started = await awaitInterruptible(context, next, next.host.startSandbox(next.ref));
+  const { runId, instance, state, report } = context;
+  state.generation = generation;
+  setSessionHost(hostId);
+  const container = sandboxName({ runId, instance, generation });
+  report({ phase: 'starting the sandbox', host: hostId, container });
+  const sandbox = sandboxOn(context, { hostId, generation });
+  const start = sandbox.host.startSandbox(sandbox.ref);
+  const started = await awaitInterruptible(context, sandbox, start);
   if (started.kind === 'done' && started.value.outcome === 'started') {
-    state.sandbox = { hostId: place.hostId, generation: place.generation };
-    return next;
+    state.sandbox = { hostId, generation };
+    return sandbox;
   }
   const error = started.kind === 'failed' ? started.error : null;
-  handleSandboxLoss(context, next, error);
+  handleSandboxLoss(context, sandbox, error);
   if (error !== null && context.end !== null) context.end = startFailed(error).end;
   return null;
 }
 
-/** One that has ended unasked. Its session goes on in another, unless that has come to nothing too often. */
+/** The sandbox ended unasked. The session continues in another one until too many are lost in a row. */
 export function handleSandboxLoss(
   context: SessionContext,
-  place: ActiveSandbox,
+  sandbox: ActiveSandbox,
   error: unknown,
 ): void {
-  const { state, timeouts: times, inbox } = context;
+  const { state, timeouts, inbox } = context;
   state.sandbox = null;
   state.consecutiveLosses += 1;
   inbox.hasPendingMessages = true;
-  if (!isHostLost(error)) removeInBackground(context, place);
-  if (state.consecutiveLosses < times.maxConsecutiveLosses) return;
-  setEnd(context, 'max_reconnects_exceeded', 'its sandboxes were lost one after the other');
+  if (!isHostLost(error)) removeInBackground(context, sandbox);
+  if (state.consecutiveLosses < timeouts.maxConsecutiveLosses) return;
+  setEnd(context, 'max_reconnects_exceeded', 'too many sandboxes were lost in a row');
 }
 
 export function setEnd(
@@ -89,7 +90,7 @@ export function setEnd(
   context.end ??= { cause, detail, exitCode: null };
 }
 
-/** Its host stores what the next sandbox needs, and gives the place back if nothing is to be done. */
+/** The host stores what the next sandbox needs and releases the slot unless a message waits. */
 export async function stopSandbox(
   context: SessionContext,
   { host, ref }: ActiveSandbox,

@@ -2,13 +2,13 @@ import { awaitInterruptible } from './interruptible-activity.ts';
 import type { SessionContext } from './session-context.ts';
 import { ensureSandbox, handleSandboxLoss, stopSandbox } from './session-sandbox.ts';
 
-/** The oldest message that is left, if there is one, in the sandbox that is up or in the next one. */
+/** Runs the turn of the oldest waiting message, if any, in the active sandbox or a new one. */
 export async function takeTurn(context: SessionContext): Promise<void> {
-  const { inbox, state, timeouts: times, report: tell } = context;
+  const { inbox, state, timeouts, report } = context;
   inbox.hasPendingMessages = false;
   const sandbox = await ensureSandbox(context);
   if (sandbox === null) return;
-  tell({ phase: 'a turn' });
+  report({ phase: 'running a turn' });
   inbox.interruptCurrentTurn = false;
   const turn = await awaitInterruptible(context, sandbox, sandbox.host.runTurn(sandbox.ref));
   context.turns += 1;
@@ -22,8 +22,8 @@ export async function takeTurn(context: SessionContext): Promise<void> {
     case 'over':
       return handleSandboxLoss(context, sandbox, null);
     case 'reconfigure':
-      tell({ phase: 'taking up another configuration' });
+      report({ phase: 'reconfiguring' });
       inbox.hasPendingMessages = true;
-      return stopSandbox(context, sandbox, times.timeLimitGraceMs);
+      return stopSandbox(context, sandbox, timeouts.timeLimitGraceMs);
   }
 }

@@ -1,14 +1,14 @@
-// A session, for its whole life: it waits for messages, keeps a sandbox for as long as there are any,
-// and puts it to sleep when there have been none for a while. Which message comes next is read in
-// Postgres by the sandbox's host; a signal says no more than that there may be one, so that signals
-// that come twice, late, or in another order change nothing.
+// A session from its first message to its end: it waits for messages, keeps a sandbox while there are
+// any, and puts the sandbox to sleep after the idle timeout. The sandbox's host reads the next message
+// from Postgres. A signal only says that a message may be waiting, so duplicate, late or reordered
+// signals change nothing.
 //
-// Between two turns nothing is under way, and only there does the history begin anew.
+// Between two turns no activity is in progress. Only then does the workflow continue as new.
 
 import { CancellationScope, continueAsNew, workflowInfo } from '@temporalio/workflow';
-import type { EndCause } from '../../core/runs/end-cause.ts';
+import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
+import type { SessionInput } from '../shared/inputs.ts';
 import { setEnded } from '../shared/search-attributes.ts';
-import type { SessionInput } from '../shared/signals.ts';
 import { recordStopCause } from './interruptible-activity.ts';
 import {
   activeSandbox,
@@ -33,48 +33,40 @@ export async function sessionWorkflow(input: SessionInput): Promise<{ cause: End
 }
 
 /**
- * A long history grows on where a host that may be dying has yet to remove a sandbox: no turn waits. So
- * it does where a turn that was cut off with its host is to end in the next sandbox: only it knows that.
+ * The history keeps growing while a removal on a dying host is in progress, so that no turn waits for
+ * it. It also keeps growing while an interrupted turn must end in the next sandbox, because only this
+ * history knows the interrupt.
  */
-const shouldContinueAsNew = ({
-  turns,
-  timeouts: times,
-  removals,
-  inbox,
-}: SessionContext): boolean =>
+const shouldContinueAsNew = ({ turns, timeouts, removals, inbox }: SessionContext): boolean =>
   removals.size === 0 &&
   inbox.interruptedMessageIds.size === 0 &&
-  (workflowInfo().continueAsNewSuggested || turns >= times.turnsPerHistory);
+  (workflowInfo().continueAsNewSuggested || turns >= timeouts.turnsPerHistory);
 
-/** A signal that this history has not read by then is kept by the server for the next one. */
+/** Temporal delivers signals that this history has not read to the next one. */
 async function continueWorkflow(context: SessionContext, input: SessionInput): Promise<void> {
   const { state, inbox } = context;
-  const isPlaceHeld = activeSandbox(context) !== null;
+  const sandbox = activeSandbox(context) === null ? null : state.sandbox;
   await continueAsNew<typeof sessionWorkflow>({
     ...input,
-    state: {
-      ...state,
-      sandbox: isPlaceHeld ? state.sandbox : null,
-      hasPendingMessages: inbox.hasPendingMessages,
-    },
+    state: { ...state, sandbox, hasPendingMessages: inbox.hasPendingMessages },
   });
 }
 
 async function endSession(context: SessionContext): Promise<EndCause> {
-  const { runId, activities: work, inbox, report: tell } = context;
-  tell({ phase: 'ending the session' });
+  const { runId, activities, inbox, report } = context;
+  report({ phase: 'ending the session' });
   await recordStopCause(context);
   const sandbox = activeSandbox(context);
   if (sandbox !== null) await stopSandbox(context, sandbox, inbox.stopRequest?.graceMs ?? 0);
-  const ordered = {
-    cause: inbox.stopRequest?.cause ?? 'terminated_by_operator',
-    detail: null,
-  } as const;
-  const end = context.end ?? { ...ordered, exitCode: null };
-  const { cause } = await work.endRun({ runId, ...end });
+  const { cause } = await activities.endRun({ runId, ...(context.end ?? stoppedEnd(context)) });
   setEnded();
-  tell({ phase: 'cleaning up', cause });
+  report({ phase: 'cleaning up', cause });
   await Promise.all(context.removals);
-  tell({ phase: 'over' });
+  report({ phase: 'done' });
   return cause;
+}
+
+function stoppedEnd({ inbox }: SessionContext): RunEnd {
+  const cause = inbox.stopRequest?.cause ?? 'terminated_by_operator';
+  return { cause, detail: null, exitCode: null };
 }

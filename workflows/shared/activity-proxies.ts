@@ -1,47 +1,52 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities, HostActivities, RunActivities, SessionActivities } from './activities.ts';
-import { hostActivityOptions, runActivityOptions, sessionActivityOptions } from './activities.ts';
+import {
+  hostActivityOptions,
+  runActivityOptions,
+  sessionActivityOptions,
+} from './activity-options.ts';
 import type { RunTimeouts } from './run-timeouts.ts';
 
-/** The activities as plain functions, each with the options that its plan gives it. */
+/** The activities as functions, each bound to its own options. */
 export function runActivities(
   instance: string,
-  times: RunTimeouts,
+  timeouts: RunTimeouts,
   firstWebhookAttempt?: number,
 ): RunActivities {
-  const plan = runActivityOptions(instance, times, firstWebhookAttempt);
+  const options = runActivityOptions(instance, timeouts, firstWebhookAttempt);
   return {
-    claimSlot: proxyActivities<Activities>(plan.claimSlot).claimSlot,
-    recordCause: proxyActivities<Activities>(plan.recordCause).recordCause,
-    endRun: proxyActivities<Activities>(plan.endRun).endRun,
-    deliverWebhook: proxyActivities<Activities>(plan.deliverWebhook).deliverWebhook,
-    dropWebhook: proxyActivities<Activities>(plan.dropWebhook).dropWebhook,
-    triggerScheduledRun: proxyActivities<Activities>(plan.triggerScheduledRun).triggerScheduledRun,
+    claimSlot: proxyActivities<Activities>(options.claimSlot).claimSlot,
+    recordCause: proxyActivities<Activities>(options.recordCause).recordCause,
+    endRun: proxyActivities<Activities>(options.endRun).endRun,
+    deliverWebhook: proxyActivities<Activities>(options.deliverWebhook).deliverWebhook,
+    dropWebhook: proxyActivities<Activities>(options.dropWebhook).dropWebhook,
+    triggerScheduledRun: proxyActivities<Activities>(options.triggerScheduledRun)
+      .triggerScheduledRun,
   };
 }
 
-export function sessionActivities(instance: string, times: RunTimeouts): SessionActivities {
-  const plan = sessionActivityOptions(instance, times);
+export function sessionActivities(instance: string, timeouts: RunTimeouts): SessionActivities {
+  const options = sessionActivityOptions(instance, timeouts);
   return {
-    claimSessionSlot: proxyActivities<Activities>(plan.claimSessionSlot).claimSessionSlot,
-    failTurn: proxyActivities<Activities>(plan.failTurn).failTurn,
-    getSessionIdleness: proxyActivities<Activities>(plan.getSessionIdleness).getSessionIdleness,
+    claimSessionSlot: proxyActivities<Activities>(options.claimSessionSlot).claimSessionSlot,
+    failTurn: proxyActivities<Activities>(options.failTurn).failTurn,
+    getSessionIdleness: proxyActivities<Activities>(options.getSessionIdleness).getSessionIdleness,
   };
 }
 
 export function hostActivities(
   instance: string,
   hostId: string,
-  times: RunTimeouts,
+  timeouts: RunTimeouts,
 ): HostActivities {
-  const plan = hostActivityOptions(instance, hostId, times);
+  const options = hostActivityOptions(instance, hostId, timeouts);
   return {
-    startSandbox: proxyActivities<Activities>(plan.startSandbox).startSandbox,
-    followRun: proxyActivities<Activities>(plan.followRun).followRun,
-    runTurn: proxyActivities<Activities>(plan.runTurn).runTurn,
-    interruptTurn: proxyActivities<Activities>(plan.interruptTurn).interruptTurn,
-    stopSandbox: proxyActivities<Activities>(plan.stopSandbox).stopSandbox,
-    snapshotWorkspace: proxyActivities<Activities>(plan.snapshotWorkspace).snapshotWorkspace,
-    removeSandbox: proxyActivities<Activities>(plan.removeSandbox).removeSandbox,
+    startSandbox: proxyActivities<Activities>(options.startSandbox).startSandbox,
+    followRun: proxyActivities<Activities>(options.followRun).followRun,
+    runTurn: proxyActivities<Activities>(options.runTurn).runTurn,
+    interruptTurn: proxyActivities<Activities>(options.interruptTurn).interruptTurn,
+    stopSandbox: proxyActivities<Activities>(options.stopSandbox).stopSandbox,
+    snapshotWorkspace: proxyActivities<Activities>(options.snapshotWorkspace).snapshotWorkspace,
+    removeSandbox: proxyActivities<Activities>(options.removeSandbox).removeSandbox,
   };
 }

@@ -1,15 +1,15 @@
 import { limits } from '../../core/limits.ts';
 
-/** How long a run's workflow waits for what. Part of its input, so that a replay waits the same. */
+/** Timeouts of a run's workflow. They are part of its input, so a replay uses the same values. */
 export interface RunTimeouts {
-  /** The run's own limit, from the start of its sandbox. */
+  /** The run's time limit, from the start of its sandbox. */
   runMs: number;
   noCapacityMs: number;
   slotPollMs: number;
-  /** A host that takes no task for so long is lost. */
+  /** A host that starts no task within this time is lost. */
   hostScheduleToStartMs: number;
   heartbeatMs: number;
-  /** For all attempts at starting a sandbox together. */
+  /** For all attempts to start a sandbox together. */
   startMs: number;
   /** From the end of a stop to the last byte of output. */
   outputDrainMs: number;

@@ -1,13 +1,13 @@
 import { limits } from '../../core/limits.ts';
 import { type RunTimeouts, runTimeouts } from './run-timeouts.ts';
 
-/** How long a session's workflow waits for what. Part of its input, like those of a run. */
+/** Timeouts and limits of a session's workflow, part of its input like those of a run. */
 export interface SessionTimeouts extends RunTimeouts {
-  /** Until a sandbox that nobody watches is put to sleep, */
+  /** Until an idle session without a stream reader is put to sleep. */
   idleMs: number;
-  /** and until one is whose stream is held open. */
+  /** Until an idle session is put to sleep although its stream has a reader. */
   attendedIdleMs: number;
-  /** A session that nobody speaks to for so long ends. */
+  /** A session that is asleep for this long ends. */
   inactivityMs: number;
   maxConsecutiveLosses: number;
   turnsPerHistory: number;

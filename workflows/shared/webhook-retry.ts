@@ -1,8 +1,8 @@
 import { limits } from '../../core/limits.ts';
 
 /**
- * 2, 10, and min(50, 30) seconds between the four attempts. Whoever takes them over in their middle goes
- * on with the delays that are left.
+ * Delays of 2, 10, and min(50, 30) seconds between the four attempts. A workflow that continues
+ * another's attempts uses the remaining delays.
  */
 export function webhookRetry(firstAttempt: number) {
   const [first, , longest] = limits.webhookDelaysMs;

@@ -1,15 +1,15 @@
-import type { RunActivities, WebhookAttempt } from '../shared/activities.ts';
+import type { DeliverWebhookInput, RunActivities } from '../shared/activities.ts';
 
-/** Four attempts, then the webhook is given up. A run never fails for its receiver's sake. */
+/** Abandons the webhook after four failed attempts. A failed delivery never fails the run. */
 export async function deliverWebhook(
-  work: RunActivities,
-  attempt: WebhookAttempt,
+  activities: RunActivities,
+  input: DeliverWebhookInput,
 ): Promise<boolean> {
   try {
-    await work.deliverWebhook(attempt);
+    await activities.deliverWebhook(input);
     return true;
   } catch {
-    await work.dropWebhook({ runId: attempt.runId });
+    await activities.dropWebhook({ runId: input.runId });
     return false;
   }
 }

@@ -1,16 +1,16 @@
 import { CancellationScope } from '@temporalio/workflow';
 import { runActivities } from '../shared/activity-proxies.ts';
+import type { WebhookInput } from '../shared/inputs.ts';
 import { runTimeouts } from '../shared/run-timeouts.ts';
-import type { WebhookInput } from '../shared/signals.ts';
 import { deliverWebhook } from './deliver-webhook.ts';
 
-/** Delivers a run's webhook where the run's own workflow is gone, or where an operator wants it again. */
+/** Delivers a run's webhook after the run's workflow has closed, or again for an operator. */
 export async function webhookWorkflow({
   instance,
-  ...attempt
+  ...delivery
 }: WebhookInput): Promise<{ delivered: boolean }> {
-  const work = runActivities(instance, runTimeouts, attempt.firstAttempt);
+  const activities = runActivities(instance, runTimeouts, delivery.firstAttempt);
   return CancellationScope.nonCancellable(async () => ({
-    delivered: await deliverWebhook(work, attempt),
+    delivered: await deliverWebhook(activities, delivery),
   }));
 }
