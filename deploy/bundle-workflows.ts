@@ -1,3 +1,3 @@
-import { builtAheadDir, ensureWorkflowBundle } from '../worker/temporal/workflow-bundle.ts';
+import { ensureWorkflowBundle, prebuiltDir } from '../worker/temporal/workflow-bundle.ts';
 
-await ensureWorkflowBundle({ cacheDir: builtAheadDir });
+await ensureWorkflowBundle({ cacheDir: prebuiltDir });

@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 
-const lingerMs = 5_000;
+const graceMs = 5_000;
 
 /**
  * Everything is closed, so the process ends by itself. What still keeps it after a while is nobody's:
  * a call that is never answered, a thread of a library.
  */
-export function endSoon(logger: Logger): void {
+export function forceExitAfterGrace(logger: Logger): void {
   const lingering = setTimeout(() => {
     logger.warn({ kept: process.getActiveResourcesInfo() }, 'worker_lingered');
     process.exit(0);
-  }, lingerMs);
+  }, graceMs);
   lingering.unref();
 }

@@ -35,15 +35,15 @@ import { createFrameStream } from '../systems/redis/frame-stream.ts';
 import { createNotifier } from '../systems/redis/notifier.ts';
 import { createPresence } from '../systems/redis/presence.ts';
 import { createEgress } from './egress/run-listener.ts';
-import { endSoon } from './force-exit.ts';
+import { forceExitAfterGrace } from './force-exit.ts';
 import { answerHandler } from './host/answer-handler.ts';
-import { takeDataFolder } from './host/data-dir-lock.ts';
-import { createHostReporter } from './host/health.ts';
-import { keepHostRow } from './host/heartbeat.ts';
+import { lockDataDir } from './host/data-dir-lock.ts';
+import { createHostHealthMonitor } from './host/health.ts';
+import { runHeartbeat } from './host/heartbeat.ts';
 import { fileHandlers } from './host/rpc-handlers.ts';
-import { serveHostRequests } from './host/rpc-server.ts';
+import { serveHostRpc } from './host/rpc-server.ts';
 import { createSelfFence } from './host/self-fence.ts';
-import { watchFolder } from './host/watch-folder.ts';
+import { exitWhenLockLost } from './host/watch-folder.ts';
 import {
   countedFrames,
   countedTurns,
@@ -57,7 +57,7 @@ import { createReconciler } from './reconciler/reconciler.ts';
 import { reconcilerTimes } from './reconciler/thresholds.ts';
 import { createAboutRun } from './run-log-context.ts';
 import { createSupervisor } from './sandbox/supervisor.ts';
-import { takeTasks, unlessStopping } from './temporal/poll-tasks.ts';
+import { ignoreAbort, pollTasks } from './temporal/poll-tasks.ts';
 import { registerSearchAttributes } from './temporal/search-attributes.ts';
 import { createWebhookSender } from './webhook/send-webhook.ts';
 
@@ -90,20 +90,20 @@ async function main(signal: AbortSignal): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  const folder = takeDataFolder(config.dataDir);
+  const folder = lockDataDir(config.dataDir);
   logger.info({ hostId: folder.hostId, instance: config.instance }, 'worker_starting');
-  watchFolder(folder, logger);
+  exitWhenLockLost(folder, logger);
   const home = buildHome(folder.hostId);
   const told = config.metrics && (await metrics?.serve(config.metrics));
   const until = { signal, onFailure: logNotYet };
 
   // The agents inside give up on a silent socket after three minutes.
-  await retryUntilAborted(() => home.supervisor.resume(), until).catch(unlessStopping(signal));
-  const answering = serveHostRequests(home.hostRequests, signal);
+  await retryUntilAborted(() => home.supervisor.resume(), until).catch(ignoreAbort(signal));
+  const answering = serveHostRpc(home.hostRequests, signal);
   const work = await loadWork(home);
-  const present = [keepHostRow(home.hostRow, signal), home.fence.run(signal)];
+  const present = [runHeartbeat(home.hostRow, signal), home.fence.run(signal)];
   const loops = [...present, home.reporter.run(signal), work.reconciler.run(signal), answering];
-  await takeTasks({ poll: work.poll, fence: home.fence, logger }, signal);
+  await pollTasks({ poll: work.poll, fence: home.fence, logger }, signal);
 
   // Whatever runs in a sandbox goes on without us.
   await Promise.all(loops);
@@ -113,7 +113,7 @@ async function main(signal: AbortSignal): Promise<void> {
   await told?.close();
   folder.release();
   logger.info('worker_stopped');
-  endSoon(logger);
+  forceExitAfterGrace(logger);
 }
 
 /** What looks after this host's sandboxes, apart from any task. */
@@ -159,7 +159,7 @@ function buildHome(hostId: string) {
       host: { hostId, name, capacity },
       lastReport: reporter.last,
       everyMs: host.renewMs,
-      onHeard: [fence.heard, heard],
+      onRenewed: [fence.renewed, heard],
       logger,
     },
     hostRequests: {
@@ -256,7 +256,7 @@ function connect() {
     bells: createNotifier(redis, { instance, onError }),
     pool,
     sandboxes: docker.sandboxes,
-    reporter: createHostReporter({ config, docker, clockAheadMs, logger }),
+    reporter: createHostHealthMonitor({ config, docker, clockAheadMs, logger }),
     egress: createEgress({ model: config.model, allowPrivate: config.egress.allowPrivate }),
   };
 }

@@ -13,19 +13,19 @@ import {
 import { join } from 'node:path';
 
 /** A data folder and the identity that lives in it; while it is held, no other worker has it. */
-export interface DataFolder {
+export interface DataDirLock {
   hostId: string;
   /** False once the lock that this process holds is no longer the folder's: another may have that. */
   isHeld(): boolean;
   release(): void;
 }
 
-export class DataFolderTaken extends Error {
+export class DataDirLockedError extends Error {
   constructor(dataDir: string) {
     super(
       `another worker is using the data folder ${dataDir}: give each worker a folder of its own`,
     );
-    this.name = 'DataFolderTaken';
+    this.name = 'DataDirLockedError';
   }
 }
 
@@ -34,7 +34,7 @@ export class DataFolderTaken extends Error {
  * and is free in the same moment. The host's id lies beside it, so that a worker which is started
  * again finds its own sandboxes.
  */
-export function takeDataFolder(dataDir: string): DataFolder {
+export function lockDataDir(dataDir: string): DataDirLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'lock');
   const descriptor = openSync(path, 'a', 0o600);
@@ -60,7 +60,7 @@ function lock(descriptor: number, dataDir: string): void {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
   if (status === 0) return;
-  if (status === taken) throw new DataFolderTaken(dataDir);
+  if (status === taken) throw new DataDirLockedError(dataDir);
   throw new Error(`the data folder ${dataDir} cannot be locked: is flock (util-linux) installed?`, {
     cause: error,
   });

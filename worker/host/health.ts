@@ -8,7 +8,7 @@ import { sleep } from '../../lib/async/sleep.ts';
 import type { DockerErrorCode } from '../../systems/docker/docker-error.ts';
 import type { Docker } from '../../systems/docker/open-docker.ts';
 
-export interface HostReportDeps {
+export interface HostHealthDeps {
   config: Pick<HostReport, 'instance' | 'retention'> &
     Pick<WorkerConfig, 'dataDir' | 'sandboxImage' | 'sandboxRuntime'>;
   docker: Pick<Docker, 'engine' | 'runtimes'>;
@@ -17,7 +17,7 @@ export interface HostReportDeps {
   logger: Logger;
 }
 
-export interface HostReporter {
+export interface HostHealthMonitor {
   /** Null until it has looked. */
   last(): HostReport | null;
   /** Looks again and again, until the signal. */
@@ -28,15 +28,15 @@ export interface HostReporter {
  * Looks apart from whoever says that the host is there: an engine that is frozen answers after its
  * deadline only, and by then the host would be taken for lost.
  */
-export function createHostReporter(deps: HostReportDeps): HostReporter {
+export function createHostHealthMonitor(deps: HostHealthDeps): HostHealthMonitor {
   let last: HostReport | null = null;
   return {
     last: () => last,
     async run(signal) {
       while (!signal.aborted) {
         try {
-          const found = await look(deps);
-          tellRuntime(found, last, deps.logger);
+          const found = await probeHost(deps);
+          logRuntimeChange(found, last, deps.logger);
           last = found;
         } catch (err) {
           deps.logger.warn({ err }, 'host_report_failed');
@@ -48,16 +48,16 @@ export function createHostReporter(deps: HostReportDeps): HostReporter {
 }
 
 /** Once, and whenever it becomes another. */
-function tellRuntime(now: HostReport, before: HostReport | null, logger: Logger): void {
+function logRuntimeChange(now: HostReport, before: HostReport | null, logger: Logger): void {
   const { runtimeSetting: setting, runtime, runtimeFault: fault, runtimeTrouble: why } = now;
   if (runtime === before?.runtime && why === before.runtimeTrouble) return;
   if (runtime !== null) logger.info({ runtime, setting }, 'sandbox_runtime');
   if (fault !== null) logger.error({ setting, why, advice: runtimeAdvice[fault] }, fault);
 }
 
-async function look(deps: HostReportDeps): Promise<HostReport> {
+async function probeHost(deps: HostHealthDeps): Promise<HostReport> {
   const [engine, clockAheadMs, disk] = await Promise.all([
-    lookAtEngine(deps),
+    probeEngine(deps),
     deps.clockAheadMs().catch(() => null),
     statfs(deps.config.dataDir),
   ]);
@@ -74,18 +74,18 @@ async function look(deps: HostReportDeps): Promise<HostReport> {
   };
 }
 
-async function lookAtEngine({ docker: { engine, runtimes }, config }: HostReportDeps) {
+async function probeEngine({ docker: { engine, runtimes }, config }: HostHealthDeps) {
   try {
     const { version } = await engine.version();
     return {
       engineVersion: version,
       engineTrouble: null,
       imagePresent: await has(engine, config.sandboxImage),
-      ...(await lookAtRuntime(runtimes)),
+      ...(await probeRuntime(runtimes)),
     };
   } catch (error) {
     const engineTrouble = messageOf(error);
-    return { ...unasked, engineVersion: null, engineTrouble, imagePresent: null };
+    return { ...unknownRuntime, engineVersion: null, engineTrouble, imagePresent: null };
   }
 }
 
@@ -101,14 +101,14 @@ async function has(
   }
 }
 
-const unasked = { runtime: null, runtimeFault: null, runtimeTrouble: null };
+const unknownRuntime = { runtime: null, runtimeFault: null, runtimeTrouble: null };
 
-async function lookAtRuntime(runtimes: Docker['runtimes']) {
+async function probeRuntime(runtimes: Docker['runtimes']) {
   try {
-    return { ...unasked, runtime: await runtimes.findRuntime() };
+    return { ...unknownRuntime, runtime: await runtimes.findRuntime() };
   } catch (error) {
     const fault = runtimeFaultOf(error);
-    if (fault === null) return unasked;
+    if (fault === null) return unknownRuntime;
     return { runtime: null, runtimeFault: fault, runtimeTrouble: messageOf(error) };
   }
 }

@@ -3,7 +3,7 @@ import type { HostReport } from '../../core/hosts/host-report.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 
-export interface HostRow {
+export interface HeartbeatOptions {
   hosts: Pick<HostStore, 'renew'>;
   host: { hostId: string; name: string; capacity: number };
   /** Null until it has looked. */
@@ -11,19 +11,19 @@ export interface HostRow {
   logger: Logger;
   everyMs: number;
   /** Told when the question was asked that the database has answered. */
-  onHeard: readonly ((askedAtMs: number) => void)[];
+  onRenewed: readonly ((askedAtMs: number) => void)[];
 }
 
 /** Says every few seconds that this host is there; a database that is away is asked again. */
-export async function keepHostRow(row: HostRow, signal: AbortSignal): Promise<void> {
+export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const askedAtMs = performance.now();
+    const requestedAtMs = performance.now();
     try {
-      await row.hosts.renew({ ...row.host, report: row.lastReport() });
-      for (const tell of row.onHeard) tell(askedAtMs);
+      await options.hosts.renew({ ...options.host, report: options.lastReport() });
+      for (const notify of options.onRenewed) notify(requestedAtMs);
     } catch (err) {
-      row.logger.warn({ err }, 'host_not_renewed');
+      options.logger.warn({ err }, 'host_not_renewed');
     }
-    await sleep(row.everyMs, signal);
+    await sleep(options.everyMs, signal);
   }
 }

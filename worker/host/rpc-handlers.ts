@@ -1,9 +1,9 @@
 import type { Supervisor } from '../sandbox/supervisor.ts';
-import type { HostHandlers } from './rpc-server.ts';
+import type { RpcHandlers } from './rpc-server.ts';
 
 export function fileHandlers({
   files,
-}: Pick<Supervisor, 'files'>): Pick<HostHandlers, 'store_file' | 'store_files' | 'write_files'> {
+}: Pick<Supervisor, 'files'>): Pick<RpcHandlers, 'store_file' | 'store_files' | 'write_files'> {
   return {
     store_file: ({ path }, { runId }) => files.store(runId, path),
     store_files: (_payload, { runId }) => files.storeAll(runId),

@@ -17,50 +17,50 @@ import type { Notifier } from '../../systems/redis/notifier.ts';
 import type { AboutRun } from '../run-log-context.ts';
 
 /** One for each kind; each may be called twice for the same question, at once even. */
-export type HostHandlers = {
+export type RpcHandlers = {
   [K in HostCallKind]: (
     payload: HostCallPayload<K>,
     of: { runId: string },
   ) => Promise<HostCallResult<K>>;
 };
 
-export interface HostRequestLoop {
+export interface HostRpcDeps {
   hostId: string;
   store: Pick<HostRequestStore, 'listOpen' | 'answer' | 'removeExpired'>;
   bells: Pick<Notifier, 'notify' | 'subscribe'>;
-  handlers: HostHandlers;
+  handlers: RpcHandlers;
   aboutRun: AboutRun;
   logger: Logger;
 }
 
-const sweepEveryMs = 60_000;
+const expireEveryMs = 60_000;
 
 /** Answers what is asked of this host until told to stop, then waits for what is under way. */
-export async function serveHostRequests(loop: HostRequestLoop, signal: AbortSignal): Promise<void> {
-  let rung = new AbortController();
-  const sweep = createSweep(loop);
-  const leave = loop.bells.subscribe(hostChannel(loop.hostId), () => rung.abort());
+export async function serveHostRpc(loop: HostRpcDeps, signal: AbortSignal): Promise<void> {
+  let notified = new AbortController();
+  const removeExpired = createExpiry(loop);
+  const leave = loop.bells.subscribe(hostChannel(loop.hostId), () => notified.abort());
   const underWay = new Map<string, Promise<void>>();
   while (!signal.aborted) {
-    rung = new AbortController();
-    await sweep();
-    const open = await look(loop);
+    notified = new AbortController();
+    await removeExpired();
+    const open = await fetchPending(loop);
     for (const request of open) {
       if (underWay.size >= limits.hostRpcConcurrency) break;
       if (underWay.has(request.requestId)) continue;
       const handled = handle(loop, request).finally(() => {
         underWay.delete(request.requestId);
-        if (underWay.size === limits.hostRpcConcurrency - 1) rung.abort(); // others may have waited
+        if (underWay.size === limits.hostRpcConcurrency - 1) notified.abort(); // others may have waited
       });
       underWay.set(request.requestId, handled);
     }
-    await sleep(limits.hostRpcPollMs, signal, rung.signal);
+    await sleep(limits.hostRpcPollMs, signal, notified.signal);
   }
   leave();
   await Promise.all(underWay.values());
 }
 
-async function look({ hostId, store, logger }: HostRequestLoop): Promise<OpenRequest[]> {
+async function fetchPending({ hostId, store, logger }: HostRpcDeps): Promise<OpenRequest[]> {
   try {
     return await store.listOpen(hostId, 2 * limits.hostRpcConcurrency);
   } catch (err) {
@@ -70,11 +70,11 @@ async function look({ hostId, store, logger }: HostRequestLoop): Promise<OpenReq
 }
 
 /** What nobody came back for: its process has died while it waited. */
-function createSweep({ store, logger }: HostRequestLoop): () => Promise<void> {
+function createExpiry({ store, logger }: HostRpcDeps): () => Promise<void> {
   let dueAt = 0;
   return async () => {
     if (performance.now() < dueAt) return;
-    dueAt = performance.now() + sweepEveryMs;
+    dueAt = performance.now() + expireEveryMs;
     await store
       .removeExpired()
       .catch((err: unknown) => logger.warn({ err }, 'host_requests_not_swept'));
@@ -82,7 +82,7 @@ function createSweep({ store, logger }: HostRequestLoop): () => Promise<void> {
 }
 
 /** Never rejects. */
-async function handle(loop: HostRequestLoop, request: OpenRequest): Promise<void> {
+async function handle(loop: HostRpcDeps, request: OpenRequest): Promise<void> {
   const { requestId, runId, kind } = request;
   try {
     const result = await answerOf(loop.handlers, request);
@@ -93,7 +93,7 @@ async function handle(loop: HostRequestLoop, request: OpenRequest): Promise<void
   }
 }
 
-function answerOf(handlers: HostHandlers, { runId, kind, payload }: OpenRequest): Promise<unknown> {
+function answerOf(handlers: RpcHandlers, { runId, kind, payload }: OpenRequest): Promise<unknown> {
   if (!Object.hasOwn(handlers, kind)) throw new Error(`this host has no handler for ${kind}`);
   // The API has written the payload for this very kind.
   const handler = handlers[kind as HostCallKind] as (

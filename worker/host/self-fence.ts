@@ -23,11 +23,11 @@ export interface FenceDeps {
 
 export interface SelfFence {
   /** Postgres has heard of this host, no earlier than at this moment by the process's own clock. */
-  heard(sinceMs: number): void;
+  renewed(sinceMs: number): void;
   /** Aborted while this host holds still; ask anew after every wait. */
-  holding(): AbortSignal;
+  fencedSignal(): AbortSignal;
   /** Resolves when it does not. */
-  lifted(signal: AbortSignal): Promise<void>;
+  untilUnfenced(signal: AbortSignal): Promise<void>;
   /** Watches until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -36,14 +36,14 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
   const { times, logger } = deps;
   const tickMs = times.renewMs / 5;
   const paused = new Set<string>();
-  let heardAt = performance.now();
-  let holding = new AbortController();
+  let renewedAt = performance.now();
+  let fenced = new AbortController();
 
   /** Again and again: a sandbox may have been on its way when the first look was taken. */
-  async function hold(): Promise<void> {
-    if (!holding.signal.aborted) {
-      logger.error({ silentMs: Math.round(performance.now() - heardAt) }, 'host_fenced');
-      holding.abort();
+  async function fence(): Promise<void> {
+    if (!fenced.signal.aborted) {
+      logger.error({ silentMs: Math.round(performance.now() - renewedAt) }, 'host_fenced');
+      fenced.abort();
       deps.egress.shut();
     }
     const running = (await ownSandboxes(deps)).filter(({ state }) => state === 'running');
@@ -53,35 +53,35 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
     });
   }
 
-  async function lift(): Promise<void> {
+  async function unfence(): Promise<void> {
     const owned = new Set((await deps.runs.liveOnHost(deps.hostId)).map(sandboxKey));
     const still = (await ownSandboxes(deps)).filter(({ containerId }) => paused.has(containerId));
     const kept = still.filter((one) => owned.has(sandboxKey(one)));
     deps.egress.reopen();
     await forEach(kept, ({ containerId }) => deps.sandboxes.unpause(containerId));
     paused.clear();
-    holding = new AbortController();
+    fenced = new AbortController();
     logger.info({ kept: kept.length, left: still.length - kept.length }, 'host_goes_on');
   }
 
-  async function look(): Promise<void> {
-    if (performance.now() - heardAt > times.fenceMs) return hold();
-    if (holding.signal.aborted) return lift();
+  async function tick(): Promise<void> {
+    if (performance.now() - renewedAt > times.fenceMs) return fence();
+    if (fenced.signal.aborted) return unfence();
   }
 
   return {
-    heard(sinceMs) {
-      heardAt = Math.max(heardAt, sinceMs);
+    renewed(sinceMs) {
+      renewedAt = Math.max(renewedAt, sinceMs);
     },
-    holding: () => holding.signal,
-    async lifted(signal) {
-      while (holding.signal.aborted && !signal.aborted) await sleep(tickMs, signal);
+    fencedSignal: () => fenced.signal,
+    async untilUnfenced(signal) {
+      while (fenced.signal.aborted && !signal.aborted) await sleep(tickMs, signal);
     },
     async run(signal) {
       // What was taken up before was taken up from Postgres; only now does anybody say that we are here.
-      heardAt = performance.now();
+      renewedAt = performance.now();
       while (!signal.aborted) {
-        await look().catch((err: unknown) => logger.warn({ err }, 'fence_not_moved'));
+        await tick().catch((err: unknown) => logger.warn({ err }, 'fence_not_moved'));
         await sleep(tickMs, signal);
       }
     },

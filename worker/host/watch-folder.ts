@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { limits } from '../../core/limits.ts';
-import type { DataFolder } from './data-dir-lock.ts';
+import type { DataDirLock } from './data-dir-lock.ts';
 
 /**
  * A process that was frozen while its folder was given to another has nothing more to say: it goes
  * before it can take from the other what both call theirs.
  */
-export function watchFolder(folder: DataFolder, logger: Logger): void {
+export function exitWhenLockLost(folder: DataDirLock, logger: Logger): void {
   const watch = setInterval(() => {
     if (folder.isHeld()) return;
     logger.fatal({ hostId: folder.hostId }, 'data_folder_lost');

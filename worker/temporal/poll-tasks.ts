@@ -3,9 +3,9 @@ import { retryUntilAborted } from '../../lib/async/retry.ts';
 import type { SelfFence } from '../host/self-fence.ts';
 import type { RunningWorker } from './workers.ts';
 
-export interface TaskTaking {
+export interface TaskPolling {
   poll(): Promise<RunningWorker>;
-  fence: Pick<SelfFence, 'holding' | 'lifted'>;
+  fence: Pick<SelfFence, 'fencedSignal' | 'untilUnfenced'>;
   logger: Logger;
 }
 
@@ -14,28 +14,26 @@ export interface TaskTaking {
  * left to others, to whom it is as silent then as one that is gone. Polling that has ended by itself
  * begins again.
  */
-export async function takeTasks(
-  { poll, fence, logger }: TaskTaking,
+export async function pollTasks(
+  { poll, fence, logger }: TaskPolling,
   signal: AbortSignal,
 ): Promise<void> {
   const onFailure = (err: unknown, attempt: number): void =>
     logger.warn({ err, attempt }, 'not_yet');
   while (!signal.aborted) {
-    await fence.lifted(signal);
-    const worker = await retryUntilAborted(poll, { signal, onFailure }).catch(
-      unlessStopping(signal),
-    );
+    await fence.untilUnfenced(signal);
+    const worker = await retryUntilAborted(poll, { signal, onFailure }).catch(ignoreAbort(signal));
     if (!worker) return;
     logger.info('worker_ready');
-    const over = AbortSignal.any([signal, fence.holding()]);
-    over.addEventListener('abort', worker.stop, { once: true });
-    if (over.aborted) worker.stop();
+    const stop = AbortSignal.any([signal, fence.fencedSignal()]);
+    stop.addEventListener('abort', worker.stop, { once: true });
+    if (stop.aborted) worker.stop();
     await worker.stopped.catch((err: unknown) => logger.error({ err }, 'polling_ended'));
   }
 }
 
 /** Whoever is told to stop gives up waiting, and that is no failure. */
-export function unlessStopping(signal: AbortSignal) {
+export function ignoreAbort(signal: AbortSignal) {
   return (error: unknown) => {
     if (!signal.aborted) throw error;
     return null;

@@ -19,7 +19,7 @@ export async function ensureWorkflowBundle({
 }): Promise<{ codePath: string }> {
   const name = `workflows-${await keyOf(workflowsPath)}.js`;
   const codePath = join(cacheDir, name);
-  for (const known of [join(builtAheadDir, name), codePath]) {
+  for (const known of [join(prebuiltDir, name), codePath]) {
     if (await exists(known)) return { codePath: known };
   }
   const { code } = await bundleWorkflowCode({ workflowsPath, ...(logger && { logger }) });
@@ -33,7 +33,7 @@ export async function ensureWorkflowBundle({
 
 const root = new URL('../..', import.meta.url).pathname;
 /** Where an image has it from the beginning. */
-export const builtAheadDir = join(root, 'dist');
+export const prebuiltDir = join(root, 'dist');
 const defaultWorkflowsPath = join(root, 'workflows', 'index.ts');
 
 async function keyOf(workflowsPath: string): Promise<string> {

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
-import { endSoon } from '../../../worker/force-exit.ts';
+import { forceExitAfterGrace } from '../../../worker/force-exit.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -11,7 +11,7 @@ test('a process that something keeps after its end says what, and goes all the s
   vi.useFakeTimers();
   const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
   const lines: string[] = [];
-  endSoon(pino({}, { write: (line: string) => void lines.push(line) }));
+  forceExitAfterGrace(pino({}, { write: (line: string) => void lines.push(line) }));
   vi.advanceTimersByTime(4_999);
   expect(exit).not.toHaveBeenCalled();
   vi.advanceTimersByTime(1);

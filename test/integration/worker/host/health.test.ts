@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { HostReport } from '../../../../core/hosts/host-report.ts';
 import type { RuntimeSetting } from '../../../../core/sandbox/sandbox-runtime.ts';
 import { openDocker } from '../../../../systems/docker/open-docker.ts';
-import { createHostReporter } from '../../../../worker/host/health.ts';
+import { createHostHealthMonitor } from '../../../../worker/host/health.ts';
 import { startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 
@@ -22,7 +22,7 @@ async function firstLook(given: Given): Promise<{ report: HostReport; log: strin
   const { sandboxRuntime = 'runc' } = given;
   let log = '';
   const logger = pino({}, { write: (line) => void (log += line) });
-  const reporter = createHostReporter({
+  const reporter = createHostHealthMonitor({
     config: { instance: 'report', dataDir: '/tmp', sandboxImage, sandboxRuntime, retention: kept },
     docker: openDocker({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
     clockAheadMs: given.clockAheadMs ?? (async () => 0),

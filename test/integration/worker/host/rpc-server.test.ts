@@ -7,7 +7,7 @@ import { createDeferred } from '../../../../lib/async/deferred.ts';
 import { createHostRequestStore } from '../../../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Redis } from '../../../../systems/redis/connect.ts';
 import { createNotifier } from '../../../../systems/redis/notifier.ts';
-import { type HostHandlers, serveHostRequests } from '../../../../worker/host/rpc-server.ts';
+import { type RpcHandlers, serveHostRpc } from '../../../../worker/host/rpc-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([database.drop(), redis.close()]));
 
 const runId = randomUUID();
-const missing: HostHandlers['store_file'] = async () => ({ outcome: 'missing' });
+const missing: RpcHandlers['store_file'] = async () => ({ outcome: 'missing' });
 
 async function api(connection?: Redis): Promise<HostRpc> {
   const bells = createNotifier(connection ?? (await redis.connect()), redis);
@@ -31,12 +31,12 @@ async function api(connection?: Redis): Promise<HostRpc> {
 /** A host of its own; `end` is what its process does when it is told to stop. */
 async function host(
   given: { hostId?: string; connection?: Redis },
-  store_file: HostHandlers['store_file'],
+  store_file: RpcHandlers['store_file'],
 ) {
   const { hostId = `host-${randomUUID()}`, connection = await redis.connect() } = given;
   const bells = createNotifier(connection, redis);
   const stopping = new AbortController();
-  const handlers: HostHandlers = {
+  const handlers: RpcHandlers = {
     store_file,
     store_files: async () => ({ outcome: 'gone' }),
     write_files: async () => ({ outcome: 'written' }),
@@ -46,7 +46,7 @@ async function host(
   const logger = pino({ level: 'silent' });
   const aboutRun = async (of: string) => ({ runId: of, requestId: null });
   const loop = { hostId, store, bells, handlers, logger, aboutRun };
-  const served = serveHostRequests(loop, stopping.signal);
+  const served = serveHostRpc(loop, stopping.signal);
   onTestFinished(() => {
     stopping.abort();
     bells.close();

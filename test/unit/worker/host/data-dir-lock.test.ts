@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { repository } from '../../../../dev/lib/folders.ts';
-import { DataFolderTaken, takeDataFolder } from '../../../../worker/host/data-dir-lock.ts';
+import { DataDirLockedError, lockDataDir } from '../../../../worker/host/data-dir-lock.ts';
 
 let dataDir: string;
 beforeEach(() => {
@@ -15,36 +15,36 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 describe('the data folder of a worker', () => {
   it('keeps the same host id from start to start', () => {
-    const first = takeDataFolder(dataDir);
+    const first = lockDataDir(dataDir);
     first.release();
-    const second = takeDataFolder(dataDir);
+    const second = lockDataDir(dataDir);
     second.release();
     expect(second.hostId).toBe(first.hostId);
     expect(first.hostId).toMatch(/^host-[0-9a-f]{8}$/);
   });
 
   it('refuses a second worker, and says what to do', () => {
-    const folder = takeDataFolder(dataDir);
-    expect(() => takeDataFolder(dataDir)).toThrow(DataFolderTaken);
-    expect(() => takeDataFolder(dataDir)).toThrow(/a folder of its own/);
+    const folder = lockDataDir(dataDir);
+    expect(() => lockDataDir(dataDir)).toThrow(DataDirLockedError);
+    expect(() => lockDataDir(dataDir)).toThrow(/a folder of its own/);
     folder.release();
-    takeDataFolder(dataDir).release();
+    lockDataDir(dataDir).release();
   });
 
   it('is free again in the moment its worker is killed', async () => {
     const other = await startOther();
-    expect(() => takeDataFolder(dataDir)).toThrow(DataFolderTaken);
+    expect(() => lockDataDir(dataDir)).toThrow(DataDirLockedError);
     other.kill('SIGKILL');
     await once(other, 'exit');
-    takeDataFolder(dataDir).release();
+    lockDataDir(dataDir).release();
   });
 
   it('knows when its lock was taken away and given to another', () => {
-    const folder = takeDataFolder(dataDir);
+    const folder = lockDataDir(dataDir);
     expect(folder.isHeld()).toBe(true);
     rmSync(join(dataDir, 'lock'));
     expect(folder.isHeld()).toBe(false);
-    const second = takeDataFolder(dataDir);
+    const second = lockDataDir(dataDir);
     expect(folder.isHeld()).toBe(false);
     expect(second.isHeld()).toBe(true);
     second.release();
@@ -54,7 +54,7 @@ describe('the data folder of a worker', () => {
   it('says what is missing where the tool for locking is not installed', () => {
     const { PATH } = process.env;
     process.env['PATH'] = '/nowhere';
-    expect(() => takeDataFolder(dataDir)).toThrow(/flock \(util-linux\)/);
+    expect(() => lockDataDir(dataDir)).toThrow(/flock \(util-linux\)/);
     process.env['PATH'] = PATH;
   });
 });
