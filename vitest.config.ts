@@ -1,14 +1,55 @@
 import { defineConfig } from 'vitest/config';
+import { gvisorTests } from './dev/test-runner/gvisor-tests.ts';
+
+const minutes = 60_000;
+const tests = {
+  unit: project('unit', 'test/unit/**/*.test.ts'), // needs no servers and no Docker
+  integration: project('integration', 'test/integration/**/*.test.ts'), // parts with real servers
+  system: project('system', 'test/system/**/*.test.ts'), // the whole service
+};
+/** These take long or disturb the machine: they run only when `--project` names them. */
+const onRequest = {
+  gvisor: project('gvisor', ...gvisorTests),
+  faults: oneByOne('faults', 'test/faults/**/*.fault.ts', 10),
+  soak: oneByOne('soak', 'test/soak/**/*.soak.ts', 60),
+  compose: oneByOne('compose', 'test/compose/**/*.compose.ts', 10),
+};
+
+if (!process.features.typescript) {
+  throw new Error(
+    `Node ${process.versions.node} runs no TypeScript: use npm test or npm run check.`,
+  );
+}
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: requestedProjects(),
     pool: 'forks',
-    // Most of a test's time is waiting for servers: more of them than processors keep these busy.
+    // Tests mostly wait for servers: more of them than processors keep the processors busy.
     maxWorkers: 3,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    // What is waited for takes as long as the machine is busy; the usual second is no bound of ours.
+    testTimeout: minutes,
+    hookTimeout: 2 * minutes,
+    // A busy machine delays what is polled for, and the default is one second.
     expect: { poll: { timeout: 30_000 } },
   },
 });
+
+function project(name: string, ...include: string[]) {
+  return { extends: true as const, test: { name, include } };
+}
+
+function oneByOne(name: string, include: string, timeoutMinutes: number) {
+  const { extends: inherit, test } = project(name, include);
+  const testTimeout = timeoutMinutes * minutes;
+  // The first start of the compose tests builds the images.
+  const hookTimeout = 30 * minutes;
+  return { extends: inherit, test: { ...test, fileParallelism: false, testTimeout, hookTimeout } };
+}
+
+function requestedProjects() {
+  const line = process.argv.join(' ');
+  const requested = Object.entries(onRequest).filter(([name]) =>
+    new RegExp(`--project[= ]${name}\\b`).test(line),
+  );
+  return [...Object.values(tests), ...requested.map(([, one]) => one)];
+}

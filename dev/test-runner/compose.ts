@@ -36,7 +36,7 @@ async function tell(): Promise<Tally> {
         DOCKER_BUILDKIT: '0', // the other builder is one more program that no registry brings
       },
       resultFile: join(folders.data, 'compose.json'),
-      args: ['--config', 'vitest.compose.config.ts', ...process.argv.slice(2)],
+      args: ['--project', 'compose', ...process.argv.slice(2)],
       signal: end.signal,
     });
   } finally {

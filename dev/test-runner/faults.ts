@@ -8,7 +8,7 @@ import { runTests } from './test-steps.ts';
 
 await onTestStack('faults', async ({ folders, env, signal }) => {
   const resultFile = join(folders.data, 'faults.json');
-  const args = ['--config', 'vitest.faults.config.ts', ...process.argv.slice(2)];
+  const args = ['--project', 'faults', ...process.argv.slice(2)];
   try {
     return [await runTests({ env, resultFile, args, signal })];
   } finally {

@@ -1,31 +1,27 @@
-// The tests of what sandboxes promise. They run on runc with all others, and once more on gVisor.
+// The tests of sandboxes run on runc with all others, and a second time on gVisor.
 
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync } from 'node:fs';
 import { repository } from '../lib/folders.ts';
 
-const ofTheEngine = 'test/integration/systems/docker';
-const ofTheService = [
+/** Paths and patterns. Vitest's project `gvisor` includes them. */
+export const gvisorTests = [
+  'test/integration/systems/docker/*.test.ts',
   'test/system/session-idle.test.ts',
   'test/system/session-watchdogs.test.ts',
   'test/system/watchdogs.test.ts',
 ];
 
-/** Their paths; one that is gone is not passed over. */
-export function gvisorTests(): string[] {
-  const names = readdirSync(join(repository, ofTheEngine)).filter((name) =>
-    name.endsWith('.test.ts'),
-  );
-  const files = [...names.map((name) => `${ofTheEngine}/${name}`), ...ofTheService];
-  const gone = files.filter((file) => !existsSync(join(repository, file)));
-  if (gone.length === 0) return files;
-  throw new Error(`${gone.join(', ')}: to be run on gVisor, and not there`);
+/** Their paths. Throws if one of them no longer exists. */
+export function gvisorTestFiles(): string[] {
+  const found = gvisorTests.map((pattern) => globSync(pattern, { cwd: repository }));
+  const gone = gvisorTests.filter((_, index) => found[index]?.length === 0);
+  if (gone.length === 0) return found.flat();
+  throw new Error(`${gone.join(', ')}: listed for gVisor, but no such test exists.`);
 }
 
-/** Whether one of them is among what `npm test -- …` was asked for. */
+/** Whether the filters of `npm test -- <filter>` match one of them. */
 export function asksForGvisorTests(args: string[]): boolean {
   const filters = args.filter((arg) => !arg.startsWith('-'));
-  return (
-    filters.length === 0 || gvisorTests().some((file) => filters.some((f) => file.includes(f)))
-  );
+  const files = gvisorTestFiles();
+  return filters.length === 0 || files.some((file) => filters.some((f) => file.includes(f)));
 }

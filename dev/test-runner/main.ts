@@ -38,7 +38,7 @@ async function runOnGvisor({ folders, env, signal }: CheckedStack): Promise<Tall
     what: 'tests of sandboxes, on gVisor',
     env: { ...env, ...onGvisor },
     resultFile: join(folders.data, 'gvisor-tests.json'),
-    args: ['--config', 'vitest.gvisor.config.ts', ...args],
+    args: ['--project', 'gvisor', ...args],
     signal,
   });
   return { passed, failed, said: `${passed + failed} of them on gVisor` };

@@ -7,7 +7,7 @@ import { runTests } from './test-steps.ts';
 
 await onTestStack('soak', async ({ folders, env, signal }) => {
   const resultFile = join(folders.data, 'soak.json');
-  const args = ['--config', 'vitest.soak.config.ts', ...process.argv.slice(2)];
+  const args = ['--project', 'soak', ...process.argv.slice(2)];
   try {
     return [await runTests({ env, resultFile, args, signal })];
   } finally {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { foldersOf, repository } from '../../../dev/lib/folders.ts';
 import { hashOf } from '../../../dev/lib/hash.ts';
 import { ensureGvisorEngine } from '../../../dev/stack/servers/gvisor-engine.ts';
-import { asksForGvisorTests, gvisorTests } from '../../../dev/test-runner/gvisor-tests.ts';
+import { asksForGvisorTests, gvisorTestFiles } from '../../../dev/test-runner/gvisor-tests.ts';
 import { type FakeEngine, startFakeEngine } from '../../support/fake-engine.ts';
 
 let folder: string;
@@ -52,7 +52,7 @@ test('where it cannot run the reason is told, and nothing is started', async () 
 });
 
 test('the tests of sandboxes are those of the engine and of what the service promises of it', () => {
-  const files = gvisorTests();
+  const files = gvisorTestFiles();
   for (const one of ['docker/escape', 'docker/entry', 'docker/bounds', 'docker/lifecycle']) {
     expect(files).toContain(`test/integration/systems/${one}.test.ts`);
   }

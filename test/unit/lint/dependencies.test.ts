@@ -45,12 +45,12 @@ describe('the lock file', () => {
 
   test('holds nothing that refuses the oldest Node that the project runs on', () => {
     const oldest = placesIn(lock.packages['']?.engines?.['node'] ?? '');
-    expect(oldest).toEqual([20, 20]);
+    expect(oldest).toEqual([22, 18]);
     const refusing = Object.entries(lock.packages).filter(
       ([, { engines = {} }]) => !takes(engines['node'] ?? '*', oldest),
     );
     expect(refusing.map(([path]) => path)).toEqual([]);
-    expect(takes('>=22', oldest)).toBe(false);
+    expect(takes('>=24', oldest)).toBe(false);
   });
 
   test('names no registry, so that every installation uses its own', () => {
