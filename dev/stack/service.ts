@@ -11,7 +11,17 @@ import { all } from '../lib/settle-all.ts';
 import { isRunning, startBackground, stopBackground } from './daemon.ts';
 import { type ServiceEnv, workerMetrics } from './service-env.ts';
 
-const sources = ['api', 'activities', 'cli', 'config', 'core', 'systems', 'worker', 'workflows'];
+const sources = [
+  'api',
+  'activities',
+  'cli',
+  'config',
+  'core',
+  'lib',
+  'systems',
+  'worker',
+  'workflows',
+];
 
 export async function ensureService(folders: Folders, env: ServiceEnv): Promise<void> {
   const fingerprint = hashOf(

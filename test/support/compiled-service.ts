@@ -11,6 +11,7 @@ const sources = [
   'config',
   'core',
   'deploy',
+  'lib',
   'systems',
   'worker',
   'workflows',

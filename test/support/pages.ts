@@ -38,7 +38,7 @@ export function codeIn({ path, text }: Page): { path: string; code: string }[] {
 
 const folders = [
   ...['api', 'activities', 'cli', 'config', 'core', 'deploy', 'dev', 'ops'],
-  ...['sandbox', 'systems', 'worker', 'workflows'],
+  ...['lib', 'offline-model', 'sandbox', 'systems', 'worker', 'workflows'],
 ];
 
 /** All that the service is made of, or a folder of it, as one text. */
