@@ -7,17 +7,17 @@ import {
   parseAuthority,
   type Target,
 } from './policy.ts';
-import { type Lookup, resolveChecked } from './resolve.ts';
+import { type Lookup, resolveAllowed } from './resolve.ts';
 
 /** Opens a connection to an address, never to a name. */
 export type Connect = (to: { address: string; port: number; timeoutMs: number }) => Promise<Duplex>;
 
-export type RefusalReason = 'policy' | 'unresolvable' | 'not_public' | 'not_connect';
+export type DenialReason = 'policy' | 'unresolvable' | 'not_public' | 'method_not_allowed';
 
-export interface Refusal {
+export interface Denial {
   host: string;
   port: number;
-  reason: RefusalReason;
+  reason: DenialReason;
 }
 
 export interface ConnectProxyDeps {
@@ -28,7 +28,7 @@ export interface ConnectProxyDeps {
   lookup: Lookup;
   lookupException: Lookup;
   connect: Connect;
-  onRefused(refusal: Refusal): void;
+  onDenied(refusal: Denial): void;
   onClosed(tunnel: Target & { sentBytes: number; receivedBytes: number }): void;
 }
 
@@ -45,7 +45,7 @@ export function createConnectProxy(deps: ConnectProxyDeps) {
     if (target === null) return refuse(client, 400, 'CONNECT wants host:port');
     const found = await findAddresses(deps, target);
     if (found.outcome === 'refused') {
-      deps.onRefused({ ...target, reason: found.reason });
+      deps.onDenied({ ...target, reason: found.reason });
       return refuse(
         client,
         403,
@@ -77,13 +77,13 @@ async function findAddresses(
   deps: ConnectProxyDeps,
   target: Target,
 ): Promise<
-  { outcome: 'resolved'; addresses: string[] } | { outcome: 'refused'; reason: RefusalReason }
+  { outcome: 'resolved'; addresses: string[] } | { outcome: 'refused'; reason: DenialReason }
 > {
   if (!allowsTarget(deps.policy, target)) return { outcome: 'refused', reason: 'policy' };
   if (isException(deps.exceptions, target)) {
-    return resolveChecked(target.host, { lookup: deps.lookupException, allows: () => true });
+    return resolveAllowed(target.host, { lookup: deps.lookupException, allows: () => true });
   }
-  return resolveChecked(target.host, { lookup: deps.lookup, allows: deps.isPublic });
+  return resolveAllowed(target.host, { lookup: deps.lookup, allows: deps.isPublic });
 }
 
 async function connectFirst(

@@ -13,14 +13,14 @@ export interface Gateway {
    * One run's way: what a run has under way at once is counted apart, so that none starves another.
    * `own` is asked at every call for the model that the run's project pays for; null: the service's.
    */
-  forRun(projectModel: ProjectModelSource): ModelWay;
+  forRun(projectModel: ProjectModelSource): ModelProxy;
   close(): Promise<void>;
 }
 
 export type ProjectModelSource = () => Promise<ModelUpstream | null>;
 
 /** Forwards one call; `path` is what follows `/model`, query included. */
-export type ModelWay = (
+export type ModelProxy = (
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
@@ -59,8 +59,8 @@ export function createGateway(model: ModelUpstream): Gateway {
     bodyTimeout: silenceTimeoutMs,
     connect: { timeout: 10_000 },
   });
-  const forRun = (own: ProjectModelSource): ModelWay =>
-    wayTo(async () => upstreamOf(dispatcher, (await own()) ?? model));
+  const forRun = (own: ProjectModelSource): ModelProxy =>
+    createModelProxy(async () => upstreamOf(dispatcher, (await own()) ?? model));
   return { forRun, close: () => dispatcher.destroy() };
 }
 
@@ -76,30 +76,34 @@ const upstreamOf = (dispatcher: Dispatcher, { baseUrl, apiKey }: ModelUpstream):
   apiKey,
 });
 
-function wayTo(findUpstream: () => Promise<Upstream>): ModelWay {
+function createModelProxy(findUpstream: () => Promise<Upstream>): ModelProxy {
   let calls = 0;
   return async (request, response, path) => {
-    const refusal = refusalOf(request, path, calls);
-    if (refusal !== null) return refuse(request, response, refusal);
+    const refusal = rejectionFor(request, path, calls);
+    if (refusal !== null) return reject(request, response, refusal);
     calls += 1;
     try {
       await forward(await findUpstream(), { request, response, path });
     } catch (error) {
-      answerError(response, error instanceof BodyTooLong ? tooLong : away);
+      answerError(response, error instanceof BodyTooLong ? tooLong : upstreamUnavailable);
     } finally {
       calls -= 1;
     }
   };
 }
 
-interface Refusal {
+interface Rejection {
   status: number;
   type: string;
   message: string;
 }
 
-const away: Refusal = { status: 502, type: 'api_error', message: 'the model API is away' };
-const tooLong: Refusal = {
+const upstreamUnavailable: Rejection = {
+  status: 502,
+  type: 'api_error',
+  message: 'the model API is away',
+};
+const tooLong: Rejection = {
   status: 413,
   type: 'request_too_large',
   message: 'the request is too long',
@@ -107,7 +111,7 @@ const tooLong: Refusal = {
 
 class BodyTooLong extends Error {}
 
-function refusalOf(request: IncomingMessage, path: string, calls: number): Refusal | null {
+function rejectionFor(request: IncomingMessage, path: string, calls: number): Rejection | null {
   const [pathname = ''] = path.split('?', 1);
   if (!allowedPaths.has(pathname)) {
     return { status: 404, type: 'not_found_error', message: 'only the messages API is served' };
@@ -131,11 +135,11 @@ async function forward(
     origin: to.base.origin,
     path: to.base.pathname.replace(/\/+$/, '') + path,
     method: 'POST',
-    headers: { ...keep(request.headers, droppedRequestHeaders), 'x-api-key': to.apiKey },
+    headers: { ...filterHeaders(request.headers, droppedRequestHeaders), 'x-api-key': to.apiKey },
     body: Readable.from(bounded(request), { objectMode: false }),
     signal: abort.signal,
   });
-  response.writeHead(answer.statusCode, keep(answer.headers, droppedResponseHeaders));
+  response.writeHead(answer.statusCode, filterHeaders(answer.headers, droppedResponseHeaders));
   response.flushHeaders();
   await pipeline(answer.body, response);
 }
@@ -149,7 +153,7 @@ async function* bounded(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-function keep(
+function filterHeaders(
   headers: IncomingHttpHeaders,
   dropped: Set<string>,
 ): Record<string, string | string[]> {
@@ -161,13 +165,13 @@ function keep(
 }
 
 /** The body is not wanted: the connection ends with the answer instead of reading it. */
-function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+function reject(request: IncomingMessage, response: ServerResponse, refusal: Rejection): void {
   response.setHeader('connection', 'close');
   request.resume();
   answerError(response, refusal);
 }
 
-function answerError(response: ServerResponse, { status, type, message }: Refusal): void {
+function answerError(response: ServerResponse, { status, type, message }: Rejection): void {
   if (response.headersSent) return void response.destroy();
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ type: 'error', error: { type, message } }));

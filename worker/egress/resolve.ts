@@ -12,7 +12,7 @@ export type Resolution =
  * One look-up, judged whole: a single bad address refuses the name, and whoever connects uses the
  * addresses returned here, so that a second answer of the name cannot matter.
  */
-export async function resolveChecked(
+export async function resolveAllowed(
   host: string,
   { lookup, allows }: { lookup: Lookup; allows: (address: string) => boolean },
 ): Promise<Resolution> {
@@ -27,7 +27,7 @@ export async function resolveChecked(
  * one of the four that every file operation of this process shares, for as long as a name server
  * that the sandbox picked likes to be slow.
  */
-export function createNameServerLookup(): Lookup {
+export function dnsLookup(): Lookup {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   return async (host) => {
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);

@@ -5,21 +5,16 @@ import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { isPublicAddress } from '../../lib/net/public-address.ts';
-import {
-  type Connect,
-  connectDirectly,
-  createConnectProxy,
-  type Refusal,
-} from './connect-proxy.ts';
+import { type Connect, connectDirectly, createConnectProxy, type Denial } from './connect-proxy.ts';
 import { type ControlHandlers, handleControl } from './control-api.ts';
 import {
   createGateway,
+  type ModelProxy,
   type ModelUpstream,
-  type ModelWay,
   type ProjectModelSource,
 } from './model-gateway.ts';
 import type { EgressPolicy } from './policy.ts';
-import { createNameServerLookup, type Lookup, systemLookup } from './resolve.ts';
+import { dnsLookup, type Lookup, systemLookup } from './resolve.ts';
 
 export interface EgressDeps {
   model: ModelUpstream;
@@ -38,7 +33,7 @@ export interface EgressHandlers extends ControlHandlers {
   /** The model that the run's project pays for; null: the service's. */
   projectModel: ProjectModelSource;
   /** `count` is how often this place was refused to this run, this time included. */
-  refused(refusal: Refusal & { count: number }): void;
+  onDenied(refusal: Denial & { count: number }): void;
 }
 
 export interface RunEgress {
@@ -46,43 +41,43 @@ export interface RunEgress {
 }
 
 /** One run's socket, for whoever looks after all of them. */
-interface Door extends RunEgress {
+interface RunListener extends RunEgress {
   /** Ends every connection that there is. */
-  cut(): void;
+  closeConnections(): void;
 }
 
 export interface Egress {
   /** Serves one run on its own socket. The path is the identity: whoever can dial it is the run. */
   listen(socketPath: string, handlers: EgressHandlers): Promise<RunEgress>;
   /** Cuts every connection of every run and lets none in, until it is reopened. Safe to repeat. */
-  shut(): void;
-  reopen(): void;
+  block(): void;
+  unblock(): void;
   close(): Promise<void>;
 }
 
 const connectionsMax = 256;
-const refusedPlacesMax = 200;
+const deniedTargetsMax = 200;
 const keepAliveMs = 10 * 60_000;
 
 export function createEgress(deps: EgressDeps): Egress {
   const gateway = createGateway(deps.model);
   const lookups = {
-    lookup: deps.lookup ?? createNameServerLookup(),
+    lookup: deps.lookup ?? dnsLookup(),
     lookupException: deps.lookupException ?? systemLookup,
   };
-  const doors = new Set<Door>();
-  let isShut = false;
+  const listeners = new Set<RunListener>();
+  let isBlocked = false;
   return {
-    shut() {
-      isShut = true;
-      for (const door of doors) door.cut();
+    block() {
+      isBlocked = true;
+      for (const listener of listeners) listener.closeConnections();
     },
-    reopen() {
-      isShut = false;
+    unblock() {
+      isBlocked = false;
     },
     async listen(socketPath, handlers) {
       const { logger } = handlers;
-      const onRefused = createRefusals(handlers);
+      const onRefused = createDenialLog(handlers);
       const model = gateway.forRun(handlers.projectModel);
       const proxy = createConnectProxy({
         policy: handlers.policy,
@@ -90,7 +85,7 @@ export function createEgress(deps: EgressDeps): Egress {
         isPublic: isPublicAddress,
         ...lookups,
         connect: deps.connect ?? connectDirectly,
-        onRefused,
+        onDenied: onRefused,
         onClosed: (tunnel) => logger.debug({ tunnel }, 'egress_closed'),
       });
       const server = createServer((request, response) => {
@@ -101,13 +96,13 @@ export function createEgress(deps: EgressDeps): Egress {
       });
       // An accept that fails (no descriptor left, say) is this run's trouble, not the worker's end.
       server.on('error', (error) => logger.warn({ err: error }, 'egress_accept_failed'));
-      server.on('connection', (socket) => void (isShut && socket.destroy()));
+      server.on('connection', (socket) => void (isBlocked && socket.destroy()));
       const door = await open({ server, socketPath, proxy });
-      doors.add(door);
+      listeners.add(door);
       return {
         async close() {
           await door.close();
-          doors.delete(door);
+          listeners.delete(door);
         },
       };
     },
@@ -116,9 +111,9 @@ export function createEgress(deps: EgressDeps): Egress {
 }
 
 interface Serving {
-  model: ModelWay;
+  model: ModelProxy;
   handlers: EgressHandlers;
-  onRefused: (refusal: Refusal) => void;
+  onRefused: (refusal: Denial) => void;
 }
 
 async function serve(
@@ -128,7 +123,7 @@ async function serve(
 ): Promise<void> {
   const target = request.url ?? '';
   if (!target.startsWith('/')) {
-    onRefused({ ...placeOf(target), reason: 'not_connect' });
+    onRefused({ ...placeOf(target), reason: 'method_not_allowed' });
     return endWith(response, 403);
   }
   if (target.startsWith('/model/')) {
@@ -138,15 +133,15 @@ async function serve(
 }
 
 /** One log line for each place, and a count; a sandbox cannot fill the log or the memory. */
-function createRefusals(handlers: EgressHandlers): (refusal: Refusal) => void {
+function createDenialLog(handlers: EgressHandlers): (refusal: Denial) => void {
   const counts = new Map<string, number>();
   return (refusal) => {
     const place = `${refusal.host}:${refusal.port}`;
-    if (!counts.has(place) && counts.size >= refusedPlacesMax) return;
+    if (!counts.has(place) && counts.size >= deniedTargetsMax) return;
     const count = (counts.get(place) ?? 0) + 1;
     counts.set(place, count);
     if (count === 1) handlers.logger.info({ refusal }, 'egress_refused');
-    handlers.refused({ ...refusal, count });
+    handlers.onDenied({ ...refusal, count });
   };
 }
 
@@ -158,7 +153,7 @@ async function open({
   server: Server;
   socketPath: string;
   proxy: (authority: string, client: Duplex, head: Buffer) => Promise<void>;
-}): Promise<Door> {
+}): Promise<RunListener> {
   const tunnels = new Set<Duplex>();
   server.maxConnections = connectionsMax;
   // Longer than the agent's client keeps an idle connection, so that it is the one to close it.
@@ -175,7 +170,7 @@ async function open({
     for (const client of tunnels) client.destroy();
   };
   return {
-    cut,
+    closeConnections: cut,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -17,7 +17,7 @@ export interface FenceDeps {
   times: { renewMs: number; fenceMs: number };
   runs: Pick<RunStore, 'liveOnHost'>;
   sandboxes: Pick<Sandboxes, 'list' | 'pause' | 'unpause'>;
-  egress: Pick<Egress, 'shut' | 'reopen'>;
+  egress: Pick<Egress, 'block' | 'unblock'>;
   logger: Logger;
 }
 
@@ -44,7 +44,7 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
     if (!fenced.signal.aborted) {
       logger.error({ silentMs: Math.round(performance.now() - renewedAt) }, 'host_fenced');
       fenced.abort();
-      deps.egress.shut();
+      deps.egress.block();
     }
     const running = (await ownSandboxes(deps)).filter(({ state }) => state === 'running');
     await forEach(running, async ({ containerId }) => {
@@ -57,7 +57,7 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
     const owned = new Set((await deps.runs.liveOnHost(deps.hostId)).map(sandboxKey));
     const still = (await ownSandboxes(deps)).filter(({ containerId }) => paused.has(containerId));
     const kept = still.filter((one) => owned.has(sandboxKey(one)));
-    deps.egress.reopen();
+    deps.egress.unblock();
     await forEach(kept, ({ containerId }) => deps.sandboxes.unpause(containerId));
     paused.clear();
     fenced = new AbortController();

@@ -3,7 +3,7 @@ import { rootCertificates } from 'node:tls';
 import { buildConnector, Client } from 'undici';
 import { limits } from '../../core/limits.ts';
 import { createAddressFilter } from '../../lib/net/public-address.ts';
-import { type Lookup, resolveChecked, systemLookup } from '../egress/resolve.ts';
+import { type Lookup, resolveAllowed, systemLookup } from '../egress/resolve.ts';
 import { refusalOf } from './callback-address.ts';
 import { pinnedLookup } from './pinned-lookup.ts';
 
@@ -48,7 +48,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     if (refusal !== null) return { outcome: 'refused', reason: refusal };
     const deadline = AbortSignal.timeout(timeoutMs);
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const found = await unless(deadline, resolveChecked(host, { lookup, allows }));
+    const found = await unless(deadline, resolveAllowed(host, { lookup, allows }));
     if (found === null) return { outcome: 'failed', reason: 'timed_out' };
     if (found.outcome === 'refused') return refused(found.reason);
     const connector = connect({

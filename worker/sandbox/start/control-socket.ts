@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { Refusal } from '../../egress/connect-proxy.ts';
+import type { Denial } from '../../egress/connect-proxy.ts';
 import type { RunEgress } from '../../egress/run-listener.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import { promptLine } from '../input/agent-input.ts';
@@ -17,7 +17,7 @@ export interface ControlSocket {
   input: AgentInputQueue;
   egress: RunEgress;
   /** Where the sandbox wanted to go and was not let, with how often. */
-  refusals(): (Refusal & { count: number })[];
+  refusals(): (Denial & { count: number })[];
 }
 
 /** Opens the run's socket: its configuration, its messages, its way out. */
@@ -28,7 +28,7 @@ export async function openControlSocket(
 ): Promise<ControlSocket> {
   const { ref, plan, folders, logger } = sandbox;
   const input = createInputQueue(firstLine(ref, plan));
-  const refusals = new Map<string, Refusal & { count: number }>();
+  const refusals = new Map<string, Denial & { count: number }>();
   const egress = await deps.egress.listen(folders.socketFile, {
     logger,
     policy: await ensureEgressPolicyFile(folders.root, plan),
@@ -38,7 +38,7 @@ export async function openControlSocket(
     projectModel: projectModelSource(deps, plan.run.projectId),
     nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_handed_out')),
     exited: onExitHint,
-    refused: (refusal) => void refusals.set(`${refusal.host}:${refusal.port}`, refusal),
+    onDenied: (refusal) => void refusals.set(`${refusal.host}:${refusal.port}`, refusal),
   });
   return { input, egress, refusals: () => [...refusals.values()] };
 }

@@ -22,9 +22,9 @@ it('cuts every connection of every run when it is shut, and lets them in when it
   await expect.poll(() => asked).toBe(1);
 
   const config = () => callSocket(second.socketPath, { path: '/control/config' });
-  first.egress.shut();
+  first.egress.block();
   await expect(waiting).rejects.toThrow();
   await expect(config()).rejects.toThrow();
-  first.egress.reopen();
+  first.egress.unblock();
   expect(await config()).toMatchObject({ status: 410 });
 });

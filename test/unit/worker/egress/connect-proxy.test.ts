@@ -114,7 +114,7 @@ test('refuses the absolute form of a request and counts each place', async () =>
     expect(refusals.at(-1)).toEqual({
       host: '127.0.0.1',
       port: 8080,
-      reason: 'not_connect',
+      reason: 'method_not_allowed',
       count,
     });
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { onTestFinished } from 'vitest';
-import type { Refusal } from '../../../../worker/egress/connect-proxy.ts';
+import type { Denial } from '../../../../worker/egress/connect-proxy.ts';
 import {
   createEgress,
   type Egress,
@@ -14,7 +14,7 @@ import {
 export interface ServedRun {
   socketPath: string;
   egress: Egress;
-  refusals: (Refusal & { count: number })[];
+  refusals: (Denial & { count: number })[];
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export async function serveRun({
     acknowledge: () => Promise.resolve(),
     nextMessage: () => Promise.resolve({ kind: 'none' }),
     exited: () => {},
-    refused: (refusal) => void refusals.push(refusal),
+    onDenied: (refusal) => void refusals.push(refusal),
     ...handlers,
   });
   onTestFinished(async () => {
