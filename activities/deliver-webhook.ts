@@ -94,7 +94,7 @@ function toActivityResult(outcome: WebhookOutcome): { status: number } {
       throw notDelivered(`the receiver answered ${outcome.status}`);
     case 'failed':
       throw notDelivered(`the receiver was not reached: ${outcome.reason}`);
-    case 'refused':
+    case 'blocked':
       throw givenUp(`the callback address is refused: ${outcome.reason}`);
   }
 }

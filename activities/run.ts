@@ -25,7 +25,7 @@ export function createRunActivities(deps: RunDeps, makeWay: EvictIdleSession): R
     failpoint('end.committed');
     await deps.frameStream.notify(end.runId);
     await deps.frameStream.expire(end.runId);
-    failpoint('end.told');
+    failpoint('end.notified');
     return { webhook, cause };
   }
 
@@ -37,8 +37,8 @@ export function createRunActivities(deps: RunDeps, makeWay: EvictIdleSession): R
       const claimed = await deps.admission.claimPlace(runId);
       if (claimed !== null) {
         const { hostId, requestId } = claimed;
-        failpoint('place.claimed');
-        deps.logger.info({ runId, requestId, hostId }, 'place_claimed');
+        failpoint('slot.claimed');
+        deps.logger.info({ runId, requestId, hostId }, 'slot_claimed');
         return { hostId };
       }
       await makeWay(runId);

@@ -10,12 +10,12 @@ import { withHeartbeat } from './with-heartbeat.ts';
 
 /** What keeps this host's sandboxes, apart from any activity. */
 export interface SandboxSupervisor {
-  start(ref: SandboxRef): Promise<'started' | 'over'>;
+  start(ref: SandboxRef): Promise<'started' | 'cancelled'>;
   follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
   runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
   interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
-  collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
+  snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
   remove(ref: SandboxRef): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function createSandboxActivities(supervisor: SandboxSupervisor): HostActi
     stopSandbox: ({ graceMs, ...ref }) => withHeartbeat(() => supervisor.stop(ref, graceMs)),
 
     /** A second call stores the same content again, under the same names. */
-    snapshotWorkspace: (ref) => withHeartbeat(() => supervisor.collect(ref)),
+    snapshotWorkspace: (ref) => withHeartbeat(() => supervisor.snapshot(ref)),
 
     /** A second call finds nothing, or the rest of what the first left. */
     removeSandbox: (ref) => withHeartbeat(() => supervisor.remove(ref)),

@@ -32,7 +32,7 @@ export async function triggerScheduledRun(
     await deps.temporal.startRun(run);
     await deps.runs.markWorkflowStarted(runId);
   } catch (err) {
-    deps.logger.warn({ err, runId, requestId: run.requestId }, 'workflow_start_left_to_reconciler');
+    deps.logger.warn({ err, runId, requestId: run.requestId }, 'workflow_start_deferred');
   }
   return { outcome: 'admitted' };
 }
@@ -47,7 +47,7 @@ async function admit(
   const admission = await deps.admission.admitRun(scheduledRun(deps, { ...flow, prompt }, runId));
   if (admission.outcome === 'rejected') {
     const code = admission.reason;
-    deps.logger.warn({ runId, requestId: null, flowId, projectId, code }, 'run_refused');
+    deps.logger.warn({ runId, requestId: null, flowId, projectId, code }, 'run_rejected');
     if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restoration is not settled yet');
     return code;
   }

@@ -68,7 +68,7 @@ export function timedStarts(supervisor: Supervisor, metrics: WorkerMetrics): Sup
     ...supervisor,
     async start(ref) {
       const from = performance.now();
-      let outcome: 'started' | 'over' | 'failed' = 'failed';
+      let outcome: 'started' | 'cancelled' | 'failed' = 'failed';
       try {
         outcome = await supervisor.start(ref);
         return outcome;
@@ -88,7 +88,7 @@ export function timedAttempts(send: WebhookSender, metrics: WorkerMetrics): Webh
   };
 }
 
-function attemptOutcome(sent: WebhookOutcome): 'delivered' | 'rejected' | 'failed' | 'refused' {
+function attemptOutcome(sent: WebhookOutcome): 'delivered' | 'rejected' | 'failed' | 'blocked' {
   if (sent.outcome !== 'answered') return sent.outcome;
   return sent.status >= 200 && sent.status < 300 ? 'delivered' : 'rejected';
 }

@@ -4,8 +4,8 @@ export interface WorkerMetrics {
   runEnded(cause: string, ranMs: number | null): void;
   turnBegun(waitedMs: number): void;
   batchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
-  sandboxStart(outcome: 'started' | 'over' | 'failed', tookMs: number): void;
-  webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'refused', tookMs: number): void;
+  sandboxStart(outcome: 'started' | 'cancelled' | 'failed', tookMs: number): void;
+  webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'blocked', tookMs: number): void;
 }
 
 export const unmeasured: WorkerMetrics = {

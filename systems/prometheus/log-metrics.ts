@@ -13,7 +13,7 @@ const noteworthy: readonly (readonly [level: string, event: string])[] = [
   ['warn', 'run_ended_by_reconciler'],
   ['warn', 'sandbox_step_failed'],
   ['warn', 'session_not_saved'],
-  ['warn', 'workflow_start_left_to_reconciler'],
+  ['warn', 'workflow_start_deferred'],
 ];
 
 const eventPattern = /^[a-z]+(?:_[a-z]+){0,7}$/;

@@ -9,9 +9,9 @@ export function createSandboxMetrics(registry: Registry) {
     buckets: waitSeconds,
     registers: [registry],
   });
-  for (const outcome of ['started', 'over', 'failed']) starts.zero({ outcome });
+  for (const outcome of ['started', 'cancelled', 'failed']) starts.zero({ outcome });
   return {
-    sandboxStart: (outcome: 'started' | 'over' | 'failed', tookMs: number): void =>
+    sandboxStart: (outcome: 'started' | 'cancelled' | 'failed', tookMs: number): void =>
       starts.observe({ outcome }, tookMs / 1_000),
   };
 }

@@ -2,7 +2,7 @@ import { Histogram, type Registry } from 'prom-client';
 import { callSeconds } from './buckets.ts';
 
 /** `rejected`: the receiver said no; `failed`: it was not reached; `refused`: it is not called. */
-export type AttemptOutcome = 'delivered' | 'rejected' | 'failed' | 'refused';
+export type AttemptOutcome = 'delivered' | 'rejected' | 'failed' | 'blocked';
 
 export function createWebhookMetrics(registry: Registry) {
   const attempts = new Histogram({
@@ -12,7 +12,7 @@ export function createWebhookMetrics(registry: Registry) {
     buckets: callSeconds,
     registers: [registry],
   });
-  const outcomes: AttemptOutcome[] = ['delivered', 'rejected', 'failed', 'refused'];
+  const outcomes: AttemptOutcome[] = ['delivered', 'rejected', 'failed', 'blocked'];
   for (const outcome of outcomes) attempts.zero({ outcome });
   return {
     webhookAttempt: (outcome: AttemptOutcome, tookMs: number): void =>

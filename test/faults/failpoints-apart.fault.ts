@@ -71,22 +71,19 @@ describe('a run whose workflow an operator ends while the worker dies', () => {
 });
 
 describe('a run that has to wait', () => {
-  it.each(pointsOf('place'))(
-    'for a place starts once where the worker dies at %s',
-    async (name) => {
-      const { service, containers } = world;
-      await armed(service.worker, name);
-      const before = await runAtWork(hanging);
-      const runId = await world.trigger('nothing but an echo');
-      const client = world.follow(runId, { name: 'who waits' });
-      expect((await stop(before.runId)).status).toBe(200);
-      const startedAt = await diesAndComesBack(service.worker);
-      const { run } = await expectHealed(world, runId, { clients: [client], startedAt });
-      expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
-      expect(containers.of(runId)).toEqual(once);
-      await expectHealed(world, before.runId, { clients: [before.client], startedAt });
-    },
-  );
+  it.each(pointsOf('slot'))('for a place starts once where the worker dies at %s', async (name) => {
+    const { service, containers } = world;
+    await armed(service.worker, name);
+    const before = await runAtWork(hanging);
+    const runId = await world.trigger('nothing but an echo');
+    const client = world.follow(runId, { name: 'who waits' });
+    expect((await stop(before.runId)).status).toBe(200);
+    const startedAt = await diesAndComesBack(service.worker);
+    const { run } = await expectHealed(world, runId, { clients: [client], startedAt });
+    expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
+    expect(containers.of(runId)).toEqual(once);
+    await expectHealed(world, before.runId, { clients: [before.client], startedAt });
+  });
 
   it('for somebody who starts it starts once where that one dies too', async () => {
     const { service, containers } = world;

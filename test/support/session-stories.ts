@@ -7,7 +7,7 @@ import {
   firstTurnLost,
   removedLate,
   withoutPlaceAtFirst,
-} from './fake-sessions.ts';
+} from './fake-session.ts';
 import type { SessionHandle } from './workflow-world.ts';
 
 /** What may happen in the life of a session, as far as its workflow sees it. */
@@ -82,7 +82,11 @@ export function sessionStories(): Record<string, SessionStory> {
       ],
     },
     'session-lost': {
-      run: asleepAfter([{ outcome: 'over' }, { outcome: 'over' }, { outcome: 'over' }]),
+      run: asleepAfter([
+        { outcome: 'sandbox_ended' },
+        { outcome: 'sandbox_ended' },
+        { outcome: 'sandbox_ended' },
+      ]),
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [1, 2, 3].flatMap(() => [...started, 'removeSandbox']).concat('endRun'),
     },

@@ -44,12 +44,12 @@ describe('on a host without a free place', { timeout: 240_000 }, () => {
     const chats = [await openConversation(service), await openConversation(service)];
     const turns = await Promise.all(chats.map((chat) => chat.send(untilTold)));
     for (const chat of chats) await chat.until(({ event }) => event === 'chat_output');
-    const told = service.worker.log().split('"session_makes_way"').length;
+    const told = service.worker.log().split('"session_evicted"').length;
     const { runId } = await service.trigger({ prompt: saying('Done.') });
     // It has asked more than once.
     await new Promise((done) => setTimeout(done, 5_000));
     expect(await service.readRun(runId)).toMatchObject({ startedAt: null, finishedAt: null });
-    expect(service.worker.log().split('"session_makes_way"')).toHaveLength(told);
+    expect(service.worker.log().split('"session_evicted"')).toHaveLength(told);
     for (const { runId: session } of chats) letGoOn(service, session);
     for (const [n, chat] of chats.entries()) {
       expect(await chat.turn(turns[n] ?? '')).toMatchObject({ exitCode: 0 });

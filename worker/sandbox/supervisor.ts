@@ -18,14 +18,14 @@ import { createSandboxFiles, type SandboxFiles } from './workspace/sandbox-files
 
 export interface Supervisor {
   /** Throws SandboxStartError. A second call finds what the first has started. */
-  start(ref: SandboxRef): Promise<'started' | 'over'>;
+  start(ref: SandboxRef): Promise<'started' | 'cancelled'>;
   /** Resolves once the output is read to its end and the cause recorded; aborting only detaches. */
   follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
   /** Resolves when the sandbox runs no more: within the grace and two seconds on a sound engine. */
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
   /** False: this process does not look after that run. */
   deliverAnswers(runId: string): Promise<boolean>;
-  collect(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
+  snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
   /** Gives the sandbox its session's next message, and waits for the end of the turn. */
   runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
   /** Ends the turn of this message, or of whichever goes on in it; nothing where that has ended. */
@@ -63,7 +63,7 @@ export function createSupervisor(given: SupervisorDeps): Supervisor {
       await sandbox.deliverAnswers();
       return true;
     },
-    collect: files.snapshot,
+    snapshot: files.snapshot,
     runTurn: (ref, signal) => runTurn(state, ref, signal),
     interrupt: (ref, messageId) => interrupt(state, ref, messageId),
     files,
@@ -93,7 +93,7 @@ interface SupervisorState {
   closing: AbortSignal;
 }
 
-function start(state: SupervisorState, ref: SandboxRef): Promise<'started' | 'over'> {
+function start(state: SupervisorState, ref: SandboxRef): Promise<'started' | 'cancelled'> {
   const { deps, held, turnstile, closing } = state;
   return turnstile.runExclusive(ref.runId, async () => {
     if (held.find(ref) !== null) return 'started';
@@ -101,7 +101,7 @@ function start(state: SupervisorState, ref: SandboxRef): Promise<'started' | 'ov
       closing.throwIfAborted();
       await held.detach(ref.runId);
       const started = await startSandbox(deps, ref);
-      if (started === 'over') return 'over';
+      if (started === 'cancelled') return 'cancelled';
       held.add(started);
       return 'started';
     } catch (error) {
@@ -139,7 +139,8 @@ async function runTurn(
 ): Promise<TurnOutcome> {
   signal.throwIfAborted();
   const found = await attach(state, ref);
-  if (!('ended' in found) || found.session === null || !found.isLive()) return { outcome: 'over' };
+  if (!('ended' in found) || found.session === null || !found.isLive())
+    return { outcome: 'sandbox_ended' };
   return orAbort(found.session.runTurn(state.files.writePendingFiles), signal);
 }
 

@@ -17,7 +17,7 @@ export interface WebhookRequest {
 export type WebhookOutcome =
   | { outcome: 'answered'; status: number }
   /** It may not be sent there, now or later. */
-  | { outcome: 'refused'; reason: string }
+  | { outcome: 'blocked'; reason: string }
   | { outcome: 'failed'; reason: 'timed_out' | 'unresolvable' | 'not_connected' };
 
 export type WebhookSender = (request: WebhookRequest) => Promise<WebhookOutcome>;
@@ -45,7 +45,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   return async (request) => {
     const url = new URL(request.url);
     const refusal = refusalOf(url);
-    if (refusal !== null) return { outcome: 'refused', reason: refusal };
+    if (refusal !== null) return { outcome: 'blocked', reason: refusal };
     const deadline = AbortSignal.timeout(timeoutMs);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const found = await unless(deadline, resolveAllowed(host, { lookup, allows }));
@@ -65,7 +65,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 function refused(reason: 'unresolvable' | 'not_public'): WebhookOutcome {
   return reason === 'unresolvable'
     ? { outcome: 'failed', reason }
-    : { outcome: 'refused', reason: 'its address is not public' };
+    : { outcome: 'blocked', reason: 'its address is not public' };
 }
 
 interface Attempt {

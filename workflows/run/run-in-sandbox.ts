@@ -39,7 +39,7 @@ export async function runInSandbox(run: SandboxRun): Promise<RunOutcome> {
 async function startAndFollow({ host, ref, onPhase }: SandboxRun): Promise<RunOutcome> {
   try {
     const { outcome } = await host.startSandbox(ref);
-    if (outcome === 'over') return endedBeforeStart;
+    if (outcome === 'cancelled') return endedBeforeStart;
   } catch (error) {
     return startFailed(error);
   }

@@ -19,7 +19,7 @@ export async function takeTurn(context: SessionContext): Promise<void> {
       inbox.interruptedMessageIds.clear();
       inbox.hasPendingMessages ||= turn.value.more;
       return;
-    case 'over':
+    case 'sandbox_ended':
       return handleSandboxLoss(context, sandbox, null);
     case 'reconfigure':
       report({ phase: 'reconfiguring' });

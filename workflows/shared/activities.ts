@@ -25,7 +25,7 @@ export type TurnOutcome =
   /** The session's configuration has changed since the sandbox started. */
   | { outcome: 'reconfigure' }
   /** The sandbox has ended, or another one has replaced it. */
-  | { outcome: 'over' };
+  | { outcome: 'sandbox_ended' };
 
 export interface SessionIdleness {
   /** Null if the session has work. */
@@ -80,8 +80,8 @@ export interface SessionActivities {
 
 /** Only the sandbox's host runs these. */
 export interface HostActivities {
-  /** Creates or adopts the sandbox and starts it. `over`: the run ended before the start. */
-  startSandbox(ref: SandboxRef): Promise<{ outcome: 'started' | 'over' }>;
+  /** Creates or adopts the sandbox and starts it. `cancelled`: the run ended before the start. */
+  startSandbox(ref: SandboxRef): Promise<{ outcome: 'started' | 'cancelled' }>;
   /** Waits until the agent has ended and its output is read to the last byte. Records the cause. */
   followRun(ref: SandboxRef): Promise<RunEnd>;
   /** Interrupts the agent, then ends the sandbox. Has no effect without a running sandbox. */

@@ -37,7 +37,7 @@ export type ClaimedTurn =
   /** The sandbox has another configuration than the session by now. */
   | { outcome: 'reconfigure' }
   /** It is not this sandbox that goes on with the session. */
-  | { outcome: 'over' };
+  | { outcome: 'sandbox_ended' };
 
 export type SessionPlace =
   | { outcome: 'assigned'; hostId: string; generation: number }

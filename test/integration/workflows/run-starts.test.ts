@@ -46,7 +46,7 @@ describe('a run that cannot start', () => {
 
   it('is not followed when it was ended before its sandbox came up', async () => {
     const run = fakeRun({
-      startSandbox: async () => ({ outcome: 'over' }),
+      startSandbox: async () => ({ outcome: 'cancelled' }),
       endRun: async () => ({ webhook: false, cause: 'deleted_by_api' }),
     });
     const handle = await world.startRun(run.activities);

@@ -27,7 +27,7 @@ function activitiesWith(given: {
     stop: unasked,
     runTurn: unasked,
     interrupt: unasked,
-    collect: unasked,
+    snapshot: unasked,
     remove: unasked,
     ...given.supervisor,
   };

@@ -100,7 +100,7 @@ describe('one attempt at a webhook', () => {
   });
 
   it('is the last one when the address is refused', async () => {
-    const { deliver } = world(owed, { outcome: 'refused', reason: 'its address is not public' });
+    const { deliver } = world(owed, { outcome: 'blocked', reason: 'its address is not public' });
     expect(await failureOf(deliver())).toMatchObject({ nonRetryable: true });
   });
 

@@ -59,7 +59,7 @@ export async function runTurn(deps: SupervisorDeps, place: TurnDeps): Promise<Tu
   } catch (error) {
     // Let go of, it goes on; whoever takes it up is asked next.
     if (!place.ownership.signal.aborted || place.ownership.isReleased()) throw error;
-    return { outcome: 'over' };
+    return { outcome: 'sandbox_ended' };
   } finally {
     ending.abort();
   }

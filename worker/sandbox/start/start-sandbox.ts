@@ -20,13 +20,13 @@ import { seedWorkspace } from './seed-workspace.ts';
 export async function startSandbox(
   deps: SandboxDeps,
   ref: SandboxRef,
-): Promise<SupervisedSandbox | 'over'> {
+): Promise<SupervisedSandbox | 'cancelled'> {
   const askedAt = deps.now().toISOString();
   const plan = await deps.runs.sandboxPlan(ref.runId);
-  if (plan === null || plan.run.endedAt !== null) return 'over';
+  if (plan === null || plan.run.endedAt !== null) return 'cancelled';
   if (wasStarted(plan, ref)) return adoptStarted(deps, ref);
-  if (hasEnded(plan.run) || plan.run.generation > ref.generation) return 'over';
-  if (plan.session !== null && plan.run.hostId !== deps.hostId) return 'over';
+  if (hasEnded(plan.run) || plan.run.generation > ref.generation) return 'cancelled';
+  if (plan.session !== null && plan.run.hostId !== deps.hostId) return 'cancelled';
   failpoint('start.planned');
   const opened = await openSandbox(deps, ref, plan);
   if (opened === null) return recheckEnded(await deps.runs.find(ref.runId));
@@ -48,13 +48,13 @@ export async function startSandbox(
 async function adoptStarted(
   deps: SandboxDeps,
   ref: SandboxRef,
-): Promise<SupervisedSandbox | 'over'> {
+): Promise<SupervisedSandbox | 'cancelled'> {
   const adoption = await adoptSandbox(deps, ref);
-  return adoption.outcome === 'ended' ? 'over' : adoption.sandbox;
+  return adoption.outcome === 'ended' ? 'cancelled' : adoption.sandbox;
 }
 
-function recheckEnded(run: Run | null): 'over' {
-  if (hasEnded(run)) return 'over';
+function recheckEnded(run: Run | null): 'cancelled' {
+  if (hasEnded(run)) return 'cancelled';
   throw new Error('another host looks after this run');
 }
 
@@ -80,7 +80,7 @@ interface OpenedContainer {
 async function runContainer(
   deps: SupervisorDeps,
   { ref, opened, containerId, isSession }: OpenedContainer,
-): Promise<SupervisedSandbox | 'over'> {
+): Promise<SupervisedSandbox | 'cancelled'> {
   const hold = await opened.prepare(containerId);
   failpoint('start.opened');
   await deps.sandboxes.start(containerId);
@@ -91,7 +91,7 @@ async function runContainer(
   if (!hasEnded(await deps.runs.find(ref.runId))) return hold();
   await deps.sandboxes.signal(containerId, 'SIGKILL');
   await opened.close();
-  return 'over';
+  return 'cancelled';
 }
 
 function specOf(

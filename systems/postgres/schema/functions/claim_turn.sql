@@ -21,7 +21,7 @@ begin
     where l.run_id = p_run_id and l.lease_token = p_token and not l.is_final for update;
   select * into run from runs r where r.id = p_run_id;
   if not found or run.generation <> p_generation or run.end_cause is not null then
-    outcome := 'over';
+    outcome := 'sandbox_ended';
     return next;
     return;
   end if;

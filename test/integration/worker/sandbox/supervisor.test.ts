@@ -20,7 +20,7 @@ test('a run from its start to its end: frames, files, nothing left behind', asyn
   expect(supervisor.live()).toEqual([ref]);
   expect(await follow(supervisor, ref)).toEqual({ cause: 'completed', detail: null, exitCode: 0 });
   expect(supervisor.live()).toEqual([]);
-  expect(await supervisor.collect(ref)).toEqual({ files: 1, skipped: 0 });
+  expect(await supervisor.snapshot(ref)).toEqual({ files: 1, skipped: 0 });
   await supervisor.remove(ref);
   await supervisor.remove(ref);
 

@@ -51,19 +51,19 @@ const inside = [
 describe('a callback address that leads inside', () => {
   it.each(inside)('is refused as %s, without a connection', async (host) => {
     const { send, dialled } = world({});
-    expect(await send(`https://${host}/hook`)).toMatchObject({ outcome: 'refused' });
+    expect(await send(`https://${host}/hook`)).toMatchObject({ outcome: 'blocked' });
     expect(dialled).toEqual([]);
   });
 
   it('is refused when one of its addresses is inside', async () => {
     const { send, dialled } = world({ 'mixed.example': ['8.8.8.8', '1.1.1.1', '127.0.0.1'] });
-    expect(await send('https://mixed.example/')).toMatchObject({ outcome: 'refused' });
+    expect(await send('https://mixed.example/')).toMatchObject({ outcome: 'blocked' });
     expect(dialled).toEqual([]);
   });
 
   it('is refused by a name for this machine', async () => {
     const { send, dialled } = world({ localhost: ['127.0.0.1'], 'localhost.': ['127.0.0.1'] });
-    expect(await send('https://localhost./')).toMatchObject({ outcome: 'refused' });
+    expect(await send('https://localhost./')).toMatchObject({ outcome: 'blocked' });
     expect(dialled).toEqual([]);
   });
 
@@ -105,7 +105,7 @@ describe('a callback address of the wrong kind', () => {
     'https://public.example:1023/',
   ])('is refused: %s', async (url) => {
     const { send, dialled } = world({ 'public.example': ['8.8.8.8'] });
-    expect(await send(url)).toMatchObject({ outcome: 'refused' });
+    expect(await send(url)).toMatchObject({ outcome: 'blocked' });
     expect(dialled).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe('a callback address of the wrong kind', () => {
   it('may be private where the operator says so, and only there', async () => {
     const { send, dialled } = world({}, ['10.0.0.0/8']);
     expect(await send('https://10.1.2.3/')).toMatchObject({ outcome: 'failed' });
-    expect(await send('https://192.168.0.1/')).toMatchObject({ outcome: 'refused' });
+    expect(await send('https://192.168.0.1/')).toMatchObject({ outcome: 'blocked' });
     expect(dialled).toEqual(['10.1.2.3']);
   });
 });

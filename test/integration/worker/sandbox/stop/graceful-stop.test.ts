@@ -91,7 +91,7 @@ test('a run that was ended before its start makes no container', async () => {
   const ref = await world.run([]);
   await world.runs.recordCause({ runId: ref.runId, cause: 'stopped_by_api', detail: null });
   await supervisor.stop(ref, 1_000);
-  expect(await supervisor.start(ref)).toBe('over');
+  expect(await supervisor.start(ref)).toBe('cancelled');
   expect(await states(world)).toEqual([]);
 });
 

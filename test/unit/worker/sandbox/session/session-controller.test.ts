@@ -149,7 +149,7 @@ test('a turn is over with its sandbox, and goes on where its sandbox was let go 
   ended.finish();
   letGo.release('another looks after it');
   expect(await turns).toMatchObject([
-    { status: 'fulfilled', value: { outcome: 'over' } },
+    { status: 'fulfilled', value: { outcome: 'sandbox_ended' } },
     { status: 'rejected', reason: { message: 'another looks after it' } },
   ]);
 });

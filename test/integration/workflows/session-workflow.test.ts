@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionSlot, TurnOutcome } from '../../../workflows/shared/activities.ts';
 import { fakeRun } from '../../support/fake-run.ts';
-import { asleepAfter } from '../../support/fake-sessions.ts';
+import { asleepAfter } from '../../support/fake-session.ts';
 import { type SessionStory, sessionStories } from '../../support/session-stories.ts';
 import { createWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 
@@ -32,7 +32,7 @@ describe("a session's workflow", () => {
 
 it('counts the sandboxes that it has lost anew after each turn that is done', async () => {
   const done: TurnOutcome = { outcome: 'done', more: true };
-  const lost: TurnOutcome = { outcome: 'over' };
+  const lost: TurnOutcome = { outcome: 'sandbox_ended' };
   const { activities } = asleepAfter([lost, lost, done, lost, lost, done, lost, done]);
   const times = { idleMs: 200, silentMs: 1_000 };
   const handle = await world.startSession(activities, { timeouts: times });

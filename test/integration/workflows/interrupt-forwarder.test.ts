@@ -66,7 +66,7 @@ async function startSession(): Promise<World> {
     comeUp: () => up.resolve(true),
     async stop() {
       await handle.signal('stop', { graceMs: 0 });
-      turns.at(-1)?.({ outcome: 'over' });
+      turns.at(-1)?.({ outcome: 'sandbox_ended' });
       await handle.result();
     },
   };
@@ -105,7 +105,7 @@ describe("an interrupt of a session's turn", () => {
     const { run, handle, interrupted, end, comeUp, untilTurn, stop } = await startSession();
     await handle.signal('interrupt', { messageId: 'a' });
     await expect.poll(() => interrupted).toHaveLength(1);
-    end({ outcome: 'over' });
+    end({ outcome: 'sandbox_ended' });
     const starts = () => run.calls.filter((name) => name === 'startSandbox').length;
     await expect.poll(starts).toBe(2);
     await handle.signal('interrupt', { messageId: 'b' });

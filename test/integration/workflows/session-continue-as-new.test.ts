@@ -76,7 +76,7 @@ describe("a session's history begins anew", () => {
       },
       async runTurn({ generation }) {
         turns.push(generation);
-        return outcomes.shift() ?? { outcome: 'over' };
+        return outcomes.shift() ?? { outcome: 'sandbox_ended' };
       },
       removeSandbox: async ({ generation }) => {
         if (generation === 1) await removed.promise;
@@ -122,7 +122,7 @@ describe("a session's history begins anew", () => {
     ends[1]?.({ outcome: 'done', more: false });
     await expect.poll(() => firstHistory(handle)).toContain('anew');
     await handle.signal('stop', { graceMs: 0 });
-    ends[0]?.({ outcome: 'over' });
+    ends[0]?.({ outcome: 'sandbox_ended' });
     await handle.result();
   });
 
@@ -142,6 +142,6 @@ describe("a session's history begins anew", () => {
     }
     expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
     expect((await firstHistory(handle)).at(-1)).toBe('anew');
-    for (const end of ends) end({ outcome: 'over' });
+    for (const end of ends) end({ outcome: 'sandbox_ended' });
   });
 });
