@@ -15,7 +15,7 @@ const onRequest = {
   compose: oneByOne('compose', 'test/compose/**/*.compose.ts', 10),
 };
 
-if (!process.features.typescript) {
+if (Number.parseInt(process.versions.node, 10) < 22) {
   throw new Error(
     `Node ${process.versions.node} runs no TypeScript: use npm test or npm run check.`,
   );
