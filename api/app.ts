@@ -12,17 +12,19 @@ import { listFlows } from './flows/list-flows.ts';
 import { cors, setCorsHeaders } from './http/cors.ts';
 import { sendError } from './http/error-handlers.ts';
 import { health } from './http/health.ts';
-import { type InFlightRequest, trackInFlightRequests } from './http/in-flight-requests.ts';
 import { jsonBody } from './http/json-body.ts';
 import { handleNodeRejections, nodeHttpOptions } from './http/node-http-errors.ts';
-import { handleUnknownPaths } from './http/not-found.ts';
-import { createParserErrorHandler } from './http/parser-errors.ts';
-import { checkPathIds } from './http/path-ids.ts';
+import { checkPathIds, handleUnknownPaths } from './http/not-found.ts';
+import {
+  createParserErrorHandler,
+  type InFlightRequest,
+  recordUnroutedRequest,
+  trackInFlightRequests,
+} from './http/parser-errors.ts';
 import { commonHeaders, rateLimit, setCommonHeaders } from './http/rate-limit.ts';
 import { requestLog } from './http/request-log.ts';
 import { requestMetrics } from './http/request-metrics.ts';
 import { routeTable } from './http/route-table.ts';
-import { recordUnroutedRequest } from './http/unrouted.ts';
 import { validatorCompiler } from './http/validation.ts';
 import { registerOpenApi } from './openapi/describe.ts';
 import { openapi } from './openapi/openapi.ts';
@@ -47,21 +49,21 @@ import { sessions } from './sessions/routes/sessions.ts';
 import { streamRun } from './stream/stream-run.ts';
 import { createStreams } from './stream/streams.ts';
 
-/** The API as a value: everything it needs comes in, nothing listens yet. */
+/** Builds the API from its dependencies, without listening. */
 export async function buildApp(deps: ApiDeps): Promise<App> {
   const app = createServer(deps);
   const streams = createStreams(deps);
   const workflows = createWorkflowClient(deps);
   const closing = new AbortController();
-  // Every wait listens to it: more than ten are no leak.
+  // Every waiting request adds a listener: more than ten are not a leak.
   setMaxListeners(0, closing.signal);
-  const untilEnded = createRunEndWaiter(deps, closing.signal);
-  const beginRun = createStartRun(deps, {
+  const waitForRunEnd = createRunEndWaiter(deps, closing.signal);
+  const startRun = createStartRun(deps, {
     workflows,
-    waitForEnd: untilEnded,
+    waitForEnd: waitForRunEnd,
     closing: closing.signal,
   });
-  const { usage, lastUsed } = createKeyNotes(deps);
+  const { usage, lastUsed } = createKeyWriters(deps);
   app.addHook('preClose', async () => {
     closing.abort();
     await streams.close();
@@ -73,7 +75,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   });
 
   routeTable(app);
-  // In this order a request meets them.
+  // A request passes these hooks in this order.
   commonHeaders(app, deps.now);
   requestLog(app);
   requestMetrics(app, deps.metrics);
@@ -88,7 +90,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   jsonBody(app);
 
   await registerOpenApi(app, deps.publicUrl);
-  triggerRun(app, deps, beginRun);
+  triggerRun(app, deps, startRun);
   listRuns(app, deps);
   readRun(app, deps);
   streamRun(app, deps, streams);
@@ -98,20 +100,20 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   answerInteraction(app, deps);
   stopRun(app, deps, workflows);
   interruptRun(app, deps, workflows);
-  retryRun(app, deps, beginRun);
+  retryRun(app, deps, startRun);
   deleteRun(app, deps, workflows);
   postMessage(app);
   sessions(app, deps, { workflows, closing: closing.signal });
   listFlows(app, deps);
-  operatorApi(app, deps, { unknown: unknownSessions, beginRun });
+  operatorApi(app, deps, { unknown: unknownSessions, startRun });
   openapi(app);
   postman(app, deps.publicUrl);
   health(app, deps);
   return app;
 }
 
-/** What is written of keys and their use, a few seconds' worth at a time. */
-function createKeyNotes(deps: ApiDeps) {
+/** Batched writers for the use of keys. */
+function createKeyWriters(deps: ApiDeps) {
   const usage = createUsageCounter({
     ...deps,
     onError: (err) => deps.logger.warn({ err }, 'key_usage_write_failed'),
@@ -124,7 +126,7 @@ function createKeyNotes(deps: ApiDeps) {
 }
 
 function createServer({ logger, metrics, now, newId, ...deps }: ApiDeps): App {
-  const inHand = new WeakMap<Socket, InFlightRequest>();
+  const inFlight = new WeakMap<Socket, InFlightRequest>();
   const app: App = Fastify({
     loggerInstance: logger,
     logController: new LogController({
@@ -140,12 +142,18 @@ function createServer({ logger, metrics, now, newId, ...deps }: ApiDeps): App {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.filePathMaxBytes * 3 },
-    clientErrorHandler: createParserErrorHandler({ newId, now, logger, metrics, inFlight: inHand }),
+    clientErrorHandler: createParserErrorHandler({
+      newId,
+      now,
+      logger,
+      metrics,
+      inFlight: inFlight,
+    }),
     frameworkErrors(error, request, reply) {
       setCommonHeaders(reply, request.id, now());
       setCorsHeaders(request, reply, deps.corsOrigins);
       sendError(error, request, reply);
-      // No hook has run for it, and none will.
+      // No hooks run for this request.
       const { id: requestId, method, errorCode: code } = request;
       recordUnroutedRequest(
         { logger, metrics },
@@ -153,7 +161,7 @@ function createServer({ logger, metrics, now, newId, ...deps }: ApiDeps): App {
       );
     },
   });
-  trackInFlightRequests(app, inHand);
+  trackInFlightRequests(app, inFlight);
   app.server.maxConnections = limits.connectionsMax;
   app.setErrorHandler(sendError);
   app.setValidatorCompiler(validatorCompiler);

@@ -24,22 +24,27 @@ import type { RateLimiter } from '../systems/redis/rate-limit.ts';
 import type { StreamSlots } from '../systems/redis/stream-slots.ts';
 import type { HostRpc } from './files/host-rpc.ts';
 import type { CorsOrigins } from './http/cors.ts';
-import type { CheckFacts } from './http/readiness.ts';
 import type { ApiMetrics } from './metrics.ts';
 
-/** All that the API needs of the world. */
+/** What a readiness check returns. */
+export interface DependencyInfo {
+  /** Null if the dependency does not report one. */
+  version: string | null;
+}
+
+/** Everything that the API depends on. */
 export interface ApiDeps {
-  /** The address by which clients reach the API, without a slash at its end. */
+  /** The URL by which clients reach the API, without a trailing slash. */
   publicUrl: string;
-  /** Whose pages may call it from a browser. */
+  /** The origins whose pages may call the API from a browser. */
   corsOrigins: CorsOrigins;
-  /** Whether what this address says of where a call comes from is believed. */
+  /** Whether `X-Forwarded-For` from this address is trusted. */
   isTrustedProxy: (address: string) => boolean;
-  /** No key for a real model was given, which operators are told before anything else. */
+  /** No key of a real model is configured. The sign-in page says so. */
   offlineModel: boolean;
-  /** For flows that set none of their own. */
+  /** For flows without a timeout of their own. */
   runTimeoutMs: number;
-  /** A host that was silent for longer was given up. */
+  /** A host without a heartbeat for longer is lost. */
   hostLostMs: number;
   logger: FastifyBaseLogger;
   metrics: ApiMetrics;
@@ -76,9 +81,9 @@ export interface ApiDeps {
     | 'longestIdle'
   >;
   presence: Pick<Presence, 'touch'>;
-  /** How often it is said that a session's stream is held open. */
+  /** How often open streams of sessions are reported. */
   presenceEveryMs?: number;
-  /** For so long an answer waits for the end of a turn, where its caller asks it to. */
+  /** How long an answer waits for the end of a turn if the client asks for it. */
   chatWaitMs?: number;
   frames: Pick<FrameStore, 'read' | 'renderedTail' | 'state' | 'states'>;
   interactions: Pick<InteractionStore, 'find' | 'open' | 'answer'>;
@@ -87,7 +92,7 @@ export interface ApiDeps {
   blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
   frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'notify'>;
   bells: Pick<Notifier, 'notify'>;
-  /** The way to the hosts that hold the runs. */
+  /** Calls to the hosts that own the runs' sandboxes. */
   hostRpc: HostRpc;
   rateLimiter: RateLimiter;
   streamSlots: StreamSlots;
@@ -99,22 +104,22 @@ export interface ApiDeps {
   }) => Promise<'started' | 'already'>;
   startRun: (run: Run) => Promise<'started' | 'already'>;
   signalStop: (workflowId: string, order: { graceMs: number }) => Promise<'signalled' | 'gone'>;
-  /** Starts the session's workflow where nobody has. */
+  /** Starts the session's workflow if it is not running. */
   signalMessage: (run: Run, messageId: string) => Promise<'signalled' | 'gone'>;
   signalInterrupt: (
     workflowId: string,
     turn: { messageId: string },
   ) => Promise<'signalled' | 'gone'>;
   signalSleep: (workflowId: string) => Promise<'signalled' | 'gone'>;
-  /** May a callback go to this IP address? */
+  /** Whether a webhook may be sent to this IP address. */
   isCallbackAddressAllowed: (address: string) => boolean;
-  /** What `/readyz` asks, by name; each throws where it is not ready, or tells what it has found. */
-  checks: Record<string, () => Promise<CheckFacts>>;
-  /** What it tells besides, and what decides nothing. */
+  /** The checks of `/readyz` by name; each throws if the dependency is unavailable. */
+  checks: Record<string, () => Promise<DependencyInfo>>;
+  /** Further facts in `/readyz` that do not affect its status. */
   facts: { clockAheadMs(): Promise<number>; hosts: HostStore['list'] };
 
   now: () => Date;
-  /** Milliseconds since 1970 that only ever go forward. */
+  /** Milliseconds since 1970 that never go backwards. */
   nowMs: () => number;
   newId: () => string;
 }

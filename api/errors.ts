@@ -1,6 +1,6 @@
 /**
- * Every code that a client can see, with the statuses it comes under. Codes are added, never
- * renamed: clients are written against them.
+ * Every error code, with its possible statuses. Codes may be added and are never renamed, because
+ * clients depend on them.
  */
 export const errorStatuses = {
   VALIDATION_ERROR: [400, 408, 414, 415, 431],
@@ -23,14 +23,14 @@ export const errorStatuses = {
 export type ErrorCode = keyof typeof errorStatuses;
 
 export interface ErrorDetails {
-  /** Where the code comes under more than one; its first otherwise. */
+  /** For a code with several statuses; the first one by default. */
   status?: number;
   limit?: number;
   current?: number;
   headers?: Record<string, string>;
 }
 
-/** Thrown by whoever cannot go on; the one error handler turns it into the envelope. */
+/** An error for the client. The error handler turns it into the envelope. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly statusCode: number;
@@ -45,7 +45,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What is away is seldom away for long; whoever knows better says so. */
+/** The default: most outages are short. */
 const retrySeconds = 2;
 
 function withRetry(details: ErrorDetails): ErrorDetails {
@@ -71,19 +71,19 @@ export function envelopeOf({ code, message, details }: ApiError): ErrorEnvelope 
 export const invalid = (message: string, details?: ErrorDetails) =>
   new ApiError('VALIDATION_ERROR', message, details);
 
-export const notFound = (what = 'Resource') =>
-  new ApiError('NOT_FOUND', `${what} not found, or not accessible to this project.`);
+export const notFound = (resource = 'Resource') =>
+  new ApiError('NOT_FOUND', `${resource} not found, or not accessible to this project.`);
 
-/** It can be read still, and takes nothing more. */
+/** The session can still be read. */
 export const sessionOver = () =>
-  new ApiError('NOT_FOUND', 'The session has ended, and cannot be gone on with. Open another.');
+  new ApiError('NOT_FOUND', 'The session has ended. Open a new one.');
 
-/** What is left of it keeps the id taken, which would lead to the wrong conversation else. */
+/** The ID stays reserved, because reusing it would lead to the wrong conversation. */
 export const sessionIdTaken = () =>
   new ApiError(
     'NOT_FOUND',
-    'The session of this id has ended, and its id cannot be used again until a day after the session ' +
-      'was deleted. Choose another sessionId, or leave it out.',
+    'The session with this ID has ended. Its ID cannot be used again until 24 hours after the session ' +
+      'was deleted. Choose another sessionId, or omit it.',
   );
 
 export const unauthorized = () =>
@@ -91,5 +91,5 @@ export const unauthorized = () =>
     headers: { 'www-authenticate': 'Bearer' },
   });
 
-export const foreign = (what: string) =>
-  new ApiError('UNAUTHORIZED', `${what} belongs to another project.`, { status: 403 });
+export const foreign = (resource: string) =>
+  new ApiError('UNAUTHORIZED', `${resource} belongs to another project.`, { status: 403 });

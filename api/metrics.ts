@@ -2,15 +2,15 @@ import type { Refusal } from '../systems/postgres/admission/admission.ts';
 import type { StoredMessage } from '../systems/postgres/sessions/message-store.ts';
 import type { ErrorCode } from './errors.ts';
 
-/** What the API tells of itself in numbers; who gathers them is not its business. */
+/** The metrics that the API reports, independent of the library that collects them. */
 export interface ApiMetrics {
   answered: (request: {
     method: string;
-    /** The route's pattern; null for a path that there is not. */
+    /** The route's pattern; null for an unknown path. */
     route: string | null;
     status: number;
     code: ErrorCode | null;
-    /** Null where the time says nothing about the service. */
+    /** Null if the duration says nothing about the service. */
     seconds: number | null;
   }) => void;
   runDecided: (outcome: 'admitted' | 'replay' | Refusal['reason']) => void;

@@ -7,33 +7,34 @@ import { presentedKey } from './credentials.ts';
 
 export interface AuthenticateDeps {
   keys: { findByKey: (key: string) => Promise<KeyRecord | null> };
-  /** Told of every key that was let in. */
+  /** Called for every authenticated request. */
   onUse: (keyId: string) => void;
   nowMs: () => number;
 }
 
 /**
- * Stands before everything: a route is open only where it says so itself, and what is no route at
- * all is closed below `/api/v1`. A key is looked up at every call, so a revocation counts at once.
+ * Runs before every route. Every route needs a key unless its config says otherwise; below `/api/v1`
+ * so does a path without a route. The key is looked up for every call, so a revocation takes effect
+ * immediately.
  */
 export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps): void {
-  const unknownKeys = createBruteForceGuard(nowMs);
+  const guard = createBruteForceGuard(nowMs);
   app.decorateRequest('caller', null);
 
   async function identify(request: FastifyRequest): Promise<Caller> {
     const secret = presentedKey(request);
     if (secret === null || !keyPattern.test(secret)) throw unauthorized();
-    const wait = unknownKeys.retryAfterSeconds(secret, request.ip);
-    if (wait === Number.POSITIVE_INFINITY) throw unauthorized();
-    if (wait > 0) throw tooManyUnknownKeys(wait);
+    const waitSeconds = guard.retryAfterSeconds(secret, request.ip);
+    if (waitSeconds === Number.POSITIVE_INFINITY) throw unauthorized();
+    if (waitSeconds > 0) throw tooManyUnknownKeys(waitSeconds);
     const key = await keys.findByKey(secret);
-    unknownKeys.record(secret, request.ip, key !== null);
+    guard.record(secret, request.ip, key !== null);
     if (key?.state !== 'active') throw unauthorized();
     return { key, secret };
   }
 
   app.addHook('onRequest', async (request) => {
-    if (isOpen(request)) return;
+    if (needsNoKey(request)) return;
     request.caller = await identify(request);
     onUse(request.caller.key.keyId);
   });
@@ -41,14 +42,14 @@ export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps)
 
 const keyPattern = /^frs_[0-9A-Za-z]{43}$/;
 
-function isOpen(request: FastifyRequest): boolean {
+function needsNoKey(request: FastifyRequest): boolean {
   const { isPublic, operatorAuth } = request.routeOptions.config;
   if (!request.is404) return isPublic === true || operatorAuth !== undefined;
   return !/^\/api\/v1(\/|\?|$)/.test(request.url);
 }
 
 function tooManyUnknownKeys(seconds: number): ApiError {
-  return new ApiError('RATE_LIMITED', 'Too many unknown API keys from this address.', {
+  return new ApiError('RATE_LIMITED', 'Too many unknown API keys from this IP address.', {
     headers: { 'retry-after': String(seconds) },
   });
 }

@@ -3,35 +3,35 @@ import { limits } from '../../core/limits.ts';
 import { type TokenBucket, takeToken } from '../../core/token-bucket.ts';
 
 /**
- * Keeps those who try keys away from the database: a key that was unknown a moment ago is not
- * looked up again, and an address that presents too many unknown keys has to wait. A key that was
- * good is never held up by what else comes from its address, and is looked up at every call, so
- * that its revocation counts from the next one.
+ * Limits database lookups for guessed keys. A key that was unknown a moment ago is not looked up
+ * again, and an address that presents too many unknown keys has to wait. A key that was valid is
+ * never delayed by other requests from its address. It is looked up for every call, so that a
+ * revocation takes effect at the next one.
  */
 export interface BruteForceGuard {
-  /** 0: look the key up. Infinity: it is known to be unknown. Else the seconds to wait. */
+  /** 0: look the key up. Infinity: the key is known to be invalid. Else the seconds to wait. */
   retryAfterSeconds: (key: string, address: string) => number;
   record: (key: string, address: string, isKnown: boolean) => void;
 }
 
 export function createBruteForceGuard(nowMs: () => number): BruteForceGuard {
   const unknownUntil = boundedMap<number>();
-  const good = boundedMap<true>();
+  const valid = boundedMap<true>();
   const buckets = boundedMap<TokenBucket>();
 
   return {
     retryAfterSeconds(key, address) {
       const digest = digestOf(key);
       if (nowMs() < (unknownUntil.get(digest) ?? 0)) return Number.POSITIVE_INFINITY;
-      if (good.get(digest)) return 0;
+      if (valid.get(digest)) return 0;
       const bucket = buckets.get(address) ?? null;
       return takeToken({ bucket, perMinute: limits.unknownKeysPerMinute, nowMs: nowMs() })
         .retryAfterSeconds;
     },
     record(key, address, isKnown) {
       const digest = digestOf(key);
-      if (isKnown) return good.set(digest, true);
-      good.delete(digest);
+      if (isKnown) return valid.set(digest, true);
+      valid.delete(digest);
       unknownUntil.set(digest, nowMs() + limits.unknownKeyMemoryMs);
       const bucket = buckets.get(address) ?? null;
       const taken = takeToken({ bucket, perMinute: limits.unknownKeysPerMinute, nowMs: nowMs() });
@@ -42,7 +42,7 @@ export function createBruteForceGuard(nowMs: () => number): BruteForceGuard {
 
 const digestOf = (key: string) => createHash('sha256').update(key).digest('base64');
 
-/** Forgets what was set longest ago. */
+/** Evicts the entry that was set longest ago. */
 function boundedMap<V>() {
   const map = new Map<string, V>();
   return {

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * The key that a request presents, or null where there is none, or where header and query say
- * different things: the weaker of two credentials is never taken.
+ * The key that a request presents. Null if there is none, or if header and query differ: the weaker
+ * of two credentials is never used.
  */
 export function presentedKey(request: FastifyRequest): string | null {
   const fromHeader = hasConflictingHeaders(request.raw)
@@ -15,13 +15,13 @@ export function presentedKey(request: FastifyRequest): string | null {
   return fromQuery === undefined || fromQuery === fromHeader ? fromHeader : null;
 }
 
-/** Node shows the first of several headers alone. */
+/** Node exposes only the first of several `Authorization` headers. */
 function hasConflictingHeaders({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
-  const said = rawHeaders.filter((_, at) => /^authorization$/i.test(rawHeaders[at - 1] ?? ''));
-  return new Set(said).size > 1;
+  const values = rawHeaders.filter((_, at) => /^authorization$/i.test(rawHeaders[at - 1] ?? ''));
+  return new Set(values).size > 1;
 }
 
-/** Undefined: not given. Null: given, and no key. */
+/** Undefined: not present. Null: present, but not a key. */
 type Presented = string | null | undefined;
 
 function headerKey(header: string | undefined): Presented {

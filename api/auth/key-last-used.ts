@@ -1,8 +1,9 @@
 import { limits } from '../../core/limits.ts';
+import { createBatchedWriter } from '../../lib/async/batched-writer.ts';
 
 export interface KeyLastUsed {
   record: (keyId: string) => void;
-  /** Writes down what is left. */
+  /** Writes the remaining keys. */
   close: () => Promise<void>;
 }
 
@@ -11,28 +12,13 @@ export interface KeyLastUsedDeps {
   onError: (error: unknown) => void;
 }
 
-/**
- * Gathers which keys were used and writes them down together: a write for every call would make
- * all calls with one key wait for each other.
- */
+/** Writes `lastUsedAt` in batches: a write for every call would serialize all calls with one key. */
 export function createKeyLastUsed({ keys, onError }: KeyLastUsedDeps): KeyLastUsed {
-  let used = new Set<string>();
-  let writing = Promise.resolve();
-
-  function write(): Promise<void> {
-    const keyIds = [...used];
-    used = new Set();
-    if (keyIds.length > 0) writing = writing.then(() => keys.touch(keyIds)).catch(onError);
-    return writing;
-  }
-
-  const timer = setInterval(() => void write(), limits.keyTouchEveryMs);
-  timer.unref();
-  return {
-    record: (keyId) => void used.add(keyId),
-    close() {
-      clearInterval(timer);
-      return write();
-    },
-  };
+  const writer = createBatchedWriter<string>({
+    everyMs: limits.keyTouchEveryMs,
+    merge: (keyId) => keyId,
+    write: (keyIds) => keys.touch(keyIds),
+    onError,
+  });
+  return { record: (keyId) => writer.add(keyId, keyId), close: writer.close };
 }

@@ -1,16 +1,17 @@
-// Every call with a live key is counted: at its coming, and at its end with how it ended. Counts are
-// gathered in this process and added to the day's row every few seconds, all keys together. What was
-// not written yet is lost with the process, and nothing else.
+// Counts every call with an active key: when it arrives, and when it ends with its result. Counts are
+// collected in this process and added to the rows of the day every few seconds. Counts that were not
+// written yet are lost with the process.
 
 import { dayOf, type KeyUsage } from '../../core/agent/usage.ts';
 import { limits } from '../../core/limits.ts';
+import { createBatchedWriter } from '../../lib/async/batched-writer.ts';
 import type { KeyDay, KeyUsageStore } from '../../systems/postgres/accounts/key-usage-store.ts';
 import type { App } from '../app-types.ts';
 import { onResponseClose } from '../http/on-response-close.ts';
 
 export interface UsageCounter {
   record: (keyId: string, more: Partial<KeyUsage>) => void;
-  /** Writes down what is left. */
+  /** Writes the remaining counts. */
   close: () => Promise<void>;
 }
 
@@ -21,70 +22,57 @@ export interface UsageCounterDeps {
 }
 
 export function createUsageCounter({ keyUsage, now, onError }: UsageCounterDeps): UsageCounter {
-  let gathered = new Map<string, KeyDay>();
-  let writing = Promise.resolve();
-  let forgottenOn = '';
+  let purging = Promise.resolve();
+  let purgedOn = '';
+  const writer = createBatchedWriter<KeyDay>({
+    everyMs: limits.keyUsageEveryMs,
+    merge: sum,
+    write: (days) => keyUsage.add(days),
+    onError,
+  });
 
-  function gather(more: KeyDay): void {
-    const place = `${more.keyId}/${more.day}`;
-    const before = gathered.get(place) ?? nothing;
-    gathered.set(place, {
-      ...more,
-      calls: before.calls + more.calls,
-      errors: before.errors + more.errors,
-      durationMs: before.durationMs + more.durationMs,
-    });
-  }
-
-  async function write(): Promise<void> {
-    const entries = [...gathered.values()];
-    gathered = new Map();
-    try {
-      if (entries.length > 0) await keyUsage.add(entries);
-    } catch (error) {
-      for (const entry of entries) gather(entry);
-      onError(error);
-    }
-  }
-
-  /** Once a day, and by every process: it is cheap, and harmless to repeat. */
-  async function forgetOldDays(): Promise<void> {
+  /** Once a day in every process: cheap, and safe to repeat. */
+  function purgeOldDays(): void {
     const day = dayOf(now());
-    if (day === forgottenOn) return;
-    forgottenOn = day;
-    await keyUsage.forget().catch(onError);
+    if (day === purgedOn) return;
+    purgedOn = day;
+    purging = keyUsage.forget().catch(onError);
   }
 
-  const timer = setInterval(() => {
-    writing = writing.then(write).then(forgetOldDays);
-  }, limits.keyUsageEveryMs);
+  const timer = setInterval(purgeOldDays, limits.keyUsageEveryMs);
   timer.unref();
   return {
-    record: (keyId, more) => gather({ ...nothing, ...more, keyId, day: dayOf(now()) }),
+    record(keyId, more) {
+      const day = dayOf(now());
+      writer.add(`${keyId}/${day}`, { ...noCalls, ...more, keyId, day });
+    },
     async close() {
       clearInterval(timer);
-      await writing;
-      await write();
+      await purging;
+      await writer.close();
     },
   };
 }
 
-const nothing: KeyUsage = { calls: 0, errors: 0, durationMs: 0 };
+const noCalls: KeyUsage = { calls: 0, errors: 0, durationMs: 0 };
 
-/**
- * A call that is refused for its rate counts too. How long a stream is held open says nothing about
- * the service, so it is left out of the duration.
- */
+const sum = (before: KeyDay, more: KeyDay): KeyDay => ({
+  ...more,
+  calls: before.calls + more.calls,
+  errors: before.errors + more.errors,
+  durationMs: before.durationMs + more.durationMs,
+});
+
+/** Rate-limited calls count too. The duration of a stream is left out. */
 export function countUsage(app: App, counter: UsageCounter): void {
   app.addHook('onRequest', async ({ caller }) => {
     if (caller !== null) counter.record(caller.key.keyId, { calls: 1 });
   });
   onResponseClose(app, ({ caller, routeOptions }, reply) => {
     if (caller === null) return;
-    const isStream = routeOptions.config.isStream === true;
     counter.record(caller.key.keyId, {
       errors: reply.statusCode >= 400 ? 1 : 0,
-      durationMs: isStream ? 0 : reply.elapsedTime,
+      durationMs: routeOptions.config.isStream === true ? 0 : reply.elapsedTime,
     });
   });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery } from '../http/pagination.ts';
+import { pageQuery } from '../schemas/page-query.ts';
 
 export const fileEntry = z
   .object({

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type App, projectOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { pageByIdQuery, readPage } from '../http/pagination.ts';
+import { readPage } from '../http/pagination.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
+import { pageByIdQuery } from '../schemas/page-query.ts';
 import { flowRecord } from './flow-schema.ts';
 import { flowView } from './flow-view.ts';
 

@@ -1,28 +1,28 @@
 import type { FastifyReply } from 'fastify';
 
-/** Works for as long as its caller waits: until that one has left, or the server closes. */
+/** Aborts the work's signal when the client disconnects or the server closes. */
 export async function withClientSignal<T>(
   reply: FastifyReply,
   closing: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  // Not with `AbortSignal.any`: of every wait, `closing` would keep something until the end.
-  const asked = new AbortController();
-  const giveUp = () => asked.abort();
-  reply.raw.once('close', giveUp);
-  closing.addEventListener('abort', giveUp);
-  // Who has left before now is not told of any more.
-  if (closing.aborted || reply.raw.destroyed) giveUp();
+  // `AbortSignal.any` would leave a listener on `closing` for every request.
+  const client = new AbortController();
+  const abort = () => client.abort();
+  reply.raw.once('close', abort);
+  closing.addEventListener('abort', abort);
+  // A client that has disconnected already emits no further `close`.
+  if (closing.aborted || reply.raw.destroyed) abort();
   try {
-    return await work(asked.signal);
+    return await work(client.signal);
   } finally {
-    closing.removeEventListener('abort', giveUp);
-    // A connection that was busy when the server closed would keep it open.
+    closing.removeEventListener('abort', abort);
+    // A kept-alive connection would delay the server's shutdown.
     if (closing.aborted) reply.header('connection', 'close');
   }
 }
 
-/** The same for what the caller has asked to wait for: its time says nothing about the service. */
+/** The same for a wait that the client asked for, whose time is excluded from metrics. */
 export async function waitForClient<T>(
   reply: FastifyReply,
   closing: AbortSignal,

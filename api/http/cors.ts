@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app-types.ts';
 
-/** Which pages of other origins a browser lets in: those of a list, or all of them. */
+/** The origins whose pages may read answers in a browser. */
 export type CorsOrigins = 'any' | readonly string[];
 
 /**
- * Lets pages of other origins call what lies below `/api/v1`, by key and never by cookie: no answer
- * allows credentials. Stands before authentication, since a browser asks beforehand without a key,
- * and reads a refusal, too, only where the refusal itself says that it may.
+ * Lets pages of other origins call `/api/v1` with a key. No answer allows credentials, so cookies are
+ * never used. Runs before authentication: a preflight carries no key, and a browser can read an error
+ * only if the error has these headers.
  */
 export function cors(app: App, origins: CorsOrigins): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -17,7 +17,7 @@ export function cors(app: App, origins: CorsOrigins): void {
   });
 }
 
-/** For answers that are given before any hook has run, too. */
+/** Also used for answers that are sent before any hook has run. */
 export function setCorsHeaders(
   request: Pick<FastifyRequest, 'url' | 'headers'>,
   reply: FastifyReply,
@@ -31,15 +31,15 @@ export function setCorsHeaders(
   reply.header('access-control-expose-headers', exposedHeaders);
 }
 
-/** For any origin the answer is the same whoever asks, so that caches may keep it. */
+/** With `any` the answer is the same for every origin, so that caches may store it. */
 function allowedOrigin(origin: string | undefined, origins: CorsOrigins): string | null {
   if (origins === 'any') return '*';
   return origin !== undefined && origins.includes(origin) ? origin : null;
 }
 
 function isPreflight({ method, url, headers }: FastifyRequest): boolean {
-  const asks = headers.origin !== undefined && 'access-control-request-method' in headers;
-  return method === 'OPTIONS' && asks && isBelowApi(url);
+  const isCorsRequest = headers.origin !== undefined && 'access-control-request-method' in headers;
+  return method === 'OPTIONS' && isCorsRequest && isBelowApi(url);
 }
 
 const isBelowApi = (url: string) => /^\/api\/v1(\/|\?|$)/.test(url);
@@ -59,7 +59,7 @@ const exposedHeaders = [
   'Content-Range',
 ].join(', ');
 
-/** The star stands for every header but Authorization, which has to be named. */
+/** The star covers every header except Authorization, which must be listed. */
 const preflightHeaders = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers': 'Authorization, *',

@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, envelopeOf, invalid } from '../errors.ts';
 
-/** The one place where an error becomes an answer. What nobody foresaw is logged, never shown. */
+/** The only place where an error becomes an answer. Unexpected errors are logged and never shown. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const known = isAborted(error, request) ? invalid('The request broke off.') : asApiError(error);
+  const known = isAborted(error, request) ? invalid('The request was aborted.') : asApiError(error);
   logFailure(request, error, known);
   request.errorCode = known.code;
   void reply
@@ -14,15 +14,15 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 /**
- * What nobody foresaw is for somebody to look at; a part of the service that is away is told of by
- * itself as well, and a refusal that was decided on stands in the request's own line.
+ * An unexpected error is logged as an error and an unavailable dependency as a warning. The code of
+ * a deliberate rejection is in the request's own log line.
  */
 function logFailure({ log }: FastifyRequest, error: unknown, known: ApiError): void {
   if (known.statusCode === 500) log.error({ err: error }, 'request_failed');
   else if (known.statusCode > 500 && error !== known) log.warn({ err: error }, 'dependency_error');
 }
 
-/** Nobody is left to read the answer, and nothing of the service has failed. */
+/** The client has disconnected, and nothing in the service has failed. */
 function isAborted(error: unknown, { raw }: FastifyRequest): boolean {
   return raw.errored !== null && raw.errored === error;
 }
@@ -33,7 +33,7 @@ function asApiError(error: unknown): ApiError {
   if (isDependencyError(code ?? message ?? '')) {
     return new ApiError(
       'UPSTREAM_UNAVAILABLE',
-      'A part of the service does not answer; try again.',
+      'A dependency of the service is unavailable. Retry later.',
     );
   }
   if (statusCode === 413)
@@ -43,34 +43,34 @@ function asApiError(error: unknown): ApiError {
       status: statusCode === 414 || statusCode === 415 ? statusCode : 400,
     });
   }
-  return new ApiError('INTERNAL_ERROR', 'The service failed to answer this request.');
+  return new ApiError('INTERNAL_ERROR', 'The request failed because of an internal error.');
 }
 
-/** Own words: those of the library repeat the address, and so whatever secret is in its query. */
+/** The library's messages repeat the URL, and its query may hold a secret. */
 function readableMessage(code: string | undefined): string {
   switch (code) {
     case 'FST_ERR_BAD_URL':
-      return 'The address is not correctly encoded.';
+      return 'The URL is not correctly encoded.';
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return 'A part of the address is too long.';
+      return 'A segment of the URL is too long.';
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return 'The body has to be JSON, with the content type application/json.';
+      return 'The body must be JSON with content type application/json.';
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return 'The body is not as long as its Content-Length says.';
+      return 'The body length does not match Content-Length.';
     default:
       return 'The request could not be read.';
   }
 }
 
-function isDependencyError(said: string): boolean {
-  return [ofSockets, ofNames, ofPostgres, ofPool].some((pattern) => pattern.test(said));
+function isDependencyError(text: string): boolean {
+  return [ofSockets, ofNames, ofPostgres, ofPool].some((pattern) => pattern.test(text));
 }
 
 const ofSockets = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
-/** Among containers one that is down has no name, either. */
+/** On a container network, a stopped container has no name either. */
 const ofNames = /^(ENOTFOUND|EAI_AGAIN)$/;
-/** Its classes 08, 53, 57P, and what it gave up: a statement, or the wait for a lock, after too long. */
+/** Classes 08, 53 and 57P, and timeouts of a statement or a lock. */
 const ofPostgres = /^(08...|53...|57P..|57014|55P03)$/;
-/** In its own words, without a code. */
+/** The pool's errors have a message and no code. */
 const ofPool =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client .* not queryable$)/;

@@ -2,7 +2,7 @@ import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { createReadiness } from './readiness.ts';
 
-/** `/healthz`: the process lives. `/readyz`: each part that it depends on, by name. */
+/** `/healthz`: the process is alive. `/readyz`: the state of each dependency, by name. */
 export function health(app: App, deps: ApiDeps): void {
   const config = { isPublic: true, isProbe: true } as const;
   const schema = { hide: true };

@@ -2,18 +2,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { App } from '../app-types.ts';
 import { invalid } from '../errors.ts';
 
-/** JSON in UTF-8 is the only body there is; an empty one, of whatever type, stands for `{}`. */
+/** Accepts JSON in UTF-8 only. An empty body of any type counts as `{}`. */
 export function jsonBody(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const fault = codingFault(request.headers);
-    if (fault !== null) return done(invalid(fault, { status: 415 }));
-    const text = decode(body as Buffer); // as asked for above
-    if (text === null) return done(invalid('The body is not UTF-8.'));
+    const error = encodingError(request.headers);
+    if (error !== null) return done(invalid(error, { status: 415 }));
+    const text = decode(body as Buffer); // `parseAs: 'buffer'`
+    if (text === null) return done(invalid('The body is not valid UTF-8.'));
     if (text.trim() === '') return done(null, {});
-    void parse(request, text, (error, value) => {
-      if (error) done(invalid('The body is not JSON that this service takes.'));
+    void parse(request, text, (parseError, value) => {
+      if (parseError) done(invalid('The body is not valid JSON, or has a forbidden key.'));
       else done(null, value);
     });
   });
@@ -22,14 +22,14 @@ export function jsonBody(app: App): void {
   });
 }
 
-/** Why the bytes are not what they would be taken for; null where they are. */
-function codingFault(headers: IncomingHttpHeaders): string | null {
+/** Why the body cannot be read as plain UTF-8; null if it can. */
+function encodingError(headers: IncomingHttpHeaders): string | null {
   const encoding = headers['content-encoding'] ?? 'identity';
   const transfer = headers['transfer-encoding'] ?? 'chunked';
   if (!/^identity$/i.test(encoding) || !/^chunked$/i.test(transfer))
-    return 'The body has to come as it is, without a content encoding.';
+    return 'The body must not have a content or transfer encoding.';
   const charset = /;\s*charset="?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
-  return /^(utf-?8|us-ascii)$/i.test(charset) ? null : 'The body has to be in UTF-8.';
+  return /^(utf-?8|us-ascii)$/i.test(charset) ? null : 'The body must be UTF-8.';
 }
 
 function decode(body: Buffer): string | null {

@@ -3,26 +3,22 @@ import type { Socket } from 'node:net';
 import type { App } from '../app-types.ts';
 import { invalid } from '../errors.ts';
 
-/** For the server: what Node would refuse by itself is left to us. */
+/** Server options: the missing `Host` header is rejected below instead of by Node. */
 export const nodeHttpOptions = { requireHostHeader: false };
 
 /**
- * Node refuses some requests by itself, without the envelope and without the headers of every
- * answer: those without a host, and those that expect something unheard of. The first are refused
- * here instead; what the others expect is not promised to them, and is no reason to refuse them.
- * Those that ask for a tunnel it hangs up on, and of very many headers it forgets the last: all of
- * them are within the bound on their bytes.
+ * Node rejects some requests itself, without the envelope and the common headers. A request without
+ * `Host` is rejected here instead. An unknown `Expect` is ignored. For CONNECT Node closes the
+ * connection; here it gets an answer. Node drops headers beyond a count; here all of them are kept,
+ * because their bytes are bounded.
  */
 export function handleNodeRejections(app: App): void {
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     app.server.emit('request', request, response);
   });
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    app.server.emit(
-      'clientError',
-      Object.assign(new Error('no proxy'), { code: 'CONNECT' }),
-      socket,
-    );
+    const error = Object.assign(new Error('CONNECT is not supported'), { code: 'CONNECT' });
+    app.server.emit('clientError', error, socket);
   });
   app.server.maxHeadersCount = 0;
   app.addHook('onRequest', async ({ raw, headers }) => {

@@ -1,9 +1,10 @@
+import { isInteractionId } from '../../core/agent/interaction.ts';
 import type { App } from '../app-types.ts';
 import { ApiError, notFound } from '../errors.ts';
 
 /**
- * What no route answers: 405 where the path is known under other methods, else 404. Said before the
- * body is read.
+ * Answers a path without a route: 405 if the path exists with other methods, else 404. The body is
+ * not read before.
  */
 export function handleUnknownPaths(app: App): void {
   let known: { path: RegExp; method: string }[] = [];
@@ -14,14 +15,31 @@ export function handleUnknownPaths(app: App): void {
     if (!request.is404) return;
     const [path = ''] = request.url.split('?');
     const methods = known.filter((route) => route.path.test(path)).map(({ method }) => method);
-    throw methods.length === 0 ? notFound() : notAllowed(methods);
+    throw methods.length === 0 ? notFound() : methodNotAllowed(methods);
   });
   app.setNotFoundHandler(() => {
     throw notFound();
   });
 }
 
-/** A route's own pattern: parameters fill a segment, the star the rest. */
+/** A malformed ID returns 404 before the body is validated. */
+export function checkPathIds(app: App): void {
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.skipsIdCheck === true) return;
+    for (const [name, value] of Object.entries(request.params as Record<string, string>)) {
+      const resource = resources[name];
+      if (resource !== undefined && !uuidPattern.test(value)) throw notFound(resource);
+      if (name === 'interactionId' && !isInteractionId(value)) throw notFound('Interaction');
+    }
+  });
+}
+
+/** The path parameters that hold a UUID, and the resource that each identifies. */
+const resources: Record<string, string> = { runId: 'Run', flowId: 'Flow', keyId: 'Key' };
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A parameter matches one path segment, the star matches the rest. */
 function patternOf(url: string): RegExp {
   const source = url
     .replaceAll(/[.+?^$()[\]{}|\\]/g, '\\$&')
@@ -30,9 +48,9 @@ function patternOf(url: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-function notAllowed(methods: string[]): ApiError {
+function methodNotAllowed(methods: string[]): ApiError {
   const allow = [...new Set(methods)].join(', ');
-  return new ApiError('METHOD_NOT_ALLOWED', `This path answers to ${allow}.`, {
+  return new ApiError('METHOD_NOT_ALLOWED', `Method not allowed. This path supports ${allow}.`, {
     headers: { allow },
   });
 }

@@ -1,11 +1,10 @@
 import type { Socket } from 'node:net';
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../core/limits.ts';
-import { ApiError, envelopeOf, invalid } from '../errors.ts';
+import type { App } from '../app-types.ts';
+import { ApiError, type ErrorCode, envelopeOf, invalid } from '../errors.ts';
 import type { ApiMetrics } from '../metrics.ts';
-import type { InFlightRequest, InFlightRequests } from './in-flight-requests.ts';
 import { routeOf } from './request-log.ts';
-import { recordUnroutedRequest } from './unrouted.ts';
 
 export interface ParserErrorDeps {
   newId: () => string;
@@ -16,48 +15,78 @@ export interface ParserErrorDeps {
 }
 
 /**
- * What Node's parser refuses never becomes a request: the answer is written to the socket by hand,
- * in the same envelope and with the same headers as every other. Where it refuses the rest of a
- * request that was routed already, that one has its line and its id, and this answer the same id.
+ * A request that Node's parser rejects never reaches Fastify. Its answer is written to the socket
+ * with the same envelope and headers as every other. If the parser rejects the rest of a request
+ * that was routed already, that request's log line and ID are used.
  */
 export function createParserErrorHandler({
   newId,
   now,
   logger,
   metrics,
-  inFlight: inHand,
+  inFlight,
 }: ParserErrorDeps) {
   return (error: Error & { code?: string }, socket: Socket): void => {
-    const known = inHand.get(socket);
-    // By hand, it would be read as a part of the answer that is on its way, or in its place.
-    if (error.code === 'ECONNRESET' || !socket.writable || hasStartedAnswer(known)) {
+    const current = inFlight.get(socket);
+    // Bytes written now would become a part of the answer that is being sent.
+    if (error.code === 'ECONNRESET' || !socket.writable || isBeingAnswered(current)) {
       socket.destroy();
       return;
     }
-    const refusal = errorFor(error.code);
-    const { statusCode: status, code } = refusal;
-    if (known === undefined) {
+    const apiError = errorFor(error.code);
+    const { statusCode: status, code } = apiError;
+    if (current === undefined) {
       const requestId = newId();
       recordUnroutedRequest({ logger, metrics }, { requestId, method: null, status, code });
-      socket.end(rawResponse(requestId, refusal, now()));
+      socket.end(rawResponse(requestId, apiError, now()));
       return;
     }
-    const { request } = known;
+    const { request } = current;
     request.errorCode = code;
     const { method, id } = request;
     metrics.answered({ method, route: routeOf(request), status, code, seconds: null });
-    socket.end(rawResponse(id, refusal, now()));
+    socket.end(rawResponse(id, apiError, now()));
   };
 }
 
-function hasStartedAnswer(known: InFlightRequest | undefined): boolean {
-  return known !== undefined && (known.request.raw.complete || known.reply.raw.headersSent);
+/** The last request of a connection, until it is received completely and answered. */
+export interface InFlightRequest {
+  request: FastifyRequest;
+  reply: FastifyReply;
 }
 
-function rawResponse(requestId: string, refusal: ApiError, now: Date): string {
-  const body = JSON.stringify(envelopeOf(refusal));
+export type InFlightRequests = WeakMap<Socket, InFlightRequest>;
+
+/** A request that is answered early stays in flight: the rest of it is still being received. */
+export function trackInFlightRequests(app: App, inFlight: InFlightRequests): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { raw } = request;
+    const { socket } = raw;
+    inFlight.set(socket, { request, reply });
+    reply.raw.once('close', () => {
+      if (raw.complete && inFlight.get(socket)?.request === request) inFlight.delete(socket);
+    });
+  });
+}
+
+/** Logs and counts a request that was rejected before any route or hook saw it. */
+export function recordUnroutedRequest(
+  { logger, metrics }: { logger: FastifyBaseLogger; metrics: Pick<ApiMetrics, 'answered'> },
+  rejected: { requestId: string; method: string | null; status: number; code: ErrorCode | null },
+): void {
+  const { method, status, code } = rejected;
+  logger.info({ ...rejected, route: null }, 'request');
+  metrics.answered({ method: method ?? 'none', route: null, status, code, seconds: null });
+}
+
+function isBeingAnswered(current: InFlightRequest | undefined): boolean {
+  return current !== undefined && (current.request.raw.complete || current.reply.raw.headersSent);
+}
+
+function rawResponse(requestId: string, error: ApiError, now: Date): string {
+  const body = JSON.stringify(envelopeOf(error));
   const head = [
-    `HTTP/1.1 ${refusal.statusCode} ${reasons[refusal.statusCode] ?? 'Bad Request'}`,
+    `HTTP/1.1 ${error.statusCode} ${reasons[error.statusCode] ?? 'Bad Request'}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
@@ -79,14 +108,14 @@ const reasons: Record<number, string> = {
 function errorFor(code: string | undefined): ApiError {
   switch (code) {
     case 'CONNECT':
-      return new ApiError('METHOD_NOT_ALLOWED', 'This service is no proxy.');
+      return new ApiError('METHOD_NOT_ALLOWED', 'CONNECT is not supported.');
     case 'HPE_HEADER_OVERFLOW':
       return invalid('The request headers are too large.', { status: 431 });
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new ApiError('PAYLOAD_TOO_LARGE', 'The chunk extensions are too large.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return invalid('The request did not arrive in time.', { status: 408 });
+      return invalid('The request was not received in time.', { status: 408 });
     default:
-      return invalid('The request is not well-formed HTTP.');
+      return invalid('The request is not valid HTTP.');
   }
 }

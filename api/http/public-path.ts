@@ -1,6 +1,6 @@
 /**
- * A path of this service as clients ask for it. `PUBLIC_URL` may have a path of its own: whoever stands in
- * front takes that away, so that no route begins with it and every address that is told does.
+ * A path of this service as clients see it. `PUBLIC_URL` may have a path prefix, which the proxy in
+ * front removes. So no route starts with the prefix, and every path in an answer does.
  */
 export const publicPath = (publicUrl: string, path: string): string =>
   `${new URL(publicUrl).pathname.replace(/\/$/, '')}${path}`;

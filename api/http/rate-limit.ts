@@ -8,14 +8,14 @@ export interface TokenTaker {
   take: (keyId: string, perMinute: number) => Promise<TokenAnswer>;
 }
 
-/** The headers that stand on every answer, whoever asks and whatever comes of it. */
+/** Sets the headers that every answer has. */
 export function commonHeaders(app: App, now: () => Date): void {
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(reply, request.id, now());
   });
 }
 
-/** For answers that are given before any hook has run, too. */
+/** Also used for answers that are sent before any hook has run. */
 export function setCommonHeaders(reply: FastifyReply, requestId: string, now: Date): void {
   reply.header('x-request-id', requestId);
   setRateHeaders(reply, {
@@ -25,7 +25,7 @@ export function setCommonHeaders(reply: FastifyReply, requestId: string, now: Da
   });
 }
 
-/** Every call with a live key takes a token, whatever is wrong with the rest of it. */
+/** Every call with an active key takes a token, even if the rest of the request is invalid. */
 export function rateLimit(app: App, rateLimiter: TokenTaker): void {
   app.addHook('onRequest', async (request, reply) => {
     if (request.caller === null) return;
@@ -33,7 +33,7 @@ export function rateLimit(app: App, rateLimiter: TokenTaker): void {
     const answer = await rateLimiter.take(keyId, rateLimitRpm);
     setRateHeaders(reply, answer);
     if (answer.allowed) return;
-    throw new ApiError('RATE_LIMITED', 'Too many calls with this API key.', {
+    throw new ApiError('RATE_LIMITED', 'Too many requests with this API key.', {
       headers: { 'retry-after': String(Math.max(1, answer.retryAfterSeconds)) },
     });
   });

@@ -1,30 +1,27 @@
 import { limits } from '../../core/limits.ts';
+import { withTimeout } from '../../lib/async/timeout.ts';
 import type { Host } from '../../systems/postgres/hosts/host-store.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { ApiDeps, DependencyInfo } from '../deps.ts';
 
-/** What a check has found out. */
-export interface CheckFacts {
-  /** Null where it does not say. */
-  version: string | null;
-}
+const timeoutMs = limits.readinessTimeoutMs;
 
 type CheckStatus = 'ok' | 'failed';
 
 export interface Readiness {
   status: CheckStatus;
   checks: Record<string, CheckStatus>;
-  details: Record<string, { latencyMs: number } & Partial<CheckFacts>>;
-  /** Of this process's clock, against Postgres's; null where that is not known. */
+  details: Record<string, { latencyMs: number } & Partial<DependencyInfo>>;
+  /** How far this process's clock is ahead of Postgres's; null if unknown. */
   clockAheadMs: number | null;
-  /** What the hosts say of themselves, without their names; null where that is not known. */
+  /** The hosts' own reports, without their names; null if unknown. */
   hosts: ReturnType<typeof hostView>[] | null;
 }
 
 type ReadinessDeps = Pick<ApiDeps, 'checks' | 'facts' | 'hostLostMs' | 'logger'>;
 
 /**
- * Asks every part at once, each within its time. Who asks meanwhile gets the same answer: anybody may
- * ask, and as often as they like.
+ * Checks every dependency in parallel, each with a timeout. Concurrent callers share one check,
+ * because anyone may call this at any rate.
  */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   let inFlight: Promise<Readiness> | null = null;
@@ -39,8 +36,8 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
 async function checkAll({ checks, facts, hostLostMs, logger }: ReadinessDeps): Promise<Readiness> {
   const [answers, clockAheadMs, hosts] = await Promise.all([
     Promise.all(Object.entries(checks).map(([name, check]) => runCheck(name, check, logger))),
-    withTimeout(facts.clockAheadMs).catch(() => null),
-    withTimeout(facts.hosts).catch(() => null),
+    withTimeout(timeoutMs, facts.clockAheadMs()).catch(() => null),
+    withTimeout(timeoutMs, facts.hosts()).catch(() => null),
   ]);
   const isReady = answers.every(({ health }) => health === 'ok');
   return {
@@ -48,16 +45,20 @@ async function checkAll({ checks, facts, hostLostMs, logger }: ReadinessDeps): P
     checks: Object.fromEntries(answers.map(({ name, health }) => [name, health])),
     details: Object.fromEntries(answers.map(({ name, details }) => [name, details])),
     clockAheadMs,
-    // One that was given up may be gone for good.
+    // A lost host may never come back.
     hosts: hosts && hosts.filter(({ silentMs }) => silentMs < hostLostMs).map(hostView),
   };
 }
 
-async function runCheck(name: string, check: () => Promise<CheckFacts>, logger: ApiDeps['logger']) {
+async function runCheck(
+  name: string,
+  check: () => Promise<DependencyInfo>,
+  logger: ApiDeps['logger'],
+) {
   const from = performance.now();
   const latencyMs = () => Math.round(performance.now() - from);
   try {
-    const { version } = await withTimeout(check);
+    const { version } = await withTimeout(timeoutMs, check());
     return { name, health: 'ok' as const, details: { latencyMs: latencyMs(), version } };
   } catch (err) {
     logger.warn({ err, check: name }, 'dependency_unavailable');
@@ -65,7 +66,7 @@ async function runCheck(name: string, check: () => Promise<CheckFacts>, logger: 
   }
 }
 
-/** Nothing by which a stranger could find or name it. */
+/** Without anything that identifies the host: this endpoint is public. */
 function hostView({ silentMs, draining, report }: Host) {
   return {
     silentMs,
@@ -80,16 +81,4 @@ function hostView({ silentMs, draining, report }: Host) {
     diskFreeInodes: report?.diskFreeInodes ?? null,
     clockAheadMs: report?.clockAheadMs ?? null,
   };
-}
-
-async function withTimeout<T>(question: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), limits.readinessTimeoutMs);
-  });
-  try {
-    return await Promise.race([question(), tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -4,8 +4,8 @@ import { onResponseClose } from './on-response-close.ts';
 import { routeOf } from './request-log.ts';
 
 /**
- * Counts every answer, also one whose caller left before its end. How long a stream is held open, or
- * a caller chose to wait, says nothing about the service, so neither is in the time.
+ * Counts every answer, also one whose client disconnected before its end. The duration of a stream
+ * and the wait that a client asked for say nothing about the service, so the time excludes both.
  */
 export function requestMetrics(app: App, metrics: Pick<ApiMetrics, 'answered'>): void {
   app.decorateRequest('requestedWaitMs', 0);

@@ -5,18 +5,18 @@ export interface RouteEntry {
   method: string;
   url: string;
   config: FastifyContextConfig;
-  /** What it checks requests with. */
+  /** Validates the request. */
   schema: FastifySchema;
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Every route that there is, one entry for each of its methods. */
+    /** Every route, with one entry for each of its methods. */
     routeTable: readonly RouteEntry[];
   }
 }
 
-/** Has to be told of the routes, so it comes before them. */
+/** Call before the routes are registered. */
 export function routeTable(app: App): void {
   const entries: RouteEntry[] = [];
   app.decorate('routeTable', entries);

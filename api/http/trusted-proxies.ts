@@ -4,11 +4,10 @@ import ipaddr from 'ipaddr.js';
 import { limits } from '../../core/limits.ts';
 
 /**
- * Whether what this address says of where a call comes from (`X-Forwarded-For`) is believed, by a
- * list of addresses, networks and host names. Nobody waits for a name to be looked up: that begins
- * with the first who speaks for somebody else, and again with one who does so later, since a proxy
- * that was started anew may have another address. Until it is known, and where the name leads
- * nowhere, nobody is believed for it.
+ * Decides whether `X-Forwarded-For` is trusted from an address, by a list of addresses, networks and
+ * host names. Requests never wait for DNS: a lookup starts with the first forwarded request and is
+ * repeated later, because a restarted proxy may have another address. A name that is not resolved
+ * yet, or cannot be resolved, trusts no address.
  */
 export function createTrustedProxies({
   proxies,
@@ -34,8 +33,8 @@ export function createTrustedProxies({
     if (isIP(text) === 0) return false;
     const address = canonical(text);
     if (networks.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')) return true;
-    const isLate = nowMs() - lookedUpAt > limits.proxyNameTtlMs;
-    if (names.length > 0 && isLate) void lookUp();
+    const isOutdated = nowMs() - lookedUpAt > limits.proxyNameTtlMs;
+    if (names.length > 0 && isOutdated) void lookUp();
     return named.has(address);
   };
 }
@@ -57,6 +56,6 @@ function networksOf(proxies: readonly string[]): BlockList {
 
 const isNumeric = (proxy: string): boolean => isIP(proxy.split('/')[0] ?? '') !== 0;
 
-/** An IPv4 address as such, whatever the socket that it came by; what nobody could have come by, as it is. */
+/** Converts an IPv4-mapped address to IPv4. Invalid text is returned unchanged. */
 const canonical = (address: string): string =>
   ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;

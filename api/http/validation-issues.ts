@@ -1,5 +1,5 @@
-// What zod finds wrong, in the words of those who read it: clients that know JSON, and not zod. What
-// a schema says of itself stands; this is for what it leaves to zod, and for what is not there at all.
+// Error messages for clients that know JSON and not zod. A message from a schema itself is kept. This
+// file words zod's own issues and missing fields.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
@@ -10,15 +10,15 @@ export interface Issue {
   message: string;
 }
 
-export type ParseResult<T> = { value: T } | { faults: Issue[] };
+export type ParseResult<T> = { value: T } | { issues: Issue[] };
 
-export function parse<T extends z.ZodType>(schema: T, given: unknown): ParseResult<z.output<T>> {
-  const result = schema.safeParse(given, { error: errorMap, reportInput: true });
+export function parse<T extends z.ZodType>(schema: T, input: unknown): ParseResult<z.output<T>> {
+  const result = schema.safeParse(input, { error: errorMap, reportInput: true });
   if (result.success) return { value: result.data };
-  return { faults: result.error.issues.filter(isRelevant).flatMap(issuesOf) };
+  return { issues: result.error.issues.filter(isRelevant).flatMap(issuesOf) };
 }
 
-/** Of a number too large to be counted with, whatever bound the schema has says enough. */
+/** Drops the safe-integer issue if the schema's own bound already failed. */
 function isRelevant(issue: z.core.$ZodIssue, _index: number, all: z.core.$ZodIssue[]): boolean {
   if (issue.code !== 'too_big' || issue.maximum !== Number.MAX_SAFE_INTEGER) return true;
   return !all.some((other) => other !== issue && isDeepStrictEqual(other.path, issue.path));
@@ -46,7 +46,7 @@ function issuesOf(issue: ZodIssue): Issue[] {
   }
 }
 
-/** A body may hold a million of them: no more are told of than are shown. */
+/** A body may have a million unknown fields: only as many are collected as are shown. */
 function unknownFields(path: PropertyKey[], keys: string[]): Issue[] {
   const shown = keys.slice(0, limits.maxReportedIssues + 1);
   return shown.map((key) => ({ path: [...path, key], message: 'unknown field' }));
@@ -58,19 +58,19 @@ function below(path: PropertyKey[], issues: ZodIssue[]): Issue[] {
   return issues.flatMap(issuesOf).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
 }
 
-/** Where it is of one of the kinds, what is wrong with it as one of these; else, which there are. */
+/** The issues of the option whose type matches; if none matches, the list of options. */
 function issuesOfUnion(issue: Extract<ZodIssue, { code: 'invalid_union' }>): Issue[] {
   const { path, errors } = issue;
-  const ofItsKind = errors.find((issues) => issues.every((each) => each.path.length > 0));
-  if (ofItsKind !== undefined) return below(path, ofItsKind);
+  const ofMatchingType = errors.find((issues) => issues.every((each) => each.path.length > 0));
+  if (ofMatchingType !== undefined) return below(path, ofMatchingType);
   if (issue.inclusive !== false && issue.options !== undefined)
     return [{ path, message: `must be ${oneOf(issue.options)}` }];
-  const kinds = errors.flatMap(([first]) => (first === undefined ? [] : below([], [first])));
-  const said = kinds.map(({ message }) => message.replace(/^must be /, ''));
-  return [{ path, message: said.length === 0 ? 'is not valid' : `must be ${said.join(' or ')}` }];
+  const messages = errors.flatMap(([first]) => (first === undefined ? [] : below([], [first])));
+  const types = messages.map(({ message }) => message.replace(/^must be /, ''));
+  return [{ path, message: types.length === 0 ? 'is not valid' : `must be ${types.join(' or ')}` }];
 }
 
-/** Of the kinds that are not here, `faultsOf` has all that is to be said. */
+/** `issuesOf` words the codes that are missing here. */
 const errorMap: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -131,9 +131,9 @@ interface Format {
 }
 
 function formatMessage({ format, pattern, ...part }: Format): string {
-  if (part.prefix !== undefined) return `must begin with "${part.prefix}"`;
+  if (part.prefix !== undefined) return `must start with "${part.prefix}"`;
   if (part.suffix !== undefined) return `must end with "${part.suffix}"`;
-  if (part.includes !== undefined) return `must hold "${part.includes}"`;
+  if (part.includes !== undefined) return `must contain "${part.includes}"`;
   if (format === 'regex') return `must match ${pattern}`;
   return `must be ${formats[format] ?? `a valid ${format}`}`;
 }
@@ -164,14 +164,14 @@ interface Bound {
 
 function boundMessage({ origin, inclusive = true, exact = false }: Bounded, bound: Bound): string {
   const unit = units[origin];
-  const howMuch = exact ? 'exactly' : inclusive ? bound.inclusive : bound.exclusive;
-  if (unit === undefined) return `must be ${exact ? '' : `${howMuch} `}${bound.limit}`;
+  const relation = exact ? 'exactly' : inclusive ? bound.inclusive : bound.exclusive;
+  if (unit === undefined) return `must be ${exact ? '' : `${relation} `}${bound.limit}`;
   const limit = Number(bound.limit);
-  if (howMuch === 'at least' && limit === 1) return 'must not be empty';
-  return `must have ${howMuch} ${limit} ${limit === 1 ? unit : `${unit}s`}`;
+  if (relation === 'at least' && limit === 1) return 'must not be empty';
+  return `must have ${relation} ${limit} ${limit === 1 ? unit : `${unit}s`}`;
 }
 
-/** What is counted of a value; a number is compared itself. */
+/** The unit in which a value of each type is counted; a number has none. */
 const units: Record<string, string> = {
   string: 'character',
   array: 'item',

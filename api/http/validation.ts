@@ -4,26 +4,26 @@ import { limits } from '../../core/limits.ts';
 import { type ApiError, invalid } from '../errors.ts';
 import { type Issue, parse } from './validation-issues.ts';
 
-/** Parses each part of a request with its zod schema, and says what is wrong by path. */
+/** Parses each part of a request with its zod schema. Errors name the path of each field. */
 export const validatorCompiler: FastifySchemaCompiler<ZodType> =
   ({ schema, httpPart }) =>
   (data: unknown) => {
-    const judgement = parse(schema, data);
-    if ('value' in judgement) return judgement;
-    const twice = httpPart === 'querystring' ? repeatedParameters(schema, data) : [];
-    const faults = judgement.faults.filter(({ path: [name] }) => !twice.includes(String(name)));
+    const result = parse(schema, data);
+    if ('value' in result) return result;
+    const repeated = httpPart === 'querystring' ? repeatedParameters(schema, data) : [];
+    const issues = result.issues.filter(({ path: [name] }) => !repeated.includes(String(name)));
     const all = [
-      ...twice.map((name) => ({ path: [name], message: 'may be given once' })),
-      ...faults,
+      ...repeated.map((name) => ({ path: [name], message: 'must not be repeated' })),
+      ...issues,
     ];
     return { error: validationError(httpPart ?? 'body', all) };
   };
 
-/** The parameters of a query that came more than once, and of which one alone is taken. */
+/** Query parameters that were sent more than once but take one value. */
 function repeatedParameters(schema: ZodType, query: unknown): string[] {
   if (!(schema instanceof z.ZodObject)) return [];
-  const given = Object.entries(query as Record<string, unknown>); // a query is always an object
-  return given.flatMap(([name, value]) => {
+  const values = Object.entries(query as Record<string, unknown>); // a query is always an object
+  return values.flatMap(([name, value]) => {
     const field: unknown = schema.shape[name];
     return Array.isArray(value) && field instanceof z.ZodType && !isList(field) ? [name] : [];
   });
@@ -34,20 +34,20 @@ function isList(field: ZodType): boolean {
   return inner instanceof z.ZodType && inner.meta()?.type === 'array';
 }
 
-/** The same for a body that came on no request, or is only known when more than it is. */
+/** The same for a body that is not the request's own, such as a merged one. */
 export function parseBody<T extends ZodType>(schema: T, body: unknown): z.output<T> {
-  const judgement = parse(schema, body);
-  if ('value' in judgement) return judgement.value;
-  throw validationError('body', judgement.faults);
+  const result = parse(schema, body);
+  if ('value' in result) return result.value;
+  throw validationError('body', result.issues);
 }
 
-function validationError(httpPart: string, faults: Issue[]): ApiError {
+function validationError(httpPart: string, issues: Issue[]): ApiError {
   const part = httpPart === 'querystring' ? 'query' : httpPart;
   const { maxReportedIssues: shownIssuesMax } = limits;
-  const shown = faults.slice(0, shownIssuesMax).map(({ path, message }) => {
+  const shown = issues.slice(0, shownIssuesMax).map(({ path, message }) => {
     return `${[part, ...path].map((step) => truncate(String(step))).join('.')}: ${message}`;
   });
-  return invalid([...shown, ...(faults.length > shownIssuesMax ? ['and more'] : [])].join('; '));
+  return invalid([...shown, ...(issues.length > shownIssuesMax ? ['…'] : [])].join('; '));
 }
 
 function truncate(text: string): string {

@@ -4,9 +4,10 @@ import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { flowView } from '../flows/flow-view.ts';
-import { pageByIdQuery, readPage } from '../http/pagination.ts';
+import { readPage } from '../http/pagination.ts';
 import { publicPath } from '../http/public-path.ts';
 import { noQuery } from '../runs/run-schema.ts';
+import { pageByIdQuery } from '../schemas/page-query.ts';
 import { operatorOf } from './authenticate-operator.ts';
 import { flowFieldsFrom, flowPatch, newFlow } from './flow-fields.ts';
 import {

@@ -3,8 +3,9 @@ import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
-import { pageByIdQuery, readPage } from '../http/pagination.ts';
+import { readPage } from '../http/pagination.ts';
 import { noQuery } from '../runs/run-schema.ts';
+import { pageByIdQuery } from '../schemas/page-query.ts';
 import { operatorOf } from './authenticate-operator.ts';
 import {
   config,

@@ -14,11 +14,11 @@ import { usage } from './usage.ts';
 
 interface Helpers {
   unknown: BruteForceGuard;
-  beginRun: StartRun;
+  startRun: StartRun;
 }
 
 /** What operators see and decide, behind a sign-in of its own; see authenticate-operator.ts. */
-export function operatorApi(app: App, deps: ApiDeps, { unknown, beginRun }: Helpers): void {
+export function operatorApi(app: App, deps: ApiDeps, { unknown, startRun }: Helpers): void {
   signIn(app, deps, unknown);
   projects(app, deps);
   settings(app, deps);
@@ -26,6 +26,6 @@ export function operatorApi(app: App, deps: ApiDeps, { unknown, beginRun }: Help
   flows(app, deps);
   usage(app, deps);
   runs(app, deps);
-  runNow(app, deps, beginRun);
+  runNow(app, deps, startRun);
   redeliver(app, deps);
 }

@@ -18,7 +18,7 @@ const schema = {
 };
 
 /** A run in an operator's name: through the gates of every run, but for the monthly quota. */
-export function runNow(app: App, deps: ApiDeps, beginRun: StartRun): void {
+export function runNow(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = `${projectPath}/flows/:flowId/runs`;
   const bodyLimit = limits.requestBodyMaxBytes;
   app.post(url, { config, schema, bodyLimit }, async (request, reply) => {
@@ -37,6 +37,6 @@ export function runNow(app: App, deps: ApiDeps, beginRun: StartRun): void {
       config: runConfig,
       idempotencyKey,
     });
-    return beginRun(request, reply, { admission: wanted, files, waitSeconds: request.query.wait });
+    return startRun(request, reply, { admission: wanted, files, waitSeconds: request.query.wait });
   });
 }

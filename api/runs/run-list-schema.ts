@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { pageQuery } from '../http/pagination.ts';
 import { labelFilter } from '../schemas/labels.ts';
+import { pageQuery } from '../schemas/page-query.ts';
 import { isoTimestamp, uuidLike } from '../schemas/text.ts';
 import { sessionId } from '../sessions/session-id.ts';
 import { runRecord } from './run-schema.ts';

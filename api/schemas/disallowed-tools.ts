@@ -3,8 +3,8 @@ import { limits } from '../../core/limits.ts';
 import { maxCharacters, text } from './text.ts';
 
 /**
- * A tool, a server's tool, or a tool with what it must not be used for. What the agent could not
- * read as one of these it would take for the name of a tool that does not exist, and withhold nothing.
+ * A tool, a tool of an MCP server, or a tool with a specifier. The agent would take anything else for
+ * the name of an unknown tool and withhold nothing.
  */
 const form = /^[A-Za-z][A-Za-z0-9_-]*(?:\*|\((.+)\))?$/;
 
@@ -19,7 +19,8 @@ export const disallowedTools = z
   .max(limits.disallowedToolsMax)
   .pipe(z.array(toolName))
   .meta({
-    description: 'Tools that are withheld from the agent: Bash, mcp__server__tool, Bash(git:*).',
+    description:
+      'Tools withheld from the agent, such as `Bash`, `mcp__server__tool` or `Bash(git:*)`.',
     type: 'array',
     maxItems: limits.disallowedToolsMax,
     items: { type: 'string', maxLength: limits.disallowedToolMaxChars, pattern: form.source },
@@ -40,7 +41,7 @@ function isBalanced(specifier: string): boolean {
   return depth === 0;
 }
 
-/** The agent takes a space or a comma for the end of a rule, but between `(` and the next `)`. */
+/** For the agent a space or a comma ends a rule, except between `(` and the next `)`. */
 function isOneRule(rule: string): boolean {
   return !/[\s,]/.test(rule.replaceAll(/\([^)]*\)/g, ''));
 }

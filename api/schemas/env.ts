@@ -5,7 +5,7 @@ import { maxBytes, text } from './text.ts';
 
 const { envNamesMax, envNameMaxChars, envValueMaxBytes, envMaxBytes } = limits;
 
-/** Of the agent, its tools and its MCP servers. Reserved names are refused, never ignored. */
+/** Reserved names are rejected, never ignored. */
 export const env = recordOf({
   max: envNamesMax,
   noun: 'variables',
@@ -13,20 +13,21 @@ export const env = recordOf({
   value: text().check(maxBytes(envValueMaxBytes)),
 })
   .refine((variables) => bytesOf(variables) <= envMaxBytes, {
-    error: `must be at most ${envMaxBytes} bytes of UTF-8, names and values together`,
+    error: `must be at most ${envMaxBytes} bytes of UTF-8 in total, names and values`,
   })
   .meta({
     description:
-      'Environment of the agent, its tools and its MCP servers; write-only. ' +
-      `At most ${envValueMaxBytes} bytes of UTF-8 a value, ${envMaxBytes} with all names and values. ` +
-      'What the sandbox itself needs (proxies, TMPDIR) stays as it is.',
+      'Environment variables of the agent, its tools and its MCP servers. Write-only. ' +
+      `At most ${envValueMaxBytes} bytes of UTF-8 per value, and ${envMaxBytes} for all names and values. ` +
+      "The sandbox's own variables (proxies, `TMPDIR`) are not overridden.",
     maxProperties: envNamesMax,
     propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: envNameMaxChars },
     additionalProperties: { type: 'string' },
   });
 
 function nameFault(name: string): string | null {
-  if (name.length > envNameMaxChars) return `a name is at most ${envNameMaxChars} characters`;
+  if (name.length > envNameMaxChars)
+    return `the name must be at most ${envNameMaxChars} characters`;
   return envNameError(name);
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Every success is `{data}` and nothing beside it. */
+/** Every success is an object with the one member `data`. */
 export const enveloped = <T extends z.ZodType>(data: T) => z.object({ data });
 
 const errorBody = z
@@ -14,8 +14,8 @@ const errorBody = z
   })
   .meta({ id: 'ErrorEnvelope' });
 
-/** The errors of a route, by status, for the description. */
+/** The error responses of a route by status, for the OpenAPI document. */
 export function errors<S extends number>(...statuses: S[]): Record<S, typeof errorBody> {
   const all = statuses.map((status) => [status, errorBody] as const);
-  return Object.fromEntries(all) as Record<S, typeof errorBody>; // fromEntries forgets the names
+  return Object.fromEntries(all) as Record<S, typeof errorBody>; // fromEntries loses the key types
 }

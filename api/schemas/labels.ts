@@ -12,32 +12,32 @@ export const labels = recordOf({
   nameError: keyError,
   value: labelValue,
 }).meta({
-  description: 'Stored with the run and returned unchanged; never interpreted.',
+  description: 'Stored with the run and returned unchanged. Never interpreted.',
   maxProperties: limits.labelsMax,
   propertyNames: { pattern: labelKey.source },
   additionalProperties: { type: 'string', maxLength: limits.labelValueMaxChars },
 });
 
-/** A label that is to be gone is null; how many there are in the end, only the run can say. */
+/** Null removes a label. The final number depends on the run, so it is checked later. */
 export const labelChange = recordOf({
   max: Number.POSITIVE_INFINITY,
   noun: 'labels',
   nameError: keyError,
   value: labelValue.nullable(),
 }).meta({
-  description: `Merged into the run's labels, ${limits.labelsMax} at most after that; null removes.`,
+  description: `Merged into the run's labels. Null removes a label. The result has at most ${limits.labelsMax}.`,
   propertyNames: { pattern: labelKey.source },
   additionalProperties: { type: ['string', 'null'], maxLength: limits.labelValueMaxChars },
 });
 
-/** `key:value`, once or more often: a key holds no colon. */
+/** `key:value`, repeatable. A key contains no colon. */
 export const labelFilter = z
   .unknown()
   .transform((given, context) =>
     [given].flat().map((pair) => {
       const [, key, value] = /^([^:]*):(.*)$/s.exec(String(pair)) ?? [];
       if (key !== undefined && value !== undefined && labelKey.test(key)) return [key, value];
-      context.addIssue('must be a label as key:value');
+      context.addIssue('must be a label of the form key:value');
       return z.NEVER;
     }),
   )
@@ -47,7 +47,7 @@ export const labelFilter = z
     }),
   )
   .meta({
-    description: 'A label as key:value. Given more than once: runs that have all of them.',
+    description: 'A label of the form `key:value`. If repeated, runs must have all of the labels.',
     type: 'array',
     items: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}:' },
     maxItems: limits.labelsMax,
@@ -55,5 +55,5 @@ export const labelFilter = z
 
 function keyError(key: string): string | null {
   if (labelKey.test(key)) return null;
-  return 'a label begins with a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most';
+  return 'a label key must start with a letter or digit, and have at most 64 letters, digits, dots, dashes and underscores';
 }

@@ -8,18 +8,18 @@ const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/;
 
 const headerValue = text()
   .check(maxBytes(limits.mcpHeaderMaxBytes))
-  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'must be one line that a header can carry' });
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'must be a valid header value on one line' });
 
 const headers = recordOf({
   max: limits.mcpHeadersMax,
   noun: 'headers',
-  nameError: (name) => (headerName.test(name) ? null : 'is no name of a header'),
+  nameError: (name) => (headerName.test(name) ? null : 'is not a valid header name'),
   value: headerValue,
 });
 
-/** Where it leads is judged with the variables put in: see api/runs/run-config.ts. */
+/** The URL is validated with its variables expanded: see api/runs/validate-mcp-servers.ts. */
 const mcpServer = z.strictObject({
-  type: z.enum(['http', 'sse'], { error: 'must be http or sse; stdio servers are not taken' }),
+  type: z.enum(['http', 'sse'], { error: 'must be http or sse; stdio servers are not supported' }),
   url: text().min(1),
   headers: headers.optional(),
 });
@@ -32,7 +32,7 @@ export const mcpServers = recordOf({
   nameError: (name) =>
     serverName.test(name)
       ? null
-      : 'a server is named by 1 to 64 letters, digits, dashes and underscores, no two underscores together',
+      : 'a server name must have 1 to 64 letters, digits, dashes and underscores, without two consecutive underscores',
   value: mcpServer,
 })
   .refine((servers) => Buffer.byteLength(JSON.stringify(servers)) <= mcpServersMaxBytes, {
@@ -40,9 +40,10 @@ export const mcpServers = recordOf({
   })
   .meta({
     description:
-      'MCP servers of this run alone, over http or sse; https but for the sandbox itself. ' +
-      '`${NAME}` in an address or a header stands for a variable of `env`. A name holds no two underscores together. Write-only, ' +
-      `at most ${mcpServersMaxBytes} bytes of JSON.`,
+      'MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which ' +
+      'is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`. A ' +
+      'server name has no two consecutive underscores. Write-only. ' +
+      `At most ${mcpServersMaxBytes} bytes of JSON.`,
     maxProperties: mcpServersMax,
     propertyNames: { pattern: '^[A-Za-z0-9_-]{1,64}$' },
     additionalProperties: {

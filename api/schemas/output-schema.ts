@@ -4,20 +4,19 @@ import { limits } from '../../core/limits.ts';
 import { jsonSchemaError } from './validate-json-schema.ts';
 
 /**
- * A JSON Schema, judged as the agent judges it: what the agent cannot use would end the run before
- * its first word. Which draft it names is left out, since the agent knows only one by name; comes
- * out as JSON text.
+ * A JSON Schema, validated with the agent's rules: an unusable one would end the run before its first
+ * output. `$schema` is removed, because the agent knows only one draft by name. Returns JSON text.
  */
 export const outputSchema = z
   .record(z.string(), z.unknown())
   .transform(({ $schema: _draft, ...schema }, context) => {
     const json = jsonText(schema);
-    const fault = json === null ? 'is nested too deeply' : schemaError(schema, json);
-    if (fault !== null) context.addIssue(fault);
+    const error = json === null ? 'is nested too deeply' : schemaError(schema, json);
+    if (error !== null) context.addIssue(error);
     return json ?? '';
   })
   .meta({
-    description: `JSON Schema of an object, at most ${limits.outputSchemaMaxBytes} bytes; what the agent answers is \`structuredOutput\`.`,
+    description: `JSON Schema of an object, at most ${limits.outputSchemaMaxBytes} bytes. The agent's answer is returned as \`structuredOutput\`.`,
     type: 'object',
   });
 

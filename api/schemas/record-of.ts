@@ -3,16 +3,16 @@ import { parse } from '../http/validation-issues.ts';
 
 interface RecordRules<T extends z.ZodType> {
   max: number;
-  /** What the map holds, for people. */
+  /** The plural noun for the entries, for messages. */
   noun: string;
-  /** Why a name cannot be taken; null where it can. */
+  /** The error of an invalid name; null for a valid one. */
   nameError: (name: string) => string | null;
   value: T;
 }
 
 /**
- * An object as a map from names to values of one kind. The count is looked at first, so that a
- * million entries cost no more than one too many.
+ * An object as a map from names to values of one type. The count is checked first, so that a million
+ * entries cost no more than one too many.
  */
 export function recordOf<T extends z.ZodType>({
   max,
@@ -20,15 +20,15 @@ export function recordOf<T extends z.ZodType>({
   nameError: nameFault,
   value,
 }: RecordRules<T>) {
-  return z.record(z.string(), z.unknown()).transform((given, context) => {
-    const entries = Object.entries(given);
+  return z.record(z.string(), z.unknown()).transform((record, context) => {
+    const entries = Object.entries(record);
     if (entries.length > max) {
       context.addIssue(`must be at most ${max} ${noun}`);
       return z.NEVER;
     }
     const checked = entries.map(([name, item]): [string, z.output<T>] => {
-      const fault = nameFault(name);
-      if (fault !== null) addAt(context, [name], fault);
+      const error = nameFault(name);
+      if (error !== null) addAt(context, [name], error);
       return [name, checkValue(value, { name, item, context })];
     });
     return Object.fromEntries(checked);
@@ -41,9 +41,9 @@ function checkValue<T extends z.ZodType>(
   schema: T,
   { name, item, context }: { name: string; item: unknown; context: Context },
 ): z.output<T> {
-  const judgement = parse(schema, item);
-  if ('value' in judgement) return judgement.value;
-  for (const { path, message } of judgement.faults) addAt(context, [name, ...path], message);
+  const result = parse(schema, item);
+  if ('value' in result) return result.value;
+  for (const { path, message } of result.issues) addAt(context, [name, ...path], message);
   return z.NEVER;
 }
 

@@ -6,17 +6,17 @@ import { matching } from './text.ts';
 
 export const model = matching(modelRule);
 
-/** What a run may do, and what is to come of it. */
+/** The bounds, output and model of a run. */
 export const boundFields = {
   timeoutSeconds: z.int().min(1).max(limits.timeoutMaxSeconds).optional().meta({
-    description: 'From its start to its end; then it ends with timed_out.',
+    description: 'Maximum duration after the start. The run then ends with `timed_out`.',
   }),
   maxTurns: z.int().min(1).max(limits.maxTurnsMax).optional().meta({
-    description: 'How often the agent may ask the model; then it ends with max_turns_exceeded.',
+    description: 'Maximum number of model calls. The run then ends with `max_turns_exceeded`.',
   }),
   maxBudgetUsd: z.number().min(limits.maxBudgetMinUsd).max(limits.maxBudgetMaxUsd).optional().meta({
-    description: 'What the model may cost; then it ends with budget_exceeded.',
+    description: 'Maximum cost of the model. The run then ends with `budget_exceeded`.',
   }),
   outputSchema: outputSchema.optional(),
-  model: model.optional().meta({ description: "The flow's own model where it is absent." }),
+  model: model.optional().meta({ description: "Default: the flow's model." }),
 };

@@ -5,16 +5,16 @@ import { env } from './env.ts';
 import { mcpServers } from './mcp-servers.ts';
 import { textUpTo } from './text.ts';
 
-/** What a run brings for its own sandbox and nobody may read back; a session's the same. */
+/** The write-only configuration of a run or a session. */
 export const configFields = {
   mcpServers: mcpServers.optional(),
   mcpMode: z.enum(['merge', 'replace']).optional().meta({
     description:
-      "merge, the default: the flow's servers and these, which win by name; replace: only these.",
+      "`merge` (default): the flow's servers and these; on equal names these win. `replace`: only these.",
   }),
   appendSystemPrompt: textUpTo(limits.appendSystemPromptMaxChars)
     .optional()
-    .meta({ description: "Comes after the flow's own instructions; write-only." }),
+    .meta({ description: "Appended to the flow's instructions. Write-only." }),
   disallowedTools: disallowedTools.optional(),
   env: env.optional(),
 };

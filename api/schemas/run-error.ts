@@ -5,13 +5,13 @@ const names = endCauses.filter(
   (cause) => errorOf({ cause, detail: null, exitCode: null }) === cause,
 );
 
-/** Why a run did not end cleanly. */
+/** Why a run failed. */
 export const runError = z
   .string()
   .optional()
   .meta({
     description:
       'Absent on clean completion. Otherwise `Process exited with code N`, ' +
-      `\`container_start_failed: …\`, or a name: ${names.map((name) => `\`${name}\``).join(', ')}. ` +
-      'More names may come.',
+      `\`container_start_failed: …\`, or one of ${names.map((name) => `\`${name}\``).join(', ')}. ` +
+      'More names may be added.',
   });

@@ -2,32 +2,32 @@ import { z } from 'zod';
 import { hasAtMost, type TextRule } from '../../core/field-rules.ts';
 import { limits } from '../../core/limits.ts';
 
-/** Text that Postgres can keep and that comes back as it was sent. */
+/** Text that Postgres can store and that is returned unchanged. */
 export const text = () =>
   z.string().refine((value) => !value.includes('\0') && !/\p{Surrogate}/u.test(value), {
-    error: 'must not hold NUL or half of a surrogate pair',
+    error: 'must not contain NUL or an unpaired surrogate',
   });
 
-/** Something that is said to an agent: white space alone would start it for nothing. */
+/** Text for an agent. White space alone would start the agent for nothing. */
 export const nonBlankText = () =>
   text()
     .min(1)
-    .refine((value) => value === '' || /\S/.test(value), { error: 'must not be white space alone' })
+    .refine((value) => value === '' || /\S/.test(value), { error: 'must not be only white space' })
     .meta({ pattern: '\\S' });
 
-/** Of a version that nobody knows, it names nothing, and is no mistake. */
+/** Accepts any UUID version; an unknown ID yields 404, not 400. */
 export const uuidLike = () => z.guid();
 
-/** Any JSON value; described as one, where `z.json()` would be a schema that refers to itself. */
+/** Any JSON value. `z.json()` would be a recursive schema in the OpenAPI document. */
 export const jsonValue = () => z.unknown().meta({ description: 'Any JSON value.' });
 
 export const matching = ({ pattern, expected }: TextRule) =>
   z.string().regex(pattern, { error: `must be ${expected}` });
 
-/** JSON Schema counts in the same way, so the description says the same. */
+/** Counts characters like JSON Schema, so `maxLength` is the same number. */
 export const textUpTo = (max: number) => text().check(maxCharacters(max)).meta({ maxLength: max });
 
-/** What people call something. */
+/** A display name. */
 export const name = () =>
   text().min(1).check(maxCharacters(limits.nameMaxChars)).meta({ maxLength: limits.nameMaxChars });
 
@@ -46,13 +46,13 @@ export function maxBytes(max: number) {
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** A moment in ISO 8601, of whatever time zone; within the years that can be written in UTC, too. */
+/** An ISO 8601 time in any time zone, clamped to the years that UTC text can express. */
 export const isoTimestamp = () =>
   z.iso
     .datetime({ offset: true, error: 'must be a time like 2026-01-31T09:00:00.000Z' })
     .transform((value) => new Date(Math.min(Math.max(Date.parse(value), earliest), latest)));
 
-/** A whole number in a query. */
+/** A whole number in a query string. */
 export function queryNumber({ min, max }: { min: number; max: number }) {
   return z
     .string()

@@ -1,17 +1,17 @@
-// What is wrong with a JSON Schema that somebody has sent. It is never compiled here: that takes
-// seconds for some that are short. It is data, held against the schema of schemas.
+// Validates a client's JSON Schema against the meta-schema. The schema is never compiled: for some short
+// schemas that takes seconds.
 
 import { Ajv } from 'ajv';
 import { isObject } from '../../core/json.ts';
 
 type Schema = Record<string, unknown>;
 
-/** Null where the agent can use it, as far as can be told. */
+/** Null if the agent can probably use the schema. */
 export function jsonSchemaError(schema: Schema): string | null {
   try {
     if (!isSchema(schema)) return describeError(isSchema.errors?.[0]);
-    const lost = refsIn(schema).find((ref) => ref.startsWith('#/') && !leadsTo(schema, ref));
-    return lost === undefined ? null : `leads nowhere by $ref ${lost.slice(0, 100)}`;
+    const dangling = refsIn(schema).find((ref) => ref.startsWith('#/') && !resolves(schema, ref));
+    return dangling === undefined ? null : `has an unresolvable $ref ${dangling.slice(0, 100)}`;
   } catch (error) {
     if (error instanceof RangeError) return 'is nested too deeply';
     throw error;
@@ -22,25 +22,26 @@ const isSchema = new Ajv({ logger: false, strict: false, formats: formats() }).c
   schemaOfSchemas(),
 );
 
-/** Draft 7 with what the agent takes besides, and nothing else: an unknown word ends it. */
+/** Draft 7 with the agent's extensions. The agent rejects any other keyword. */
 function schemaOfSchemas(): Schema {
   const draft = new Ajv().getSchema('http://json-schema.org/draft-07/schema')?.schema;
-  if (!isObject(draft) || !isObject(draft['properties'])) throw new Error('Ajv has lost draft 7');
+  if (!isObject(draft) || !isObject(draft['properties']))
+    throw new Error('Ajv does not contain draft 7');
   const flag = { type: 'boolean' };
-  const besides = {
+  const extensions = {
     $defs: draft['properties']['definitions'],
     nullable: flag,
     deprecated: flag,
     writeOnly: flag,
     contentSchema: { $ref: '#' },
-    // Each compared with each of the others would take seconds.
+    // `uniqueItems` compares all pairs, which can take seconds.
     enum: { type: 'array', minItems: 1 },
   };
   return {
     ...draft,
     $id: 'output-schema',
     $schema: undefined,
-    properties: { ...draft['properties'], ...besides },
+    properties: { ...draft['properties'], ...extensions },
     additionalProperties: false,
   };
 }
@@ -58,10 +59,10 @@ function isPattern(text: string): boolean {
 }
 
 function describeError(error: NonNullable<typeof isSchema.errors>[number] | undefined): string {
-  const { instancePath = '', message = 'is no JSON Schema', params = {} } = error ?? {};
+  const { instancePath = '', message = 'is not a JSON Schema', params = {} } = error ?? {};
   const unknown: unknown = params['additionalProperty'];
   const which = typeof unknown === 'string' ? ` (${unknown.slice(0, 100)})` : '';
-  return `is no JSON Schema that the agent can use: ${instancePath.slice(0, 200)} ${message}${which}`;
+  return `is not a JSON Schema that the agent supports: ${instancePath.slice(0, 200)} ${message}${which}`;
 }
 
 function refsIn(value: unknown): string[] {
@@ -71,17 +72,17 @@ function refsIn(value: unknown): string[] {
   );
 }
 
-function leadsTo(schema: Schema, ref: string): boolean {
+function resolves(schema: Schema, ref: string): boolean {
   const steps = ref.slice(2).split('/').map(unescaped);
   let at: unknown = schema;
   for (const step of steps) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return false;
-    at = (at as Schema)[step]; // an array has its members by name, too
+    at = (at as Schema)[step]; // array members also have names
   }
   return true;
 }
 
-/** A pointer as it stands behind the `#` of an address. */
+/** One step of a JSON pointer in a URL fragment. */
 function unescaped(step: string): string {
   return decoded(step).replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import { inputFiles } from '../files/input-file-schema.ts';
-import { pageQuery } from '../http/pagination.ts';
 import { flowParams, runRecord } from '../runs/run-schema.ts';
 import { idempotencyKey, partialMessages } from '../runs/trigger-schema.ts';
 import { labelFilter, labels } from '../schemas/labels.ts';
+import { pageQuery } from '../schemas/page-query.ts';
 import { configFields } from '../schemas/run-config-fields.ts';
 import { maxBytes, name, nonBlankText, text } from '../schemas/text.ts';
 import { sessionId } from './session-id.ts';

@@ -12,3 +12,17 @@ export async function settlesWithin(ms: number, promise: Promise<unknown>): Prom
   settled.abort();
   return result;
 }
+
+/** The promise's result, or a rejection after the time. The work itself is not cancelled. */
+export async function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
+  const settled = new AbortController();
+  const timedOut = sleep(ms, settled.signal).then(() => {
+    throw new Error(`no answer within ${ms} ms`);
+  });
+  try {
+    return await Promise.race([promise, timedOut]);
+  } finally {
+    timedOut.catch(() => undefined);
+    settled.abort();
+  }
+}

@@ -23,7 +23,7 @@ const schema = {
   response: startRunResponses,
 };
 
-export function retryRun(app: App, deps: ApiDeps, beginRun: StartRun): void {
+export function retryRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/runs/:runId/retry';
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
     const given = parseTrigger(deps, request);
@@ -45,7 +45,7 @@ export function retryRun(app: App, deps: ApiDeps, beginRun: StartRun): void {
       body,
       ...given,
     });
-    return beginRun(request, reply, {
+    return startRun(request, reply, {
       admission: { ...wanted, retryOf: run.runId },
       files: given.files,
       waitSeconds: request.query.wait,

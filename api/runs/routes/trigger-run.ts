@@ -22,7 +22,7 @@ const schema = {
   response: startRunResponses,
 };
 
-export function triggerRun(app: App, deps: ApiDeps, beginRun: StartRun): void {
+export function triggerRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/flows/:flowId/runs';
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
     const { body, params, query } = request;
@@ -36,6 +36,6 @@ export function triggerRun(app: App, deps: ApiDeps, beginRun: StartRun): void {
       config,
       idempotencyKey,
     });
-    return beginRun(request, reply, { admission: wanted, files, waitSeconds: query.wait });
+    return startRun(request, reply, { admission: wanted, files, waitSeconds: query.wait });
   });
 }

@@ -68,7 +68,7 @@ export const refusedFields: Refused[] = [
   [
     'a schema that leads nowhere',
     { outputSchema: { type: 'object', properties: { a: { $ref: '#/nope' } } } },
-    'leads nowhere by $ref #/nope',
+    'has an unresolvable $ref #/nope',
   ],
   [
     'a schema with an unknown word',

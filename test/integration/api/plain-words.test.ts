@@ -17,7 +17,7 @@ describe('a trigger says in plain words', () => {
     [{ prompt: 7 }, 'body.prompt: must be a string'],
     [{ prompt: null }, 'body.prompt: must be a string'],
     [{ prompt: '' }, 'body.prompt: must not be empty'],
-    [{ prompt: ' \n\t' }, 'body.prompt: must not be white space alone'],
+    [{ prompt: ' \n\t' }, 'body.prompt: must not be only white space'],
     [{ timeoutSeconds: 1e99 }, 'body.timeoutSeconds: must be at most 86400'],
     [{ partialMessages: 'yes' }, 'body.partialMessages: must be true or false'],
     [{ env: ['A'] }, 'body.env: must be an object'],
@@ -37,7 +37,7 @@ describe('a trigger says in plain words', () => {
     ],
     [
       { mcpServers: { docs: { ...server, type: 'stdio' } } },
-      'body.mcpServers.docs.type: must be http or sse; stdio servers are not taken',
+      'body.mcpServers.docs.type: must be http or sse; stdio servers are not supported',
     ],
     [{ mcpMode: 'add' }, 'body.mcpMode: must be "merge" or "replace"'],
     [{ disallowedTools: ['Bash', 7] }, 'body.disallowedTools.1: must be a string'],
@@ -62,7 +62,7 @@ describe('other operations, too', () => {
     const chat = await call(`/api/v1/flows/${tenant.flowId}/chat`, { body: {} });
     expect(chat.json.error.message).toBe('body.message: is required');
     const blank = await call(`/api/v1/flows/${tenant.flowId}/chat`, { body: { message: ' ' } });
-    expect(blank.json.error.message).toBe('body.message: must not be white space alone');
+    expect(blank.json.error.message).toBe('body.message: must not be only white space');
     const ask = await signedIn(world, api);
     const project = await ask('/api/projects', { body: {} });
     expect(project.json.error.message).toBe('body.projectId: is required');
@@ -73,10 +73,10 @@ describe('other operations, too', () => {
     ['status=asleep', 'query.status: must be "running" or "sleep"'],
     ['limit=0', 'query.limit: must be at least 1'],
     ['limit=many', 'query.limit: must be a whole number'],
-    ['limit=1&limit=2', 'query.limit: may be given once'],
-    ['status=running&status=sleep', 'query.status: may be given once'],
+    ['limit=1&limit=2', 'query.limit: must not be repeated'],
+    ['status=running&status=sleep', 'query.status: must not be repeated'],
     ['page=1&page=2', 'query.page: unknown field'],
-    ['label=a:1&label=b', 'query.label: must be a label as key:value'],
+    ['label=a:1&label=b', 'query.label: must be a label of the form key:value'],
     ['page=2', 'query.page: unknown field'],
   ])('of a query: %s', async (query, said) => {
     const { status, json } = await call(`/api/v1/runs?${query}`);
@@ -119,9 +119,9 @@ const everyKind: [string, z.ZodType, unknown, string][] = [
   ['no time', z.iso.datetime(), 'x', 'must be a time like 2026-01-31T09:00:00.000Z'],
   ['another format', z.ipv4(), 'x', 'must be a valid ipv4'],
   ['a pattern', z.string().regex(/^a$/), 'b', 'must match /^a$/'],
-  ['a beginning', z.string().startsWith('a'), 'b', 'must begin with "a"'],
+  ['a beginning', z.string().startsWith('a'), 'b', 'must start with "a"'],
   ['an end', z.string().endsWith('a'), 'b', 'must end with "a"'],
-  ['a part', z.string().includes('a'), 'b', 'must hold "a"'],
+  ['a part', z.string().includes('a'), 'b', 'must contain "a"'],
   ['a name', z.record(z.string().max(1), z.string()), { ab: 'x' }, 'its name must have at most 1'],
   ['an entry', z.map(z.string(), z.string()), new Map([['a', 1]]), 'must be a string'],
   ['another kind', kinds, { kind: 'c' }, 'must be "a" or "b"'],
@@ -133,7 +133,7 @@ const everyKind: [string, z.ZodType, unknown, string][] = [
 
 test.each(everyKind)('has plain words for %s', (_what, schema, given, said) => {
   const wrong = parse(z.strictObject({ at: schema }), { at: given });
-  expect(wrong).toMatchObject({ faults: [{ message: expect.stringContaining(said) }] });
+  expect(wrong).toMatchObject({ issues: [{ message: expect.stringContaining(said) }] });
   const absent = parse(z.strictObject({ at: schema }), {});
-  expect(absent).toEqual({ faults: [{ path: ['at'], message: 'is required' }] });
+  expect(absent).toEqual({ issues: [{ path: ['at'], message: 'is required' }] });
 });

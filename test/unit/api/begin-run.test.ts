@@ -16,7 +16,7 @@ test('a run that was admitted is answered, also where it cannot be read again af
     admission: { admitRun: async () => ({ outcome: 'admitted', run }) },
     runs: { find: () => Promise.reject(new Error('the database is away')) },
   } as unknown as ApiDeps; // it asks nothing else
-  const beginRun = createStartRun(deps, {
+  const startRun = createStartRun(deps, {
     workflows: { start: async () => undefined } as unknown as WorkflowClient,
     waitForEnd: async () => undefined,
     closing: new AbortController().signal,
@@ -24,7 +24,7 @@ test('a run that was admitted is answered, also where it cannot be read again af
   const app = Fastify();
   app.decorateRequest('requestedWaitMs', 0);
   app.post('/', (request, reply) =>
-    beginRun(request, reply, { admission: {} as AdmitRun, files: [], waitSeconds: 1 }),
+    startRun(request, reply, { admission: {} as AdmitRun, files: [], waitSeconds: 1 }),
   );
   await app.listen({ port: 0 });
   onTestFinished(() => app.close());

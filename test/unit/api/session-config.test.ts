@@ -18,5 +18,5 @@ test('a change is merged into what is known, and judged as a whole', () => {
 test('a refusal names what is wrong, and never repeats more than a bit of it', () => {
   const refused = () =>
     patchSessionConfig(known, { env: { ['A'.repeat(100_000)]: 'x', PATH: '' } });
-  expect(refused).toThrow(/^body\.env\.A{100}…: a name is at most .*; body\.env\.PATH: /);
+  expect(refused).toThrow(/^body\.env\.A{100}…: the name must be at most .*; body\.env\.PATH: /);
 });

@@ -51,7 +51,7 @@ test('a request that was answered has one line and one count', async () => {
   const [answer] = (await once(call('/now'), 'response')) as [IncomingMessage];
   await once(answer.resume(), 'end');
   await expect.poll(told).toMatchObject([{ route: '/now', status: 200 }]);
-  expect(told()[0]).not.toHaveProperty('callerLeft');
+  expect(told()[0]).not.toHaveProperty('clientDisconnected');
   expect(counted).toMatchObject([{ route: '/now', status: 200 }]);
 });
 
@@ -60,7 +60,9 @@ test('a stream that its reader leaves has one line and one count, too', async ()
   const request = call('/stream');
   await once(request, 'response');
   request.destroy();
-  await expect.poll(told).toMatchObject([{ route: '/stream', status: 200, callerLeft: true }]);
+  await expect
+    .poll(told)
+    .toMatchObject([{ route: '/stream', status: 200, clientDisconnected: true }]);
   expect(counted).toMatchObject([{ route: '/stream', status: 200 }]);
 });
 
@@ -70,7 +72,9 @@ test('of a caller who left before any answer there is a line, and no answer to c
   const request = call('/never');
   await asked;
   request.destroy();
-  await expect.poll(told).toMatchObject([{ route: '/never', status: null, callerLeft: true }]);
+  await expect
+    .poll(told)
+    .toMatchObject([{ route: '/never', status: null, clientDisconnected: true }]);
   expect(counted).toEqual([]);
 });
 
