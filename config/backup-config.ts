@@ -7,7 +7,7 @@ import { serviceVariables } from './variables.ts';
 export interface BackupConfig {
   databaseUrl: string;
   encryptionKey: Buffer;
-  /** What Postgres' programs are to see beside the database. */
+  /** Environment variables for pg_dump and pg_restore. */
   programEnv: { PATH?: string; HOME?: string };
 }
 
@@ -16,7 +16,7 @@ export interface RestoreConfig extends BackupConfig {
   instance: string;
 }
 
-/** Like the rest of the command line: of the environment, or else of the local stack. */
+/** From the environment or from the local stack, like the rest of the command line. */
 export function readBackupConfig(env: Environment = process.env): Readonly<BackupConfig> {
   const { DATABASE_URL, ENCRYPTION_KEY } = serviceVariables;
   const read = readVariables(effectiveEnv(env), { DATABASE_URL, ENCRYPTION_KEY });

@@ -7,13 +7,13 @@ import { publicUrlOf, serviceVariables } from './variables.ts';
 export interface CliConfig {
   databaseUrl: string;
   encryptionKey: Buffer;
-  /** Where the service is reached, for links. */
+  /** The URL of the API, for links. */
   publicUrl: string;
 }
 
 /**
- * What the command line needs: the environment's, or else the local stack's, never a mixture of the
- * two. Apart from the services' configuration, so that it starts without their libraries.
+ * Settings of the command line: from the environment or from the local stack, never mixed. Separate
+ * from the services' configuration, so that it starts without their libraries.
  */
 export function readCliConfig(env: Environment = process.env): Readonly<CliConfig> {
   const { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT } = serviceVariables;
@@ -26,6 +26,7 @@ export function readCliConfig(env: Environment = process.env): Readonly<CliConfi
   });
 }
 
+/** The environment, or the settings of the local stack if no database is configured. */
 export function effectiveEnv(env: Environment): Environment {
   if (env.DATABASE_URL || env.DATABASE_URL_FILE) return env;
   const stack = readStackFile(env);

@@ -1,4 +1,4 @@
-/** The configuration cannot be used; the message names every variable at fault and never a value. */
+/** The configuration is invalid. The message names every invalid variable, but never a value. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }

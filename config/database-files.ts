@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { areCertificates, inPem, isKeyOf, isPrivateKey } from './pem.ts';
 
-/** The files that an address of Postgres names are read with every connection; null where it names none. */
+/** The certificate files named in the URL; null for each that is not named. Every connection reads them. */
 export interface DatabaseFiles {
   ca: string | null;
   cert: string | null;
   key: string | null;
 }
 
-/** Throws where one cannot be read. */
+/** Throws if one of them cannot be read. */
 export function readDatabaseFiles(url: string): DatabaseFiles {
   const named = new URL(url).searchParams;
   const read = (name: string): string | null => {
@@ -18,8 +18,8 @@ export function readDatabaseFiles(url: string): DatabaseFiles {
   return { ca: read('sslrootcert'), cert: read('sslcert'), key: read('sslkey') };
 }
 
-/** What is expected of them that is not so; null where all is well. */
-export function expectedOfFiles(url: string): string | null {
+/** What is expected of the files but not true; null if they are valid. */
+export function databaseFilesError(url: string): string | null {
   const named = new URL(url).searchParams;
   const unreadable = ['sslrootcert', 'sslcert', 'sslkey'].find((name) => !canRead(named.get(name)));
   if (unreadable !== undefined)

@@ -6,7 +6,7 @@ import { type RedisConfig, redisConfig, redisVariables } from './redis-config.ts
 import { findTemporalConfig, type TemporalConfig } from './temporal-config.ts';
 import { publicUrlOf, serviceVariables, workerVariables } from './variables.ts';
 
-/** What the doctor can look at from here; null is what the surroundings do not tell it. */
+/** Settings of the doctor; null if not configured here. */
 export interface DoctorConfig {
   instance: string;
   databaseUrl: string;
@@ -14,13 +14,13 @@ export interface DoctorConfig {
   publicUrl: string;
   redis: RedisConfig | null;
   temporal: TemporalConfig | null;
-  /** Of a host, where this is one. */
+  /** Settings of a host, if the doctor runs on one. */
   dockerHost: string | null;
   sandboxImage: string | null;
   sandboxRuntime: RuntimeSetting;
   dataDir: string | null;
   dataVolume: string | null;
-  /** As the services have them, for what is started from here. */
+  /** The same durations as in the services, for the doctor's fixes. */
   times: {
     reconcileEveryMs: number;
     hostLostMs: number;
@@ -53,9 +53,9 @@ const needed = {
   DATA_VOLUME: workerVariables.DATA_VOLUME,
 };
 
-/** Throws a ConfigError that names every variable at fault. */
-export function readDoctorConfig(given: Environment = process.env): Readonly<DoctorConfig> {
-  const env = effectiveEnv(given);
+/** Throws a ConfigError that names every invalid variable. */
+export function readDoctorConfig(own: Environment = process.env): Readonly<DoctorConfig> {
+  const env = effectiveEnv(own);
   const read = readVariables(env, needed);
   return deepFreeze({
     instance: read.INSTANCE,

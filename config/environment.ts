@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
+import { retiredSettings } from './retired-settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the variables that a shape names. An empty variable counts as one that is not set. */
+/** Reads the variables of a shape. An empty variable counts as not set. Throws a ConfigError. */
 export function readVariables<Shape extends z.ZodRawShape>(
   env: Environment,
   shape: Shape,
 ): z.output<z.ZodObject<Shape>> {
+  refuseRetired(env);
   const values = Object.fromEntries(Object.keys(shape).map((name) => [name, read(env, name)]));
   const parsed = z.object(shape).safeParse(values);
   if (parsed.success) return parsed.data;
@@ -19,7 +21,16 @@ export function readVariables<Shape extends z.ZodRawShape>(
   throw new ConfigError(lines.join('\n'));
 }
 
-/** One variable: what it must be, in words, and how it is read; null is a refusal. */
+function refuseRetired(env: Environment): void {
+  const lines = Object.entries(retiredSettings).flatMap(([retired, current]) =>
+    env[retired] || env[`${retired}_FILE`]
+      ? [`${retired} is not used any more: set ${current}`]
+      : [],
+  );
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'));
+}
+
+/** A variable: what it must be, in words, and its parser, which returns null for an invalid value. */
 export function variable<T>(expected: string, parse: (text: string) => T | null) {
   return z.string({ error: expected }).transform((text, context) => {
     const value = parse(text);
@@ -29,7 +40,7 @@ export function variable<T>(expected: string, parse: (text: string) => T | null)
   });
 }
 
-/** A secret may stand in a file that `<name>_FILE` names, so that no process list or dump shows it. */
+/** `<name>_FILE` may name a file with the value, so that no process list shows a secret. */
 function read(env: Environment, name: string): string | undefined {
   const direct = env[name] === '' ? undefined : env[name];
   const file = env[`${name}_FILE`];
@@ -43,7 +54,7 @@ function read(env: Environment, name: string): string | undefined {
   }
 }
 
-/** Freezes a configuration in depth; buffers stay as they are, they cannot be frozen. */
+/** Freezes nested objects and arrays too, but not buffers, which cannot be frozen. */
 export function deepFreeze<T extends object>(config: T): Readonly<T> {
   for (const value of Object.values(config)) {
     if (isPlain(value)) deepFreeze(value);

@@ -1,9 +1,9 @@
 import { totalmem } from 'node:os';
 import { limits } from '../core/limits.ts';
 
-/** As many sandboxes of the usual size as the machine's memory holds beside the service itself. */
+/** As many default-size sandboxes as fit into memory beside the service itself. */
 export function defaultCapacity(): number {
-  return capacityFor(Math.min(totalmem(), memoryOfGroup()));
+  return capacityFor(Math.min(totalmem(), cgroupMemory()));
 }
 
 export function capacityFor(memoryBytes: number): number {
@@ -11,8 +11,8 @@ export function capacityFor(memoryBytes: number): number {
   return Math.max(1, Math.floor(free / limits.sandboxMemoryBytes));
 }
 
-/** What the control group allows; no bound where there is none. */
-function memoryOfGroup(): number {
+/** The cgroup's memory limit, or infinity without one. */
+function cgroupMemory(): number {
   const bytes = process.constrainedMemory();
   return bytes > 0 ? bytes : Number.POSITIVE_INFINITY;
 }

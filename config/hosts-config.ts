@@ -1,11 +1,11 @@
 import { deepFreeze, type Environment, readVariables, variable } from './environment.ts';
 
 export interface HostsConfig {
-  /** By which other hosts reach this machine. */
+  /** The name or address by which other hosts reach this machine. */
   name: string;
-  /** Of its entrances, as they are published. */
+  /** The published ports of its ingress. */
   ports: { postgres: number; redis: number; temporal: number };
-  /** The name of the installation, which its hosts have in common. */
+  /** The name of the installation, shared by all of its hosts. */
   project: string;
   publicUrl: string;
 }
@@ -25,7 +25,7 @@ const variables = {
   ).default('http://127.0.0.1:8080'),
 };
 
-/** What the first machine of an installation tells the others. Throws a ConfigError. */
+/** Settings that the primary machine passes on to other hosts. Throws a ConfigError. */
 export function readHostsConfig(env: Environment = process.env): Readonly<HostsConfig> {
   const read = readVariables(env, variables);
   return deepFreeze({

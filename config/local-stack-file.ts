@@ -5,17 +5,17 @@ import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import type { Environment } from './environment.ts';
 
-/** What the local stack tells the command line about itself; null where there is none. */
+/** The settings that the local stack writes for the command line; null if there is no stack. */
 export function readStackFile(env: Environment): Environment | null {
-  const file = join(stackFolder(env), 'demo', 'stack.json');
+  const file = join(dataDirectory(env), 'demo', 'stack.json');
   const text = textOf(file);
   if (text === null) return null;
   const parsed = z.record(z.string(), z.string()).safeParse(jsonOf(text));
-  if (!parsed.success) throw new ConfigError(`${file} is no description of a local stack`);
+  if (!parsed.success) throw new ConfigError(`${file} does not describe a local stack`);
   return parsed.data;
 }
 
-function stackFolder(env: Environment): string {
+function dataDirectory(env: Environment): string {
   if (env.FLOWRUN_DATA) return env.FLOWRUN_DATA;
   return process.getuid?.() === 0 ? '/var/lib/flowrun' : join(homedir(), '.local/share/flowrun');
 }
@@ -28,7 +28,7 @@ function textOf(file: string): string | null {
   }
 }
 
-/** Null, too, where it is none: one that was cut off while it was written. */
+/** Null for invalid JSON too: the file may be partially written. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

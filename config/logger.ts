@@ -6,20 +6,20 @@ import {
   stdTimeFunctions,
 } from 'pino';
 import { redact, redactText } from '../core/runs/redact.ts';
-import type { LogLevel } from './variables.ts';
+import type { LogLevel } from './variable-types.ts';
 
 export type { Logger } from 'pino';
 
 export interface LoggerOptions {
   level: LogLevel;
   name: string;
-  /** Told of every line that is written: its level, and the event that it is about. */
+  /** Called for every line with its level and event. */
   onLine?: ((level: string, event: string) => void) | undefined;
 }
 
 /**
- * JSON lines on standard output. Redaction looks at the finished line, so it holds for every way
- * into it: fields, messages, errors and what hangs on them, serialisers, bindings of children.
+ * JSON lines on standard output. Redaction runs on the finished line, so it covers fields, messages,
+ * errors with their properties, serializers and child bindings alike.
  */
 export function createLogger(
   { level, name, onLine }: LoggerOptions,
@@ -31,13 +31,13 @@ export function createLogger(
       base: { name },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: redactLine, ...(onLine && { logMethod: telling(onLine) }) },
+      hooks: { streamWrite: redactLine, ...(onLine && { logMethod: callingBack(onLine) }) },
     },
     destination ?? pino.destination({ dest: 1, sync: true }),
   );
 }
 
-function telling(onLine: NonNullable<LoggerOptions['onLine']>): LogFn {
+function callingBack(onLine: NonNullable<LoggerOptions['onLine']>): LogFn {
   return function log(args, method, level) {
     const event = args.length > 1 ? args[1] : args[0];
     onLine(pino.levels.labels[level] ?? 'other', typeof event === 'string' ? event : '');

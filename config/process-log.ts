@@ -1,9 +1,9 @@
 import type { Logger } from './logger.ts';
 
-/** What Node would print by itself is a line of the log like every other. */
+/** Logs uncaught exceptions and Node's warnings, which Node would print as plain text. */
 export function logProcess(logger: Logger): void {
   process.on('uncaughtException', (error) => {
-    logger.fatal({ err: error }, 'uncaught');
+    logger.fatal({ err: error }, 'uncaught_exception');
     process.exit(1);
   });
   process.removeAllListeners('warning');

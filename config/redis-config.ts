@@ -1,6 +1,6 @@
 import { omitUndefined } from '../core/omit-undefined.ts';
 import { ConfigError } from './config-error.ts';
-import { expectedOfPair } from './pem.ts';
+import { pairError } from './pem.ts';
 import { serviceVariables } from './variables.ts';
 
 const { REDIS_URL, REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY } = serviceVariables;
@@ -8,7 +8,7 @@ export const redisVariables = { REDIS_URL, REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_T
 
 export interface RedisConfig {
   url: string;
-  /** In PEM: what is trusted instead of the usual authorities, and what is shown. */
+  /** PEM: the trusted authority instead of the public ones, and the client certificate. */
   tls: { ca?: string; cert?: string; key?: string };
 }
 
@@ -19,20 +19,20 @@ interface Read {
   REDIS_TLS_KEY?: string | undefined;
 }
 
-/** Throws a ConfigError where the settings do not fit each other. */
+/** Throws a ConfigError if the settings contradict each other. */
 export function redisConfig(read: Read): RedisConfig {
-  const wrong = whatIsWrong(read);
-  if (wrong !== null) throw new ConfigError(wrong);
+  const message = contradiction(read);
+  if (message !== null) throw new ConfigError(message);
   const { REDIS_URL: url, REDIS_TLS_CA: ca, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = read;
   return { url, tls: omitUndefined({ ca, cert, key }) };
 }
 
-function whatIsWrong(read: Read): string | null {
+function contradiction(read: Read): string | null {
   const { REDIS_URL: url, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = read;
   const names = ['REDIS_TLS_CA', 'REDIS_TLS_CERT', 'REDIS_TLS_KEY'] as const;
   const set = names.find((name) => read[name] !== undefined);
   if (set !== undefined && new URL(url).protocol !== 'rediss:')
     return `REDIS_URL is wrong: expected a rediss:// address, since ${set} is set`;
   const pair = { cert: cert ?? null, key: key ?? null };
-  return expectedOfPair(pair, { cert: 'REDIS_TLS_CERT', key: 'REDIS_TLS_KEY' });
+  return pairError(pair, { cert: 'REDIS_TLS_CERT', key: 'REDIS_TLS_KEY' });
 }

@@ -5,23 +5,23 @@ import {
 } from '@temporalio/envconfig';
 import { ConfigError } from './config-error.ts';
 import type { Environment } from './environment.ts';
-import { expectedOfTemporalTls } from './temporal-tls.ts';
+import { temporalTlsError } from './temporal-tls.ts';
 
 export interface TemporalConfig {
   address: string;
   namespace: string;
-  /** Address, TLS, key and headers, in the shape that the SDK's connections take. */
+  /** Address, TLS, API key and headers, as the SDK's connections expect them. */
   connection: ClientConnectConfig['connectionOptions'];
 }
 
-/** Temporal's own variables and its own configuration file, read by its own library. */
+/** Reads Temporal's own variables and configuration file with its own library. */
 export function readTemporalConfig(env: Environment): TemporalConfig {
   const found = findTemporalConfig(env);
   if (found !== null) return found;
   throw new ConfigError('TEMPORAL_ADDRESS is not set: expected host:port of a Temporal server');
 }
 
-/** Null where nothing says where it is. */
+/** Null if no address is configured. */
 export function findTemporalConfig(env: Environment): TemporalConfig | null {
   const { connectionOptions, namespace } = load(env);
   const { address } = connectionOptions;
@@ -36,11 +36,13 @@ function load(env: Environment): ClientConnectConfig {
   const overrideEnvVars = Object.fromEntries(set);
   try {
     const profile = loadClientConfigProfile({ overrideEnvVars });
-    const expected = expectedOfTemporalTls(profile.tls, overrideEnvVars);
-    if (expected !== null) throw new ConfigError(expected);
+    const message = temporalTlsError(profile.tls, overrideEnvVars);
+    if (message !== null) throw new ConfigError(message);
     return toClientOptions(profile);
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause;
-    throw new ConfigError('TEMPORAL_… variables, or the file they name, cannot be read', { cause });
+    throw new ConfigError('The TEMPORAL_… variables, or a file that they name, cannot be read', {
+      cause,
+    });
   }
 }

@@ -1,20 +1,19 @@
-// Temporal's library takes what it is given as it is: of a certificate without its key it shows none,
-// and what is no PEM it trusts as an authority that nobody belongs to. Both look like a server that is
-// away, so they are told at the start.
+// Validates the TLS settings at start. Temporal's library does not: it ignores a certificate without a
+// key and accepts an authority that is not PEM, and both then look like an unreachable server.
 
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import type { ClientConfigProfile } from '@temporalio/envconfig';
-import { areCertificates, expectedOfPair, inPem, isPrivateKey } from './pem.ts';
+import { areCertificates, inPem, isPrivateKey, pairError } from './pem.ts';
 
 type TemporalTls = ClientConfigProfile['tls'];
 type Source = NonNullable<TemporalTls>['clientKey'];
 type Variables = Readonly<Record<string, string>>;
 
-/** What is wrong, by the name of its setting; null where nothing is. */
-export function expectedOfTemporalTls(tls: TemporalTls, env: Variables): string | null {
+/** What is invalid, in terms of its setting; null if all are valid. */
+export function temporalTlsError(tls: TemporalTls, env: Variables): string | null {
   if (tls === undefined || tls.disabled === true) return null;
-  const named = {
+  const names = {
     ca: nameOf('SERVER_CA_CERT', env),
     cert: nameOf('CLIENT_CERT', env),
     key: nameOf('CLIENT_KEY', env),
@@ -22,17 +21,17 @@ export function expectedOfTemporalTls(tls: TemporalTls, env: Variables): string 
   const sources = { ca: tls.serverCACert, cert: tls.clientCert, key: tls.clientKey };
   const unreadable = (['ca', 'cert', 'key'] as const).find((part) => isUnreadable(sources[part]));
   if (unreadable !== undefined)
-    return `${named[unreadable]} names a file that cannot be read: ${pathOf(sources[unreadable])}`;
+    return `${names[unreadable]} names a file that cannot be read: ${pathOf(sources[unreadable])}`;
   const [ca, cert, key] = [textOf(sources.ca), textOf(sources.cert), textOf(sources.key)];
   if (ca !== null && !areCertificates(ca))
-    return `${named.ca} is wrong: expected ${inPem.certificates}`;
+    return `${names.ca} is wrong: expected ${inPem.certificates}`;
   if (cert !== null && !areCertificates(cert))
-    return `${named.cert} is wrong: expected ${inPem.certificates}`;
-  if (key !== null && !isPrivateKey(key)) return `${named.key} is wrong: expected ${inPem.key}`;
-  return expectedOfPair({ cert, key }, named);
+    return `${names.cert} is wrong: expected ${inPem.certificates}`;
+  if (key !== null && !isPrivateKey(key)) return `${names.key} is wrong: expected ${inPem.key}`;
+  return pairError({ cert, key }, names);
 }
 
-/** The one of the two that is set; where neither is, its configuration file may say it. */
+/** The variable that is set. If neither is, the value comes from Temporal's configuration file. */
 function nameOf(what: string, env: Variables): string {
   const data = `TEMPORAL_TLS_${what}_DATA`;
   return env[data] === undefined ? `TEMPORAL_TLS_${what}_PATH` : data;

@@ -5,68 +5,139 @@ import { isAbsolute } from 'node:path';
 import { failpoints } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import { runtimeSettings } from '../core/sandbox/sandbox-runtime.ts';
-import { expectedOfFiles } from './database-files.ts';
+import { databaseFilesError } from './database-files.ts';
 import { variable } from './environment.ts';
 import { defaultCapacity } from './host-capacity.ts';
-import { areCertificates, inPem, isPrivateKey } from './pem.ts';
+import { inPem, isPrivateKey } from './pem.ts';
+import {
+  address,
+  certificates,
+  dataDirMaxBytes,
+  days,
+  isHostAndPort,
+  isHostName,
+  isNetwork,
+  isOrigin,
+  itemsOf,
+  list,
+  logLevels,
+  matching,
+  milliseconds,
+  publicUrl,
+  wholeNumber,
+} from './variable-types.ts';
 
-/** What the API and the worker both read, beside Temporal's own set. */
+/** Settings of the API and the worker. Temporal's own variables are read by its library. */
 export const serviceVariables = {
-  DATABASE_URL: address('a postgres:// address', ['postgres:', 'postgresql:']).superRefine(
-    (url, context) => {
-      const message = expectedOfFiles(url);
+  DATABASE_URL: address('a postgres:// address', ['postgres:', 'postgresql:'])
+    .superRefine((url, context) => {
+      const message = databaseFilesError(url);
       if (message !== null) context.addIssue({ code: 'custom', message });
-    },
+    })
+    .describe(
+      'Postgres, the source of truth: a direct connection or session pooling. For TLS use `?sslmode=verify-full`, with `sslrootcert`, `sslcert` and `sslkey` as file names.',
+    ),
+  REDIS_URL: address('a redis:// or rediss:// address', ['redis:', 'rediss:']).describe(
+    'Redis: live frames, rate limits and presence. Losing its data loses no run.',
   ),
-  REDIS_URL: address('a redis:// or rediss:// address', ['redis:', 'rediss:']),
-  REDIS_TLS_CA: certificates().optional(),
-  REDIS_TLS_CERT: certificates().optional(),
-  REDIS_TLS_KEY: variable(inPem.key, (text) => (isPrivateKey(text) ? text : null)).optional(),
+  REDIS_TLS_CA: certificates()
+    .optional()
+    .describe(
+      'With a rediss:// address: the authority that signed its certificate, if not a public one.',
+    ),
+  REDIS_TLS_CERT: certificates()
+    .optional()
+    .describe('The client certificate, if Redis requires one.'),
+  REDIS_TLS_KEY: variable(inPem.key, (text) => (isPrivateKey(text) ? text : null))
+    .optional()
+    .describe('The key of `REDIS_TLS_CERT`.'),
   ENCRYPTION_KEY: variable('32 bytes in base64', (text) => {
     const key = Buffer.from(text, 'base64');
     return key.length === 32 ? key : null;
-  }),
-  INSTANCE: matching('1 to 32 small letters, digits and dashes', /^[a-z0-9-]{1,32}$/).default(
-    'flowrun',
+  }).describe(
+    'Encrypts configurations and secrets in Postgres. Keep a copy: without it they cannot be decrypted.',
   ),
-  API_HOST: matching('a host name or address to listen on', /^[^\s/]+$/).default('127.0.0.1'),
-  API_PORT: wholeNumber({ min: 0, max: 65_535 }).default(8080),
+  INSTANCE: matching('1 to 32 small letters, digits and dashes', /^[a-z0-9-]{1,32}$/)
+    .default('flowrun')
+    .describe('Distinguishes this service from others on the same Redis, Temporal or Docker.'),
+  API_HOST: matching('a host name or address to listen on', /^[^\s/]+$/)
+    .default('127.0.0.1')
+    .describe('The address the API listens on.'),
+  API_PORT: wholeNumber({ min: 0, max: 65_535 })
+    .default(8080)
+    .describe('The port the API listens on.'),
   PUBLIC_URL: variable(
     'an http:// or https:// address, without user, query and fragment',
     publicUrl,
-  ).optional(),
-  WEBHOOK_ALLOW_PRIVATE: list('networks like 10.0.0.0/8, separated by commas', isNetwork).default(
-    [],
-  ),
+  )
+    .optional()
+    .describe(
+      'The URL of the API for clients and operators. It may have a path, which the reverse proxy must strip.',
+    ),
+  WEBHOOK_ALLOW_PRIVATE: list('networks like 10.0.0.0/8, separated by commas', isNetwork)
+    .default([])
+    .describe('Private networks that webhooks may be sent to.'),
   LOG_LEVEL: variable(
     'fatal, error, warn, info, debug, trace or silent',
     (text) => logLevels.find((level) => level === text) ?? null,
-  ).default('info'),
-  METRICS_HOST: variable('an IP address to listen on', (text) =>
-    isIP(text) === 0 ? null : text,
-  ).default('127.0.0.1'),
-  METRICS_PORT: wholeNumber({ min: 1, max: 65_535 }).optional(),
-  RUN_TIMEOUT_MS: milliseconds(limits.runTimeoutMs),
-  STALL_TIMEOUT_MS: milliseconds(limits.stallTimeoutMs),
-  AFTER_RESULT_GRACE_MS: milliseconds(limits.afterResultGraceMs),
-  NO_CAPACITY_TIMEOUT_MS: milliseconds(limits.noCapacityTimeoutMs),
-  RECONCILE_EVERY_MS: milliseconds(limits.reconcileEveryMs),
-  LEASE_MS: milliseconds(limits.leaseMs),
-  HOST_LOST_MS: milliseconds(limits.hostLostMs),
-  SESSION_IDLE_MS: milliseconds(limits.sessionIdleMs),
-  SESSION_ATTENDED_IDLE_MS: milliseconds(limits.sessionAttendedIdleMs),
-  SESSION_PAUSE_AFTER_MS: milliseconds(limits.sessionPauseAfterMs),
-  SESSION_TURNS_PER_HISTORY: wholeNumber({ min: 1, max: limits.sessionTurnsPerHistory }).default(
-    limits.sessionTurnsPerHistory,
+  )
+    .default('info')
+    .describe('The lowest level that is logged.'),
+  METRICS_HOST: variable('an IP address to listen on', (text) => (isIP(text) === 0 ? null : text))
+    .default('127.0.0.1')
+    .describe('The address the metrics endpoint listens on. It has no authentication.'),
+  METRICS_PORT: wholeNumber({ min: 1, max: 65_535 })
+    .optional()
+    .describe(
+      'The port of this process’s metrics. Each process needs its own; in the local stack the worker uses the next port.',
+    ),
+  RUN_TIMEOUT_MS: milliseconds(limits.runTimeoutMs).describe(
+    'The maximum duration of a run, or of one turn of a session.',
   ),
-  OFFLINE_MODEL_URL: address('an http:// or https:// address', ['http:', 'https:']).optional(),
+  STALL_TIMEOUT_MS: milliseconds(limits.stallTimeoutMs).describe(
+    'How long a working agent may produce no output.',
+  ),
+  AFTER_RESULT_GRACE_MS: milliseconds(limits.afterResultGraceMs).describe(
+    'How long an agent may keep running after its result.',
+  ),
+  NO_CAPACITY_TIMEOUT_MS: milliseconds(limits.noCapacityTimeoutMs).describe(
+    'How long an admitted run waits for a slot.',
+  ),
+  RECONCILE_EVERY_MS: milliseconds(limits.reconcileEveryMs).describe(
+    'How often Postgres, Temporal and Docker are compared.',
+  ),
+  LEASE_MS: milliseconds(limits.leaseMs).describe(
+    'How long a worker’s lease on a sandbox’s log lasts without renewal.',
+  ),
+  HOST_LOST_MS: milliseconds(limits.hostLostMs).describe(
+    'How long a host may miss its heartbeat before other hosts take over its work. The other host times are fractions of it.',
+  ),
+  SESSION_IDLE_MS: milliseconds(limits.sessionIdleMs).describe(
+    'How long an idle session keeps its sandbox while no client reads its stream.',
+  ),
+  SESSION_ATTENDED_IDLE_MS: milliseconds(limits.sessionAttendedIdleMs).describe(
+    'The same while a client reads its stream.',
+  ),
+  SESSION_PAUSE_AFTER_MS: milliseconds(limits.sessionPauseAfterMs).describe(
+    'How long an idle agent keeps running before it is paused.',
+  ),
+  SESSION_TURNS_PER_HISTORY: wholeNumber({ min: 1, max: limits.sessionTurnsPerHistory })
+    .default(limits.sessionTurnsPerHistory)
+    .describe('After how many turns a session’s workflow continues as new.'),
+  OFFLINE_MODEL_URL: address('an http:// or https:// address', ['http:', 'https:'])
+    .optional()
+    .describe(
+      'The model that replies with canned text if no `ANTHROPIC_API_KEY` is set; the log and the start page say so.',
+    ),
   FAILPOINT: variable(
     'the name of a failpoint; for tests alone',
     (text) => failpoints.find((name) => name === text) ?? null,
-  ).optional(),
+  )
+    .optional()
+    .describe('Where the process kills itself, for tests.'),
 };
 
-/** Where clients reach the API, without a slash at its end. */
+/** The URL of the API, without a trailing slash. */
 export function publicUrlOf(read: {
   PUBLIC_URL?: string | undefined;
   API_HOST: string;
@@ -75,135 +146,92 @@ export function publicUrlOf(read: {
   return read.PUBLIC_URL ?? `http://${read.API_HOST}:${read.API_PORT}`;
 }
 
-/** What the API reads besides. */
+/** Settings of the API alone. */
 export const apiVariables = {
-  HAS_MODEL_KEY: variable('yes or no', (text) =>
-    text === 'yes' || text === 'no' ? text : null,
-  ).default('no'),
+  HAS_MODEL_KEY: variable('yes or no', (text) => (text === 'yes' || text === 'no' ? text : null))
+    .default('no')
+    .describe('Whether the worker has a model key. The API never receives the key itself.'),
   CORS_ORIGINS: variable(
     '* or origins like https://app.example.com, separated by commas',
     (text) => (text.trim() === '*' ? ('any' as const) : itemsOf(text, isOrigin)),
-  ).default('any'),
+  )
+    .default('any')
+    .describe('Origins whose pages may call the API from a browser.'),
   TRUSTED_PROXIES: list(
     'addresses, networks like 10.0.0.0/8, or host names, separated by commas',
     (item) => isIP(item) !== 0 || isNetwork(item) || isHostName(item),
-  ).default([]),
+  )
+    .default([])
+    .describe(
+      'Proxies whose `X-Forwarded-For` header is trusted when determining the client IP, which is used to rate-limit unknown keys.',
+    ),
 };
 
-/** What the worker reads besides. */
+/** Settings of the worker alone. */
 export const workerVariables = {
   DATA_DIR: variable(
     `an absolute path of at most ${dataDirMaxBytes()} bytes, so that socket paths below it stay valid`,
     (text) => (isAbsolute(text) && Buffer.byteLength(text) <= dataDirMaxBytes() ? text : null),
+  ).describe(
+    'The directory of this host: sockets, spools, working directories. Exactly one worker may use it.',
   ),
-  DATA_VOLUME: matching('the name of a volume', /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/).optional(),
-  ANTHROPIC_API_KEY: matching('the key for the model API', /^[\x21-\x7e]+$/),
-  ANTHROPIC_BASE_URL: address('an http:// or https:// address', ['http:', 'https:']).default(
-    'https://api.anthropic.com',
+  DATA_VOLUME: matching('the name of a volume', /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/)
+    .optional()
+    .describe('The Docker volume mounted at `DATA_DIR`, if the worker itself runs in a container.'),
+  ANTHROPIC_API_KEY: matching('the key for the model API', /^[\x21-\x7e]+$/).describe(
+    'The key for the model API. It never enters a sandbox.',
   ),
-  SANDBOX_IMAGE: matching('the name of the sandbox image', /^\S+$/),
-  DOCKER_HOST: address('a unix:// or tcp:// address', ['unix:', 'tcp:', 'http:', 'https:']).default(
-    'unix:///var/run/docker.sock',
+  ANTHROPIC_BASE_URL: address('an http:// or https:// address', ['http:', 'https:'])
+    .default('https://api.anthropic.com')
+    .describe('The URL of the model API.'),
+  SANDBOX_IMAGE: matching('the name of the sandbox image', /^\S+$/).describe(
+    'The image of the sandboxes.',
   ),
+  DOCKER_HOST: address('a unix:// or tcp:// address', ['unix:', 'tcp:', 'http:', 'https:'])
+    .default('unix:///var/run/docker.sock')
+    .describe('The Docker Engine that runs the sandboxes.'),
   SANDBOX_RUNTIME: variable(
     'auto, runc or runsc',
     (text) => runtimeSettings.find((setting) => setting === text) ?? null,
-  ).default('auto'),
-  HOST_CAPACITY: wholeNumber({ min: 0, max: 10_000 }).default(defaultCapacity),
-  SPOOL_MAX_BYTES: wholeNumber({ min: 1, max: limits.spoolMaxBytes }).default(limits.spoolMaxBytes),
-  WORKSPACE_MAX_BYTES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }).default(
-    limits.workspaceMaxBytes,
+  )
+    .default('auto')
+    .describe(
+      'The container runtime of the sandboxes. `runsc` is gVisor; `auto` is gVisor if the engine has it when the worker starts, otherwise `runc`. With a runtime that does not work, no sandbox starts.',
+    ),
+  HOST_CAPACITY: wholeNumber({ min: 0, max: 10_000 })
+    .default(defaultCapacity)
+    .describe('The number of slots of this host, that is, of concurrent sandboxes.'),
+  SPOOL_MAX_BYTES: wholeNumber({ min: 1, max: limits.spoolMaxBytes })
+    .default(limits.spoolMaxBytes)
+    .describe('The maximum output of a sandbox.'),
+  WORKSPACE_MAX_BYTES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER })
+    .default(limits.workspaceMaxBytes)
+    .describe('The maximum size of a working directory.'),
+  WORKSPACE_MAX_INODES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER })
+    .default(limits.workspaceMaxInodes)
+    .describe('The maximum number of files and directories in a working directory.'),
+  HOST_NAME: matching('a name of at most 200 characters', /^.{1,200}$/)
+    .default(hostname)
+    .describe('The name of this host in lists.'),
+  METRICS_TEMPORAL_PORT: wholeNumber({ min: 1, max: 65_535 })
+    .optional()
+    .describe('The port of the metrics of Temporal’s client library.'),
+  TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:'])
+    .optional()
+    .describe('The URL of the Temporal UI, for links.'),
+  WEBHOOK_CA_FILE: variable('an absolute path', (text) => (isAbsolute(text) ? text : null))
+    .optional()
+    .describe('Additional authorities for the certificates of webhook receivers.'),
+  RUN_RETENTION_DAYS: days(limits.runRetentionDays).describe(
+    'How long the log and the files of a run are retained after its end.',
   ),
-  WORKSPACE_MAX_INODES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }).default(
-    limits.workspaceMaxInodes,
+  SESSION_FILE_RETENTION_DAYS: days(limits.sessionFileRetentionDays).describe(
+    'How long the files of a session are retained after its end.',
   ),
-  HOST_NAME: matching('a name of at most 200 characters', /^.{1,200}$/).default(hostname),
-  METRICS_TEMPORAL_PORT: wholeNumber({ min: 1, max: 65_535 }).optional(),
-  TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:']).optional(),
-  WEBHOOK_CA_FILE: variable('an absolute path', (text) =>
-    isAbsolute(text) ? text : null,
-  ).optional(),
-  RUN_RETENTION_DAYS: days(limits.runRetentionDays),
-  SESSION_FILE_RETENTION_DAYS: days(limits.sessionFileRetentionDays),
-  WEBHOOK_ATTEMPT_RETENTION_DAYS: days(limits.webhookAttemptRetentionDays),
-  EGRESS_ALLOW_PRIVATE: list('host:port pairs, separated by commas', isHostAndPort).default([]),
+  WEBHOOK_ATTEMPT_RETENTION_DAYS: days(limits.webhookAttemptRetentionDays).describe(
+    'How long webhook delivery attempts are retained.',
+  ),
+  EGRESS_ALLOW_PRIVATE: list('host:port pairs, separated by commas', isHostAndPort)
+    .default([])
+    .describe('Private addresses that sandboxes may reach.'),
 };
-
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
-
-/** A run's socket is `<data>/s/<12 hex digits>/x`; Node cuts longer paths without a word. */
-function dataDirMaxBytes(): number {
-  return limits.socketPathMaxBytes - '/s/0123456789ab/x'.length;
-}
-
-/** An address without its trailing slash. */
-function address(expected: string, protocols: string[]) {
-  return variable(expected, (text) => {
-    const known = URL.canParse(text) && protocols.includes(new URL(text).protocol);
-    return known ? text.replace(/\/$/, '') : null;
-  });
-}
-
-/** Its path, if it has one, is taken away by whoever stands in front of the API. */
-function publicUrl(text: string): string | null {
-  if (!URL.canParse(text)) return null;
-  const { protocol, origin, pathname, username, password } = new URL(text);
-  const isPlain = username === '' && password === '' && !/[?#]/.test(text);
-  if (!isPlain || !['http:', 'https:'].includes(protocol)) return null;
-  return `${origin}${pathname.replace(/\/+$/, '')}`;
-}
-
-function certificates() {
-  return variable(inPem.certificates, (text) => (areCertificates(text) ? text : null));
-}
-
-function matching(expected: string, pattern: RegExp) {
-  return variable(expected, (text) => (pattern.test(text) ? text : null));
-}
-
-function wholeNumber({ min, max }: { min: number; max: number }) {
-  return variable(`a whole number from ${min} to ${max}`, (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
-    return value >= min && value <= max ? value : null;
-  });
-}
-
-function milliseconds(standard: number) {
-  return wholeNumber({ min: 1, max: 365 * 24 * 3_600_000 }).default(standard);
-}
-
-function days(standard: number) {
-  return wholeNumber({ min: 1, max: 36_500 }).default(standard);
-}
-
-function list(expected: string, isItem: (item: string) => boolean) {
-  return variable(expected, (text) => itemsOf(text, isItem));
-}
-
-function itemsOf(text: string, isItem: (item: string) => boolean): string[] | null {
-  const items = text.split(',').map((item) => item.trim());
-  return items.every(isItem) ? items : null;
-}
-
-function isNetwork(item: string): boolean {
-  const [ip = '', bits = '', ...rest] = item.split('/');
-  const version = isIP(ip);
-  const maxBits = version === 4 ? 32 : 128;
-  return version !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits && rest.length === 0;
-}
-
-/** One that could not be meant as an address. */
-function isHostName(item: string): boolean {
-  return /^([a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$/i.test(item);
-}
-
-/** As a browser writes it: in small letters, without a path, without the usual port. */
-function isOrigin(item: string): boolean {
-  return /^https?:/.test(item) && URL.canParse(item) && new URL(item).origin === item;
-}
-
-function isHostAndPort(item: string): boolean {
-  const port = Number(/^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+):(\d{1,5})$/i.exec(item)?.[1]);
-  return port >= 1 && port <= 65_535;
-}

@@ -1,4 +1,4 @@
-// The page of bounds and of what a machine needs: every number is the code's own.
+// Generates the page of limits and sizing. Every number comes from the code.
 
 import { limits } from '../../core/limits.ts';
 
@@ -23,13 +23,13 @@ const time = (valueMs: number): string =>
   valueMs > dayMs && valueMs % dayMs === 0 ? `${valueMs / dayMs} days` : inUnits(valueMs, times);
 const count = (value: number): string => String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ' ');
 
-/** What a client meets, and how it is answered there. */
-const met: [what: string, bound: string, beyond: string][] = [
-  ['A prompt, a chat message', bytes(limits.promptMaxBytes), '400'],
-  ['A request’s body', bytes(limits.requestBodyMaxBytes), '413'],
+/** Limits that a client can hit, and the response beyond them. */
+const fixedLimits: [subject: string, limit: string, beyond: string][] = [
+  ['Prompt, chat message', bytes(limits.promptMaxBytes), '400'],
+  ['Request body', bytes(limits.requestBodyMaxBytes), '413'],
   [
     'Files in a request',
-    `${limits.filesPerRequestMax}, ${bytes(limits.fileMaxBytes)} each, ${bytes(limits.filesPerRequestMaxBytes)} in all`,
+    `${limits.filesPerRequestMax}, ${bytes(limits.fileMaxBytes)} each, ${bytes(limits.filesPerRequestMaxBytes)} in total`,
     '400',
   ],
   [
@@ -39,80 +39,86 @@ const met: [what: string, bound: string, beyond: string][] = [
   ],
   [
     '`env`',
-    `${limits.envNamesMax} names, ${bytes(limits.envValueMaxBytes)} each, ${bytes(limits.envMaxBytes)} in all`,
+    `${limits.envNamesMax} names, ${bytes(limits.envValueMaxBytes)} each, ${bytes(limits.envMaxBytes)} in total`,
     '400',
   ],
-  ['`mcpServers`', `${limits.mcpServersMax}, ${bytes(limits.mcpServersMaxBytes)} in all`, '400'],
+  ['`mcpServers`', `${limits.mcpServersMax}, ${bytes(limits.mcpServersMaxBytes)} in total`, '400'],
   ['`outputSchema`', bytes(limits.outputSchemaMaxBytes), '400'],
   ['Labels', `${limits.labelsMax}, values of ${limits.labelValueMaxChars} characters`, '400'],
   [
-    'Requests of a key',
-    `${limits.keyRatePerMinute} a minute; up to ${count(limits.keyRatePerMinuteMax)} by its \`rateLimitRpm\``,
+    'Requests per key',
+    `${limits.keyRatePerMinute} per minute; up to ${count(limits.keyRatePerMinuteMax)} with \`rateLimitRpm\``,
     '429 `RATE_LIMITED`',
   ],
-  ['Runs of a project at a time', '10; a setting of the project', '429 `CONCURRENT_LIMIT`'],
-  ['Runs of a project a month', 'none; a setting of the project', '429 `MONTHLY_QUOTA`'],
+  ['Concurrent runs per project', '10; configurable per project', '429 `CONCURRENT_LIMIT`'],
+  ['Runs per project and month', 'unlimited; configurable per project', '429 `MONTHLY_QUOTA`'],
   [
     'Open streams',
-    `${limits.streamsPerKey} of a key, ${count(limits.streamsPerProject)} of a project`,
+    `${limits.streamsPerKey} per key, ${count(limits.streamsPerProject)} per project`,
     '429 `STREAM_LIMIT`',
   ],
-  ['Messages that wait in a session', String(limits.sessionQueueMax), '429 `QUEUE_FULL`'],
-  ['A session without a message', time(limits.sessionInactivityMs), 'it ends as `timed_out`'],
-  ['An answer that waits: `?wait=`', `${limits.waitMaxSeconds} s`, 'the run as it is then'],
-  ['An answer that waits: chat', time(limits.chatWaitMs), '202'],
-  ['An idempotency key holds', time(limits.idempotencyWindowMs), 'a new run'],
+  ['Queued messages per session', String(limits.sessionQueueMax), '429 `QUEUE_FULL`'],
   [
-    'What is kept of a working directory',
-    `${bytes(limits.snapshotMaxBytes)}, ${count(limits.snapshotMaxFiles)} files`,
-    'the rest is left out',
+    'Session without a message',
+    time(limits.sessionInactivityMs),
+    'the session ends with `timed_out`',
   ],
-  ['A line of the agent', bytes(limits.agentLineMaxBytes), 'it is cut, and marked'],
+  ['Waiting for a run: `?wait=`', `${limits.waitMaxSeconds} s`, 'the current state of the run'],
+  ['Waiting for a chat turn', time(limits.chatWaitMs), '202'],
+  ['Lifetime of an idempotency key', time(limits.idempotencyWindowMs), 'a new run'],
   [
-    'What Redis holds of a run for readers who come back',
+    'Snapshot of a working directory',
+    `${bytes(limits.snapshotMaxBytes)}, ${count(limits.snapshotMaxFiles)} files`,
+    'further files are omitted',
+  ],
+  ['One line of agent output', bytes(limits.agentLineMaxBytes), 'the line is truncated and marked'],
+  [
+    'Replay buffer of a run in Redis',
     `${count(limits.replayBufferFrames)} frames or ${bytes(limits.replayBufferBytes)}, until ${time(limits.replayBufferAfterEndMs)} after its end`,
-    'it is read from Postgres',
+    'frames are read from Postgres',
   ],
 ];
 
-/** The page for people who run the service, in Markdown. */
+/** The page for operators, in Markdown. */
 export const makeLimits = (): string => `# Sizing and limits
 
-This page is written by \`npm run describe\`. What can be set is in [settings.md](settings.md), or a flow's \`resources\`.
+This page is generated by \`npm run describe\`. [Settings](settings.md) and a flow's \`resources\` change
+some of these values.
 
-## What it needs
+## Sizing
 
-| of | for | so much |
+| resource | used by | amount |
 |---|---|---|
-| memory of a host | a sandbox | up to ${bytes(limits.sandboxMemoryBytes)} unless its flow says otherwise; some 130 MiB while its agent waits |
-| | all of them | \`HOST_CAPACITY\` bounds how many there are; raise it where agents are light |
-| | sessions without work | they keep their places until somebody needs one: where every host is full, the one that is idle for longest is put to sleep, whoever watches it; not one that has asked a question, and one whose agent goes on in the background last. To its project an awake session counts as a run |
-| processors of a host | a sandbox | ${limits.sandboxCpus} unless its flow says otherwise, ${limits.sandboxStartCpus} while it starts; none while it is paused |
-| disk of a host | a sandbox | \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\` at most; below ${bytes(limits.diskFreeMinBytes)}, or room for ${count(limits.diskFreeMinInodes)} files, the doctor says so |
-| disk of Postgres | logs and files | as much as agents write, for \`RUN_RETENTION_DAYS\`; the doctor's \`retention\` names the largest tables |
-| connections to Postgres | each API process, each worker | 20 at most; up to 4 stay open when there is nothing to do |
-| memory of Redis | a run | ${bytes(limits.replayBufferBytes)} at most, until ${time(limits.replayBufferAfterEndMs)} after its end |
+| host memory | a sandbox | up to ${bytes(limits.sandboxMemoryBytes)} by default; about 130 MiB while its agent is idle |
+| | all sandboxes | \`HOST_CAPACITY\` limits their number; raise it if your agents are light |
+| | idle sessions | they keep their slots until another run needs one; then the longest-idle session is put to sleep, even if a client reads its stream. A session with an open question is not put to sleep; one with background work comes last. An awake session counts as a run of its project |
+| host processors | a sandbox | ${limits.sandboxCpus} by default, ${limits.sandboxStartCpus} while it starts, none while it is paused |
+| host disk | a sandbox | up to \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\`; the doctor reports less than ${bytes(limits.diskFreeMinBytes)} or ${count(limits.diskFreeMinInodes)} inodes free |
+| Postgres disk | logs and files | whatever the agents write within \`RUN_RETENTION_DAYS\`; \`flowrun doctor\` lists the largest tables |
+| Postgres connections | each API process and each worker | up to 20; up to 4 stay open when idle |
+| Redis memory | a run | up to ${bytes(limits.replayBufferBytes)}, until ${time(limits.replayBufferAfterEndMs)} after its end |
 
-API processes share nothing but the stores: put as many as you like behind one address. Workers are hosts: one each
-([more hosts](operate.md#more-hosts)).
+API processes share nothing but the stores, so any number can run behind one address. Each worker is
+one host: see [more hosts](more-hosts.md).
 
-## What no setting changes
+## Fixed limits
 
-| what | at most | beyond |
+| subject | limit | beyond the limit |
 |---|---|---|
-${met.map((row) => `| ${row.join(' | ')} |`).join('\n')}
+${fixedLimits.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 
-## What is kept, and for how long
+## Retention
 
-A worker removes it by itself, rows every ${time(limits.retentionEveryMs)} and blobs every ${time(limits.blobGcEveryMs)}; \`flowrun doctor\` counts what is due.
+Workers remove data automatically: rows every ${time(limits.retentionEveryMs)}, blobs every ${time(limits.blobGcEveryMs)}. \`flowrun doctor\` counts
+overdue data.
 
-| what | until |
+| data | removed |
 |---|---|
-| a run's record | it is deleted |
-| its log and its files | \`RUN_RETENTION_DAYS\` (${limits.runRetentionDays}) after its end |
-| a session's files | \`SESSION_FILE_RETENTION_DAYS\` (${limits.sessionFileRetentionDays}) after its end |
-| attempts at webhooks | \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.webhookAttemptRetentionDays}) |
-| idempotency keys, and what is left of a deleted run | ${time(limits.tombstoneTtlMs)} |
-| content that nothing names any more | ${time(limits.unreferencedBlobTtlMs)} |
-| calls of a key by day | ${limits.keyUsageDays} days |
+| run record | when the run is deleted |
+| log and files of a run | \`RUN_RETENTION_DAYS\` (${limits.runRetentionDays}) after its end |
+| files of a session | \`SESSION_FILE_RETENTION_DAYS\` (${limits.sessionFileRetentionDays}) after its end |
+| webhook delivery attempts | after \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.webhookAttemptRetentionDays}) |
+| idempotency keys, tombstones of deleted runs | after ${time(limits.tombstoneTtlMs)} |
+| unreferenced blobs | after ${time(limits.unreferencedBlobTtlMs)} |
+| daily request counts of a key | after ${limits.keyUsageDays} days |
 `;

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readCliConfig } from '../../../config/cli-config.ts';
 import { readApiConfig, readWorkerConfig } from '../../../config/config.ts';
 import { ConfigError } from '../../../config/config-error.ts';
+import { retiredSettings } from '../../../config/retired-settings.ts';
+import { apiVariables, serviceVariables, workerVariables } from '../../../config/variables.ts';
 import { limits } from '../../../core/limits.ts';
 
 const key = randomBytes(32);
@@ -28,7 +30,7 @@ afterAll(() => {
 });
 
 describe('a configuration', () => {
-  test('has the usual where nothing is said', () => {
+  test('has defaults', () => {
     const worker = readWorkerConfig(env);
     expect(worker).toMatchObject({
       instance: 'flowrun',
@@ -66,7 +68,7 @@ describe('a configuration', () => {
     });
   });
 
-  test('has a model that answers by rule where no key is given, and only there', () => {
+  test('uses the offline model only if no key is set', () => {
     const { ANTHROPIC_API_KEY: _, ...keyless } = env;
     const offline = { OFFLINE_MODEL_URL: 'http://model:8090' };
     const model = { apiKey: 'offline', baseUrl: 'http://model:8090' };
@@ -84,13 +86,13 @@ describe('a configuration', () => {
     expect(readApiConfig(env).offlineModel).toBe(false);
   });
 
-  test('takes an address of the API that has a path', () => {
+  test('accepts a PUBLIC_URL with a path', () => {
     const urlOf = (PUBLIC_URL: string) => readApiConfig({ ...env, PUBLIC_URL }).publicUrl;
     expect(urlOf('https://example.com/flowrun/')).toBe('https://example.com/flowrun');
     expect(urlOf('HTTPS://Example.com:443')).toBe('https://example.com');
   });
 
-  test('takes what is said', () => {
+  test('reads every kind of setting', () => {
     const given = {
       ...env,
       INSTANCE: 'test-1',
@@ -134,14 +136,14 @@ describe('a configuration', () => {
     });
   });
 
-  test('cannot be changed', () => {
+  test('is frozen', () => {
     const worker = readWorkerConfig(env);
     expect(Object.isFrozen(worker)).toBe(true);
     expect(Object.isFrozen(worker.times)).toBe(true);
     expect(Object.isFrozen(worker.egress.allowPrivate)).toBe(true);
   });
 
-  test('takes secrets from files', () => {
+  test('reads secrets from files', () => {
     const keyFile = join(folder, 'key');
     writeFileSync(keyFile, `${key.toString('base64')}\n`);
     const modelFile = join(folder, 'model');
@@ -154,7 +156,7 @@ describe('a configuration', () => {
   });
 });
 
-describe('what is wrong is named, without its value', () => {
+describe('an error names the invalid settings, but no value', () => {
   const failureOf = (change: Record<string, string | undefined>): string => {
     try {
       readWorkerConfig({ ...env, ...change });
@@ -163,10 +165,10 @@ describe('what is wrong is named, without its value', () => {
       expect(error).toBeInstanceOf(ConfigError);
       return (error as ConfigError).message;
     }
-    throw new Error('the configuration was taken');
+    throw new Error('the configuration was accepted');
   };
 
-  test('everything that is missing, at once', () => {
+  test('all missing settings at once', () => {
     const lines = failureOf({ DATABASE_URL: undefined, REDIS_URL: '', SANDBOX_IMAGE: undefined });
     expect(lines.split('\n')).toEqual([
       'DATABASE_URL is not set: expected a postgres:// address',
@@ -213,29 +215,54 @@ describe('what is wrong is named, without its value', () => {
     expect(message).not.toContain('anary');
   });
 
-  test('a variable and its file at once', () => {
+  test('a variable and its file that are both set', () => {
     expect(failureOf({ ENCRYPTION_KEY_FILE: '/dev/null' })).toBe(
       'ENCRYPTION_KEY and ENCRYPTION_KEY_FILE are both set: expected one',
     );
   });
 
-  test('a file that is not there', () => {
+  test('a missing file', () => {
     const message = failureOf({ ENCRYPTION_KEY: undefined, ENCRYPTION_KEY_FILE: '/nowhere/key' });
     expect(message).toContain('ENCRYPTION_KEY_FILE names a file that cannot be read: /nowhere/key');
   });
 
-  test('no Temporal', () => {
+  test('a retired setting, with the one to use instead', () => {
+    const named = (name: string) => failureOf({ [name]: '7' });
+    expect(named('RUN_KEPT_DAYS')).toBe(
+      'RUN_KEPT_DAYS is not used any more: set RUN_RETENTION_DAYS',
+    );
+    expect(named('MODEL_KEY_GIVEN_FILE')).toContain('HAS_MODEL_KEY');
+    // The current name and an empty retired variable are accepted.
+    const current = { ...env, RUN_RETENTION_DAYS: '7', RUN_KEPT_DAYS: '' };
+    expect(readWorkerConfig(current).retention.runMs).toBe(7 * 24 * 3_600_000);
+  });
+
+  test('every retired setting names a current one', () => {
+    const current = { ...serviceVariables, ...apiVariables, ...workerVariables };
+    for (const [retired, instead] of Object.entries(retiredSettings)) {
+      expect(Object.keys(current)).not.toContain(retired);
+      expect(Object.keys(current)).toContain(instead);
+    }
+  });
+
+  test('every setting has a description', () => {
+    const settings = { ...serviceVariables, ...apiVariables, ...workerVariables };
+    for (const [name, { description }] of Object.entries(settings))
+      expect(description, name).toMatch(/^[A-Z`].*\.$/);
+  });
+
+  test('a missing Temporal address', () => {
     expect(failureOf({ TEMPORAL_ADDRESS: undefined })).toContain('TEMPORAL_ADDRESS is not set');
   });
 });
 
-test('the data folder leaves room for the paths of sockets', () => {
+test('limits DATA_DIR so that socket paths fit', () => {
   const longest = `/${'d'.repeat(82)}`;
   expect(readWorkerConfig({ ...env, DATA_DIR: longest }).dataDir).toBe(longest);
   expect(`${longest}/s/0123456789ab/x`).toHaveLength(limits.socketPathMaxBytes);
 });
 
-test('the command line takes its two variables from one place only', () => {
+test('the command line reads all of its settings from one source', () => {
   const cli = readCliConfig({ ...env, API_PORT: '9000' });
   expect(cli).toEqual({
     databaseUrl: env.DATABASE_URL,
