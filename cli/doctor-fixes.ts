@@ -14,15 +14,15 @@ import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
 import type { Temporal } from '../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../worker/reconciler/deps.ts';
-import { eachRun } from '../worker/reconciler/for-each-run.ts';
-import { createSweeper } from '../worker/reconciler/jobs/retention.ts';
-import { createScheduleTeller } from '../worker/reconciler/jobs/sync-schedules.ts';
-import { endLostRun } from '../worker/reconciler/runs/force-end-run.ts';
-import { createNudger } from '../worker/reconciler/runs/resend-stop.ts';
-import { deliverOwedWebhooks } from '../worker/reconciler/runs/resume-webhooks.ts';
+import { forEachRun } from '../worker/reconciler/for-each-run.ts';
+import { createRetentionJob } from '../worker/reconciler/jobs/retention.ts';
+import { createScheduleSync } from '../worker/reconciler/jobs/sync-schedules.ts';
+import { forceEndRun } from '../worker/reconciler/runs/force-end-run.ts';
+import { createStopResender } from '../worker/reconciler/runs/resend-stop.ts';
+import { resumePendingWebhooks } from '../worker/reconciler/runs/resume-webhooks.ts';
 import { signalMessages } from '../worker/reconciler/runs/signal-messages.ts';
 import { startUnstarted } from '../worker/reconciler/runs/start-unstarted.ts';
-import { reconcilerTimes } from '../worker/reconciler/thresholds.ts';
+import { reconcilerThresholds } from '../worker/reconciler/thresholds.ts';
 import type { Fixes } from './doctor/types.ts';
 
 /** More than a day's data needs; a worker removes the rest. */
@@ -38,14 +38,14 @@ export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal
       await given(temporal).ensureSearchAttributes();
     },
     startUnstarted: step(startUnstarted),
-    resendStops: step((on) => createNudger(on)()),
+    resendStops: step((on) => createStopResender(on)()),
     endClosed: (runIds) => step((on) => endClosed(on, runIds))(),
     signalMessages: step(signalMessages),
-    syncSchedules: step((on) => createScheduleTeller(on)()),
-    deliverWebhooks: step(deliverOwedWebhooks),
+    syncSchedules: step((on) => createScheduleSync(on)()),
+    deliverWebhooks: step(resumePendingWebhooks),
     applyRetention: (kept) =>
       alone(withGlobalLock, async () => {
-        const pass = createSweeper({ ...deps, kept });
+        const pass = createRetentionJob({ ...deps, retentionTimes: kept });
         for (let passes = 0; passes < sweepPasses; passes += 1) await pass();
       }),
   };
@@ -70,12 +70,12 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
     frameStream: { notify: async () => false, expire: async () => false },
     listSandboxes: async () => [],
     removeSandbox: async () => undefined,
-    sweepSandboxes: async () => undefined,
+    removeOrphanedFolders: async () => undefined,
     logger: createLogger({ level: 'silent', name: 'doctor' }),
-    heardForMs: () => 0,
+    renewedForMs: () => 0,
     now: () => new Date(),
-    times: reconcilerTimes(times.reconcileEveryMs, hostThresholds(times.hostLostMs)),
-    kept: { runMs: Infinity, sessionFilesMs: Infinity, webhookAttemptsMs: Infinity },
+    thresholds: reconcilerThresholds(times.reconcileEveryMs, hostThresholds(times.hostLostMs)),
+    retentionTimes: { runMs: Infinity, sessionFilesMs: Infinity, webhookAttemptsMs: Infinity },
   };
 }
 
@@ -98,9 +98,9 @@ async function alone(
 async function endClosed(deps: ReconcilerDeps, runIds: string[]): Promise<void> {
   const found = await Promise.all(runIds.map((runId) => deps.runs.find(runId)));
   const runs = found.filter((run) => run !== null);
-  await eachRun(runs, deps.logger, async (run) => {
+  await forEachRun(runs, deps.logger, async (run) => {
     if ((await deps.temporal.describe(run.workflowId)) !== 'closed') return;
-    await endLostRun(deps, run, closedOutside);
+    await forceEndRun(deps, run, closedOutside);
   });
 }
 

@@ -52,9 +52,9 @@ import {
   timedStarts,
 } from './instrumentation.ts';
 import { unmeasured } from './metrics.ts';
-import { createHearing } from './reconciler/hosts/renewal-streak.ts';
+import { createRenewalStreak } from './reconciler/hosts/renewal-streak.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
-import { reconcilerTimes } from './reconciler/thresholds.ts';
+import { reconcilerThresholds } from './reconciler/thresholds.ts';
 import { createAboutRun } from './run-log-context.ts';
 import { createSupervisor } from './sandbox/supervisor.ts';
 import { ignoreAbort, pollTasks } from './temporal/poll-tasks.ts';
@@ -147,12 +147,15 @@ function buildHome(hostId: string) {
   });
   const { capacity, hostName: name } = config;
   metrics?.watch({ pool, capacity, countSandboxes: () => supervisor.live().length });
-  const { heard, forMs: heardForMs } = createHearing({ gapMs: host.staleMs / 2, now });
+  const { renewed: heard, forMs: renewedForMs } = createRenewalStreak({
+    gapMs: host.staleMs / 2,
+    now,
+  });
   const fence = createSelfFence({ hostId, times: host, runs, sandboxes, egress, logger });
   return {
     fence,
     reporter,
-    common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence, heardForMs },
+    common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence, renewedForMs },
     supervisor,
     hostRow: {
       hosts: createHostStore(pool),
@@ -229,9 +232,9 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
       retention: createRetentionStore(pool),
       listSandboxes: sandboxes.list,
       removeSandbox: supervisor.remove,
-      sweepSandboxes: supervisor.sweep,
-      times: reconcilerTimes(times.reconcileEveryMs, host),
-      kept: config.retention,
+      removeOrphanedFolders: supervisor.sweep,
+      thresholds: reconcilerThresholds(times.reconcileEveryMs, host),
+      retentionTimes: config.retention,
     }),
     poll: () => registerSearchAttributes(temporal, logger).then(() => createWorker(options)),
     close: temporal.close,

@@ -8,7 +8,7 @@ import type { MessageStore } from '../../systems/postgres/sessions/message-store
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
-import type { Kept } from './jobs/retention.ts';
+import type { RetentionTimes } from './jobs/retention.ts';
 
 export interface ReconcilerDeps {
   hostId: string;
@@ -40,22 +40,22 @@ export interface ReconcilerDeps {
   listSandboxes(): Promise<(SandboxRef & { hostId: string })[]>;
   removeSandbox(ref: SandboxRef): Promise<void>;
   /** What is left of sandboxes beside their containers. */
-  sweepSandboxes(): Promise<void>;
+  removeOrphanedFolders(): Promise<void>;
   /** For how long, without a gap, Postgres has heard that this host is there. */
-  heardForMs(): number;
+  renewedForMs(): number;
   logger: Logger;
   now(): Date;
-  times: ReconcilerTimes;
-  kept: Kept;
+  thresholds: ReconcilerThresholds;
+  retentionTimes: RetentionTimes;
 }
 
 /** How long something may look wrong before it is taken to be wrong. */
-export interface ReconcilerTimes {
+export interface ReconcilerThresholds {
   everyMs: number;
   unstartedMs: number;
   /** A cause that has not led to an end, and is signalled again. */
-  nudgeMs: number;
-  nudgeAgainMs: number;
+  resendAfterMs: number;
+  resendEveryMs: number;
   /** A cause whose workflow can no longer bring the end about. */
   stuckMs: number;
   hostLostMs: number;

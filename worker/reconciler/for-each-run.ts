@@ -8,17 +8,17 @@ const atOnce = 5;
  * those. Some are dealt with at a time, so that an answer that takes its time is not waited for as
  * often as there are runs.
  */
-export async function eachRun(
+export async function forEachRun(
   runs: Run[],
   logger: Logger,
-  deal: (run: Run) => Promise<void>,
+  work: (run: Run) => Promise<void>,
 ): Promise<Run[]> {
   const failed: Run[] = [];
   const waiting = runs.values();
-  async function dealOn(): Promise<void> {
+  async function workThroughQueue(): Promise<void> {
     for (const run of waiting) {
       try {
-        await deal(run);
+        await work(run);
       } catch (error) {
         failed.push(run);
         const { runId, requestId } = run;
@@ -26,6 +26,6 @@ export async function eachRun(
       }
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, dealOn));
+  await Promise.all(Array.from({ length: atOnce }, workThroughQueue));
   return failed;
 }

@@ -4,15 +4,15 @@
 
 import { sleep } from '../../lib/async/sleep.ts';
 import type { ReconcilerDeps } from './deps.ts';
-import { createHostEmptier } from './hosts/drain-hosts.ts';
-import { createHostJudge } from './hosts/lost-hosts.ts';
-import { removeLeftovers } from './hosts/remove-orphaned-sandboxes.ts';
-import { createSweeper } from './jobs/retention.ts';
-import { createScheduleTeller } from './jobs/sync-schedules.ts';
-import { createRestorationSettler } from './restore/reconcile-restore.ts';
-import { createWorkflowJudge } from './runs/reconcile-workflows.ts';
-import { createNudger } from './runs/resend-stop.ts';
-import { deliverOwedWebhooks } from './runs/resume-webhooks.ts';
+import { createHostDrainer } from './hosts/drain-hosts.ts';
+import { createLostHostHandler } from './hosts/lost-hosts.ts';
+import { removeOrphanedSandboxes } from './hosts/remove-orphaned-sandboxes.ts';
+import { createRetentionJob } from './jobs/retention.ts';
+import { createScheduleSync } from './jobs/sync-schedules.ts';
+import { createRestoreReconciler } from './restore/reconcile-restore.ts';
+import { createWorkflowReconciler } from './runs/reconcile-workflows.ts';
+import { createStopResender } from './runs/resend-stop.ts';
+import { resumePendingWebhooks } from './runs/resume-webhooks.ts';
 import { signalMessages } from './runs/signal-messages.ts';
 import { startUnstarted } from './runs/start-unstarted.ts';
 
@@ -26,29 +26,29 @@ export interface Reconciler {
 type Step = readonly [name: string, work: (signal: AbortSignal) => Promise<void>];
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
-  const restorations = createRestorationSettler(deps);
-  const byTemporal: Step[] = [
+  const restorations = createRestoreReconciler(deps);
+  const temporalSteps: Step[] = [
     ['start_unstarted', () => startUnstarted(deps)],
     ['signal_messages', () => signalMessages(deps)],
-    ['settle_restoration', restorations.settle],
-    ['nudge_endings', createNudger(deps)],
-    ['judge_workflows', createWorkflowJudge(deps, restorations)],
-    ['tell_schedules', createScheduleTeller(deps)],
-    ['owed_webhooks', () => deliverOwedWebhooks(deps)],
-    ['empty_hosts', createHostEmptier(deps)],
+    ['reconcile_restore', restorations.reconcile],
+    ['resend_stop', createStopResender(deps)],
+    ['reconcile_workflows', createWorkflowReconciler(deps, restorations)],
+    ['sync_schedules', createScheduleSync(deps)],
+    ['resume_webhooks', () => resumePendingWebhooks(deps)],
+    ['drain_hosts', createHostDrainer(deps)],
   ];
-  const everywhere: Step[] = [
-    ['lost_hosts', createHostJudge(deps)],
-    ['by_temporal', (signal) => deps.temporal.check().then(() => take(byTemporal, signal))],
-    ['sweep', createSweeper(deps)],
+  const globalSteps: Step[] = [
+    ['lost_hosts', createLostHostHandler(deps)],
+    ['temporal', (signal) => deps.temporal.check().then(() => take(temporalSteps, signal))],
+    ['retention', createRetentionJob(deps)],
   ];
   const all: Step[] = [
     [
-      'everywhere',
-      async (signal) => void (await deps.reconcile.withGlobalLock(() => take(everywhere, signal))),
+      'global',
+      async (signal) => void (await deps.reconcile.withGlobalLock(() => take(globalSteps, signal))),
     ],
-    ['remove_leftovers', () => removeLeftovers(deps)],
-    ['sweep_sandboxes', deps.sweepSandboxes],
+    ['remove_orphaned_sandboxes', () => removeOrphanedSandboxes(deps)],
+    ['remove_orphaned_folders', deps.removeOrphanedFolders],
   ];
 
   /** A step that fails, something being away, keeps none of the others from its work. */
@@ -66,7 +66,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     run: async (signal) => {
       while (!signal.aborted) {
         await take(all, signal);
-        await sleep(deps.times.everyMs, signal);
+        await sleep(deps.thresholds.everyMs, signal);
       }
     },
   };

@@ -1,14 +1,17 @@
 import type { HostThresholds } from '../../core/hosts/host-thresholds.ts';
 import { limits } from '../../core/limits.ts';
-import type { ReconcilerTimes } from './deps.ts';
+import type { ReconcilerThresholds } from './deps.ts';
 
 const minuteMs = 60_000;
 
-export const reconcilerTimes = (everyMs: number, host: HostThresholds): ReconcilerTimes => ({
+export const reconcilerThresholds = (
+  everyMs: number,
+  host: HostThresholds,
+): ReconcilerThresholds => ({
   everyMs,
   unstartedMs: limits.workflowStartGraceMs,
-  nudgeMs: 10_000,
-  nudgeAgainMs: minuteMs,
+  resendAfterMs: 10_000,
+  resendEveryMs: minuteMs,
   // Beyond the longest way from a cause to its end: stop, last output, workspace.
   stuckMs: 30 * minuteMs,
   hostLostMs: host.lostMs,

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRetentionStore } from '../../../systems/postgres/maintenance/retention-store.ts';
-import { createSweeper } from '../../../worker/reconciler/jobs/retention.ts';
+import { createRetentionJob } from '../../../worker/reconciler/jobs/retention.ts';
 import {
   type ApiProcess,
   type ApiWorld,
@@ -39,9 +39,9 @@ const timeIs = (afterMs: number) =>
 /** All that is due, as a worker does it that has just begun. */
 async function sweep(): Promise<void> {
   const retention = createRetentionStore(world.database.pool);
-  const pass = createSweeper({
+  const pass = createRetentionJob({
     retention,
-    kept,
+    retentionTimes: kept,
     logger: pino({ level: 'silent' }),
     now: () => new Date(start),
   });

@@ -1,15 +1,15 @@
 import type { ReconcilerDeps } from '../deps.ts';
-import { nowAndThen } from '../throttle-per-run.ts';
+import { throttlePerRun } from '../throttle-per-run.ts';
 
 /**
  * A host that takes nothing new is left by those of its sessions that have nothing to do: they are put
  * to sleep, and wake up elsewhere at their next message. One that has something to do by then goes on.
  */
-export function createHostEmptier(deps: ReconcilerDeps): () => Promise<void> {
+export function createHostDrainer(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger } = deps;
-  const sendAway = nowAndThen(deps, async ({ runId, requestId, hostId, workflowId }) => {
+  const requestSleep = throttlePerRun(deps, async ({ runId, requestId, hostId, workflowId }) => {
     await temporal.signalSleep(workflowId);
     logger.info({ runId, requestId, hostId }, 'session_leaves_draining_host');
   });
-  return async () => sendAway(await reconcile.idleOnDrainingHosts());
+  return async () => requestSleep(await reconcile.idleOnDrainingHosts());
 }

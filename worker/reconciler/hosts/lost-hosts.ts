@@ -1,26 +1,26 @@
 import type { ReconcilerDeps } from '../deps.ts';
-import { eachRun } from '../for-each-run.ts';
-import { endLostRun } from '../runs/force-end-run.ts';
-import { nowAndThen } from '../throttle-per-run.ts';
+import { forEachRun } from '../for-each-run.ts';
+import { forceEndRun } from '../runs/force-end-run.ts';
+import { throttlePerRun } from '../throttle-per-run.ts';
 
 /**
  * Ends the runs of hosts that have not been seen for long, and tells their sessions to go on elsewhere.
  * While Postgres was away no host could be seen; so it judges who was heard all the while himself, and
  * after every gap each host has the time to speak again.
  */
-export function createHostJudge(deps: ReconcilerDeps): () => Promise<void> {
-  const { reconcile, temporal, logger, times } = deps;
-  const tellSessions = nowAndThen(deps, async (run) => {
+export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void> {
+  const { reconcile, temporal, logger, thresholds: times } = deps;
+  const signalSessions = throttlePerRun(deps, async (run) => {
     const { runId, requestId, hostId, generation, workflowId } = run;
     await temporal.signalHostLost(workflowId, { generation });
     logger.warn({ runId, requestId, hostId, generation }, 'session_told_of_lost_host');
   });
 
   return async () => {
-    if (deps.heardForMs() < times.hostWatchMs) return;
-    await eachRun(await reconcile.runsOnLostHosts(times.hostLostMs), logger, (run) =>
-      endLostRun(deps, run, { cause: 'max_reconnects_exceeded', detail: 'host lost' }),
+    if (deps.renewedForMs() < times.hostWatchMs) return;
+    await forEachRun(await reconcile.runsOnLostHosts(times.hostLostMs), logger, (run) =>
+      forceEndRun(deps, run, { cause: 'max_reconnects_exceeded', detail: 'host lost' }),
     );
-    await tellSessions(await reconcile.sessionsOnLostHosts(times.hostLostMs));
+    await signalSessions(await reconcile.sessionsOnLostHosts(times.hostLostMs));
   };
 }

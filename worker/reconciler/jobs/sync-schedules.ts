@@ -5,10 +5,10 @@ import type { ReconcilerDeps } from '../deps.ts';
  * Tells Temporal of every schedule that was made, changed or taken away; and of all of them once
  * after a start, in case Temporal has lost what it was told. Safe to repeat.
  */
-export function createScheduleTeller(deps: ReconcilerDeps): () => Promise<void> {
-  let isSure = false;
+export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
+  let hasFullSync = false;
 
-  async function tell(untold: UntoldSchedule): Promise<void> {
+  async function sync(untold: UntoldSchedule): Promise<void> {
     const { flowId, schedule, version } = untold;
     try {
       if (schedule === null) await deps.temporal.removeSchedule(flowId);
@@ -21,8 +21,8 @@ export function createScheduleTeller(deps: ReconcilerDeps): () => Promise<void> 
   }
 
   return async () => {
-    if (!isSure) await deps.schedules.doubtAll();
-    isSure = true;
-    for (const untold of await deps.schedules.untold()) await tell(untold);
+    if (!hasFullSync) await deps.schedules.doubtAll();
+    hasFullSync = true;
+    for (const untold of await deps.schedules.untold()) await sync(untold);
   };
 }

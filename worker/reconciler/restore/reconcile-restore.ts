@@ -2,8 +2,8 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { Restoration } from '../../../systems/postgres/maintenance/reconcile-store.ts';
 import type { ListedWorkflow } from '../../../systems/temporal/workflows-since.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { eachRun } from '../for-each-run.ts';
-import { endLostRun } from '../runs/force-end-run.ts';
+import { forEachRun } from '../for-each-run.ts';
+import { forceEndRun } from '../runs/force-end-run.ts';
 
 /** Temporal lists what was started a moment ago a little later: it is asked again for so long. */
 const listedWithinMs = 60_000;
@@ -11,10 +11,10 @@ const atOnce = 100;
 /** The backup's time is Postgres's, a workflow's is Temporal's. */
 const clocksApartMs = 600_000;
 
-export interface RestorationSettler {
-  settle(): Promise<void>;
+export interface RestoreReconciler {
+  reconcile(): Promise<void>;
   /** False where it may have ended in the time that the database has lost: that is found out first. */
-  isCompared(run: Pick<Run, 'runId'>): boolean;
+  isReconciled(run: Pick<Run, 'runId'>): boolean;
 }
 
 /**
@@ -24,41 +24,41 @@ export interface RestorationSettler {
  * done with every other run. Until it is settled nobody who may repeat a lost run is let in; a run
  * that is known is not lost, so what is unclear about one keeps nobody out: whoever repeats it finds it.
  */
-export function createRestorationSettler(deps: ReconcilerDeps): RestorationSettler {
+export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler {
   const { reconcile, logger } = deps;
   let comparedFor: number | null | undefined;
   /** Of those that were compared, whose workflows could not be asked after. */
-  let unclear: Run[] = [];
-  const toldUnknown = new Set<string>();
+  let unverified: Run[] = [];
+  const loggedUnidentified = new Set<string>();
 
   async function compare(restoration: Restoration | null): Promise<void> {
     const time = restoration?.restoredAt.getTime() ?? null;
     if (time !== null && time !== comparedFor) {
       comparedFor = undefined;
-      unclear = await endWhatHasEnded(deps);
+      unverified = await endCompleted(deps);
     } else {
-      unclear = await endClosed(deps, unclear);
+      unverified = await endClosed(deps, unverified);
     }
     comparedFor = time;
   }
 
   return {
-    async settle() {
+    async reconcile() {
       const restoration = await reconcile.unsettledRestoration();
       await compare(restoration);
       if (restoration === null) return;
-      const found = await settleUnknown(deps, restoration, toldUnknown);
+      const found = await reconcileUnknown(deps, restoration, loggedUnidentified);
       if (found > 0) return;
       const settled = await reconcile.settleRestorations(listedWithinMs);
       if (settled > 0) logger.info({ ...restoration }, 'restoration_compared');
     },
-    isCompared: ({ runId }) =>
-      comparedFor !== undefined && unclear.every((run) => run.runId !== runId),
+    isReconciled: ({ runId }) =>
+      comparedFor !== undefined && unverified.every((run) => run.runId !== runId),
   };
 }
 
 /** Returns those of which it could not be told. */
-async function endWhatHasEnded(deps: ReconcilerDeps): Promise<Run[]> {
+async function endCompleted(deps: ReconcilerDeps): Promise<Run[]> {
   const unclear: Run[] = [];
   let page: Run[] = [];
   do {
@@ -69,9 +69,9 @@ async function endWhatHasEnded(deps: ReconcilerDeps): Promise<Run[]> {
 }
 
 const endClosed = (deps: ReconcilerDeps, runs: Run[]): Promise<Run[]> =>
-  eachRun(runs, deps.logger, async (run) => {
+  forEachRun(runs, deps.logger, async (run) => {
     if ((await deps.temporal.describe(run.workflowId)) === 'closed')
-      await endLostRun(deps, run, endedMeanwhile);
+      await forceEndRun(deps, run, endedMeanwhile);
   });
 
 const endedMeanwhile = {
@@ -80,7 +80,7 @@ const endedMeanwhile = {
 } as const;
 
 /** Returns of how many there was something to do: then there may be more that are not listed yet. */
-async function settleUnknown(
+async function reconcileUnknown(
   deps: ReconcilerDeps,
   { dumpedAt }: Restoration,
   told: Set<string>,
@@ -91,14 +91,14 @@ async function settleUnknown(
     const ids = page.map(({ workflowId }) => workflowId);
     const unknown = new Set(await deps.reconcile.unknownWorkflows(ids));
     const lost = page.filter(({ workflowId }) => unknown.has(workflowId));
-    tellUnknown(deps, lost, told);
-    found += (await endOpen(deps, lost)) + (await adopt(deps, lost));
+    logUnidentified(deps, lost, told);
+    found += (await terminateOpen(deps, lost)) + (await importRuns(deps, lost));
   }
   return found;
 }
 
 /** Before they are known: of one that is known, nobody would end the workflow any more. */
-async function endOpen({ temporal, logger }: ReconcilerDeps, lost: ListedWorkflow[]) {
+async function terminateOpen({ temporal, logger }: ReconcilerDeps, lost: ListedWorkflow[]) {
   const open = lost.filter(({ isOpen }) => isOpen);
   for (const { workflowId } of open) {
     await temporal.terminate(workflowId, 'its run is not in the backup that was restored');
@@ -108,7 +108,11 @@ async function endOpen({ temporal, logger }: ReconcilerDeps, lost: ListedWorkflo
 }
 
 /** Begun by a version whose workflows did not say which run they are: a repeat of one runs again. */
-function tellUnknown({ logger }: ReconcilerDeps, lost: ListedWorkflow[], told: Set<string>): void {
+function logUnidentified(
+  { logger }: ReconcilerDeps,
+  lost: ListedWorkflow[],
+  told: Set<string>,
+): void {
   for (const { workflowId, run } of lost) {
     if (run !== null || told.has(workflowId)) continue;
     told.add(workflowId);
@@ -116,7 +120,7 @@ function tellUnknown({ logger }: ReconcilerDeps, lost: ListedWorkflow[], told: S
   }
 }
 
-async function adopt({ reconcile, logger }: ReconcilerDeps, lost: ListedWorkflow[]) {
+async function importRuns({ reconcile, logger }: ReconcilerDeps, lost: ListedWorkflow[]) {
   const runs = lost.flatMap(({ run, ...workflow }) =>
     run === null ? [] : [{ ...run, ...workflow }],
   );

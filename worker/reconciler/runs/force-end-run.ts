@@ -2,13 +2,13 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { takeOverWebhook } from './resume-webhooks.ts';
+import { resumeWebhook } from './resume-webhooks.ts';
 
 /**
  * Ends a run whose workflow cannot: the cause recorded before wins over the one given. Ended
  * already, nothing changes. Where the workflow is gone, another delivers the webhook.
  */
-export async function endLostRun(
+export async function forceEndRun(
   deps: ReconcilerDeps,
   run: Run,
   why: { cause: EndCause; detail: string },
@@ -21,5 +21,5 @@ export async function endLostRun(
   await deps.frameStream.notify(runId);
   await deps.frameStream.expire(runId);
   failpoint('reconcile.notified');
-  if (ended.run.webhook.state === 'pending') await takeOverWebhook(deps, ended.run);
+  if (ended.run.webhook.state === 'pending') await resumeWebhook(deps, ended.run);
 }

@@ -1,8 +1,8 @@
 import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { eachRun } from '../for-each-run.ts';
-import type { RestorationSettler } from '../restore/reconcile-restore.ts';
-import { endLostRun } from './force-end-run.ts';
+import { forEachRun } from '../for-each-run.ts';
+import type { RestoreReconciler } from '../restore/reconcile-restore.ts';
+import { forceEndRun } from './force-end-run.ts';
 
 const atOnce = 100;
 
@@ -11,29 +11,29 @@ const atOnce = 100;
  * that was closed without ending its run was ended by an operator; one that Temporal does not know
  * was lost with Temporal's own memory. Neither starts again.
  */
-export function createWorkflowJudge(
+export function createWorkflowReconciler(
   deps: ReconcilerDeps,
-  { isCompared }: Pick<RestorationSettler, 'isCompared'>,
+  { isReconciled: isCompared }: Pick<RestoreReconciler, 'isReconciled'>,
 ): () => Promise<void> {
   let after: string | undefined;
   return async () => {
     const page = await deps.reconcile.liveRuns(atOnce, after);
     after = page.length === atOnce ? page.at(-1)?.runId : undefined;
-    await eachRun(page.filter(isCompared), deps.logger, (run) => judge(deps, run));
+    await forEachRun(page.filter(isCompared), deps.logger, (run) => reconcile(deps, run));
   };
 }
 
-async function judge(deps: ReconcilerDeps, run: Run): Promise<void> {
+async function reconcile(deps: ReconcilerDeps, run: Run): Promise<void> {
   switch (await deps.temporal.describe(run.workflowId)) {
     case 'running':
       return endOverdue(deps, run);
     case 'closed':
-      return endLostRun(deps, run, {
+      return forceEndRun(deps, run, {
         cause: 'terminated_by_operator',
         detail: 'its workflow was ended',
       });
     case 'missing':
-      return endLostRun(deps, run, {
+      return forceEndRun(deps, run, {
         cause: 'max_reconnects_exceeded',
         detail: 'its workflow was lost',
       });
@@ -47,7 +47,7 @@ const hasLimit = ({ sessionId }: Run): boolean => sessionId === null;
 async function endOverdue(deps: ReconcilerDeps, run: Run): Promise<void> {
   if (!hasLimit(run)) return;
   const from = (run.startedAt ?? run.createdAt).getTime();
-  const due = from + run.timeoutSeconds * 1_000 + deps.times.overdueMs;
+  const due = from + run.timeoutSeconds * 1_000 + deps.thresholds.overdueMs;
   if (run.endCause !== null || deps.now().getTime() < due) return;
   await deps.runs.recordCause({ runId: run.runId, cause: 'timed_out', detail: null });
 }

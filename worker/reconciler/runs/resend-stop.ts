@@ -1,35 +1,35 @@
 import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { eachRun } from '../for-each-run.ts';
-import { endLostRun } from './force-end-run.ts';
+import { forEachRun } from '../for-each-run.ts';
+import { forceEndRun } from './force-end-run.ts';
 
 /**
  * A cause was recorded and the end has not come: the signal may have been lost, so it is sent
  * again, now and then; where nobody is left to hear it, or nothing comes of it, the run is ended
  * from here.
  */
-export function createNudger(deps: ReconcilerDeps): () => Promise<void> {
-  const { reconcile, logger, times } = deps;
-  let nudgedAt = new Map<string, number>();
+export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
+  const { reconcile, logger, thresholds: times } = deps;
+  let sentAt = new Map<string, number>();
 
-  async function nudge(run: Run): Promise<void> {
+  async function resend(run: Run): Promise<void> {
     const outcome = await deps.temporal.signalStop(run.workflowId, { graceMs });
-    if (outcome === 'gone') await endLostRun(deps, run, workflowsDoing);
-    nudgedAt.set(run.runId, deps.now().getTime());
+    if (outcome === 'gone') await forceEndRun(deps, run, unfinished);
+    sentAt.set(run.runId, deps.now().getTime());
   }
 
   return async () => {
-    await eachRun(await reconcile.causesWithoutEnd(times.stuckMs), logger, (run) =>
+    await forEachRun(await reconcile.causesWithoutEnd(times.stuckMs), logger, (run) =>
       endStuck(deps, run),
     );
-    const waiting = await reconcile.causesWithoutEnd(times.nudgeMs);
-    nudgedAt = new Map(waiting.map(({ runId }) => [runId, nudgedAt.get(runId) ?? 0]));
-    const due = deps.now().getTime() - times.nudgeAgainMs;
+    const waiting = await reconcile.causesWithoutEnd(times.resendAfterMs);
+    sentAt = new Map(waiting.map(({ runId }) => [runId, sentAt.get(runId) ?? 0]));
+    const due = deps.now().getTime() - times.resendEveryMs;
     const silent = waiting.filter(
-      (run) => run.workflowStartedAt !== null && (nudgedAt.get(run.runId) ?? 0) < due,
+      (run) => run.workflowStartedAt !== null && (sentAt.get(run.runId) ?? 0) < due,
     );
-    await eachRun(silent, logger, nudge);
+    await forEachRun(silent, logger, resend);
   };
 }
 
@@ -37,10 +37,10 @@ const graceMs = limits.stopGraceDefaultSeconds * 1_000;
 
 async function endStuck(deps: ReconcilerDeps, run: Run): Promise<void> {
   await deps.temporal.terminate(run.workflowId, 'it could not end its run');
-  await endLostRun(deps, run, workflowsDoing);
+  await forceEndRun(deps, run, unfinished);
 }
 
-const workflowsDoing = {
+const unfinished = {
   cause: 'terminated_by_operator',
   detail: 'its workflow did not end it',
 } as const;

@@ -1,18 +1,18 @@
 import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { eachRun } from '../for-each-run.ts';
+import { forEachRun } from '../for-each-run.ts';
 
 /**
  * A webhook is owed and the run's workflow, whose work it is, is gone: another workflow goes on
  * with the attempts that are left. Safe to repeat: one such workflow at a time.
  */
-export async function deliverOwedWebhooks(deps: ReconcilerDeps): Promise<void> {
-  const owed = await deps.reconcile.undeliveredWebhooks(deps.times.webhookMs);
-  await eachRun(owed, deps.logger, (run) => takeOverWebhook(deps, run));
+export async function resumePendingWebhooks(deps: ReconcilerDeps): Promise<void> {
+  const pending = await deps.reconcile.undeliveredWebhooks(deps.thresholds.webhookMs);
+  await forEachRun(pending, deps.logger, (run) => resumeWebhook(deps, run));
 }
 
-export async function takeOverWebhook(deps: ReconcilerDeps, run: Run): Promise<void> {
+export async function resumeWebhook(deps: ReconcilerDeps, run: Run): Promise<void> {
   if ((await deps.temporal.describe(run.workflowId)) === 'running') return;
   const { runId, requestId } = run;
   const firstAttempt = (await attemptsMade(deps, run)) + 1;

@@ -13,7 +13,7 @@ import {
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import type { WorkflowState } from '../../../../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../../../../worker/reconciler/deps.ts';
-import { createHearing } from '../../../../worker/reconciler/hosts/renewal-streak.ts';
+import { createRenewalStreak } from '../../../../worker/reconciler/hosts/renewal-streak.ts';
 import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
 import type { SandboxRef } from '../../../../workflows/shared/activities.ts';
 import { type TestDatabase, testSealer } from '../../../support/database.ts';
@@ -80,7 +80,7 @@ export function reconcilerWorld(database: TestDatabase) {
     },
   };
   const now = (): Date => new Date(clock.now);
-  const hearing = createHearing({ gapMs: 15_000, now });
+  const hearing = createRenewalStreak({ gapMs: 15_000, now });
   const deps: ReconcilerDeps & { webhooks: WebhookStore } = {
     hostId: 'host-here',
     reconcile: createReconcileStore(pool),
@@ -95,22 +95,22 @@ export function reconcilerWorld(database: TestDatabase) {
     removeSandbox: async ({ runId, generation }) => {
       asked.push(`remove ${runId}-${generation}`);
     },
-    sweepSandboxes: async () => {},
+    removeOrphanedFolders: async () => {},
     logger: pino({ level: 'silent' }),
-    heardForMs: hearing.forMs,
+    renewedForMs: hearing.forMs,
     now,
-    times: {
+    thresholds: {
       everyMs: 10,
       unstartedMs: 0,
-      nudgeMs: 0,
-      nudgeAgainMs: 60_000,
+      resendAfterMs: 0,
+      resendEveryMs: 60_000,
       stuckMs: 3_600_000,
       hostLostMs: 60_000,
       hostWatchMs: 30_000,
       webhookMs: 60_000,
       overdueMs: 0,
     },
-    kept: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
+    retentionTimes: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
   };
   return {
     deps,

@@ -81,7 +81,7 @@ describe('a cause without an end', () => {
   it('ends the run whose workflow makes nothing of it, after long enough', async () => {
     const run = await world.started(await scene.run());
     await world.runs.recordCause(cause(run.runId));
-    world.deps.times.stuckMs = 0;
+    world.deps.thresholds.stuckMs = 0;
     await world.reconciler.pass();
     expect(world.asked).toEqual([`terminate ${run.workflowId}`]);
     expect((await world.read(run)).endedAt).not.toBeNull();
@@ -90,7 +90,7 @@ describe('a cause without an end', () => {
   it('waits for its workflow to be started first', async () => {
     const run = await scene.run();
     await world.runs.recordCause(cause(run.runId));
-    world.deps.times.unstartedMs = 60_000;
+    world.deps.thresholds.unstartedMs = 60_000;
     await world.reconciler.pass();
     expect(world.asked).toEqual([]);
     expect((await world.read(run)).endedAt).toBeNull();
@@ -132,7 +132,7 @@ describe('a live run', () => {
 
 describe('an owed webhook', () => {
   beforeEach(() => {
-    world.deps.times.webhookMs = 0;
+    world.deps.thresholds.webhookMs = 0;
   });
 
   async function endedRun() {

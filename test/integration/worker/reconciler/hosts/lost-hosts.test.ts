@@ -20,10 +20,10 @@ describe('a host that was not seen for long', () => {
 
   /** Time in which Postgres hears this host. */
   function goOn(ms: number): void {
-    world.hearing.heard();
+    world.hearing.renewed();
     for (let passedMs = 0; passedMs < ms; passedMs += 5_000) {
       world.clock.now += 5_000;
-      world.hearing.heard();
+      world.hearing.renewed();
     }
   }
 
@@ -52,7 +52,7 @@ describe('a host that was not seen for long', () => {
     goOn(30_000);
     world.clock.now += 600_000;
     await world.reconciler.pass();
-    world.hearing.heard();
+    world.hearing.renewed();
     await world.reconciler.pass();
     expect((await world.read(run)).endedAt).toBeNull();
   });

@@ -180,7 +180,7 @@ it('goes on with a webhook after the last attempt that was made, however many ar
   await attemptsAge(database, 30_000);
   world.workflows.set(run.workflowId, 'closed');
   await restored();
-  world.deps.times.webhookMs = 0;
+  world.deps.thresholds.webhookMs = 0;
   await world.reconciler.pass();
   expect(world.asked).toContain(`webhook ${run.runId} from 4`);
 });

@@ -35,7 +35,7 @@ it('tells each session of its oldest message that nobody has told of, once', asy
 
 it('leaves a message for a while to whoever has stored it', async () => {
   await sessionToTell();
-  world.deps.times.unstartedMs = 60_000;
+  world.deps.thresholds.unstartedMs = 60_000;
   await world.reconciler.pass();
   expect(world.asked).toEqual([]);
 });
