@@ -1,11 +1,16 @@
+import { boundaries } from './boundaries.mjs';
+
 /**
- * A workflow isolate is shared between its runs, so whatever changes at the top of a module is seen
- * by workflows of other projects. What a module keeps there must be constant.
+ * Workflow runs share an isolate, so a change of a module's top-level state is visible to workflows
+ * of other projects. Top-level state must be constant.
  */
 const noModuleState = {
   create(context) {
     const report = (node) =>
-      context.report({ node, message: 'a module of workflows keeps no state: it would be shared' });
+      context.report({
+        node,
+        message: 'modules of workflows must not hold state: workflow runs would share it',
+      });
     return {
       VariableDeclaration(node) {
         if (!isTopLevel(node)) return;
@@ -25,7 +30,7 @@ function isTopLevel(node) {
 
 const containers = new Set(['Map', 'Set', 'WeakMap', 'WeakSet', 'Array', 'Object']);
 
-/** What is made empty is made to be filled. */
+/** An empty container at the top of a module is there to be filled later. */
 function isEmptyContainer(init) {
   if (init?.type === 'NewExpression') {
     return containers.has(init.callee.name) && init.arguments.length === 0;
@@ -34,4 +39,7 @@ function isEmptyContainer(init) {
   return init?.type === 'ObjectExpression' && init.properties.length === 0;
 }
 
-export default { meta: { name: 'flowrun' }, rules: { 'no-module-state': noModuleState } };
+export default {
+  meta: { name: 'flowrun' },
+  rules: { boundaries, 'no-module-state': noModuleState },
+};

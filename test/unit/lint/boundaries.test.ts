@@ -1,45 +1,81 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { lintControls, listControls } from './control-tree.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
+import { importError, packageOf } from '../../../dev/lint/boundaries.mjs';
+import { productFiles } from '../structure/source-files.ts';
 
-const controls = listControls();
-const found = new Map<string, string[]>();
+const path = join(repository, 'dev/lint/boundaries.json');
+const table = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
 
-beforeAll(() => {
-  for (const { path, code } of lintControls()) found.set(path, [...(found.get(path) ?? []), code]);
+const isRefused = (file: string, specifier: string, isType = false): boolean =>
+  importError({ file, specifier, isType }) !== null;
+
+describe('an import is refused', () => {
+  test.each([
+    ['core/run.ts', 'node:fs'],
+    ['core/run.ts', 'zod'],
+    ['core/agent/line.ts', '../../lib/async/sleep.ts'],
+    ['lib/async/sleep.ts', '../../config/logger.ts'],
+    ['config/load.ts', '../systems/postgres/pool.ts'],
+    ['config/load.ts', 'pg'],
+    ['workflows/run/run.ts', 'node:fs'],
+    ['workflows/run/run.ts', '../../activities/index.ts'],
+    ['systems/postgres/pool.ts', '../redis/connect.ts'],
+    ['systems/redis/connect.ts', 'pg'],
+    ['systems/docker/engine.ts', '../../worker/sandbox/deps.ts'],
+    ['systems/prometheus/server.ts', 'pg'],
+    ['systems/temporal/client.ts', 'dockerode'],
+    ['activities/index.ts', '@temporalio/client'],
+    ['activities/index.ts', '../worker/main.ts'],
+    ['worker/sandbox/start/attach.ts', '../../../api/errors.ts'],
+    ['worker/sandbox/start/attach.ts', 'dockerode'],
+    ['worker/host/heartbeat.ts', '@temporalio/worker'],
+    ['api/runs/start-run.ts', '../../workflows/run/run.ts'],
+    ['api/runs/start-run.ts', '@temporalio/client'],
+    ['cli/program.ts', '../worker/main.ts'],
+    ['cli/commands/key.ts', '../../systems/docker/engine.ts'],
+    ['sandbox/entry/entry.ts', 'undici'],
+    ['offline-model/server.ts', '../dev/lib/run.ts'],
+    ['api/runs/start-run.ts', '../../test/support/database.ts'],
+  ])('by %s of %s', (file, specifier) => {
+    expect(isRefused(file, specifier)).toBe(true);
+  });
+
+  test.each([
+    ['core/run.ts', '../systems/postgres/pool.ts'],
+    ['workflows/run/run.ts', '../../systems/postgres/pool.ts'],
+    ['systems/postgres/pool.ts', '../redis/connect.ts'],
+    ['systems/redis/connect.ts', '../../worker/host/heartbeat.ts'],
+    ['api/runs/start-run.ts', '../../worker/host/heartbeat.ts'],
+    ['worker/sandbox/start/attach.ts', 'dockerode'],
+  ])('by %s of %s as a type', (file, specifier) => {
+    expect(isRefused(file, specifier, true)).toBe(true);
+  });
 });
 
-/** Each rule once: one line may break it twice. */
-function rulesBrokenBy(path: string): string[] {
-  return [...new Set(found.get(path) ?? [])];
-}
+test.each([
+  ['worker/sandbox/start/attach.ts', '../../../systems/docker/engine.ts'],
+  ['worker/sandbox/start/attach.ts', '../../../workflows/shared/activities.ts'],
+  ['api/runs/start-run.ts', '../../systems/postgres/runs/run-store.ts'],
+  ['systems/temporal/start-run.ts', '../../workflows/shared/signals.ts'],
+])('%s may import %s as a type only', (file, specifier) => {
+  expect(isRefused(file, specifier, true)).toBe(false);
+  expect(isRefused(file, specifier, false)).toBe(true);
+});
 
-describe('the linter', () => {
-  const broken = controls.filter(({ breaks }) => breaks !== 'nothing');
+test.each([
+  ['api/main.ts', '../systems/redis/connect.ts'],
+  ['worker/main.ts', '../activities/index.ts'],
+  ['worker/temporal/workers.ts', '@temporalio/worker'],
+  ['worker/sandbox/start/attach.ts', '../../egress/policy.ts'],
+  ['cli/open-doctor.ts', '../systems/docker/engine.ts'],
+  ['systems/postgres/runs/run-store.ts', '../client/pool.ts'],
+])('%s may import %s', (file, specifier) => {
+  expect(isRefused(file, specifier)).toBe(false);
+});
 
-  test.each(broken)('finds $breaks in $path and nothing else', ({ path, breaks }) => {
-    expect(rulesBrokenBy(path)).toEqual([breaks]);
-  });
-
-  const allowed = controls.filter(({ breaks }) => breaks === 'nothing');
-
-  test.each(allowed)('finds nothing in $path', ({ path }) => {
-    expect(rulesBrokenBy(path)).toEqual([]);
-  });
-
-  test('has a control for every boundary of the house', () => {
-    const folders = new Set(broken.map(({ path }) => path.split('/')[0]));
-    expect([...folders].sort()).toEqual(
-      [
-        'activities',
-        'api',
-        'cli',
-        'config',
-        'core',
-        'sandbox',
-        'systems',
-        'worker',
-        'workflows',
-      ].sort(),
-    );
-  });
+test('every product folder has an entry in the table', () => {
+  const folders = new Set(productFiles().map(packageOf));
+  expect(Object.keys(table)).toEqual(expect.arrayContaining([...folders]));
 });

@@ -1,2 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-export { createRunStore } from '../systems/postgres/run-store.ts';

@@ -1,2 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-export { runWorkflow } from '../workflows/run-workflow.ts';

@@ -1,4 +1,0 @@
-// breaks: nothing
-import type { RunStore } from '../systems/postgres/run-store.ts';
-
-export type Store = RunStore;

@@ -1,4 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-import { Registry } from 'prom-client';
-
-export const registry = new Registry();

@@ -1,2 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-export { createSupervisor } from '../worker/supervisor/supervisor.ts';

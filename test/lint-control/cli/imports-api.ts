@@ -1,2 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-export { buildApp } from '../api/app.ts';

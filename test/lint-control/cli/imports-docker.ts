@@ -1,2 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-export { createEngine } from '../systems/docker/engine.ts';

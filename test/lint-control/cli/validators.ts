@@ -1,2 +1,0 @@
-// breaks: nothing
-export { flowPatch } from '../api/operators/flow-fields.ts';

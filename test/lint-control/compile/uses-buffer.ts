@@ -1,1 +1,0 @@
-export const bytes = Buffer.from('text');

@@ -1,1 +1,0 @@
-export const answer = fetch('https://example.org');

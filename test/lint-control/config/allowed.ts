@@ -1,6 +1,0 @@
-// breaks: nothing
-import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { limits } from '../core/limits.ts';
-
-export const needs = [loadClientConnectConfig, limits];
-export const home = process.env.HOME;

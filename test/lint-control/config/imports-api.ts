@@ -1,2 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-export { ApiError } from '../api/errors.ts';

@@ -1,4 +1,0 @@
-// breaks: nothing
-import { limits } from './limits.ts';
-
-export const pings = limits.streamPingMs;

@@ -1,2 +1,0 @@
-// breaks: typescript(no-explicit-any)
-export type Anything = any;

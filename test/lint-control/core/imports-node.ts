@@ -1,4 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-import { hostname } from 'node:os';
-
-export const name = hostname();

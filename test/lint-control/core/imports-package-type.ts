@@ -1,4 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-import type { Logger } from 'pino';
-
-export type Log = Logger;

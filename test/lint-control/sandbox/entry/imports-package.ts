@@ -1,4 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-import { z } from 'zod';
-
-export const schema = z.string();

@@ -1,4 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-import { Client } from '@temporalio/client';
-
-export const client = Client;

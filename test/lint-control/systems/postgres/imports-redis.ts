@@ -1,2 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-export { connect } from '../redis/connect.ts';

@@ -1,4 +1,0 @@
-// breaks: nothing
-import type { RunInput } from '../../workflows/messages.ts';
-
-export type Input = RunInput;

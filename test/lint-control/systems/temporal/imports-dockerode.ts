@@ -1,4 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-import Docker from 'dockerode';
-
-export const docker = new Docker();

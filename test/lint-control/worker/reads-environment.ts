@@ -1,2 +1,0 @@
-// breaks: node(no-process-env)
-export const { HOME: home } = process.env;

@@ -1,2 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-export { createSandboxes } from '../../systems/docker/sandbox.ts';

@@ -1,2 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-export { createActivities } from '../activities/index.ts';

@@ -1,2 +1,0 @@
-// breaks: eslint(no-restricted-imports)
-export { createPool } from '../systems/postgres/pool.ts';

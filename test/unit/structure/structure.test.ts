@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
+import { filesInCycles, importGraph, importsOf } from './import-graph.ts';
+import { crowdedFolders, longFiles, sharedBaseNames } from './shape.ts';
+import { isCode, ownFiles, productFiles, readOwnFile } from './source-files.ts';
+
+type Kind = 'cycles' | 'crowdedFolders' | 'sharedBaseNames' | 'longFiles';
+
+/** Violations that are still to be fixed. The list must shrink: an entry that is fixed must go. */
+const known = JSON.parse(
+  readFileSync(join(repository, 'test/unit/structure/known-violations.json'), 'utf8'),
+) as Record<Kind, string[]>;
+
+describe('the source tree', () => {
+  const code = ownFiles().filter(isCode);
+
+  test('has no import cycle, type imports included', () => {
+    expect(code.length).toBeGreaterThan(500);
+    const graph = importGraph(code, readOwnFile);
+    expect([...graph.values()].flat().length).toBeGreaterThan(1_000);
+    expect(filesInCycles(graph).sort()).toEqual(known.cycles);
+  });
+
+  test('has at most 20 files directly in a product folder', () => {
+    expect(crowdedFolders(productFiles()).sort()).toEqual(known.crowdedFolders);
+  });
+
+  test('has unique base names within a package folder', () => {
+    expect(sharedBaseNames(productFiles().filter(isCode)).sort()).toEqual(known.sharedBaseNames);
+  });
+
+  test('has files of at most 250 lines, and tests of at most 400', () => {
+    expect(longFiles(code, readOwnFile).sort()).toEqual(known.longFiles);
+  });
+});
+
+describe('the checks of the source tree', () => {
+  test('find a cycle through a type import', () => {
+    const texts: Record<string, string> = {
+      'a/one.ts': "import { two } from '../b/two.ts';\n",
+      'b/two.ts': "import type {\n  Three,\n} from './three.ts';\n",
+      'b/three.ts': "export type { One } from '../a/one.ts';\n",
+      'b/four.ts': "import { two } from './two.ts';\nimport { z } from 'zod';\n",
+    };
+    const graph = importGraph(Object.keys(texts), (file) => texts[file] ?? '');
+    expect(filesInCycles(graph)).toEqual(['a/one.ts', 'b/two.ts', 'b/three.ts']);
+  });
+
+  test('read every form of an import', () => {
+    const text = "import './a.ts';\nexport * from './b.ts';\nconst c = await import('./c.ts');\n";
+    expect(importsOf(text)).toEqual(['./a.ts', './b.ts', './c.ts']);
+  });
+
+  test('find a folder with 21 files, but not one with 20', () => {
+    const files = (folder: string, count: number): string[] =>
+      Array.from({ length: count }, (_, index) => `${folder}/${index}.ts`);
+    expect(crowdedFolders([...files('core/a', 21), ...files('core/b', 20)])).toEqual(['core/a']);
+  });
+
+  test('find a base name that occurs twice in a package folder', () => {
+    const files = ['api/runs/text.ts', 'api/http/text.ts', 'core/text.ts', 'api/main.ts'];
+    const others = ['api/runs/main.ts', 'systems/redis/lease.ts', 'systems/postgres/lease.ts'];
+    expect(sharedBaseNames([...files, ...others])).toEqual([
+      'api/runs/text.ts',
+      'api/http/text.ts',
+    ]);
+  });
+
+  test('find a file with too many lines', () => {
+    const lines = (count: number): string => 'x\n'.repeat(count);
+    expect(longFiles(['core/a.ts', 'test/a.test.ts'], () => lines(250))).toEqual([]);
+    expect(longFiles(['core/a.ts', 'test/a.test.ts'], () => lines(251))).toEqual(['core/a.ts']);
+    expect(longFiles(['test/a.test.ts'], () => lines(401))).toEqual(['test/a.test.ts']);
+  });
+});
