@@ -1,10 +1,10 @@
 import { ApplicationFailure, activityInfo, CancelledFailure } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import type { AboutRun } from '../worker/run-log-context.ts';
+import type { RunLogContext } from '../worker/run-log-context.ts';
 
 export interface SanitizeDeps {
   logger: Logger;
-  aboutRun: AboutRun;
+  runLogContext: RunLogContext;
 }
 
 /**
@@ -12,7 +12,7 @@ export interface SanitizeDeps {
  * it was given. So only failures of our own wording leave; the rest goes to the log.
  */
 export function withSanitizedErrors<Input extends { runId: string }, Output>(
-  { logger, aboutRun }: SanitizeDeps,
+  { logger, runLogContext }: SanitizeDeps,
   name: string,
   act: (input: Input) => Promise<Output>,
 ): (input: Input) => Promise<Output> {
@@ -22,7 +22,7 @@ export function withSanitizedErrors<Input extends { runId: string }, Output>(
     } catch (error) {
       if (error instanceof ApplicationFailure || error instanceof CancelledFailure) throw error;
       const { attempt, workflowExecution } = activityInfo();
-      const about = await aboutRun(input.runId);
+      const about = await runLogContext(input.runId);
       const during = { activity: name, attempt, workflowId: workflowExecution?.workflowId };
       logger.warn({ err: error, ...about, ...during }, 'activity_failed');
       throw ApplicationFailure.retryable(

@@ -9,13 +9,13 @@ import type { WorkerMetrics } from './metrics.ts';
 import type { Supervisor } from './sandbox/supervisor.ts';
 import type { WebhookOutcome, WebhookSender } from './webhook/send-webhook.ts';
 
-export interface Teller {
+export interface Telemetry {
   metrics: WorkerMetrics;
   logger: Logger;
 }
 
 /** For the store of runs, which knows what has happened for the first time. */
-export function runNews({ metrics, logger }: Teller): RunNews {
+export function runObserver({ metrics, logger }: Telemetry): RunNews {
   return {
     onStarted({ runId, requestId, waitedMs }) {
       metrics.runStarted(waitedMs);
@@ -32,20 +32,20 @@ export function runNews({ metrics, logger }: Teller): RunNews {
   };
 }
 
-export function countedTurns(turns: TurnStore, metrics: WorkerMetrics): TurnStore {
+export function instrumentTurns(turns: TurnStore, metrics: WorkerMetrics): TurnStore {
   return {
     ...turns,
     async claim(held) {
       const claimed = await turns.claim(held);
       const isBegun = claimed.outcome === 'turn' && claimed.told !== null;
-      if (isBegun && claimed.waitedMs !== null) metrics.turnBegun(claimed.waitedMs);
+      if (isBegun && claimed.waitedMs !== null) metrics.turnStarted(claimed.waitedMs);
       return claimed;
     },
   };
 }
 
 /** A batch at a time: nothing is done for a frame. */
-export function countedFrames(frames: FrameStore, metrics: WorkerMetrics): FrameStore {
+export function instrumentFrames(frames: FrameStore, metrics: WorkerMetrics): FrameStore {
   return {
     ...frames,
     async append(batch, chat) {
@@ -63,7 +63,7 @@ export function countedFrames(frames: FrameStore, metrics: WorkerMetrics): Frame
   };
 }
 
-export function timedStarts(supervisor: Supervisor, metrics: WorkerMetrics): Supervisor {
+export function instrumentStarts(supervisor: Supervisor, metrics: WorkerMetrics): Supervisor {
   return {
     ...supervisor,
     async start(ref) {
@@ -79,7 +79,7 @@ export function timedStarts(supervisor: Supervisor, metrics: WorkerMetrics): Sup
   };
 }
 
-export function timedAttempts(send: WebhookSender, metrics: WorkerMetrics): WebhookSender {
+export function instrumentWebhooks(send: WebhookSender, metrics: WorkerMetrics): WebhookSender {
   return async (request) => {
     const from = performance.now();
     const outcome = await send(request);

@@ -45,17 +45,17 @@ import { serveHostRpc } from './host/rpc-server.ts';
 import { createSelfFence } from './host/self-fence.ts';
 import { exitWhenLockLost } from './host/watch-folder.ts';
 import {
-  countedFrames,
-  countedTurns,
-  runNews,
-  timedAttempts,
-  timedStarts,
+  instrumentFrames,
+  instrumentStarts,
+  instrumentTurns,
+  instrumentWebhooks,
+  runObserver,
 } from './instrumentation.ts';
-import { unmeasured } from './metrics.ts';
+import { noopMetrics } from './metrics.ts';
 import { createRenewalStreak } from './reconciler/hosts/renewal-streak.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { reconcilerThresholds } from './reconciler/thresholds.ts';
-import { createAboutRun } from './run-log-context.ts';
+import { createRunLogContext } from './run-log-context.ts';
 import { createSupervisor } from './sandbox/supervisor.ts';
 import { ignoreAbort, pollTasks } from './temporal/poll-tasks.ts';
 import { registerSearchAttributes } from './temporal/search-attributes.ts';
@@ -66,7 +66,7 @@ const metrics = config.metrics && createWorkerMetrics();
 const onLine = metrics?.lineWritten;
 const logger = createLogger({ level: config.logLevel, name: 'worker', onLine });
 logProcess(logger);
-const teller = { metrics: metrics ?? unmeasured, logger };
+const teller = { metrics: metrics ?? noopMetrics, logger };
 if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
 /** A tailer for each sandbox, an activity or two, the reconciler. */
 const poolSize = 20;
@@ -120,10 +120,17 @@ async function main(signal: AbortSignal): Promise<void> {
 function buildHome(hostId: string) {
   const { pool, redis, frameStream, presence, bells, sandboxes, reporter, egress } = connect();
   const sealer = createSealer(config.encryptionKey);
-  const runs = createRunStore(pool, sealer, runNews(teller));
-  const turns = countedTurns(createTurnStore(pool, host.staleMs), teller.metrics);
+  const runs = createRunStore(pool, sealer, runObserver(teller));
+  const turns = instrumentTurns(createTurnStore(pool, host.staleMs), teller.metrics);
   const now = (): Date => new Date();
-  const common = { hostId, runs, aboutRun: createAboutRun(runs), frameStream, logger, now };
+  const common = {
+    hostId,
+    runs,
+    runLogContext: createRunLogContext(runs),
+    frameStream,
+    logger,
+    now,
+  };
   const supervisor = createSupervisor({
     ...common,
     sandboxes,
@@ -132,7 +139,7 @@ function buildHome(hostId: string) {
     dataDir: config.dataDir,
     image: config.sandboxImage,
     configs: createConfigStore(pool, sealer),
-    frames: countedFrames(createFrameStore(pool), teller.metrics),
+    frames: instrumentFrames(createFrameStore(pool), teller.metrics),
     interactions: createInteractionStore(pool),
     files: createFileStore(pool),
     flows: createFlowStore(pool, sealer),
@@ -212,13 +219,13 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
   const webhooks = createWebhookStore(pool, sealer);
   const activities = createActivities({
     ...common,
-    supervisor: timedStarts(supervisor, teller.metrics),
+    supervisor: instrumentStarts(supervisor, teller.metrics),
     webhooks,
     admission: createAdmission(pool, sealer, host.staleMs),
     flows: createFlowStore(pool, sealer),
     temporal,
     runTimeoutMs: times.runTimeoutMs,
-    sendWebhook: timedAttempts(createWebhookSender(config.webhook), teller.metrics),
+    sendWebhook: instrumentWebhooks(createWebhookSender(config.webhook), teller.metrics),
   });
   const options = { instance, hostId, capacity, ...config.temporal, activities, workflowBundle };
   return {

@@ -2,16 +2,16 @@
 export interface WorkerMetrics {
   runStarted(waitedMs: number): void;
   runEnded(cause: string, ranMs: number | null): void;
-  turnBegun(waitedMs: number): void;
+  turnStarted(waitedMs: number): void;
   batchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
   sandboxStart(outcome: 'started' | 'cancelled' | 'failed', tookMs: number): void;
   webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'blocked', tookMs: number): void;
 }
 
-export const unmeasured: WorkerMetrics = {
+export const noopMetrics: WorkerMetrics = {
   runStarted: () => undefined,
   runEnded: () => undefined,
-  turnBegun: () => undefined,
+  turnStarted: () => undefined,
   batchStored: () => undefined,
   sandboxStart: () => undefined,
   webhookAttempt: () => undefined,

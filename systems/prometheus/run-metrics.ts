@@ -37,6 +37,6 @@ export function createRunMetrics(registry: Registry) {
       ends.inc({ cause });
       if (ranMs !== null) durations.observe(ranMs / 1_000);
     },
-    turnBegun: (waitedMs: number): void => messages.observe(waitedMs / 1_000),
+    turnStarted: (waitedMs: number): void => messages.observe(waitedMs / 1_000),
   };
 }

@@ -14,7 +14,7 @@ import { limits } from '../../core/limits.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { HostRequestStore, OpenRequest } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
-import type { AboutRun } from '../run-log-context.ts';
+import type { RunLogContext } from '../run-log-context.ts';
 
 /** One for each kind; each may be called twice for the same question, at once even. */
 export type RpcHandlers = {
@@ -29,7 +29,7 @@ export interface HostRpcDeps {
   store: Pick<HostRequestStore, 'listOpen' | 'answer' | 'removeExpired'>;
   bells: Pick<Notifier, 'notify' | 'subscribe'>;
   handlers: RpcHandlers;
-  aboutRun: AboutRun;
+  runLogContext: RunLogContext;
   logger: Logger;
 }
 
@@ -89,7 +89,7 @@ async function handle(loop: HostRpcDeps, request: OpenRequest): Promise<void> {
     await loop.store.answer(requestId, JSON.stringify(result));
     loop.bells.notify(responseChannel(requestId));
   } catch (err) {
-    loop.logger.warn({ err, kind, ...(await loop.aboutRun(runId)) }, 'host_request_failed');
+    loop.logger.warn({ err, kind, ...(await loop.runLogContext(runId)) }, 'host_request_failed');
   }
 }
 

@@ -14,7 +14,7 @@ import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
 import type { Egress } from '../egress/run-listener.ts';
-import type { AboutRun } from '../run-log-context.ts';
+import type { RunLogContext } from '../run-log-context.ts';
 
 export interface SupervisorDeps {
   hostId: string;
@@ -62,7 +62,7 @@ export interface SupervisorDeps {
   /** How long an agent of a session that has nothing to do is left running. */
   pauseAfterMs?: number;
   logger: Logger;
-  aboutRun: AboutRun;
+  runLogContext: RunLogContext;
   now(): Date;
   newId(): string;
 }

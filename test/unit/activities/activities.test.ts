@@ -46,7 +46,7 @@ function activitiesWith(given: {
     webhooks: { claimAttempt: unasked, recordAttempt: unasked, drop: unasked },
     frameStream: { notify: unasked, expire: unasked },
     turns: { claimPlace: unasked, giveUp: unasked, hasWork: unasked, idleForMs: unasked },
-    aboutRun: async (runId) => ({ runId, requestId: 'q-1' }),
+    runLogContext: async (runId) => ({ runId, requestId: 'q-1' }),
     presence: { unattendedForMs: unasked },
     sendWebhook: unasked,
     now: unasked,

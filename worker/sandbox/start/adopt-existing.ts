@@ -21,7 +21,7 @@ export async function adoptExistingSandboxes(
   const orphaned = own.filter((one) => !needed.has(sandboxKey(one)));
 
   const logFailure = async (runId: string, err: unknown, event: string): Promise<void> =>
-    deps.logger.warn({ err, ...(await deps.aboutRun(runId)) }, event);
+    deps.logger.warn({ err, ...(await deps.runLogContext(runId)) }, event);
   await forEach(adopted, {
     work: ({ runId, generation }) => adopt({ runId, generation }),
     onFailure: ({ runId }, err) => logFailure(runId, err, 'sandbox_not_taken_up'),

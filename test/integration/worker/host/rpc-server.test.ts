@@ -44,8 +44,8 @@ async function host(
   };
   const store = createHostRequestStore(database.pool);
   const logger = pino({ level: 'silent' });
-  const aboutRun = async (of: string) => ({ runId: of, requestId: null });
-  const loop = { hostId, store, bells, handlers, logger, aboutRun };
+  const runLogContext = async (of: string) => ({ runId: of, requestId: null });
+  const loop = { hostId, store, bells, handlers, logger, runLogContext };
   const served = serveHostRpc(loop, stopping.signal);
   onTestFinished(() => {
     stopping.abort();

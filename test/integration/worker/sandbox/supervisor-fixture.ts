@@ -22,7 +22,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { createEgress, type EgressDeps } from '../../../../worker/egress/run-listener.ts';
-import { createAboutRun } from '../../../../worker/run-log-context.ts';
+import { createRunLogContext } from '../../../../worker/run-log-context.ts';
 import type { SupervisorDeps } from '../../../../worker/sandbox/deps.ts';
 import { foldersOf } from '../../../../worker/sandbox/sandbox-paths.ts';
 import { createSupervisor, type Supervisor } from '../../../../worker/sandbox/supervisor.ts';
@@ -108,7 +108,7 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
       }),
       times: { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 15_000 },
       logger,
-      aboutRun: createAboutRun(stores.runs),
+      runLogContext: createRunLogContext(stores.runs),
       now: () => new Date(),
       newId: randomUUID,
       ...given,
