@@ -45,7 +45,7 @@ const namedMost = 3;
 
 function lacking(missing: string[]): string {
   const more = missing.length > namedMost ? ' …' : '';
-  return `The schema lacks migrations: ${missing.slice(0, namedMost).join(', ')}${more}.`;
+  return `The schema lacks ${missing.slice(0, namedMost).join(', ')}${more}.`;
 }
 
 export const encryptionKey: Check = {

@@ -21,7 +21,7 @@ afterAll(() => world?.close());
 
 test('accepts a newer schema and names its migrations', async () => {
   const { pool } = world.database;
-  await pool.query(`insert into migrations (name, run_on) values ('999_to_come', now())`);
+  await pool.query(`insert into migrations (name, sha256) values ('999_to_come', '')`);
   const { state, facts } = (await doctorWith(env)()).of('schema');
   await pool.query(`delete from migrations where name = '999_to_come'`);
   expect([state, facts.at(-1)]).toEqual(['ok', 'newer migrations: 999_to_come']);
@@ -31,7 +31,7 @@ test('reports missing permissions in the database', async () => {
   const { pool, url } = world.database;
   const role = `reader_${randomBytes(4).toString('hex')}`;
   await pool.query(`create role ${role} login password 'x'`);
-  await pool.query(`grant select on migrations to ${role}`);
+  await pool.query(`grant select on migrations, schema_functions to ${role}`);
   await pool.query(`revoke execute on function db_clock() from public`);
   const theirs = new URL(url);
   Object.assign(theirs, { username: role, password: 'x' });
@@ -46,7 +46,7 @@ test('reports missing permissions in the database', async () => {
     expect(some.about(code), code).toMatch(/permission denied.*Check the log of Postgres/);
   for (const code of ['workers_unknown', 'containers_unknown'])
     expect(some.about(code), code).toMatch(/permission denied.*Check the log of/);
-  await pool.query(`revoke select on migrations from ${role}`);
+  await pool.query(`revoke select on migrations, schema_functions from ${role}`);
   const none = await doctor();
   expect(none.about('schema_unreadable')).toMatch(
     /permission denied.*Grant the user of DATABASE_URL/,

@@ -138,17 +138,15 @@ test('reports a full disk', async () => {
   );
 });
 
-test('reports a missing schema and a missing migration', async () => {
+test('reports a missing schema and a missing function', async () => {
   const empty = await createEmptyDatabase();
   const doctor = doctorWith({ ...env, DATABASE_URL: empty.url });
   expect((await doctor()).about('schema_incomplete')).toMatch(/no schema.*flowrun migrate/);
   await cliWith({ ...env, DATABASE_URL: empty.url })('migrate');
   expect((await doctor()).of('schema').state).toBe('ok');
-  await empty.pool.query(`delete from migrations where name = '020_retention'`);
+  await empty.pool.query(`delete from schema_functions where name = 'admit_run'`);
   const lacking = await doctor();
-  expect(lacking.about('schema_incomplete')).toMatch(
-    /lacks migrations: 020_retention.*flowrun migrate/,
-  );
+  expect(lacking.about('schema_incomplete')).toMatch(/lacks function admit_run.*flowrun migrate/);
   expect(lacking.of('retention').state).toBe('skipped');
   await empty.drop();
 });

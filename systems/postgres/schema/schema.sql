@@ -1,0 +1,637 @@
+CREATE TABLE public.runs (
+    id uuid NOT NULL,
+    flow_id uuid NOT NULL,
+    project_id text NOT NULL,
+    name text,
+    labels text DEFAULT '{}'::text NOT NULL,
+    status text DEFAULT 'running'::text NOT NULL,
+    agent_status text,
+    trigger_type text NOT NULL,
+    prompt text NOT NULL,
+    partial_messages boolean DEFAULT false NOT NULL,
+    session_id text,
+    callback_url text,
+    request_id text,
+    retry_of uuid,
+    key_id uuid,
+    key_name text NOT NULL,
+    key_created_by text NOT NULL,
+    mcp_server_names text[] DEFAULT '{}'::text[] NOT NULL,
+    secret_fields text[] DEFAULT '{}'::text[] NOT NULL,
+    context_sealed bytea,
+    timeout_seconds integer NOT NULL,
+    model text,
+    max_turns integer,
+    max_budget_usd double precision,
+    output_schema text,
+    files_version bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    started_at timestamp with time zone,
+    end_cause text,
+    end_detail text,
+    end_cause_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    exit_code integer,
+    result text,
+    structured_output text,
+    input_tokens bigint DEFAULT 0 NOT NULL,
+    output_tokens bigint DEFAULT 0 NOT NULL,
+    cache_read_input_tokens bigint DEFAULT 0 NOT NULL,
+    cache_creation_input_tokens bigint DEFAULT 0 NOT NULL,
+    cost_usd double precision,
+    num_turns integer DEFAULT 0 NOT NULL,
+    host_id text,
+    holds_slot boolean DEFAULT false NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    workflow_id text NOT NULL,
+    workflow_started_at timestamp with time zone,
+    webhook_state text DEFAULT 'none'::text NOT NULL,
+    webhook_attempts integer DEFAULT 0 NOT NULL,
+    webhook_last_status integer,
+    webhook_body text,
+    webhook_delivery_id uuid,
+    webhook_redeliveries integer DEFAULT 0 NOT NULL,
+    snapshot text,
+    log_purged_at timestamp with time zone,
+    files_purged_at timestamp with time zone,
+    CONSTRAINT runs_agent_status_check CHECK ((agent_status = ANY (ARRAY['working'::text, 'idle'::text, 'waiting'::text, 'error'::text]))),
+    CONSTRAINT runs_check CHECK (((ended_at IS NULL) OR (status = 'sleep'::text))),
+    CONSTRAINT runs_check1 CHECK (((ended_at IS NULL) OR (end_cause IS NOT NULL))),
+    CONSTRAINT runs_max_budget_usd_check CHECK ((max_budget_usd > (0)::double precision)),
+    CONSTRAINT runs_max_turns_check CHECK ((max_turns > 0)),
+    CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'sleep'::text]))),
+    CONSTRAINT runs_timeout_seconds_check CHECK ((timeout_seconds > 0)),
+    CONSTRAINT runs_trigger_type_check CHECK ((trigger_type = ANY (ARRAY['api'::text, 'dashboard'::text, 'schedule'::text]))),
+    CONSTRAINT runs_webhook_state_check CHECK ((webhook_state = ANY (ARRAY['none'::text, 'waiting'::text, 'pending'::text, 'delivered'::text, 'dropped'::text])))
+);
+
+CREATE TABLE public.api_keys (
+    id uuid NOT NULL,
+    project_id text NOT NULL,
+    name text NOT NULL,
+    created_by text NOT NULL,
+    shown_prefix text NOT NULL,
+    key_hash bytea NOT NULL,
+    rate_limit_rpm integer DEFAULT 60 NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    CONSTRAINT api_keys_rate_limit_rpm_check CHECK (((rate_limit_rpm >= 1) AND (rate_limit_rpm <= 10000)))
+);
+
+CREATE TABLE public.blob_chunks (
+    sha256 bytea NOT NULL,
+    idx integer NOT NULL,
+    data bytea NOT NULL
+);
+ALTER TABLE ONLY public.blob_chunks ALTER COLUMN data SET STORAGE EXTERNAL;
+
+CREATE TABLE public.blobs (
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    CONSTRAINT blobs_sha256_check CHECK ((length(sha256) = 32))
+);
+
+CREATE TABLE public.flow_files (
+    flow_id uuid NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    valid_from bigint NOT NULL,
+    valid_to bigint,
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    mode integer NOT NULL,
+    modified_at timestamp with time zone NOT NULL,
+    CONSTRAINT flow_files_check CHECK ((valid_to > valid_from))
+);
+
+CREATE TABLE public.flows (
+    id uuid NOT NULL,
+    project_id text NOT NULL,
+    name text NOT NULL,
+    description text,
+    prompt text,
+    instructions text,
+    model text,
+    disallowed_tools text[] DEFAULT '{}'::text[] NOT NULL,
+    mcp_server_names text[] DEFAULT '{}'::text[] NOT NULL,
+    env_names text[] DEFAULT '{}'::text[] NOT NULL,
+    secrets_sealed bytea,
+    image text,
+    memory_bytes bigint NOT NULL,
+    cpus double precision NOT NULL,
+    network_policy text DEFAULT 'limited'::text NOT NULL,
+    allowed_hosts text[] DEFAULT '{}'::text[] NOT NULL,
+    timeout_seconds integer,
+    max_turns integer,
+    max_budget_usd double precision,
+    runner text,
+    schedule_cron text,
+    schedule_timezone text,
+    schedule_synced_version integer,
+    files_version bigint DEFAULT 0 NOT NULL,
+    file_count integer DEFAULT 0 NOT NULL,
+    storage_bytes bigint DEFAULT 0 NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    updated_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    CONSTRAINT flows_check CHECK (((schedule_cron IS NULL) = (schedule_timezone IS NULL))),
+    CONSTRAINT flows_check1 CHECK (((schedule_cron IS NULL) OR (prompt IS NOT NULL))),
+    CONSTRAINT flows_file_count_check CHECK ((file_count >= 0)),
+    CONSTRAINT flows_max_budget_usd_check CHECK ((max_budget_usd > (0)::double precision)),
+    CONSTRAINT flows_max_turns_check CHECK ((max_turns > 0)),
+    CONSTRAINT flows_network_policy_check CHECK ((network_policy = ANY (ARRAY['limited'::text, 'open'::text, 'none'::text]))),
+    CONSTRAINT flows_storage_bytes_check CHECK ((storage_bytes >= 0)),
+    CONSTRAINT flows_timeout_seconds_check CHECK ((timeout_seconds > 0))
+);
+
+CREATE TABLE public.frames (
+    run_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    event text NOT NULL,
+    channel text NOT NULL,
+    data text NOT NULL,
+    CONSTRAINT frames_channel_check CHECK ((channel = ANY (ARRAY['output'::text, 'chat'::text, 'other'::text])))
+);
+
+CREATE TABLE public.host_rpc_requests (
+    id uuid NOT NULL,
+    host_id text NOT NULL,
+    run_id uuid NOT NULL,
+    kind text NOT NULL,
+    payload text NOT NULL,
+    result text,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.hosts (
+    id text NOT NULL,
+    name text NOT NULL,
+    capacity integer NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    last_seen timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    report json,
+    CONSTRAINT hosts_capacity_check CHECK ((capacity >= 0))
+);
+
+CREATE TABLE public.idempotency_keys (
+    project_id text NOT NULL,
+    key text NOT NULL,
+    run_id uuid NOT NULL,
+    window_start timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.input_files (
+    run_id uuid NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    mode integer NOT NULL,
+    scope text NOT NULL,
+    modified_at timestamp with time zone NOT NULL,
+    is_pending boolean DEFAULT false NOT NULL,
+    CONSTRAINT input_files_scope_check CHECK ((scope = ANY (ARRAY['flow'::text, 'run'::text])))
+);
+
+CREATE TABLE public.interactions (
+    run_id uuid NOT NULL,
+    id text NOT NULL,
+    tool_name text NOT NULL,
+    input text NOT NULL,
+    asked_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    answers text,
+    answered_at timestamp with time zone,
+    outcome text,
+    CONSTRAINT interactions_outcome_check CHECK ((outcome = ANY (ARRAY['answered'::text, 'withdrawn'::text])))
+);
+
+CREATE TABLE public.key_usage (
+    key_id uuid NOT NULL,
+    day date NOT NULL,
+    calls bigint NOT NULL,
+    errors bigint NOT NULL,
+    duration_ms bigint NOT NULL
+);
+
+CREATE TABLE public.message_files (
+    message_id uuid NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    mode integer NOT NULL,
+    scope text NOT NULL,
+    generation integer,
+    CONSTRAINT message_files_scope_check CHECK ((scope = ANY (ARRAY['flow'::text, 'run'::text])))
+);
+
+CREATE TABLE public.migrations (
+    name text NOT NULL,
+    sha256 text NOT NULL,
+    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+CREATE TABLE public.monthly_runs (
+    project_id text NOT NULL,
+    month date NOT NULL,
+    admitted integer NOT NULL
+);
+
+CREATE TABLE public.operator_links (
+    code_hash bytea NOT NULL,
+    operator_id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.operator_sessions (
+    token_hash bytea NOT NULL,
+    operator_id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.operators (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    is_first boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL
+);
+
+CREATE TABLE public.projects (
+    id text NOT NULL,
+    name text NOT NULL,
+    max_concurrent_runs integer DEFAULT 10 NOT NULL,
+    monthly_run_quota integer,
+    webhook_secret_sealed bytea,
+    model_sealed bytea,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    CONSTRAINT projects_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
+    CONSTRAINT projects_max_concurrent_runs_check CHECK ((max_concurrent_runs >= 0)),
+    CONSTRAINT projects_monthly_run_quota_check CHECK ((monthly_run_quota >= 0))
+);
+
+CREATE TABLE public.restores (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    dumped_at timestamp with time zone NOT NULL,
+    restored_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    reconciled_at timestamp with time zone
+);
+
+CREATE TABLE public.run_configs (
+    run_id uuid NOT NULL,
+    sealed bytea NOT NULL
+);
+
+CREATE TABLE public.run_files (
+    run_id uuid NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    mode integer NOT NULL,
+    scope text DEFAULT 'run'::text NOT NULL,
+    modified_at timestamp with time zone NOT NULL,
+    CONSTRAINT run_files_scope_check CHECK ((scope = ANY (ARRAY['flow'::text, 'run'::text])))
+);
+
+CREATE TABLE public.run_logs (
+    run_id uuid NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    byte_offset bigint DEFAULT 0 NOT NULL,
+    last_seq bigint DEFAULT 0 NOT NULL,
+    last_batch_offset bigint,
+    last_batch_seq bigint,
+    lease_token bigint DEFAULT 0 NOT NULL,
+    lease_owner text,
+    lease_expires_at timestamp with time zone,
+    agent_state text,
+    is_final boolean DEFAULT false NOT NULL
+);
+
+CREATE TABLE public.schema_functions (
+    name text NOT NULL,
+    sha256 text NOT NULL,
+    is_current boolean NOT NULL
+);
+
+CREATE TABLE public.session_messages (
+    id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    "position" bigint NOT NULL,
+    client_message_id text,
+    text text NOT NULL,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    signalled_at timestamp with time zone,
+    generation integer,
+    delivery_attempts integer DEFAULT 0 NOT NULL,
+    started_at timestamp with time zone,
+    is_accepted boolean DEFAULT false NOT NULL,
+    ended_at timestamp with time zone,
+    exit_code integer,
+    reply text,
+    usage text,
+    cost_usd double precision,
+    error text
+);
+
+CREATE TABLE public.session_transcripts (
+    run_id uuid NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    mode integer NOT NULL,
+    modified_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.sessions (
+    run_id uuid NOT NULL,
+    flow_id uuid NOT NULL,
+    session_id text NOT NULL,
+    config_sealed bytea,
+    config_version integer DEFAULT 1 NOT NULL,
+    started_generation integer DEFAULT 0 NOT NULL,
+    started_config_version integer DEFAULT 0 NOT NULL,
+    acknowledged_generation integer DEFAULT 0 NOT NULL,
+    total_cost_usd double precision DEFAULT 0 NOT NULL,
+    last_host_id text,
+    snapshot_at timestamp with time zone,
+    last_message_at timestamp with time zone,
+    idle_since timestamp with time zone DEFAULT public.db_clock() NOT NULL
+);
+
+CREATE TABLE public.webhook_attempts (
+    run_id uuid NOT NULL,
+    delivery integer DEFAULT 0 NOT NULL,
+    attempt integer NOT NULL,
+    started_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    finished_at timestamp with time zone,
+    status integer,
+    error text,
+    CONSTRAINT webhook_attempts_attempt_check CHECK ((attempt >= 1))
+);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.blob_chunks
+    ADD CONSTRAINT blob_chunks_pkey PRIMARY KEY (sha256, idx);
+
+ALTER TABLE ONLY public.blobs
+    ADD CONSTRAINT blobs_pkey PRIMARY KEY (sha256);
+
+ALTER TABLE ONLY public.flow_files
+    ADD CONSTRAINT flow_files_pkey PRIMARY KEY (flow_id, path, valid_from);
+
+ALTER TABLE ONLY public.flows
+    ADD CONSTRAINT flows_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.frames
+    ADD CONSTRAINT frames_pkey PRIMARY KEY (run_id, seq);
+
+ALTER TABLE ONLY public.host_rpc_requests
+    ADD CONSTRAINT host_rpc_requests_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.hosts
+    ADD CONSTRAINT hosts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (project_id, key);
+
+ALTER TABLE ONLY public.input_files
+    ADD CONSTRAINT input_files_pkey PRIMARY KEY (run_id, path);
+
+ALTER TABLE ONLY public.interactions
+    ADD CONSTRAINT interactions_pkey PRIMARY KEY (run_id, id);
+
+ALTER TABLE ONLY public.key_usage
+    ADD CONSTRAINT key_usage_pkey PRIMARY KEY (key_id, day);
+
+ALTER TABLE ONLY public.message_files
+    ADD CONSTRAINT message_files_pkey PRIMARY KEY (message_id, path);
+
+ALTER TABLE ONLY public.migrations
+    ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.monthly_runs
+    ADD CONSTRAINT monthly_runs_pkey PRIMARY KEY (project_id, month);
+
+ALTER TABLE ONLY public.operator_links
+    ADD CONSTRAINT operator_links_pkey PRIMARY KEY (code_hash);
+
+ALTER TABLE ONLY public.operator_sessions
+    ADD CONSTRAINT operator_sessions_pkey PRIMARY KEY (token_hash);
+
+ALTER TABLE ONLY public.operators
+    ADD CONSTRAINT operators_name_key UNIQUE (name);
+
+ALTER TABLE ONLY public.operators
+    ADD CONSTRAINT operators_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.projects
+    ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.restores
+    ADD CONSTRAINT restores_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.run_configs
+    ADD CONSTRAINT run_configs_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY public.run_files
+    ADD CONSTRAINT run_files_pkey PRIMARY KEY (run_id, path);
+
+ALTER TABLE ONLY public.run_logs
+    ADD CONSTRAINT run_logs_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY public.runs
+    ADD CONSTRAINT runs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.runs
+    ADD CONSTRAINT runs_workflow_id_key UNIQUE (workflow_id);
+
+ALTER TABLE ONLY public.schema_functions
+    ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (name, sha256);
+
+ALTER TABLE ONLY public.session_messages
+    ADD CONSTRAINT session_messages_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.session_messages
+    ADD CONSTRAINT session_messages_run_id_client_message_id_key UNIQUE (run_id, client_message_id);
+
+ALTER TABLE ONLY public.session_messages
+    ADD CONSTRAINT session_messages_run_id_position_key UNIQUE (run_id, "position");
+
+ALTER TABLE ONLY public.session_transcripts
+    ADD CONSTRAINT session_transcripts_pkey PRIMARY KEY (run_id, path);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_flow_id_session_id_key UNIQUE (flow_id, session_id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY public.webhook_attempts
+    ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (run_id, delivery, attempt);
+
+CREATE INDEX api_keys_by_project ON public.api_keys USING btree (project_id, created_at, id);
+
+CREATE UNIQUE INDEX flow_files_newest ON public.flow_files USING btree (flow_id, path) WHERE (valid_to IS NULL);
+
+CREATE INDEX flow_files_of_blob ON public.flow_files USING btree (sha256);
+
+CREATE INDEX flows_by_project ON public.flows USING btree (project_id, created_at, id);
+
+CREATE INDEX flows_with_schedule ON public.flows USING btree (id) WHERE ((schedule_cron IS NOT NULL) OR (schedule_synced_version IS NOT NULL));
+
+CREATE INDEX frames_by_channel ON public.frames USING btree (run_id, channel, seq);
+
+CREATE INDEX host_rpc_requests_by_expiry ON public.host_rpc_requests USING btree (expires_at);
+
+CREATE INDEX host_rpc_requests_open ON public.host_rpc_requests USING btree (host_id) WHERE (result IS NULL);
+
+CREATE INDEX idempotency_keys_by_expiry ON public.idempotency_keys USING btree (expires_at);
+
+CREATE INDEX idempotency_keys_of_run ON public.idempotency_keys USING btree (run_id);
+
+CREATE INDEX input_files_of_blob ON public.input_files USING btree (sha256);
+
+CREATE INDEX input_files_pending ON public.input_files USING btree (run_id) WHERE is_pending;
+
+CREATE INDEX interactions_open ON public.interactions USING btree (run_id, asked_at) WHERE (outcome IS NULL);
+
+CREATE INDEX key_usage_by_day ON public.key_usage USING btree (day);
+
+CREATE INDEX message_files_of_blob ON public.message_files USING btree (sha256);
+
+CREATE INDEX operator_links_of_operator ON public.operator_links USING btree (operator_id);
+
+CREATE INDEX operator_sessions_of_operator ON public.operator_sessions USING btree (operator_id);
+
+CREATE UNIQUE INDEX operators_first ON public.operators USING btree (is_first) WHERE is_first;
+
+CREATE INDEX run_files_of_blob ON public.run_files USING btree (sha256);
+
+CREATE INDEX runs_active ON public.runs USING btree (id) WHERE (ended_at IS NULL);
+
+CREATE INDEX runs_active_by_host ON public.runs USING btree (host_id) WHERE (ended_at IS NULL);
+
+CREATE INDEX runs_active_by_project ON public.runs USING btree (project_id) WHERE (ended_at IS NULL);
+
+CREATE INDEX runs_by_label ON public.runs USING gin (public.label_pairs(labels));
+
+CREATE INDEX runs_by_project ON public.runs USING btree (project_id, created_at DESC, id DESC);
+
+CREATE INDEX runs_by_session ON public.runs USING btree (project_id, session_id, created_at DESC, id DESC) WHERE (session_id IS NOT NULL);
+
+CREATE INDEX runs_deleted ON public.runs USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+
+CREATE INDEX runs_of_flow ON public.runs USING btree (flow_id, created_at DESC);
+
+CREATE INDEX runs_with_files ON public.runs USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (files_purged_at IS NULL) AND (session_id IS NULL));
+
+CREATE INDEX runs_with_log ON public.runs USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (log_purged_at IS NULL));
+
+CREATE INDEX runs_with_pending_webhook ON public.runs USING btree (ended_at) WHERE (webhook_state = 'pending'::text);
+
+CREATE UNIQUE INDEX schema_functions_current ON public.schema_functions USING btree (name) WHERE is_current;
+
+CREATE INDEX session_messages_left ON public.session_messages USING btree (run_id, "position") WHERE (ended_at IS NULL);
+
+CREATE INDEX session_messages_unsignalled ON public.session_messages USING btree (created_at) WHERE ((ended_at IS NULL) AND (signalled_at IS NULL));
+
+CREATE INDEX session_transcripts_of_blob ON public.session_transcripts USING btree (sha256);
+
+CREATE INDEX sessions_with_files ON public.runs USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (files_purged_at IS NULL) AND (session_id IS NOT NULL));
+
+CREATE INDEX webhook_attempts_by_start ON public.webhook_attempts USING btree (started_at);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.blob_chunks
+    ADD CONSTRAINT blob_chunks_sha256_fkey FOREIGN KEY (sha256) REFERENCES public.blobs(sha256) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.flow_files
+    ADD CONSTRAINT flow_files_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES public.flows(id);
+
+ALTER TABLE ONLY public.flow_files
+    ADD CONSTRAINT flow_files_sha256_fkey FOREIGN KEY (sha256) REFERENCES public.blobs(sha256);
+
+ALTER TABLE ONLY public.flows
+    ADD CONSTRAINT flows_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.input_files
+    ADD CONSTRAINT input_files_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.input_files
+    ADD CONSTRAINT input_files_sha256_fkey FOREIGN KEY (sha256) REFERENCES public.blobs(sha256);
+
+ALTER TABLE ONLY public.interactions
+    ADD CONSTRAINT interactions_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.key_usage
+    ADD CONSTRAINT key_usage_key_id_fkey FOREIGN KEY (key_id) REFERENCES public.api_keys(id);
+
+ALTER TABLE ONLY public.message_files
+    ADD CONSTRAINT message_files_message_id_fkey FOREIGN KEY (message_id) REFERENCES public.session_messages(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.message_files
+    ADD CONSTRAINT message_files_sha256_fkey FOREIGN KEY (sha256) REFERENCES public.blobs(sha256);
+
+ALTER TABLE ONLY public.monthly_runs
+    ADD CONSTRAINT monthly_runs_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.operator_links
+    ADD CONSTRAINT operator_links_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.operator_sessions
+    ADD CONSTRAINT operator_sessions_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.run_configs
+    ADD CONSTRAINT run_configs_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.run_files
+    ADD CONSTRAINT run_files_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.run_files
+    ADD CONSTRAINT run_files_sha256_fkey FOREIGN KEY (sha256) REFERENCES public.blobs(sha256);
+
+ALTER TABLE ONLY public.run_logs
+    ADD CONSTRAINT run_logs_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.runs
+    ADD CONSTRAINT runs_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES public.flows(id);
+
+ALTER TABLE ONLY public.runs
+    ADD CONSTRAINT runs_key_id_fkey FOREIGN KEY (key_id) REFERENCES public.api_keys(id);
+
+ALTER TABLE ONLY public.runs
+    ADD CONSTRAINT runs_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.session_messages
+    ADD CONSTRAINT session_messages_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.sessions(run_id);
+
+ALTER TABLE ONLY public.session_transcripts
+    ADD CONSTRAINT session_transcripts_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.sessions(run_id);
+
+ALTER TABLE ONLY public.session_transcripts
+    ADD CONSTRAINT session_transcripts_sha256_fkey FOREIGN KEY (sha256) REFERENCES public.blobs(sha256);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES public.flows(id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.webhook_attempts
+    ADD CONSTRAINT webhook_attempts_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
