@@ -76,7 +76,7 @@ for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop
 await main(stopping.signal);
 
 function logNotYet(error: unknown, attempt: number): void {
-  logger.warn({ err: error, attempt }, 'not_yet');
+  logger.warn({ err: error, attempt }, 'dependency_unavailable');
 }
 
 /**

@@ -8,7 +8,7 @@ import { linesOf } from '../cold/log-moments.ts';
 export function handedOutAt({ worker }: Pick<Service, 'worker'>, runId: string, turn: number) {
   const toPerformance = performance.now() - Date.now();
   const line = linesOf(worker.log(), runId).findLast(
-    ({ msg, index }) => msg === 'message_handed_out' && index === turn,
+    ({ msg, index }) => msg === 'message_delivered' && index === turn,
   );
   if (line === undefined) throw new Error(`the log does not tell when message ${turn} left`);
   return Date.parse(line.time) + toPerformance;

@@ -24,7 +24,7 @@ export function logMoments({ api, worker }: Service, runId: string) {
     started: at('sandbox_started'),
     configFetched: at('config_fetched'),
     configAcknowledged: at('config_acknowledged'),
-    messageHandedOut: at('message_handed_out'),
+    messageHandedOut: at('message_delivered'),
   };
 }
 

@@ -3,16 +3,16 @@ import { Counter, type Registry } from 'prom-client';
 /** What an operator may want to be woken for is there before it happens for the first time. */
 const noteworthy: readonly (readonly [level: string, event: string])[] = [
   ['error', 'host_fenced'],
-  ['error', 'polling_ended'],
+  ['error', 'task_polling_stopped'],
   ['error', 'request_failed'],
   ['warn', 'activity_failed'],
   ['warn', 'connection_lost'],
-  ['warn', 'host_not_renewed'],
-  ['warn', 'leftover_sandbox_not_removed'],
+  ['warn', 'host_heartbeat_failed'],
+  ['warn', 'orphaned_sandbox_removal_failed'],
   ['warn', 'reconcile_step_failed'],
   ['warn', 'run_ended_by_reconciler'],
-  ['warn', 'sandbox_step_failed'],
-  ['warn', 'session_not_saved'],
+  ['warn', 'sandbox_operation_retried'],
+  ['warn', 'session_save_failed'],
   ['warn', 'workflow_start_deferred'],
 ];
 

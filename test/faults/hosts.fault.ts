@@ -103,7 +103,7 @@ describe('a host that Postgres does not hear', patiently, () => {
       exitCode: 0,
       result: 'done',
     });
-    expect(service.worker.log().slice(from)).toContain('host_goes_on');
+    expect(service.worker.log().slice(from)).toContain('host_unfenced');
   });
 
   it('loses its sessions to another, and never lets its own go on', async () => {
@@ -129,7 +129,7 @@ describe('a host that Postgres does not hear', patiently, () => {
       .toEqual([{ hostId: second.hostId(), generation: 2, state: 'running' }]);
     await expect
       .poll(() => service.worker.log().slice(from), { timeout: patienceMs })
-      .toMatch(/"kept":0,.*host_goes_on/);
+      .toMatch(/"kept":0,.*host_unfenced/);
     await endSession(service, chat);
   });
 });

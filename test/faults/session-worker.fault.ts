@@ -105,7 +105,7 @@ it.each(lateWrites)(
     worker.signal('SIGCONT');
     way.letGo();
     expect(await worker.exited()).toEqual({ code: 1, signal: null });
-    expect(worker.log().slice(frozenLog)).toContain('data_folder_lost');
+    expect(worker.log().slice(frozenLog)).toContain('data_dir_lock_lost');
     await expect.poll(way.answered, { timeout: patienceMs }).toContain(refused);
     expect(await heldBySecond(talk.runId)).toEqual(before);
     expect(await untilGatewayAnswers(service, talk.runId)).toBeLessThan(1_000);

@@ -208,8 +208,11 @@ describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
     const url = new URL(parts.postgresUrl(query));
     url.pathname = new URL(service.database.url).pathname;
     const said = [
-      await saidWith({ DATABASE_URL: url.href }, /alert unknown ca.*not_yet/),
-      await saidWith(only('TEMPORAL_'), /received fatal alert: \w*(Certificate|CA).*not_yet/i),
+      await saidWith({ DATABASE_URL: url.href }, /alert unknown ca.*dependency_unavailable/),
+      await saidWith(
+        only('TEMPORAL_'),
+        /received fatal alert: \w*(Certificate|CA).*dependency_unavailable/i,
+      ),
     ];
     for (const life of said) expect(life).not.toMatch(/worker_ready|PRIVATE KEY/);
     await saidWith(only('REDIS_'), /(may refuse the certificate|unknown ca).*connection_lost/);
@@ -227,7 +230,10 @@ describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
 
   it('is refused without one', async () => {
     const without = { TEMPORAL_TLS_CLIENT_CERT_PATH: '', TEMPORAL_TLS_CLIENT_KEY_PATH: '' };
-    const said = await saidWith(without, /received fatal alert: CertificateRequired.*not_yet/);
+    const said = await saidWith(
+      without,
+      /received fatal alert: CertificateRequired.*dependency_unavailable/,
+    );
     expect(said).not.toContain('worker_ready');
   });
 });

@@ -68,7 +68,7 @@ it('lets a worker that was frozen, and has lost its folder, change nothing when 
   service.worker.signal('SIGCONT');
   way.letGo();
   expect(await service.worker.exited()).toEqual({ code: 1, signal: null });
-  expect(service.worker.log().slice(frozenLog)).toContain('data_folder_lost');
+  expect(service.worker.log().slice(frozenLog)).toContain('data_dir_lock_lost');
   await expect.poll(way.answered, { timeout: patienceMs }).toContain('SELECT 0');
   expect(await heldBySecond(runId)).toEqual(before);
   expect(await untilGatewayAnswers(service, runId)).toBeLessThan(1_000);

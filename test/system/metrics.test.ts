@@ -173,7 +173,7 @@ describe('the log', () => {
     const life = events.filter((event) => /^session_(opened|awake|asleep)$/.test(String(event)));
     expect(life.filter((event) => event === 'session_opened')).toHaveLength(1);
     expect(life.filter((event) => event === 'session_awake')).toHaveLength(2);
-    expect(events.filter((event) => event === 'turn_begun')).toHaveLength(2);
+    expect(events.filter((event) => event === 'turn_started')).toHaveLength(2);
     expect(events.filter((event) => event === 'turn_ended')).toHaveLength(2);
     expect(events.filter((event) => event === 'message_stored')).toHaveLength(2);
   });
@@ -216,7 +216,7 @@ describe('the log', () => {
     const known = new Set(requests.map(({ requestId }) => requestId));
     const about = allLines().filter(({ runId }) => runId !== undefined);
     const events = new Set(about.map(({ msg }) => msg));
-    for (const event of ['session_awake', 'session_asleep', 'turn_begun', 'message_handed_out'])
+    for (const event of ['session_awake', 'session_asleep', 'turn_started', 'message_delivered'])
       expect(events).toContain(event);
     expect(about.filter(({ requestId }) => !known.has(requestId))).toEqual([]);
   });

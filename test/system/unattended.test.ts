@@ -64,7 +64,9 @@ it('removes logs and files that have been kept for as long as was set, and no ot
   expect(await left(young.runId)).toEqual({ entries: expect.any(Number), file: 200 });
   expect((await left(young.runId)).entries).toBeGreaterThan(0);
   expect(await service.readRun(old.runId)).toMatchObject({ result: 'one' });
-  const swept = linesOf(service.worker.log().slice(from)).filter(({ msg }) => msg === 'swept');
+  const swept = linesOf(service.worker.log().slice(from)).filter(
+    ({ msg }) => msg === 'retention_applied',
+  );
   expect(swept).toMatchObject([{ logs: expect.any(Number), runFiles: 1 }]);
 });
 

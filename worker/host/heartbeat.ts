@@ -22,7 +22,7 @@ export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSigna
       await options.hosts.renew({ ...options.host, report: options.lastReport() });
       for (const notify of options.onRenewed) notify(requestedAtMs);
     } catch (err) {
-      options.logger.warn({ err }, 'host_not_renewed');
+      options.logger.warn({ err }, 'host_heartbeat_failed');
     }
     await sleep(options.everyMs, signal);
   }

@@ -64,7 +64,7 @@ async function fetchPending({ hostId, store, logger }: HostRpcDeps): Promise<Ope
   try {
     return await store.listOpen(hostId, 2 * limits.hostRpcConcurrency);
   } catch (err) {
-    logger.warn({ err }, 'host_requests_not_read');
+    logger.warn({ err }, 'host_rpc_poll_failed');
     return [];
   }
 }
@@ -77,7 +77,7 @@ function createExpiry({ store, logger }: HostRpcDeps): () => Promise<void> {
     dueAt = performance.now() + expireEveryMs;
     await store
       .removeExpired()
-      .catch((err: unknown) => logger.warn({ err }, 'host_requests_not_swept'));
+      .catch((err: unknown) => logger.warn({ err }, 'host_rpc_cleanup_failed'));
   };
 }
 
@@ -89,7 +89,7 @@ async function handle(loop: HostRpcDeps, request: OpenRequest): Promise<void> {
     await loop.store.answer(requestId, JSON.stringify(result));
     loop.bells.notify(responseChannel(requestId));
   } catch (err) {
-    loop.logger.warn({ err, kind, ...(await loop.runLogContext(runId)) }, 'host_request_failed');
+    loop.logger.warn({ err, kind, ...(await loop.runLogContext(runId)) }, 'host_rpc_failed');
   }
 }
 

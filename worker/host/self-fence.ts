@@ -61,7 +61,7 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
     await forEach(kept, ({ containerId }) => deps.sandboxes.unpause(containerId));
     paused.clear();
     fenced = new AbortController();
-    logger.info({ kept: kept.length, left: still.length - kept.length }, 'host_goes_on');
+    logger.info({ kept: kept.length, left: still.length - kept.length }, 'host_unfenced');
   }
 
   async function tick(): Promise<void> {
@@ -81,7 +81,7 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
       // What was taken up before was taken up from Postgres; only now does anybody say that we are here.
       renewedAt = performance.now();
       while (!signal.aborted) {
-        await tick().catch((err: unknown) => logger.warn({ err }, 'fence_not_moved'));
+        await tick().catch((err: unknown) => logger.warn({ err }, 'fence_update_failed'));
         await sleep(tickMs, signal);
       }
     },

@@ -9,7 +9,7 @@ import type { DataDirLock } from './data-dir-lock.ts';
 export function exitWhenLockLost(folder: DataDirLock, logger: Logger): void {
   const watch = setInterval(() => {
     if (folder.isHeld()) return;
-    logger.fatal({ hostId: folder.hostId }, 'data_folder_lost');
+    logger.fatal({ hostId: folder.hostId }, 'data_dir_lock_lost');
     process.exit(1);
   }, limits.dataDirLockCheckMs);
   watch.unref();

@@ -33,12 +33,13 @@ export function createOwnership(logger: Logger): Ownership {
     released: rejected,
     retry: {
       signal: over.signal,
-      onFailure: (error, attempt) => logger.warn({ err: error, attempt }, 'sandbox_step_failed'),
+      onFailure: (error, attempt) =>
+        logger.warn({ err: error, attempt }, 'sandbox_operation_retried'),
     },
     release(why) {
       if (over.signal.aborted) return;
       isLetGo = true;
-      logger.warn({ why }, 'sandbox_let_go');
+      logger.warn({ why }, 'sandbox_released');
       over.abort(new SandboxReleased(why));
     },
     isReleased: () => isLetGo,

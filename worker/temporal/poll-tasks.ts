@@ -19,7 +19,7 @@ export async function pollTasks(
   signal: AbortSignal,
 ): Promise<void> {
   const onFailure = (err: unknown, attempt: number): void =>
-    logger.warn({ err, attempt }, 'not_yet');
+    logger.warn({ err, attempt }, 'dependency_unavailable');
   while (!signal.aborted) {
     await fence.untilUnfenced(signal);
     const worker = await retryUntilAborted(poll, { signal, onFailure }).catch(ignoreAbort(signal));
@@ -28,7 +28,7 @@ export async function pollTasks(
     const stop = AbortSignal.any([signal, fence.fencedSignal()]);
     stop.addEventListener('abort', worker.stop, { once: true });
     if (stop.aborted) worker.stop();
-    await worker.stopped.catch((err: unknown) => logger.error({ err }, 'polling_ended'));
+    await worker.stopped.catch((err: unknown) => logger.error({ err }, 'task_polling_stopped'));
   }
 }
 

@@ -13,6 +13,6 @@ export async function registerSearchAttributes(
     const names = await temporal.ensureSearchAttributes();
     if (names.length > 0) logger.info({ names }, 'search_attributes_registered');
   } catch (err) {
-    logger.warn({ err }, 'search_attributes_refused');
+    logger.warn({ err }, 'search_attribute_registration_failed');
   }
 }

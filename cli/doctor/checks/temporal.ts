@@ -45,7 +45,7 @@ export const searchAttributes: Check = {
       code: 'search_attributes_missing',
       message: `The namespace ${namespace} lacks the search attributes ${missing.join(', ')}. Runs start without them and cannot be found by them.`,
       advice:
-        'A worker registers them when it starts. If its log says search_attributes_refused, create them by hand: see docs/temporal-ui.md.',
+        'A worker registers them when it starts. If its log says search_attribute_registration_failed, create them by hand: see docs/temporal-ui.md.',
       fix: fixes.registerSearchAttributes,
     });
   },

@@ -19,7 +19,7 @@ export const webhooks: Check = {
     return checked([], {
       code: 'webhook_pending',
       message: `${counted(owed.length, 'webhook')} pending for more than 5 minutes: ${named(owed)}.`,
-      advice: 'A worker resumes them within seconds: check its log for webhook_taken_over.',
+      advice: 'A worker resumes them within seconds: check its log for webhook_resumed.',
       fix: fixes.deliverWebhooks,
     });
   },

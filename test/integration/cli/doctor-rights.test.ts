@@ -61,7 +61,7 @@ test('reports missing search attributes, and registers them only while a worker 
   const doctor = doctorWith({ ...env, TEMPORAL_ADDRESS: temporal.address });
   const before = await doctor({ fix: true });
   expect(before.about('search_attributes_missing')).toMatch(
-    /namespace default lacks the search attributes ProjectId, .*search_attributes_refused/,
+    /namespace default lacks the search attributes ProjectId, .*search_attribute_registration_failed/,
   );
   expect(before.of('search attributes').fixed).toEqual([]);
   await askForWork(temporal);

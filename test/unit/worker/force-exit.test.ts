@@ -16,6 +16,6 @@ test('a process that something keeps after its end says what, and goes all the s
   expect(exit).not.toHaveBeenCalled();
   vi.advanceTimersByTime(1);
   expect(exit).toHaveBeenCalledWith(0);
-  expect(lines.join('')).toContain('worker_lingered');
+  expect(lines.join('')).toContain('worker_forced_exit');
   expect(lines.join('')).toContain('"kept":[');
 });

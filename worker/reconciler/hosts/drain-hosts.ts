@@ -9,7 +9,7 @@ export function createHostDrainer(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger } = deps;
   const requestSleep = throttlePerRun(deps, async ({ runId, requestId, hostId, workflowId }) => {
     await temporal.signalSleep(workflowId);
-    logger.info({ runId, requestId, hostId }, 'session_leaves_draining_host');
+    logger.info({ runId, requestId, hostId }, 'session_drained');
   });
   return async () => requestSleep(await reconcile.idleOnDrainingHosts());
 }

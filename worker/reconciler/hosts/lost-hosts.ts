@@ -13,7 +13,7 @@ export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void>
   const signalSessions = throttlePerRun(deps, async (run) => {
     const { runId, requestId, hostId, generation, workflowId } = run;
     await temporal.signalHostLost(workflowId, { generation });
-    logger.warn({ runId, requestId, hostId, generation }, 'session_told_of_lost_host');
+    logger.warn({ runId, requestId, hostId, generation }, 'session_host_loss_signalled');
   });
 
   return async () => {

@@ -12,9 +12,9 @@ export async function removeOrphanedSandboxes(deps: ReconcilerDeps): Promise<voi
       run = await deps.runs.find(runId);
       if (isNeeded(run, generation)) continue;
       await deps.removeSandbox(ref);
-      logger.info({ ...ref, requestId: requestOf(run) }, 'leftover_sandbox_removed');
+      logger.info({ ...ref, requestId: requestOf(run) }, 'orphaned_sandbox_removed');
     } catch (err) {
-      logger.warn({ err, ...ref, requestId: requestOf(run) }, 'leftover_sandbox_not_removed');
+      logger.warn({ err, ...ref, requestId: requestOf(run) }, 'orphaned_sandbox_removal_failed');
     }
   }
 }

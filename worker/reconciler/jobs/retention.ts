@@ -38,7 +38,7 @@ export function createRetentionJob(
     };
     const counts = Object.entries(purged).filter(([, { rows }]) => rows > 0);
     const rows = Object.fromEntries(counts.map(([kind, count]) => [kind, count.rows]));
-    if (counts.length > 0) logger.info(rows, 'swept');
+    if (counts.length > 0) logger.info(rows, 'retention_applied');
     return Object.values(purged).every(({ isDone }) => isDone);
   }
 
@@ -54,7 +54,7 @@ export function createRetentionJob(
     for (const sha256 of unnamed) {
       if (await retention.removeBlob(limits.unreferencedBlobTtlMs, sha256)) removed += 1;
     }
-    if (removed > 0) logger.info({ blobs: removed }, 'swept');
+    if (removed > 0) logger.info({ blobs: removed }, 'retention_applied');
   }
 
   return async () => {

@@ -14,9 +14,9 @@ export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
       if (schedule === null) await deps.temporal.removeSchedule(flowId);
       else await deps.temporal.ensureSchedule(flowId, schedule);
       await deps.schedules.markTold(untold);
-      deps.logger.info({ flowId, version, isOn: schedule !== null }, 'schedule_told');
+      deps.logger.info({ flowId, version, isOn: schedule !== null }, 'schedule_synced');
     } catch (err) {
-      deps.logger.warn({ err, flowId }, 'schedule_not_told');
+      deps.logger.warn({ err, flowId }, 'schedule_sync_failed');
     }
   }
 

@@ -50,7 +50,7 @@ export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler
       const found = await reconcileUnknown(deps, restoration, loggedUnidentified);
       if (found > 0) return;
       const settled = await reconcile.settleRestorations(listedWithinMs);
-      if (settled > 0) logger.info({ ...restoration }, 'restoration_compared');
+      if (settled > 0) logger.info({ ...restoration }, 'restore_reconciled');
     },
     isReconciled: ({ runId }) =>
       comparedFor !== undefined && unverified.every((run) => run.runId !== runId),
@@ -102,7 +102,7 @@ async function terminateOpen({ temporal, logger }: ReconcilerDeps, lost: ListedW
   const open = lost.filter(({ isOpen }) => isOpen);
   for (const { workflowId } of open) {
     await temporal.terminate(workflowId, 'its run is not in the backup that was restored');
-    logger.warn({ workflowId }, 'unknown_workflow_ended');
+    logger.warn({ workflowId }, 'orphan_workflow_terminated');
   }
   return open.length;
 }
@@ -116,7 +116,7 @@ function logUnidentified(
   for (const { workflowId, run } of lost) {
     if (run !== null || told.has(workflowId)) continue;
     told.add(workflowId);
-    logger.warn({ workflowId }, 'lost_run_unknown');
+    logger.warn({ workflowId }, 'workflow_unidentified');
   }
 }
 
@@ -125,6 +125,7 @@ async function importRuns({ reconcile, logger }: ReconcilerDeps, lost: ListedWor
     run === null ? [] : [{ ...run, ...workflow }],
   );
   const adopted = await reconcile.adoptLostRuns(runs);
-  for (const runId of adopted) logger.warn({ runId, requestId: null }, 'lost_run_adopted');
+  for (const runId of adopted)
+    logger.warn({ runId, requestId: null }, 'run_imported_after_restore');
   return adopted.length;
 }

@@ -21,7 +21,7 @@ export async function resumeWebhook(deps: ReconcilerDeps, run: Run): Promise<voi
   if (await deps.temporal.hasCompleted(run.workflowId)) return deps.webhooks.drop(runId);
   const outcome = await deps.temporal.startWebhook({ runId, firstAttempt });
   if (outcome === 'already') return deps.webhooks.drop(runId);
-  deps.logger.info({ runId, requestId, firstAttempt }, 'webhook_taken_over');
+  deps.logger.info({ runId, requestId, firstAttempt }, 'webhook_resumed');
 }
 
 /** By their numbers, not how many: those of a time that the database has lost count too. */

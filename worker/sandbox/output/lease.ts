@@ -41,7 +41,7 @@ export async function takeLease(
   async function confirm(): Promise<boolean> {
     if (!isHeld) return false;
     const kept = await frames.renewLease(runId, token, leaseMs).catch((error: unknown) => {
-      logger.warn({ err: error }, 'lease_not_renewed');
+      logger.warn({ err: error }, 'lease_renewal_failed');
       return true;
     });
     if (kept || !isHeld) return kept;

@@ -31,7 +31,7 @@ export function createIdlePauser(
   signal: AbortSignal,
 ): IdlePauser {
   if (containerId === null) return neverPause;
-  const onFailure = (err: unknown): void => logger.warn({ err }, 'sandbox_not_unpaused');
+  const onFailure = (err: unknown): void => logger.warn({ err }, 'sandbox_unpause_failed');
   const sandbox = createPausable(sandboxes, containerId, { signal, onFailure });
   const timer = createTimer(afterMs, signal);
   let isIdle = false;
@@ -43,7 +43,7 @@ export function createIdlePauser(
     try {
       await sandbox.pause();
     } catch (err) {
-      logger.debug({ err }, 'sandbox_not_paused');
+      logger.debug({ err }, 'sandbox_pause_failed');
       if (isIdle) rest();
     }
   }
@@ -70,7 +70,9 @@ export function createIdlePauser(
     prewarm() {
       if (!isIdle) return;
       rest();
-      last = last.then(prewarmIfDue).catch((err) => logger.debug({ err }, 'sandbox_not_stirred'));
+      last = last
+        .then(prewarmIfDue)
+        .catch((err) => logger.debug({ err }, 'sandbox_prewarm_failed'));
     },
     async resume() {
       timer.cancel();

@@ -46,7 +46,7 @@ export async function runTurn(deps: SupervisorDeps, place: TurnDeps): Promise<Tu
   const { messageId, told, waitedMs } = claimed;
   if (told !== null) {
     void deps.frameStream.publish(runId, { frames: [told], deltas: [] });
-    context.logger.info({ generation, messageId, waitedMs }, 'turn_begun');
+    context.logger.info({ generation, messageId, waitedMs }, 'turn_started');
   }
   failpoint('turn.claimed');
   if (!(await filesReady(deps, place, { held, ...claimed }))) return turnResult(deps, place);
@@ -94,7 +94,7 @@ async function filesReady(
   const misplaced = await prepare(held, messageId);
   if (misplaced.length === 0) return true;
   const faults = misplaced.map(({ path, reason }) => `${path} cannot be written: ${reason}`);
-  context.logger.warn({ messageId, files: misplaced.length }, 'turn_refused');
+  context.logger.warn({ messageId, files: misplaced.length }, 'turn_rejected');
   await deps.turns.refuse(held, { messageId, reason: faults.join('; ') });
   await deps.frameStream.notify(held.runId);
   return false;
@@ -145,7 +145,7 @@ async function enforceTurnLimits(
     error = due();
   }
   if (error !== null && !signal.aborted) {
-    context.logger.warn({ messageId, error }, 'turn_cut_off');
+    context.logger.warn({ messageId, error }, 'turn_interrupted_by_watchdog');
     await deps.turns.condemn(held, messageId, error);
     session.reader.markInterrupted(error);
     context.served.input.push(interruptLine(deps.newId()));

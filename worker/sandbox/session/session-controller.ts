@@ -46,7 +46,7 @@ export function createSessionController(
   const pauser = createPauser(deps, context, { session, ownership });
   const saver = createSaveQueue(
     () => deps.storing(ref.runId, () => saveSession(deps, held, folders)),
-    (err) => logger.warn({ err }, 'session_not_saved'),
+    (err) => logger.warn({ err }, 'session_save_failed'),
   );
   const given = new Set<string>();
   const place = {

@@ -24,14 +24,14 @@ export async function adoptExistingSandboxes(
     deps.logger.warn({ err, ...(await deps.runLogContext(runId)) }, event);
   await forEach(adopted, {
     work: ({ runId, generation }) => adopt({ runId, generation }),
-    onFailure: ({ runId }, err) => logFailure(runId, err, 'sandbox_not_taken_up'),
+    onFailure: ({ runId }, err) => logFailure(runId, err, 'sandbox_adoption_failed'),
   });
   await forEach(orphaned, {
     work: ({ containerId }) => deps.sandboxes.remove(containerId),
-    onFailure: ({ runId }, err) => logFailure(runId, err, 'sandbox_not_removed'),
+    onFailure: ({ runId }, err) => logFailure(runId, err, 'sandbox_removal_failed'),
   });
   await removeFolders(deps, (await findOrphans(deps)).folders);
-  deps.logger.info({ taken: adopted.length, removed: orphaned.length }, 'sandboxes_resumed');
+  deps.logger.info({ taken: adopted.length, removed: orphaned.length }, 'sandboxes_adopted');
 }
 
 async function forEach(sandboxes: ListedSandbox[], { work, onFailure }: ForEach): Promise<void> {

@@ -36,7 +36,7 @@ export async function openControlSocket(
       ? runConfigEndpoint(deps, plan, logger)
       : sessionConfigEndpoint(deps, sandbox, logger)),
     projectModel: projectModelSource(deps, plan.run.projectId),
-    nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_handed_out')),
+    nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_delivered')),
     exited: onExitHint,
     onDenied: (refusal) => void refusals.set(`${refusal.host}:${refusal.port}`, refusal),
   });

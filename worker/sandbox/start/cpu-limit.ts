@@ -12,7 +12,7 @@ export async function applyCpuLimit(
   signal: AbortSignal,
 ): Promise<void> {
   const onFailure = (error: unknown, attempt: number): void => {
-    if (attempt === 1) logger.warn({ err: error }, 'cpus_not_limited');
+    if (attempt === 1) logger.warn({ err: error }, 'cpu_limit_failed');
   };
   // Let go of: whoever takes the sandbox over limits it anew.
   await retryUntilAborted(() => sandboxes.setCpus(containerId, cpus), { signal, onFailure }).catch(

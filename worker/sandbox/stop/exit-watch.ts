@@ -45,7 +45,7 @@ export function watchExit(
     try {
       return await ask();
     } catch (error) {
-      logger.warn({ err: error }, 'sandbox_not_inspected');
+      logger.warn({ err: error }, 'sandbox_inspect_failed');
       return null;
     }
   }

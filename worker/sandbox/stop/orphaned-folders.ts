@@ -32,7 +32,9 @@ export async function removeFolders(
   folders: string[],
 ): Promise<void> {
   for (const path of folders) {
-    await removeTree(path).catch((error: unknown) => logger.warn({ err: error }, 'folder_kept'));
+    await removeTree(path).catch((error: unknown) =>
+      logger.warn({ err: error }, 'folder_removal_failed'),
+    );
   }
 }
 

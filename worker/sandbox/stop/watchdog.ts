@@ -28,7 +28,7 @@ export function createWatchdog(
   return {
     terminateFor(offence) {
       const { cause, detail } = endReasonFor(offence, turns.last());
-      logger.warn({ cause, detail }, 'sandbox_condemned');
+      logger.warn({ cause, detail }, 'sandbox_terminated');
       const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
       const recorded = recording.then(() => retryUntilAborted(record, ownership.retry));
       // Let go of meanwhile, it is no longer this process's to end.

@@ -95,7 +95,7 @@ it('ends a session that has ended meanwhile as such, also where that could not b
 });
 
 it('says that it has compared once it lets everybody in, and once', async () => {
-  const compared = hear('info', 'restoration_compared');
+  const compared = hear('info', 'restore_reconciled');
   await restored();
   await world.reconciler.pass();
   expect([await isSettled(), compared()]).toEqual([false, []]);
@@ -106,7 +106,7 @@ it('says that it has compared once it lets everybody in, and once', async () => 
 });
 
 it('tells once of a workflow that does not say which run it was', async () => {
-  const unknown = hear('warn', 'lost_run_unknown');
+  const unknown = hear('warn', 'workflow_unidentified');
   world.workflows.set('run/silent', 'closed').set('run/silent-open', 'running');
   await restored();
   for (let pass = 0; pass < 2; pass += 1) await world.reconciler.pass();
