@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { CannotGoOn } from '../dev/lib/setup-error.ts';
+import { SetupError } from '../dev/lib/setup-error.ts';
 
 export interface Wish {
   /** What to measure, by id; empty: all. */
@@ -17,7 +17,7 @@ export function readArguments(args: string[], known: readonly string[]): Wish {
   const { values, positionals } = parse(args);
   const unknown = positionals.find((id) => !known.includes(id));
   if (unknown !== undefined) {
-    throw new CannotGoOn(`There is no ${unknown} to measure, only ${known.join(', ')}.`);
+    throw new SetupError(`There is no ${unknown} to measure, only ${known.join(', ')}.`);
   }
   const iterations = count('n', values.n) ?? iterationsUsual;
   const usualMax = iterations < iterationsUsual ? iterations : iterationsMost;
@@ -30,12 +30,12 @@ function parse(args: string[]) {
   try {
     return parseArgs({ args, allowPositionals: true, options: { n: text, max: text, out: text } });
   } catch (error) {
-    throw new CannotGoOn(error instanceof Error ? error.message : String(error));
+    throw new SetupError(error instanceof Error ? error.message : String(error));
   }
 }
 
 function count(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new CannotGoOn(`--${name} takes a number of iterations, not ${text}.`);
+  throw new SetupError(`--${name} takes a number of iterations, not ${text}.`);
 }

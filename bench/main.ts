@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { repository } from '../dev/lib/folders.ts';
-import { CannotGoOn, failWith } from '../dev/lib/setup-error.ts';
+import { exitWithError, SetupError } from '../dev/lib/setup-error.ts';
 import { readArguments, type Wish } from './arguments.ts';
 import { type Comparison, compare, type Iteration } from './measure/compare.ts';
 import type { Target } from './measure/scenario.ts';
@@ -13,9 +13,9 @@ import { knownIds, surveys, targets } from './targets.ts';
 
 const end = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(name, () => end.abort(new CannotGoOn(`Ended by ${name}: nothing was concluded.`)));
+  process.once(name, () => end.abort(new SetupError(`Ended by ${name}: nothing was concluded.`)));
 }
-await main().catch(failWith);
+await main().catch(exitWithError);
 
 async function main(): Promise<void> {
   const wish = readArguments(process.argv.slice(2), knownIds);

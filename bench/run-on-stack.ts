@@ -4,20 +4,20 @@
 
 import { join } from 'node:path';
 import { repository } from '../dev/lib/folders.ts';
-import { failWith } from '../dev/lib/setup-error.ts';
-import { onFreshStack } from '../dev/test-runner/test-stack-runner.ts';
-import { show } from '../dev/test-runner/test-steps.ts';
+import { exitWithError } from '../dev/lib/setup-error.ts';
+import { withFreshStack } from '../dev/test-runner/test-stack-runner.ts';
+import { runInForeground } from '../dev/test-runner/test-steps.ts';
 import { readArguments } from './arguments.ts';
 import { knownIds } from './targets.ts';
 
 const program = join(repository, 'bench/main.ts');
 
-await bench(process.argv.slice(2)).catch(failWith);
+await bench(process.argv.slice(2)).catch(exitWithError);
 
 async function bench(asked: string[]): Promise<void> {
   readArguments(asked, knownIds);
-  const code = await onFreshStack('bench', ({ env, signal }) =>
-    show(process.execPath, [program, ...asked], { env, signal }),
+  const code = await withFreshStack('bench', ({ env, signal }) =>
+    runInForeground(process.execPath, [program, ...asked], { env, signal }),
   );
   process.exitCode = code === 0 ? 0 : 1;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { repository } from '../../dev/lib/folders.ts';
-import { run } from '../../dev/lib/run-command.ts';
+import { runCommand } from '../../dev/lib/run-command.ts';
 import { callEngine } from '../../dev/stack/engine-api.ts';
 import { findTemporal } from '../../dev/stack/servers/temporal-binary.ts';
 import { createPool } from '../../systems/postgres/client/pool.ts';
@@ -78,7 +78,7 @@ async function temporalVersion(): Promise<string> {
 }
 
 async function firstLineOf(command: string, args: string[]): Promise<string> {
-  const text = await run(command, args, { cwd: repository }).catch(() => 'unknown');
+  const text = await runCommand(command, args, { cwd: repository }).catch(() => 'unknown');
   return text.trim().split('\n')[0] ?? 'unknown';
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { say } from '../lib/progress.ts';
-import { CannotGoOn } from '../lib/setup-error.ts';
-import { byHand } from '../stack/command-hint.ts';
+import { print } from '../lib/progress.ts';
+import { SetupError } from '../lib/setup-error.ts';
+import { commandHint } from '../stack/command-hint.ts';
 
 /** The service over HTTP, used as its clients use it. */
 export interface Api {
@@ -36,7 +36,7 @@ export function createApi(baseUrl: string, key: string, withinMs = patienceMs): 
           throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
         if (Date.now() + waitMs > until) throw givenUp(withinMs, text);
         if (tries === 1)
-          say(
+          print(
             `  503 ${messageIn(text)}\n  (asked again, as it says, for ${withinMs / 1_000} s at most)`,
           );
         await sleep(waitMs);
@@ -58,10 +58,10 @@ function requestOf(method: string, key: string, { headers, body, signal }: CallO
   };
 }
 
-function givenUp(withinMs: number, text: string): CannotGoOn {
-  return new CannotGoOn(
+function givenUp(withinMs: number, text: string): SetupError {
+  return new SetupError(
     `The service could not go on for ${withinMs / 1_000} s, and said: ${messageIn(text)}\n` +
-      `This says what is wrong: ${byHand('npx flowrun doctor')}`,
+      `This says what is wrong: ${commandHint('npx flowrun doctor')}`,
   );
 }
 

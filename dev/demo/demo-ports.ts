@@ -2,9 +2,9 @@
 // said before anything is installed or built.
 
 import type { Folders } from '../lib/folders.ts';
-import { CannotGoOn } from '../lib/setup-error.ts';
+import { SetupError } from '../lib/setup-error.ts';
 import { isRunning } from '../stack/daemon.ts';
-import { isFree } from '../stack/ports.ts';
+import { isPortFree } from '../stack/ports.ts';
 
 export interface DemoPorts {
   api: number;
@@ -28,10 +28,10 @@ export async function demoPorts(folders: Folders): Promise<DemoPorts> {
 async function takePort(isOurs: boolean, variable: string, usual: number): Promise<number> {
   const port = Number(process.env[variable] ?? usual);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new CannotGoOn(`${variable} is ${process.env[variable]}, which is no port.`);
+    throw new SetupError(`${variable} is ${process.env[variable]}, which is no port.`);
   }
-  if (isOurs || (await isFree(port))) return port;
-  throw new CannotGoOn(
+  if (isOurs || (await isPortFree(port))) return port;
+  throw new SetupError(
     `Port ${port} is taken by another program. Set ${variable} to a port that is free.`,
   );
 }

@@ -1,10 +1,10 @@
 // The stack that `npm run demo` and `npm start` bring up and `npm run stop` ends.
 
 import { type Folders, foldersOf } from '../lib/folders.ts';
-import { say } from '../lib/progress.ts';
-import { all } from '../lib/settle-all.ts';
-import { byHand } from '../stack/command-hint.ts';
-import { ensureOutside, type Outside } from '../stack/dependencies.ts';
+import { print } from '../lib/progress.ts';
+import { settleAll } from '../lib/settle-all.ts';
+import { commandHint } from '../stack/command-hint.ts';
+import { type Dependencies, ensureDependencies } from '../stack/dependencies.ts';
 import { withStackLock } from '../stack/lock.ts';
 import { ensureModel, type Model } from '../stack/servers/model.ts';
 import { ensureService } from '../stack/service.ts';
@@ -14,7 +14,7 @@ import { type DemoPorts, demoPorts } from './demo-ports.ts';
 export interface DemoStack {
   folders: Folders;
   env: ServiceEnv;
-  outside: Outside;
+  dependencies: Dependencies;
   model: Model;
 }
 
@@ -27,16 +27,26 @@ export function ensureDemoStack(): Promise<DemoStack> {
     try {
       return await bringUp(folders, ports);
     } catch (error) {
-      say(`\nWhat has been started stays up for the next try; ${byHand('npm run stop')} ends it.`);
+      print(
+        `\nWhat has been started stays up for the next try; ${commandHint('npm run stop')} ends it.`,
+      );
       throw error;
     }
   });
 }
 
 async function bringUp(folders: Folders, ports: DemoPorts): Promise<DemoStack> {
-  const [outside, model] = await all([ensureOutside(folders, ports), ensureModel(folders)]);
-  const env = serviceEnv(folders, { instance: demoName, apiPort: ports.api, outside, model });
+  const [outside, model] = await settleAll([
+    ensureDependencies(folders, ports),
+    ensureModel(folders),
+  ]);
+  const env = serviceEnv(folders, {
+    instance: demoName,
+    apiPort: ports.api,
+    dependencies: outside,
+    model,
+  });
   writeStackFile(folders, env);
   await ensureService(folders, env);
-  return { folders, env, outside, model };
+  return { folders, env, dependencies: outside, model };
 }

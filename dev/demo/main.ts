@@ -1,25 +1,25 @@
 // The main job before the reader's eyes: a flow is made, run over HTTP, watched, and reports its end.
 
 import { randomUUID } from 'node:crypto';
-import { say } from '../lib/progress.ts';
-import { failWith } from '../lib/setup-error.ts';
+import { print } from '../lib/progress.ts';
+import { exitWithError } from '../lib/setup-error.ts';
 import { type Api, createApi, dataOf } from './api.ts';
 import { ensureDemoStack } from './demo-stack.ts';
 import { makeFlow } from './make-flow.ts';
-import { showFiles, showRecord, showWayOn, showWebhook } from './show.ts';
+import { showFiles, showNextSteps, showRecord, showWebhook } from './show.ts';
 import { title } from './title.ts';
 import { watchStream } from './watch-stream.ts';
 import { startReceiver } from './webhook-receiver.ts';
 
 const prompt = 'Write hello.md: a short greeting to whoever runs this demo for the first time.';
 
-await demonstrate().catch(failWith);
+await demonstrate().catch(exitWithError);
 
 async function demonstrate(): Promise<void> {
   const begun = Date.now();
   const stack = await ensureDemoStack();
   const url = stack.env.PUBLIC_URL ?? '';
-  const receiver = await startReceiver(stack.outside.authority);
+  const receiver = await startReceiver(stack.dependencies.authority);
   try {
     title('A project, a flow and a key, by the command line');
     const flow = await makeFlow(stack.env);
@@ -30,7 +30,7 @@ async function demonstrate(): Promise<void> {
     await showFiles(api, runId);
     await showWebhook(stack.env, receiver.received);
     await showRecord(api, runId);
-    await showWayOn(stack.env, { ...flow, runId });
+    await showNextSteps(stack.env, { ...flow, runId });
     title(`Done in ${((Date.now() - begun) / 1000).toFixed(1)} s`);
   } finally {
     receiver.close();
@@ -44,10 +44,10 @@ async function trigger(api: Api, flowId: string, callbackUrl: string): Promise<s
   const send = () => api.call('POST', `/api/v1/flows/${flowId}/runs`, { headers, body });
   const first = await send();
   const { runId } = await dataOf<{ runId: string }>(first);
-  say(`  ${first.status} run ${runId}`);
+  print(`  ${first.status} run ${runId}`);
   const second = await send();
   const again = await dataOf<{ runId: string }>(second);
-  say(`  ${second.status} run ${again.runId} (sent again with the same idempotency key)`);
+  print(`  ${second.status} run ${again.runId} (sent again with the same idempotency key)`);
   if (again.runId !== runId) throw new Error('the same idempotency key started a second run');
   return runId;
 }

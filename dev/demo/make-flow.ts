@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { repository } from '../lib/folders.ts';
-import { say } from '../lib/progress.ts';
-import { run } from '../lib/run-command.ts';
-import { byHand } from '../stack/command-hint.ts';
+import { print } from '../lib/progress.ts';
+import { runCommand } from '../lib/run-command.ts';
+import { commandHint } from '../stack/command-hint.ts';
 import type { ServiceEnv } from '../stack/service-env.ts';
 
 export interface DemoFlow {
@@ -32,7 +32,7 @@ async function findFlow(env: ServiceEnv): Promise<string | undefined> {
     ...['flow', 'list', ...ofProject],
   ]);
   const flow = flows.find(({ name, version }) => name === flowName && version === 1);
-  if (flow !== undefined) say('  (project and flow are there from the demo before)');
+  if (flow !== undefined) print('  (project and flow are there from the demo before)');
   return flow?.flowId;
 }
 
@@ -51,9 +51,9 @@ export async function webhookSecretOf(env: ServiceEnv): Promise<string> {
 }
 
 async function flowrun<T>(env: ServiceEnv, args: string[]): Promise<T> {
-  say(`  ${byHand(`npx flowrun ${args.join(' ')}`)}`);
+  print(`  ${commandHint(`npx flowrun ${args.join(' ')}`)}`);
   const program = join(repository, 'deploy/command-line.ts');
-  const output = await run(process.execPath, [program, ...args, '--json'], {
+  const output = await runCommand(process.execPath, [program, ...args, '--json'], {
     env: { ...process.env, ...env },
   });
   return JSON.parse(output) as T; // what --json promises, of this very version

@@ -1,5 +1,5 @@
-import { say } from '../lib/progress.ts';
-import { byHand, upByHand } from '../stack/command-hint.ts';
+import { print } from '../lib/progress.ts';
+import { commandHint, startCommandHint } from '../stack/command-hint.ts';
 import type { ServiceEnv } from '../stack/service-env.ts';
 import { type Api, dataOf } from './api.ts';
 import { type DemoFlow, webhookSecretOf } from './make-flow.ts';
@@ -13,11 +13,11 @@ export async function showFiles(api: Api, runId: string): Promise<void> {
   title('The files it left');
   const list = await api.call('GET', `/api/v1/runs/${runId}/files`);
   const files = await dataOf<{ path: string; size: number }[]>(list);
-  for (const { path, size } of files) say(`  ${path}  ${size} bytes`);
+  for (const { path, size } of files) print(`  ${path}  ${size} bytes`);
   const wanted = files.find(({ path }) => path === 'hello.md');
   if (wanted === undefined) throw new Error('the agent wrote no hello.md');
   const content = await api.call('GET', `/api/v1/runs/${runId}/files/${wanted.path}`);
-  say(`\n${(await content.text()).replace(/^/gm, '  │ ')}`);
+  print(`\n${(await content.text()).replace(/^/gm, '  │ ')}`);
 }
 
 export async function showWebhook(env: ServiceEnv, received: Promise<Delivery>): Promise<void> {
@@ -25,14 +25,14 @@ export async function showWebhook(env: ServiceEnv, received: Promise<Delivery>):
   const delivery = await withinTime(received);
   const secret = await webhookSecretOf(env);
   if (!isGenuine(delivery, secret)) throw new Error('the signature is not the project’s');
-  say(indented(JSON.parse(delivery.body)));
-  say(`  X-Service-Signature: ${delivery.signature}`);
-  say('  The signature is genuine.');
+  print(indented(JSON.parse(delivery.body)));
+  print(`  X-Service-Signature: ${delivery.signature}`);
+  print('  The signature is genuine.');
 }
 
 export async function showRecord(api: Api, runId: string): Promise<void> {
   title('The run, as it stands');
-  say(indented(await dataOf(await api.call('GET', `/api/v1/runs/${runId}`))));
+  print(indented(await dataOf(await api.call('GET', `/api/v1/runs/${runId}`))));
 }
 
 export interface Made extends DemoFlow {
@@ -40,21 +40,21 @@ export interface Made extends DemoFlow {
 }
 
 /** What the reader can do next: look at the workflow, and start the next run by hand. */
-export async function showWayOn(env: ServiceEnv, { flowId, key, runId }: Made): Promise<void> {
+export async function showNextSteps(env: ServiceEnv, { flowId, key, runId }: Made): Promise<void> {
   const { PUBLIC_URL: url, TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace } = env;
   if (ui !== undefined) {
     const workflowId = await workflowIdOf(env, runId);
     title('This run in the Temporal UI');
-    say(`  ${ui}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`);
+    print(`  ${ui}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`);
   }
   title('The next one is yours');
-  say(`  KEY=${key}
+  print(`  KEY=${key}
   curl -s ${url}/api/v1/flows/${flowId}/runs \\
     -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
     -d '{"prompt": "Write a poem about durable workflows to poem.txt"}'
   curl -N -H "Authorization: Bearer $KEY" ${url}/api/v1/runs/RUN_ID/stream`);
-  say(`\nThe stack stays up; this ends it:\n  ${byHand('npm run stop')}`);
-  say(`and this shows it once more:\n  ${upByHand('npm run demo')}`);
+  print(`\nThe stack stays up; this ends it:\n  ${commandHint('npm run stop')}`);
+  print(`and this shows it once more:\n  ${startCommandHint('npm run demo')}`);
 }
 
 async function withinTime<T>(promise: Promise<T>): Promise<T> {

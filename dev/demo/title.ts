@@ -1,7 +1,7 @@
-import { say } from '../lib/progress.ts';
+import { print } from '../lib/progress.ts';
 
 export function title(text: string): void {
-  say(`\n── ${text}`);
+  print(`\n── ${text}`);
 }
 
 export function indented(value: unknown): string {

@@ -5,7 +5,7 @@ import { repository } from '../lib/folders.ts';
 import { makeLimits } from './limits.ts';
 import { makeCollection } from './postman.ts';
 import { makeSettings } from './settings.ts';
-import { buildBareApi } from './stub-api.ts';
+import { buildStubApi } from './stub-api.ts';
 
 export interface GeneratedDocument {
   path: string;
@@ -16,7 +16,7 @@ export interface GeneratedDocument {
 const publicUrl = 'http://127.0.0.1:8080';
 
 export async function makeDocuments(): Promise<GeneratedDocument[]> {
-  const app = await buildBareApi(publicUrl);
+  const app = await buildStubApi(publicUrl);
   const description = app.swagger();
   await app.close();
   return [

@@ -4,10 +4,10 @@
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { repository } from '../lib/folders.ts';
-import { say } from '../lib/progress.ts';
+import { print } from '../lib/progress.ts';
 import { makeDocuments } from './documents.ts';
 
 for (const { path, text } of await makeDocuments()) {
   writeFileSync(path, text);
-  say(`${relative(repository, path)} is written`);
+  print(`${relative(repository, path)} is written`);
 }

@@ -8,7 +8,7 @@ import { noopMetrics } from '../../api/metrics.ts';
 import { createLogger } from '../../config/logger.ts';
 import { limits } from '../../core/limits.ts';
 
-export async function buildBareApi(publicUrl: string): Promise<App> {
+export async function buildStubApi(publicUrl: string): Promise<App> {
   const deps: Partial<ApiDeps> = {
     publicUrl,
     corsOrigins: 'any',

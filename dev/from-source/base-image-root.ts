@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { installPackages } from '../lib/apt.ts';
-import { needRoomToBuild } from '../lib/disk.ts';
+import { requireDiskSpace } from '../lib/disk.ts';
 import { cacheFolder, repository } from '../lib/folders.ts';
-import { findOnPath, run } from '../lib/run-command.ts';
+import { findOnPath, runCommand } from '../lib/run-command.ts';
 
 const suite = 'bookworm';
 const mirror = 'http://deb.debian.org/debian';
@@ -25,16 +25,26 @@ const sources = [
 ];
 
 /** Makes the archive whole or not at all. */
-export async function buildRootFolder(file: string, now: (doing: string) => void): Promise<void> {
-  needRoomToBuild(cacheFolder(), 'building the base image');
+export async function buildRootFolder(
+  file: string,
+  progress: (doing: string) => void,
+): Promise<void> {
+  requireDiskSpace(cacheFolder(), 'building the base image');
   const root = join(cacheFolder(), 'base-image.part');
   await clear(root);
   mkdirSync(root, { mode: 0o755 });
   try {
-    await putDebian(join(root, 'files'), now);
-    await putNode(join(root, 'files'), join(root, 'npm'), now);
-    now('packing it');
-    await run('tar', ['--numeric-owner', '-C', join(root, 'files'), '-cf', `${file}.part`, '.']);
+    await putDebian(join(root, 'files'), progress);
+    await putNode(join(root, 'files'), join(root, 'npm'), progress);
+    progress('packing it');
+    await runCommand('tar', [
+      '--numeric-owner',
+      '-C',
+      join(root, 'files'),
+      '-cf',
+      `${file}.part`,
+      '.',
+    ]);
     renameSync(`${file}.part`, file);
   } finally {
     await clear(root);
@@ -45,31 +55,46 @@ export async function buildRootFolder(file: string, now: (doing: string) => void
 async function clear(root: string): Promise<void> {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
   const inside = mounts.map((line) => line.split(' ')[1] ?? '').filter((at) => at.startsWith(root));
-  for (const at of inside.reverse()) await run('umount', ['--lazy', at]);
+  for (const at of inside.reverse()) await runCommand('umount', ['--lazy', at]);
   rmSync(root, { recursive: true, force: true });
 }
 
-async function putDebian(root: string, now: (doing: string) => void): Promise<void> {
+async function putDebian(root: string, progress: (doing: string) => void): Promise<void> {
   const place = ['/usr/sbin'];
-  if (findOnPath('debootstrap', place) === undefined) await installPackages(['debootstrap'], now);
+  if (findOnPath('debootstrap', place) === undefined)
+    await installPackages(['debootstrap'], progress);
   const program = findOnPath('debootstrap', place) ?? 'debootstrap';
-  now('unpacking Debian');
-  await run(program, ['--variant=minbase', '--include=ca-certificates', suite, root, mirror]);
+  progress('unpacking Debian');
+  await runCommand(program, [
+    '--variant=minbase',
+    '--include=ca-certificates',
+    suite,
+    root,
+    mirror,
+  ]);
   writeFileSync(join(root, 'etc/apt/sources.list'), `${sources.join('\n')}\n`);
-  now('bringing Debian up to date');
+  progress('bringing Debian up to date');
   const update = 'apt-get -q update && apt-get -qy dist-upgrade && apt-get clean';
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
-  await run('chroot', [root, 'sh', '-c', `${update} && useradd -m -u 1000 -s /bin/bash node`], {
-    env,
-  });
+  await runCommand(
+    'chroot',
+    [root, 'sh', '-c', `${update} && useradd -m -u 1000 -s /bin/bash node`],
+    {
+      env,
+    },
+  );
   rmSync(join(root, 'var/lib/apt/lists'), { recursive: true });
   rmSync(join(root, 'etc/resolv.conf'), { force: true });
 }
 
-async function putNode(root: string, work: string, now: (doing: string) => void): Promise<void> {
-  now('fetching Node');
+async function putNode(
+  root: string,
+  work: string,
+  progress: (doing: string) => void,
+): Promise<void> {
+  progress('fetching Node');
   cpSync(join(repository, 'dev/from-source/base-image'), work, { recursive: true });
-  await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: work });
+  await runCommand('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: work });
   const modules = join(work, 'node_modules');
   const local = join(root, 'usr/local');
   cpSync(join(modules, `node-linux-${process.arch}/bin/node`), join(local, 'bin/node'));

@@ -3,56 +3,56 @@
 
 import { existsSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { alone } from '../stack/lock.ts';
+import { withFileLock } from '../stack/lock.ts';
 import { cacheFolder, isRoot } from './folders.ts';
-import { say } from './progress.ts';
-import { run } from './run-command.ts';
-import { CannotGoOn } from './setup-error.ts';
+import { print } from './progress.ts';
+import { runCommand } from './run-command.ts';
+import { SetupError } from './setup-error.ts';
 
 const policyFile = '/usr/sbin/policy-rc.d';
 const clusterFile = '/etc/postgresql-common/createcluster.d/flowrun.conf';
 
 /** Installs packages; says what to do where that is not possible. Repeating it changes nothing. */
-export async function installPackages(packages: string[], now: (doing: string) => void) {
+export async function installPackages(packages: string[], progress: (doing: string) => void) {
   const names = packages.join(' ');
-  if (!isRoot) throw new CannotGoOn(`${names} must be installed, and only root may do that.`);
+  if (!isRoot) throw new SetupError(`${names} must be installed, and only root may do that.`);
   if (!existsSync('/usr/bin/apt-get')) {
-    throw new CannotGoOn(`${names} must be installed; this machine has no apt-get to do it with.`);
+    throw new SetupError(`${names} must be installed; this machine has no apt-get to do it with.`);
   }
-  now(`installing ${names}`);
-  await alone(join(cacheFolder(), 'apt.lock'), () => installQuietly(packages));
+  progress(`installing ${names}`);
+  await withFileLock(join(cacheFolder(), 'apt.lock'), () => installQuietly(packages));
 }
 
 async function installQuietly(packages: string[]): Promise<void> {
   const undo = [
-    ...(existsSync(policyFile) ? [] : [place(policyFile, '#!/bin/sh\nexit 101\n', 0o755)]),
-    place(clusterFile, 'create_main_cluster = false\n', 0o644),
+    ...(existsSync(policyFile) ? [] : [putFile(policyFile, '#!/bin/sh\nexit 101\n', 0o755)]),
+    putFile(clusterFile, 'create_main_cluster = false\n', 0o644),
   ];
-  const released = holdSignals();
+  const resumeSignals = deferSignals();
   try {
     await install(packages).catch(async () => {
       await apt(['update']);
       await install(packages);
     });
   } catch (error) {
-    throw new CannotGoOn(`Installing ${packages.join(' ')} failed.\n${String(error)}`);
+    throw new SetupError(`Installing ${packages.join(' ')} failed.\n${String(error)}`);
   } finally {
     for (const back of undo) back();
-    released();
+    resumeSignals();
   }
 }
 
 /** Ctrl-C waits for the installation, which would be left half done, and is heeded after it. */
-function holdSignals(): () => void {
-  let heard: NodeJS.Signals | undefined;
+function deferSignals(): () => void {
+  let received: NodeJS.Signals | undefined;
   const hold = (signal: NodeJS.Signals) => {
-    heard = signal;
-    say('packages       the installation is finished first …');
+    received = signal;
+    print('packages       the installation is finished first …');
   };
   process.on('SIGINT', hold).on('SIGTERM', hold);
   return () => {
     process.off('SIGINT', hold).off('SIGTERM', hold);
-    if (heard !== undefined) process.kill(process.pid, heard);
+    if (received !== undefined) process.kill(process.pid, received);
   };
 }
 
@@ -62,11 +62,14 @@ function install(packages: string[]): Promise<string> {
 
 function apt(args: string[]): Promise<string> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  return run('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], { env, detached: true });
+  return runCommand('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], {
+    env,
+    detached: true,
+  });
 }
 
 /** Writes a file, with the folders it needs, and returns what takes both away again. */
-function place(file: string, content: string, mode: number): () => void {
+function putFile(file: string, content: string, mode: number): () => void {
   const made = mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content, { mode });
   return () => {

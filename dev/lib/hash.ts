@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-const shown = 16;
+const hashLength = 16;
 
 export function hashOf(...parts: (string | Buffer)[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');
-  return hash.digest('hex').slice(0, shown);
+  return hash.digest('hex').slice(0, hashLength);
 }
 
 /** The hash of what a folder holds: paths, modes and contents, whatever the times are. */

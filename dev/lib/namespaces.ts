@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { run } from './run-command.ts';
+import { runCommand } from './run-command.ts';
 
 /**
  * What an engine that has ended leaves mounted below its folder, which nobody could remove else. What
@@ -7,7 +7,7 @@ import { run } from './run-command.ts';
  */
 export async function unmountNamespaces(folder: string): Promise<void> {
   const mounts = namespacesBelow(folder, readFileSync('/proc/self/mounts', 'utf8'));
-  for (const at of mounts.toReversed()) await run('umount', [at]).catch(() => undefined);
+  for (const at of mounts.toReversed()) await runCommand('umount', [at]).catch(() => undefined);
 }
 
 /** File systems of containers are left alone: one that still runs has its files there. */

@@ -1,39 +1,39 @@
 // One line per step: what, how it went, how long it took. A long step says now and then that it lives.
 
 const nameWidth = 14;
-const signOfLifeMs = 15_000;
+const reminderMs = 15_000;
 
-export interface Outcome<T> {
+export interface StepResult<T> {
   value: T;
-  said: string;
+  summary: string;
 }
 
-/** Runs one step and prints its line. `now` names what a long step is doing at the moment. */
+/** Runs one step and prints its line. `progress` names what a long step is doing at the moment. */
 export async function step<T>(
   name: string,
-  work: (now: (doing: string) => void) => Promise<Outcome<T>>,
+  work: (progress: (activity: string) => void) => Promise<StepResult<T>>,
 ): Promise<T> {
-  const begun = Date.now();
+  const startedAt = Date.now();
   let doing = 'working';
-  const sign = setInterval(() => line(name, `${doing} …`, begun), signOfLifeMs);
+  const reminder = setInterval(() => printLine(name, `${doing} …`, startedAt), reminderMs);
   try {
     const outcome = await work((text) => {
       doing = text;
     });
-    line(name, outcome.said, begun);
+    printLine(name, outcome.summary, startedAt);
     return outcome.value;
   } catch (error) {
-    line(name, 'failed', begun);
+    printLine(name, 'failed', startedAt);
     throw error;
   } finally {
-    clearInterval(sign);
+    clearInterval(reminder);
   }
 }
 
-export function say(text: string): void {
+export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-function line(name: string, text: string, begun: number): void {
-  say(`${name.padEnd(nameWidth)} ${text} (${((Date.now() - begun) / 1000).toFixed(1)} s)`);
+function printLine(name: string, text: string, startedAt: number): void {
+  print(`${name.padEnd(nameWidth)} ${text} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
 }

@@ -13,28 +13,34 @@ export interface RunOptions {
 }
 
 /** Runs a program to its end and returns its output; a failure carries the last lines of it. */
-export function run(command: string, args: string[], options: RunOptions = {}): Promise<string> {
-  const { timeoutMs, ...how } = options;
+export function runCommand(
+  command: string,
+  args: string[],
+  options: RunOptions = {},
+): Promise<string> {
+  const { timeoutMs, ...spawnOptions } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
-      ...how,
+      ...spawnOptions,
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' }),
     });
     let stdout = '';
-    let both = '';
+    let output = '';
     // A character may come in two pieces.
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       stdout += chunk;
-      both += chunk;
+      output += chunk;
     });
     child.stderr.setEncoding('utf8').on('data', (chunk) => {
-      both += chunk;
+      output += chunk;
     });
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(stdout);
-      reject(new Error(`${command} ${args[0] ?? ''} ended with ${code ?? signal}\n${ends(both)}`));
+      reject(
+        new Error(`${command} ${args[0] ?? ''} ended with ${code ?? signal}\n${excerpt(output)}`),
+      );
     });
   });
 }
@@ -45,7 +51,7 @@ export function findOnPath(program: string, also: string[] = []): string | undef
 }
 
 /** The first lines, where a program that panics says why, and the last, where any other does. */
-export function ends(text: string): string {
+export function excerpt(text: string): string {
   const lines = text.trimEnd().split('\n');
   if (lines.length <= 25) return lines.join('\n');
   return [...lines.slice(0, 5), '…', ...lines.slice(-20)].join('\n');

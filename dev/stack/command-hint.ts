@@ -3,12 +3,12 @@
 const ports = ['FLOWRUN_API_PORT', 'FLOWRUN_TEMPORAL_PORT', 'FLOWRUN_TEMPORAL_UI_PORT'];
 
 /** For a command that finds the stack, which is by its folder. */
-export function byHand(command: string): string {
+export function commandHint(command: string): string {
   return withSettings(['FLOWRUN_DATA'], command);
 }
 
 /** For one that brings it up. */
-export function upByHand(command: string): string {
+export function startCommandHint(command: string): string {
   return withSettings(['FLOWRUN_DATA', ...ports], command);
 }
 

@@ -14,10 +14,10 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Folders } from '../lib/folders.ts';
-import { ends } from '../lib/run-command.ts';
-import { CannotGoOn } from '../lib/setup-error.ts';
+import { excerpt } from '../lib/run-command.ts';
+import { SetupError } from '../lib/setup-error.ts';
 
-export interface Background {
+export interface DaemonOptions {
   name: string;
   command: string;
   args: string[];
@@ -29,17 +29,25 @@ export interface Background {
   fingerprint?: string;
   /** Asked every 100 ms until it is true; the process is ended when it never becomes so. */
   ready: () => Promise<boolean>;
-  readyWithinMs?: number;
+  readyTimeoutMs?: number;
 }
 
-export type Where = Pick<Folders, 'logs' | 'pids'>;
+export type DaemonFolders = Pick<Folders, 'logs' | 'pids'>;
 
 /** Starts a process and returns once it is ready; what it said is in `<logs>/<name>.log`. */
-export async function startBackground(where: Where, what: Background): Promise<void> {
+export async function startDaemon(where: DaemonFolders, what: DaemonOptions): Promise<void> {
   const logFile = join(where.logs, `${what.name}.log`);
   if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`);
   const log = openSync(logFile, 'a', 0o600);
-  const { name, command, args, fingerprint, ready, readyWithinMs = 60_000, ...how } = what;
+  const {
+    name,
+    command,
+    args,
+    fingerprint,
+    ready,
+    readyTimeoutMs: readyWithinMs = 60_000,
+    ...how
+  } = what;
   const child = spawn(command, args, { ...how, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
   let ended: string | undefined;
@@ -57,44 +65,44 @@ export async function startBackground(where: Where, what: Background): Promise<v
     if (isReady && ended === undefined) return;
     if (Date.now() > deadline) ended ??= `not ready after ${readyWithinMs} ms`;
     if (ended !== undefined) {
-      const words = `${name} did not start: ${ended}\n${ends(readFileSync(logFile, 'utf8'))}`;
-      await stopBackground(where, name);
-      throw new CannotGoOn(words);
+      const words = `${name} did not start: ${ended}\n${excerpt(readFileSync(logFile, 'utf8'))}`;
+      await stopDaemon(where, name);
+      throw new SetupError(words);
     }
     await sleep(100);
   }
 }
 
-export function isRunning(where: Where, name: string, fingerprint?: string): boolean {
-  if (livingPid(where, name) === undefined) return false;
+export function isRunning(where: DaemonFolders, name: string, fingerprint?: string): boolean {
+  if (runningPid(where, name) === undefined) return false;
   return fingerprint === undefined || readPid(where, name).fingerprint === fingerprint;
 }
 
 /** Tells a process to read its configuration again; false where it does not run. */
-export function reloadBackground(where: Where, name: string): boolean {
-  const pid = livingPid(where, name);
+export function reloadDaemon(where: DaemonFolders, name: string): boolean {
+  const pid = runningPid(where, name);
   if (pid === undefined) return false;
-  send(pid, 'SIGHUP');
+  sendSignal(pid, 'SIGHUP');
   return true;
 }
 
 interface StopOptions {
   signal?: NodeJS.Signals;
-  withinMs?: number;
+  timeoutMs?: number;
 }
 
 /** Ends a process by a signal, by SIGKILL after `withinMs`; ending one that is gone changes nothing. */
-export async function stopBackground(
-  where: Where,
+export async function stopDaemon(
+  where: DaemonFolders,
   name: string,
-  { signal = 'SIGTERM', withinMs = 20_000 }: StopOptions = {},
+  { signal = 'SIGTERM', timeoutMs: withinMs = 20_000 }: StopOptions = {},
 ): Promise<boolean> {
-  const pid = livingPid(where, name);
+  const pid = runningPid(where, name);
   if (pid !== undefined) {
-    send(pid, signal);
+    sendSignal(pid, signal);
     const deadline = Date.now() + withinMs;
-    while (livingPid(where, name) !== undefined) {
-      if (Date.now() > deadline) send(pid, 'SIGKILL');
+    while (runningPid(where, name) !== undefined) {
+      if (Date.now() > deadline) sendSignal(pid, 'SIGKILL');
       await sleep(50);
     }
   }
@@ -103,7 +111,7 @@ export async function stopBackground(
 }
 
 /** Losing the race against the process's own end is as good as winning it. */
-function send(pid: number, signal: NodeJS.Signals): void {
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
@@ -111,12 +119,12 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function livingPid(where: Where, name: string): number | undefined {
+function runningPid(where: DaemonFolders, name: string): number | undefined {
   const { pid, start } = readPid(where, name);
-  return start !== '' && startOf(pid) === start ? pid : undefined;
+  return start !== '' && startTimeOf(pid) === start ? pid : undefined;
 }
 
-function readPid(where: Where, name: string) {
+function readPid(where: DaemonFolders, name: string) {
   const [pid = '0', start = '', fingerprint = ''] = readText(pidFile(where, name))
     .trim()
     .split(' ');
@@ -124,15 +132,15 @@ function readPid(where: Where, name: string) {
 }
 
 function writePid(file: string, pid: number, fingerprint = ''): void {
-  writeFileSync(file, `${pid} ${startOf(pid) ?? ''} ${fingerprint}\n`);
+  writeFileSync(file, `${pid} ${startTimeOf(pid) ?? ''} ${fingerprint}\n`);
 }
 
-function pidFile(where: Where, name: string): string {
+function pidFile(where: DaemonFolders, name: string): string {
   return join(where.pids, `${name}.pid`);
 }
 
 /** The boot and the tick a process started at; undefined for one that is gone or a zombie. */
-function startOf(pid: number): string | undefined {
+function startTimeOf(pid: number): string | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (stat === '' || fields[0] === 'Z') return undefined;

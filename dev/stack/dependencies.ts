@@ -2,7 +2,7 @@
 // others are still waited for: an installation that is cut off in the middle helps nobody.
 
 import type { Folders } from '../lib/folders.ts';
-import { all } from '../lib/settle-all.ts';
+import { settleAll } from '../lib/settle-all.ts';
 import { type Authority, ensureAuthority } from './servers/authority.ts';
 import { ensureBaseImage } from './servers/base-image.ts';
 import { ensureEngine } from './servers/engine.ts';
@@ -11,7 +11,7 @@ import { ensureRedis } from './servers/redis.ts';
 import { ensureSandboxImage } from './servers/sandbox-image.ts';
 import { ensureTemporal, type Temporal } from './servers/temporal.ts';
 
-export interface Outside {
+export interface Dependencies {
   postgresUrl: string;
   redisUrl: string;
   temporal: Temporal;
@@ -21,17 +21,17 @@ export interface Outside {
   authority: Authority;
 }
 
-export async function ensureOutside(
+export async function ensureDependencies(
   folders: Folders,
   temporalPorts?: { grpc: number; ui: number },
-): Promise<Outside> {
+): Promise<Dependencies> {
   const { DATABASE_URL, REDIS_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, DOCKER_HOST } = process.env;
-  const [postgresUrl, redisUrl, temporal, images, authority] = await all([
+  const [postgresUrl, redisUrl, temporal, images, authority] = await settleAll([
     ensurePostgres(folders, DATABASE_URL),
     ensureRedis(folders, REDIS_URL),
     ensureTemporal(folders, {
-      given: TEMPORAL_ADDRESS,
-      givenUi: TEMPORAL_UI_URL,
+      externalAddress: TEMPORAL_ADDRESS,
+      externalUiUrl: TEMPORAL_UI_URL,
       ...(temporalPorts === undefined ? {} : { ports: temporalPorts }),
     }),
     ensureImages(DOCKER_HOST),

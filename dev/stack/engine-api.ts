@@ -80,23 +80,25 @@ export function callEngine(
 }
 
 /** Runs a call whose answer is a stream of JSON lines, in which a failure hides behind a 200. */
-export async function workEngine(
+export async function callEngineStream(
   socketPath: string,
   call: EngineCall,
   onText: (text: string) => void = () => {},
 ): Promise<void> {
   let failure: string | undefined;
-  const said: string[] = [];
+  const progressLines: string[] = [];
   const answer = await callEngine(socketPath, call, (line) => {
     const { error, stream, status } = parseProgress(line);
     failure ??= error;
     const text = (stream ?? status ?? '').trim();
-    if (text) said.push(text);
+    if (text) progressLines.push(text);
     if (text) onText(text);
   });
   if (answer.status >= 300) failure ??= answer.text.trim();
   if (failure !== undefined) {
-    throw new Error(`${call.path.split('?')[0]}: ${failure}\n${said.slice(-25).join('\n')}`);
+    throw new Error(
+      `${call.path.split('?')[0]}: ${failure}\n${progressLines.slice(-25).join('\n')}`,
+    );
   }
 }
 

@@ -8,18 +8,18 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder } from '../lib/folders.ts';
-import { alone } from './lock.ts';
+import { withFileLock } from './lock.ts';
 
 /** Temporal keeps a port in sixteen bits with a sign, too. */
 const firstPort = 20_000;
 const lastPort = 32_767;
-const soonMs = 1_000;
+const releaseTimeoutMs = 1_000;
 
 /** The port a part had the last time where that is free, else a new one, kept for the next time. */
-export async function keptPort(data: string, part: string): Promise<number> {
+export async function ensurePort(data: string, part: string): Promise<number> {
   const file = join(data, `${part}.port`);
   const last = readPort(file);
-  const isUsable = last !== undefined && last <= lastPort && (await isSoonFree(last));
+  const isUsable = last !== undefined && last <= lastPort && (await becomesFree(last));
   const port = isUsable ? last : await freePort();
   writeFileSync(file, `${port}\n`);
   return port;
@@ -34,16 +34,16 @@ export function readPort(file: string): number | undefined {
 }
 
 /** A process that was killed lets go of its port a moment after it has stopped to exist. */
-async function isSoonFree(port: number): Promise<boolean> {
-  const deadline = Date.now() + soonMs;
-  while (!(await isFree(port))) {
+async function becomesFree(port: number): Promise<boolean> {
+  const deadline = Date.now() + releaseTimeoutMs;
+  while (!(await isPortFree(port))) {
     if (Date.now() > deadline) return false;
     await sleep(50);
   }
   return true;
 }
 
-export function isFree(port: number): Promise<boolean> {
+export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
@@ -53,7 +53,7 @@ export function isFree(port: number): Promise<boolean> {
   });
 }
 
-export function answers(port: number, host = '127.0.0.1'): Promise<boolean> {
+export function acceptsConnections(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host, timeout: 5000 });
     const end = (result: boolean) => {
@@ -69,10 +69,10 @@ export function answers(port: number, host = '127.0.0.1'): Promise<boolean> {
 /** A port on loopback that nobody has, and that nobody else is given before all others were. */
 export function freePort(): Promise<number> {
   const lastDealt = join(cacheFolder(), 'last.port');
-  return alone(`${lastDealt}.lock`, async () => {
+  return withFileLock(`${lastDealt}.lock`, async () => {
     let port = readPort(lastDealt) ?? randomInt(firstPort, lastPort);
     do port = port < lastPort ? port + 1 : firstPort;
-    while (!(await isFree(port)));
+    while (!(await isPortFree(port)));
     writeFileSync(lastDealt, `${port}\n`);
     return port;
   });

@@ -10,13 +10,13 @@ export async function removeSandboxes(socket: string, data: string): Promise<num
   const filters = encodeURIComponent(JSON.stringify({ label: [instanceLabel] }));
   const { text } = await callEngine(socket, { path: `/containers/json?all=1&filters=${filters}` });
   const all = JSON.parse(text) as Container[]; // the engine's own documented shape
-  const ours = all.filter(({ Mounts }) =>
+  const sandboxes = all.filter(({ Mounts }) =>
     Mounts.some(({ Source }) => Source?.startsWith(`${data}/`)),
   );
-  for (const { Id } of ours) {
+  for (const { Id } of sandboxes) {
     await callEngine(socket, { method: 'DELETE', path: `/containers/${Id}?force=1&v=1` });
   }
-  return ours.length;
+  return sandboxes.length;
 }
 
 interface Container {

@@ -4,19 +4,19 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Folders } from '../lib/folders.ts';
-import { keptSecret } from '../lib/secrets.ts';
-import type { Outside } from './dependencies.ts';
+import { ensureSecret } from '../lib/secrets.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { Model } from './servers/model.ts';
 
 export type ServiceEnv = Record<string, string>;
 
 export function serviceEnv(
   folders: Folders,
-  stack: { instance: string; apiPort: number; outside: Outside; model: Model },
+  stack: { instance: string; apiPort: number; dependencies: Dependencies; model: Model },
 ): ServiceEnv {
-  const { instance, apiPort, outside, model } = stack;
+  const { instance, apiPort, dependencies: outside, model } = stack;
   const keyFile = join(folders.data, 'encryption-key.secret');
-  keptSecret(keyFile, 'base64');
+  ensureSecret(keyFile, 'base64');
   const dataDir = join(folders.data, 'worker');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const { uiUrl } = outside.temporal;
@@ -26,7 +26,7 @@ export function serviceEnv(
     DATABASE_URL: outside.postgresUrl,
     REDIS_URL: outside.redisUrl,
     TEMPORAL_ADDRESS: outside.temporal.address,
-    ...givenTls(),
+    ...inheritedTls(),
     TEMPORAL_NAMESPACE: process.env.TEMPORAL_NAMESPACE ?? 'default',
     ...(uiUrl === null ? {} : { TEMPORAL_UI_URL: uiUrl }),
     DOCKER_HOST: `unix://${outside.dockerSocket}`,
@@ -51,11 +51,11 @@ export function workerMetrics(): ServiceEnv {
 }
 
 /** Of stores that were given: the command line is to reach them, too. */
-function givenTls(): ServiceEnv {
-  const ofStores = /^(?:REDIS|TEMPORAL)_TLS/;
+function inheritedTls(): ServiceEnv {
+  const isStoreSetting = /^(?:REDIS|TEMPORAL)_TLS/;
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
-      value !== undefined && ofStores.test(name) ? [[name, value]] : [],
+      value !== undefined && isStoreSetting.test(name) ? [[name, value]] : [],
     ),
   );
 }

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { type Folders, repository } from '../lib/folders.ts';
 import { hashOf, hashOfFolder } from '../lib/hash.ts';
 import { step } from '../lib/progress.ts';
-import { run } from '../lib/run-command.ts';
-import { all } from '../lib/settle-all.ts';
-import { isRunning, startBackground, stopBackground } from './daemon.ts';
+import { runCommand } from '../lib/run-command.ts';
+import { settleAll } from '../lib/settle-all.ts';
+import { isRunning, startDaemon, stopDaemon } from './daemon.ts';
 import { type ServiceEnv, workerMetrics } from './service-env.ts';
 
 const sources = [
@@ -29,35 +29,35 @@ export async function ensureService(folders: Folders, env: ServiceEnv): Promise<
     ...sources.map((folder) => hashOfFolder(join(repository, folder))),
   );
   const url = env.PUBLIC_URL ?? '';
-  await step('service', async (now) => {
+  await step('service', async (progress) => {
     const same = ['api', 'worker'].every((name) => isRunning(folders, name, fingerprint));
-    if (same && (await isReady(url))) return { value: undefined, said: `running on ${url}` };
+    if (same && (await isReady(url))) return { value: undefined, summary: `running on ${url}` };
     await stopService(folders);
-    now('migrating');
-    await run(process.execPath, ['deploy/command-line.ts', 'migrate'], processOptions(env));
-    now('starting');
-    await all([
-      startBackground(folders, {
+    progress('migrating');
+    await runCommand(process.execPath, ['deploy/command-line.ts', 'migrate'], processOptions(env));
+    progress('starting');
+    await settleAll([
+      startDaemon(folders, {
         name: 'api',
         ...program('api/main.ts', withoutModelKey(env)),
         fingerprint,
         ready: () => isReady(url),
       }),
-      startBackground(folders, {
+      startDaemon(folders, {
         name: 'worker',
         ...program('worker/main.ts', { ...env, ...workerMetrics() }),
         fingerprint,
-        ready: async () => saysReady(join(folders.logs, 'worker.log')),
+        ready: async () => logsReady(join(folders.logs, 'worker.log')),
       }),
     ]);
-    return { value: undefined, said: `started on ${url}` };
+    return { value: undefined, summary: `started on ${url}` };
   });
 }
 
 export async function stopService(folders: Folders): Promise<string[]> {
   const ended: string[] = [];
   for (const name of ['api', 'worker']) {
-    if (await stopBackground(folders, name)) ended.push(name);
+    if (await stopDaemon(folders, name)) ended.push(name);
   }
   return ended;
 }
@@ -78,7 +78,7 @@ function withoutModelKey({ ANTHROPIC_API_KEY_FILE: _file, ...env }: ServiceEnv):
 }
 
 /** A worker answers no call; its log says when it has begun to take work, unless it is kept quiet. */
-function saysReady(logFile: string): boolean {
+function logsReady(logFile: string): boolean {
   const isQuiet = ['warn', 'error', 'fatal', 'silent'].includes(process.env.LOG_LEVEL ?? '');
   return isQuiet || readFileSync(logFile, 'utf8').includes('worker_ready');
 }

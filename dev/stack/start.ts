@@ -5,26 +5,27 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DemoStack, ensureDemoStack } from '../demo/demo-stack.ts';
-import { say } from '../lib/progress.ts';
-import { CannotGoOn, failWith } from '../lib/setup-error.ts';
-import { byHand } from './command-hint.ts';
+import { print } from '../lib/progress.ts';
+import { exitWithError, SetupError } from '../lib/setup-error.ts';
+import { commandHint } from './command-hint.ts';
 import { isRunning } from './daemon.ts';
 import { stopService } from './service.ts';
 
-await stayInFront().catch(failWith);
+await runInForeground().catch(exitWithError);
 
-async function stayInFront(): Promise<void> {
+async function runInForeground(): Promise<void> {
   const stack = await ensureDemoStack();
   const end = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort());
-  say(`\nAPI            ${stack.env.PUBLIC_URL}`);
-  if (stack.env.TEMPORAL_UI_URL) say(`Temporal UI    ${stack.env.TEMPORAL_UI_URL}`);
-  say(`Ctrl-C ends the service; ${byHand('npm run stop')} ends everything.\n`);
-  const fallen = await followLogs(stack, end.signal);
+  print(`\nAPI            ${stack.env.PUBLIC_URL}`);
+  if (stack.env.TEMPORAL_UI_URL) print(`Temporal UI    ${stack.env.TEMPORAL_UI_URL}`);
+  print(`Ctrl-C ends the service; ${commandHint('npm run stop')} ends everything.\n`);
+  const endedProcess = await followLogs(stack, end.signal);
   await stopService(stack.folders);
-  if (fallen !== undefined) throw new CannotGoOn(`The ${fallen} has ended by itself; see above.`);
-  say('\nThe service has ended. Postgres, Redis, Temporal and Docker go on.');
-  say(`${byHand('npm run stop')} ends them.`);
+  if (endedProcess !== undefined)
+    throw new SetupError(`The ${endedProcess} has ended by itself; see above.`);
+  print('\nThe service has ended. Postgres, Redis, Temporal and Docker go on.');
+  print(`${commandHint('npm run stop')} ends them.`);
 }
 
 /** Shows the logs until the reader has had enough or one of the two processes is gone. */
@@ -37,8 +38,8 @@ async function followLogs(stack: DemoStack, signal: AbortSignal): Promise<string
   });
   try {
     while (!signal.aborted) {
-      const fallen = ['api', 'worker'].find((name) => !isRunning(folders, name));
-      if (fallen !== undefined) return fallen;
+      const endedProcess = ['api', 'worker'].find((name) => !isRunning(folders, name));
+      if (endedProcess !== undefined) return endedProcess;
       await sleep(500, undefined, { signal }).catch(() => {});
     }
     return undefined;

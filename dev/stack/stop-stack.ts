@@ -7,7 +7,7 @@ import { foldersOf, rootFolder } from '../lib/folders.ts';
 import { isRunning } from './daemon.ts';
 import { isStackLocked } from './lock.ts';
 import { removeSandboxes } from './remove-sandboxes.ts';
-import { livingEngines, stopEngine } from './servers/engine.ts';
+import { runningEngines, stopEngine } from './servers/engine.ts';
 import { stopGvisorEngine } from './servers/gvisor-engine.ts';
 import { stopModel } from './servers/model.ts';
 import { stopPostgres } from './servers/postgres.ts';
@@ -16,7 +16,7 @@ import { stopTemporal } from './servers/temporal.ts';
 import { stopService } from './service.ts';
 import { readStackFile } from './service-env.ts';
 
-const parts = {
+const servers = {
   'gvisor engine': stopGvisorEngine,
   model: stopModel,
   temporal: stopTemporal,
@@ -28,19 +28,19 @@ const parts = {
 export async function stopStack(stack: string): Promise<string[]> {
   const folders = foldersOf(stack);
   const ended = await stopService(folders);
-  for (const socket of await livingEngines(readStackFile(folders).DOCKER_HOST)) {
+  for (const socket of await runningEngines(readStackFile(folders).DOCKER_HOST)) {
     const removed = await removeSandboxes(socket, folders.data);
     if (removed > 0) ended.push(removed === 1 ? '1 sandbox' : `${removed} sandboxes`);
   }
-  for (const [name, stop] of Object.entries(parts)) {
+  for (const [name, stop] of Object.entries(servers)) {
     if (await stop(folders)) ended.push(name);
   }
-  if (await stopEngine(() => isAnotherUp(stack))) ended.push('docker');
+  if (await stopEngine(() => isAnotherStackUp(stack))) ended.push('docker');
   return ended;
 }
 
 /** Other stacks of this machine share the engine: one that lives, or is just being started, keeps it. */
-async function isAnotherUp(stack: string): Promise<boolean> {
+async function isAnotherStackUp(stack: string): Promise<boolean> {
   const others = readdirSync(rootFolder(), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== stack)
     .map((entry) => entry.name);

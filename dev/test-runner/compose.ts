@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { ensureComposePlugin, ensureNewerEngine } from '../from-source/compose/programs.ts';
 import { ensureStandIns } from '../from-source/compose/stand-ins.ts';
 import { type Folders, foldersOf, repository } from '../lib/folders.ts';
-import { say } from '../lib/progress.ts';
-import { failWith } from '../lib/setup-error.ts';
+import { print } from '../lib/progress.ts';
+import { exitWithError } from '../lib/setup-error.ts';
 import { withStackLock } from '../stack/lock.ts';
 import { ensureAuthority } from '../stack/servers/authority.ts';
 import { ensureBaseImage } from '../stack/servers/base-image.ts';
@@ -14,7 +14,7 @@ import { makeFreshClone } from './compose/fresh-clone.ts';
 import { type Machine, startMachine } from './compose/machine.ts';
 import { runTests, type Tally } from './test-steps.ts';
 
-await withStackLock('compose', tell).then(report).catch(failWith);
+await withStackLock('compose', tell).then(report).catch(exitWithError);
 
 async function tell(): Promise<Tally> {
   const folders = foldersOf('compose');
@@ -28,7 +28,7 @@ async function tell(): Promise<Tally> {
     await ensureStandIns(machine);
     const clone = await makeFreshClone(join(folders.data, 'clone'));
     return await runTests({
-      within: machine.enter(repository),
+      prefix: machine.enter(repository),
       env: {
         COMPOSE_CLONE: clone,
         COMPOSE_AUTHORITY: authority.folder,
@@ -51,6 +51,6 @@ async function start({ data }: Folders): Promise<Machine> {
 }
 
 function report({ passed, failed }: Tally): void {
-  say(`\n${passed} passed, ${failed} failed`);
+  print(`\n${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 }

@@ -6,13 +6,13 @@ import { stopPrivateEngine } from '../stack/servers/private-engine.ts';
 import { stopRedis } from '../stack/servers/redis.ts';
 import { stopTemporalServer } from '../stack/servers/temporal-server.ts';
 
-export function ownPartsFolders(): Folders {
+export function faultTestFolders(): Folders {
   return foldersOf('faults-own');
 }
 
 /** Ends all of them; those that do not run change nothing. */
-export async function stopOwnParts(): Promise<void> {
-  const folders = ownPartsFolders();
+export async function stopFaultTestServers(): Promise<void> {
+  const folders = faultTestFolders();
   await stopTemporalServer(folders);
   await stopRedis(folders);
   await stopPostgres(folders);

@@ -2,16 +2,16 @@
 // killed, frozen and lost, and every promise is checked afterwards.
 
 import { join } from 'node:path';
-import { stopOwnParts } from './fault-test-servers.ts';
-import { onTestStack } from './test-stack-runner.ts';
+import { stopFaultTestServers } from './fault-test-servers.ts';
+import { runOnTestStack } from './test-stack-runner.ts';
 import { runTests } from './test-steps.ts';
 
-await onTestStack('faults', async ({ folders, env, signal }) => {
+await runOnTestStack('faults', async ({ folders, env, signal }) => {
   const resultFile = join(folders.data, 'faults.json');
   const args = ['--project', 'faults', ...process.argv.slice(2)];
   try {
     return [await runTests({ env, resultFile, args, signal })];
   } finally {
-    await stopOwnParts();
+    await stopFaultTestServers();
   }
 });

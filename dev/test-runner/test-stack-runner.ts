@@ -3,15 +3,15 @@
 
 import { rmSync } from 'node:fs';
 import { type Folders, foldersOf } from '../lib/folders.ts';
-import { say } from '../lib/progress.ts';
-import { failWith } from '../lib/setup-error.ts';
+import { print } from '../lib/progress.ts';
+import { exitWithError } from '../lib/setup-error.ts';
 import { isRunning } from '../stack/daemon.ts';
 import { withStackLock } from '../stack/lock.ts';
 import { stopStack } from '../stack/stop-stack.ts';
 import { ensureTestStack } from './test-stack.ts';
 import type { Tally } from './test-steps.ts';
 
-export interface CheckedStack {
+export interface TestStack {
   folders: Folders;
   /** What test/support/stack-env.ts reads. */
   env: Record<string, string>;
@@ -19,22 +19,22 @@ export interface CheckedStack {
   signal: AbortSignal;
 }
 
-export async function onTestStack(
+export async function runOnTestStack(
   stack: string,
-  work: (stack: CheckedStack) => Promise<Tally[]>,
+  work: (stack: TestStack) => Promise<Tally[]>,
 ): Promise<void> {
-  await onFreshStack(stack, work).then(report).catch(failWith);
+  await withFreshStack(stack, work).then(report).catch(exitWithError);
 }
 
 /** Nobody else uses a stack of that name meanwhile. */
-export function onFreshStack<T>(
+export function withFreshStack<T>(
   stack: string,
-  work: (stack: CheckedStack) => Promise<T>,
+  work: (stack: TestStack) => Promise<T>,
 ): Promise<T> {
   return withStackLock(stack, () => bringUp(stack, work));
 }
 
-async function bringUp<T>(stack: string, work: (stack: CheckedStack) => Promise<T>): Promise<T> {
+async function bringUp<T>(stack: string, work: (stack: TestStack) => Promise<T>): Promise<T> {
   const folders = freshFolders(stack);
   const end = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end.abort());
@@ -57,8 +57,8 @@ function freshFolders(stack: string): Folders {
 function report(tallies: Tally[]): void {
   const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
   const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
-  say('');
-  for (const { said } of tallies) if (said !== undefined) say(said);
-  say(`${passed} passed, ${failed} failed`);
+  print('');
+  for (const { note: said } of tallies) if (said !== undefined) print(said);
+  print(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 }

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Folders } from '../lib/folders.ts';
-import { ensureOutside } from '../stack/dependencies.ts';
+import { ensureDependencies } from '../stack/dependencies.ts';
 import { ensureScriptedImage } from '../stack/servers/sandbox-image.ts';
 
 /** Brings up the outside parts that tests use and returns what test/support/stack-env.ts reads. */
 export async function ensureTestStack(folders: Folders): Promise<Record<string, string>> {
-  const outside = await ensureOutside(folders);
+  const outside = await ensureDependencies(folders);
   const scripted = await ensureScriptedImage(outside.dockerSocket, outside.sandboxImage);
   const dataDir = join(folders.data, 't');
   mkdirSync(dataDir, { recursive: true });

@@ -4,13 +4,13 @@ import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../lib/folders.ts';
-import { say } from '../lib/progress.ts';
+import { print } from '../lib/progress.ts';
 
 export interface Tally {
   passed: number;
   failed: number;
   /** What is to be known beside the figures. */
-  said?: string;
+  note?: string;
 }
 
 const checks = ['format:check', 'lint', 'typecheck'];
@@ -18,8 +18,8 @@ const checks = ['format:check', 'lint', 'typecheck'];
 export async function runChecks(signal: AbortSignal): Promise<Tally> {
   const tally = { passed: 0, failed: 0 };
   for (const check of checks) {
-    say(`\n── ${check}`);
-    const code = await show('npm', ['run', '--silent', check], { signal });
+    print(`\n── ${check}`);
+    const code = await runInForeground('npm', ['run', '--silent', check], { signal });
     if (code === 0) tally.passed += 1;
     else tally.failed += 1;
   }
@@ -28,31 +28,31 @@ export async function runChecks(signal: AbortSignal): Promise<Tally> {
 
 export interface TestRun {
   /** Its headline. */
-  what?: string;
+  title?: string;
   env: Record<string, string>;
   /** Where the runner leaves its count. */
   resultFile: string;
   args: string[];
   signal: AbortSignal;
   /** What the runner is run by, where it is to be elsewhere than here. */
-  within?: readonly string[];
+  prefix?: readonly string[];
 }
 
 export async function runTests({
-  what = 'tests',
+  title: what = 'tests',
   env,
   resultFile,
   args,
   signal,
-  within = [],
+  prefix: within = [],
 }: TestRun): Promise<Tally> {
-  say(`\n── ${what}`);
+  print(`\n── ${what}`);
   rmSync(resultFile, { force: true });
   const runner = join(repository, 'node_modules/vitest/vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultFile}`];
   const line = [...within, process.execPath, runner, 'run', ...reporters, ...args];
   const [command = process.execPath, ...rest] = line;
-  const code = await show(command, rest, { env, signal });
+  const code = await runInForeground(command, rest, { env, signal });
   return countTests(resultFile, code === 0);
 }
 
@@ -73,7 +73,7 @@ function readCount(resultFile: string): Tally {
 }
 
 /** Runs a program before the reader's eyes and returns its exit code; −1 where a signal ended it. */
-export function show(
+export function runInForeground(
   command: string,
   args: string[],
   { env = {}, signal }: { env?: Record<string, string>; signal: AbortSignal },

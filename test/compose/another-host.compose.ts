@@ -6,7 +6,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHostCertificate, keyPairIn } from '../../deploy/hosts/certificates.ts';
-import { run } from '../../dev/lib/run-command.ts';
+import { runCommand } from '../../dev/lib/run-command.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import {
   type Access,
@@ -61,10 +61,10 @@ afterAll(async () => {
 });
 
 test('a host joins by its bundle and one command', async () => {
-  await run('sh', ['-ec', 'docker compose run --rm -T hosts add worker-2 > worker-2.tar'], {
+  await runCommand('sh', ['-ec', 'docker compose run --rm -T hosts add worker-2 > worker-2.tar'], {
     cwd: clone,
   });
-  await run('tar', ['-xf', join(clone, 'worker-2.tar'), '-C', other.folder]);
+  await runCommand('tar', ['-xf', join(clone, 'worker-2.tar'), '-C', other.folder]);
   for (const file of ['.env', 'host/host.key', 'host/encryption-key', 'host/database-url']) {
     expect(statSync(join(other.folder, file)).mode & 0o077).toBe(0);
   }

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run } from '../../dev/lib/run-command.ts';
+import { runCommand } from '../../dev/lib/run-command.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 
 const { COMPOSE_CLONE = '', COMPOSE_AUTHORITY = '' } = process.env;
@@ -13,7 +13,7 @@ export const caFile = join(authority, 'ca.crt');
 export const url = 'http://127.0.0.1:8080';
 
 export function docker(...args: string[]): Promise<string> {
-  return run('docker', args, { cwd: clone });
+  return runCommand('docker', args, { cwd: clone });
 }
 
 export function compose(...args: string[]): Promise<string> {

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../../dev/lib/run-command.ts';
+import { runCommand } from '../../dev/lib/run-command.ts';
 import { pingEngine } from '../../dev/stack/engine-api.ts';
 import { makeFreshClone } from '../../dev/test-runner/compose/fresh-clone.ts';
 import { clone, type docker, until } from './compose.ts';
@@ -38,7 +38,7 @@ export async function startOtherMachine(): Promise<OtherMachine> {
   const machine: OtherMachine = {
     folder,
     socket,
-    docker: (...args) => run('docker', args, here),
+    docker: (...args) => runCommand('docker', args, here),
     knock,
     stop: () => stop(machine, engine),
   };
@@ -49,7 +49,7 @@ export async function startOtherMachine(): Promise<OtherMachine> {
 /** Built on the first machine, carried to the other one. */
 export async function carryImages(...images: string[]): Promise<void> {
   const load = `docker --host unix://${socket} load`;
-  await run('sh', ['-ec', `docker save ${images.join(' ')} | ${load}`]);
+  await runCommand('sh', ['-ec', `docker save ${images.join(' ')} | ${load}`]);
 }
 
 async function layCable(): Promise<void> {
@@ -62,7 +62,7 @@ async function layCable(): Promise<void> {
     `-n ${network} link set to-first up`,
     `-n ${network} link set lo up`,
   ];
-  for (const command of commands) await run('ip', command.split(' '));
+  for (const command of commands) await runCommand('ip', command.split(' '));
 }
 
 function startEngine(): ChildProcess {
@@ -83,13 +83,13 @@ function startEngine(): ChildProcess {
 }
 
 async function knock(caller: Caller): Promise<Heard> {
-  return JSON.parse(await run('nsenter', within(knocking(caller)))) as Heard; // as it is printed there
+  return JSON.parse(await runCommand('nsenter', within(knocking(caller)))) as Heard; // as it is printed there
 }
 
 /** The same from the first machine itself. */
 export async function knockAtHome(caller: Caller): Promise<Heard> {
   const [command, ...args] = knocking(caller);
-  return JSON.parse(await run(command, args)) as Heard; // as it is printed there
+  return JSON.parse(await runCommand(command, args)) as Heard; // as it is printed there
 }
 
 function knocking(caller: Caller): [string, ...string[]] {
@@ -113,8 +113,8 @@ async function stop(machine: OtherMachine, engine: ChildProcess): Promise<void> 
   const ended = once(engine, 'exit');
   engine.kill('SIGTERM');
   await ended;
-  await run('ip', ['link', 'delete', 'to-other']);
-  await run('ip', ['netns', 'delete', network]);
+  await runCommand('ip', ['link', 'delete', 'to-other']);
+  await runCommand('ip', ['netns', 'delete', network]);
 }
 
 /** How the containers of an engine are asked for by what they are of. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
+import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { comesBack } from './support/comes-back.ts';
 import { framesOfPart, letGoOn, textsIn, textsOfOutput } from './support/flood.ts';
@@ -12,7 +12,7 @@ let engine: OwnPart;
 let world: World;
 afterEach(async () => {
   await world?.stop();
-  await stopOwnParts();
+  await stopFaultTestServers();
 });
 
 const patienceMs = 120_000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
+import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { comesBack } from './support/comes-back.ts';
 import { framesOfPart, letGoOn } from './support/flood.ts';
 import { freshOwnParts, type OwnPart, ownPostgres } from './support/own-parts.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world?.stop();
-  await stopOwnParts();
+  await stopFaultTestServers();
 });
 
 const patienceMs = 120_000;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
+import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { createKeyStore } from '../../systems/postgres/accounts/key-store.ts';
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
 import { comesBack } from './support/comes-back.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world?.stop();
   client?.disconnect();
-  await stopOwnParts();
+  await stopFaultTestServers();
 });
 
 const patienceMs = 120_000;

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { RuntimeEntry } from '../../dev/stack/engine-api.ts';
 import { findGvisor, gvisorEntry } from '../../dev/stack/servers/gvisor.ts';
 import { reloadPrivateEngine } from '../../dev/stack/servers/private-engine.ts';
-import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
+import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { letGoOn } from '../support/let-go-on.ts';
 import type { Service } from '../support/service.ts';
@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 afterEach(async () => {
   await world?.stop();
-  await stopOwnParts();
+  await stopFaultTestServers();
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

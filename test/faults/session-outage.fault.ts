@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
+import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { comesBack } from './support/comes-back.ts';
 import {
   freshOwnParts,
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world?.stop();
-  await stopOwnParts();
+  await stopFaultTestServers();
 });
 
 const awayMs = 20_000;

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostThresholds } from '../../core/hosts/host-thresholds.ts';
 import { callEngine } from '../../dev/stack/engine-api.ts';
-import { stopOwnParts } from '../../dev/test-runner/fault-test-servers.ts';
+import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { openDocker } from '../../systems/docker/open-docker.ts';
 import type { Sandboxes } from '../../systems/docker/sandbox.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const { containerId } of await allOn(onSecond)) await onSecond.remove(containerId);
   await service?.stop();
-  await stopOwnParts();
+  await stopFaultTestServers();
 });
 
 const allOn = async (sandboxes: Sandboxes | undefined) => (await sandboxes?.list()) ?? [];

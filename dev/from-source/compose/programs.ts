@@ -4,12 +4,12 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { installPackages } from '../../lib/apt.ts';
-import { needRoomToBuild } from '../../lib/disk.ts';
+import { requireDiskSpace } from '../../lib/disk.ts';
 import { cacheFolder, repository } from '../../lib/folders.ts';
 import { hashOf } from '../../lib/hash.ts';
 import { step } from '../../lib/progress.ts';
-import { findOnPath, run } from '../../lib/run-command.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
+import { findOnPath, runCommand } from '../../lib/run-command.ts';
+import { SetupError } from '../../lib/setup-error.ts';
 
 const composeVersion = '2.40.3';
 const versionVariable = 'github.com/docker/compose/v2/internal.Version';
@@ -68,27 +68,27 @@ export function ensureNewerEngine(): Promise<string> {
 
 /** A folder with the programs of one of the modules beside this file, built where they are not there. */
 function ensurePrograms(title: string, module: string, programs: Program[]): Promise<string> {
-  return step(title, async (now) => {
+  return step(title, async (progress) => {
     const home = join(repository, 'dev/from-source/compose', module);
     const key = hashOf(readFileSync(join(home, 'go.sum')), JSON.stringify(programs));
     const folder = join(cacheFolder(), `${module}-${key}`);
-    if (existsSync(folder)) return { value: folder, said: 'is there' };
+    if (existsSync(folder)) return { value: folder, summary: 'is there' };
     const go = findOnPath('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
-    if (go === undefined) throw new CannotGoOn(`Go is needed to build ${title}.`);
-    needRoomToBuild(cacheFolder(), `building ${title}`);
-    now('building it (the first time takes minutes)');
+    if (go === undefined) throw new SetupError(`Go is needed to build ${title}.`);
+    requireDiskSpace(cacheFolder(), `building ${title}`);
+    progress('building it (the first time takes minutes)');
     const part = `${folder}.part`;
     rmSync(part, { recursive: true, force: true });
     mkdirSync(part);
     for (const { name, from, flags = '', env = {}, needs } of programs) {
-      if (needs && !existsSync(needs.file)) await installPackages(needs.packages, now);
+      if (needs && !existsSync(needs.file)) await installPackages(needs.packages, progress);
       const how = ['-trimpath', '-ldflags', `-s -w${flags}`];
-      await run(go, ['build', ...how, '-o', join(part, name), from], {
+      await runCommand(go, ['build', ...how, '-o', join(part, name), from], {
         cwd: home,
         env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', ...env },
       });
     }
     renameSync(part, folder);
-    return { value: folder, said: 'built' };
+    return { value: folder, summary: 'built' };
   });
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { repository } from '../../lib/folders.ts';
 import { step } from '../../lib/progress.ts';
-import { run } from '../../lib/run-command.ts';
+import { runCommand } from '../../lib/run-command.ts';
 import { hasImage } from '../../stack/engine-api.ts';
 import { temporalPrograms } from '../../stack/servers/temporal-binary.ts';
 import type { Machine } from '../../test-runner/compose/machine.ts';
@@ -21,12 +21,13 @@ interface StandIn {
 
 export async function ensureStandIns(machine: Machine): Promise<void> {
   for (const standIn of await standIns()) {
-    await step('stand-in', async (now) => {
+    await step('stand-in', async (progress) => {
       const { image } = standIn;
-      if (await hasImage(machine.socket, image)) return { value: null, said: `${image} is there` };
-      now(`building ${image}`);
+      if (await hasImage(machine.socket, image))
+        return { value: null, summary: `${image} is there` };
+      progress(`building ${image}`);
       await build(machine, standIn);
-      return { value: null, said: `${image} built` };
+      return { value: null, summary: `${image} built` };
     });
   }
 }
@@ -66,7 +67,7 @@ async function build(machine: Machine, { folder, image, programs }: StandIn): Pr
     for (const program of programs) cpSync(program, join(context, basename(program)));
     const [command, ...args] = machine.enter(context);
     const env = { ...process.env, DOCKER_BUILDKIT: '0' };
-    await run(command, [...args, 'docker', 'build', '--tag', image, '.'], { env });
+    await runCommand(command, [...args, 'docker', 'build', '--tag', image, '.'], { env });
   } finally {
     rmSync(context, { recursive: true, force: true });
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { installPackages } from '../../lib/apt.ts';
 import type { Folders } from '../../lib/folders.ts';
 import { step } from '../../lib/progress.ts';
-import { findOnPath, run } from '../../lib/run-command.ts';
+import { findOnPath, runCommand } from '../../lib/run-command.ts';
 
 export interface Authority {
   folder: string;
@@ -26,12 +26,12 @@ const serverExtensions = [
 ];
 
 export function ensureAuthority(folders: Folders): Promise<Authority> {
-  return step('certificates', async (now) => {
-    if (findOnPath('openssl') === undefined) await installPackages(['openssl'], now);
+  return step('certificates', async (progress) => {
+    if (findOnPath('openssl') === undefined) await installPackages(['openssl'], progress);
     const authority = authorityIn(join(folders.data, 'authority'));
-    if (await isValid(authority)) return { value: authority, said: `in ${authority.folder}` };
+    if (await isValid(authority)) return { value: authority, summary: `in ${authority.folder}` };
     await make(authority.folder);
-    return { value: authority, said: `made in ${authority.folder}` };
+    return { value: authority, summary: `made in ${authority.folder}` };
   });
 }
 
@@ -47,7 +47,7 @@ function authorityIn(folder: string): Authority {
 async function isValid({ certificate }: Authority): Promise<boolean> {
   if (!existsSync(certificate)) return false;
   const check = ['x509', '-in', certificate, '-noout', '-checkend', stillValidSeconds];
-  return run('openssl', check).then(
+  return runCommand('openssl', check).then(
     () => true,
     () => false,
   );
@@ -59,13 +59,13 @@ async function make(folder: string): Promise<void> {
   mkdirSync(part, { mode: 0o755 });
   const here = { cwd: part };
   const ca = ['-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=flowrun local authority'];
-  await run('openssl', ['req', '-x509', ...newKey, '-days', validDays, ...ca], here);
+  await runCommand('openssl', ['req', '-x509', ...newKey, '-days', validDays, ...ca], here);
   const server = ['-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=localhost'];
-  await run('openssl', ['req', ...newKey, ...server], here);
+  await runCommand('openssl', ['req', ...newKey, ...server], here);
   writeFileSync(join(part, 'extensions'), `${serverExtensions.join('\n')}\n`);
   const signer = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', validDays];
   const signed = ['-in', 'server.csr', '-extfile', 'extensions', '-out', 'server.crt'];
-  await run('openssl', ['x509', '-req', ...signer, ...signed], here);
+  await runCommand('openssl', ['x509', '-req', ...signer, ...signed], here);
   for (const used of ['ca.key', 'ca.srl', 'server.csr', 'extensions']) {
     rmSync(join(part, used), { force: true });
   }

@@ -7,9 +7,9 @@ import { buildRootFolder } from '../../from-source/base-image-root.ts';
 import { cacheFolder, isRoot, repository } from '../../lib/folders.ts';
 import { hashOf } from '../../lib/hash.ts';
 import { step } from '../../lib/progress.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
-import { hasImage, workEngine } from '../engine-api.ts';
-import { alone } from '../lock.ts';
+import { SetupError } from '../../lib/setup-error.ts';
+import { callEngineStream, hasImage } from '../engine-api.ts';
+import { withFileLock } from '../lock.ts';
 
 const repositoryName = 'node';
 const tag = '24-bookworm-slim';
@@ -17,15 +17,15 @@ const registrySilenceMs = 15_000;
 
 export function ensureBaseImage(socket: string): Promise<string> {
   const image = `${repositoryName}:${tag}`;
-  return step('base image', async (now) => {
-    if (await hasImage(socket, image)) return { value: image, said: `${image} is there` };
-    return alone(join(cacheFolder(), 'base-image.lock'), async () => {
-      if (await hasImage(socket, image)) return { value: image, said: `${image} is there` };
-      now(`pulling ${image}`);
+  return step('base image', async (progress) => {
+    if (await hasImage(socket, image)) return { value: image, summary: `${image} is there` };
+    return withFileLock(join(cacheFolder(), 'base-image.lock'), async () => {
+      if (await hasImage(socket, image)) return { value: image, summary: `${image} is there` };
+      progress(`pulling ${image}`);
       const refused = await pull(socket);
-      if (refused === undefined) return { value: image, said: `${image} pulled` };
-      await importImage(socket, await archive(now, refused));
-      return { value: image, said: `${image} built from packages (no registry answered)` };
+      if (refused === undefined) return { value: image, summary: `${image} pulled` };
+      await importImage(socket, await archive(progress, refused));
+      return { value: image, summary: `${image} built from packages (no registry answered)` };
     });
   });
 }
@@ -34,7 +34,7 @@ export function ensureBaseImage(socket: string): Promise<string> {
 async function pull(socket: string): Promise<string | undefined> {
   const path = `/images/create?fromImage=${repositoryName}&tag=${tag}`;
   try {
-    await workEngine(socket, { method: 'POST', path, silenceMs: registrySilenceMs });
+    await callEngineStream(socket, { method: 'POST', path, silenceMs: registrySilenceMs });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -42,17 +42,17 @@ async function pull(socket: string): Promise<string | undefined> {
 }
 
 /** The image's files as a tar archive, made once and kept. */
-async function archive(now: (doing: string) => void, refused: string): Promise<string> {
+async function archive(progress: (doing: string) => void, refused: string): Promise<string> {
   const pins = readFileSync(join(repository, 'dev/from-source/base-image/package-lock.json'));
   const recipe = readFileSync(join(repository, 'dev/from-source/base-image-root.ts'));
   const file = join(cacheFolder(), `base-image-${hashOf(pins, recipe)}.tar`);
   if (existsSync(file)) return file;
   if (!isRoot) {
-    throw new CannotGoOn(
+    throw new SetupError(
       `${repositoryName}:${tag} cannot be pulled, and only root may build it.\n${refused}`,
     );
   }
-  await buildRootFolder(file, now);
+  await buildRootFolder(file, progress);
   return file;
 }
 
@@ -63,7 +63,7 @@ async function importImage(socket: string, file: string): Promise<void> {
   ];
   const query = new URLSearchParams({ fromSrc: '-', repo: repositoryName, tag });
   for (const change of changes) query.append('changes', change);
-  await workEngine(socket, {
+  await callEngineStream(socket, {
     method: 'POST',
     path: `/images/create?${query.toString()}`,
     contentType: 'application/x-tar',

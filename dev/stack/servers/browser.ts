@@ -3,18 +3,18 @@
 import { installPackages } from '../../lib/apt.ts';
 import { step } from '../../lib/progress.ts';
 import { findOnPath } from '../../lib/run-command.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
+import { SetupError } from '../../lib/setup-error.ts';
 
 /** The path of its program. */
 export function ensureBrowser(): Promise<string> {
-  return step('browser', async (now) => {
+  return step('browser', async (progress) => {
     const found = find();
-    if (found !== undefined) return { value: found, said: `found at ${found}` };
-    await installPackages(['chromium'], now);
+    if (found !== undefined) return { value: found, summary: `found at ${found}` };
+    await installPackages(['chromium'], progress);
     const installed = find();
     if (installed === undefined)
-      throw new CannotGoOn('chromium was installed and cannot be found.');
-    return { value: installed, said: `installed at ${installed}` };
+      throw new SetupError('chromium was installed and cannot be found.');
+    return { value: installed, summary: `installed at ${installed}` };
   });
 }
 

@@ -12,27 +12,32 @@ import { isRoot, rootFolder } from '../../lib/folders.ts';
 import { unmountNamespaces } from '../../lib/namespaces.ts';
 import { step } from '../../lib/progress.ts';
 import { findOnPath } from '../../lib/run-command.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
-import { reloadBackground, startBackground, stopBackground, type Where } from '../daemon.ts';
+import { SetupError } from '../../lib/setup-error.ts';
+import { type DaemonFolders, reloadDaemon, startDaemon, stopDaemon } from '../daemon.ts';
 import { hasRuntime, pingEngine, type RuntimeEntry } from '../engine-api.ts';
-import { alone } from '../lock.ts';
+import { withFileLock } from '../lock.ts';
 
 const name = 'docker';
 const scheme = 'unix://';
-const usualSocket = '/var/run/docker.sock';
+const defaultSocket = '/var/run/docker.sock';
 const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** The path of the engine's socket. */
-export function ensureEngine(given?: string): Promise<string> {
-  return step(name, async (now) => {
-    if (given) return { value: await givenSocket(given), said: `given by DOCKER_HOST (${given})` };
-    if (await pingEngine(usualSocket)) return { value: usualSocket, said: `living ${usualSocket}` };
+export function ensureEngine(externalHost?: string): Promise<string> {
+  return step(name, async (progress) => {
+    if (externalHost)
+      return {
+        value: await externalSocket(externalHost),
+        summary: `given by DOCKER_HOST (${externalHost})`,
+      };
+    if (await pingEngine(defaultSocket))
+      return { value: defaultSocket, summary: `living ${defaultSocket}` };
     const home = engineFolder();
-    if (await pingEngine(home.socket)) return { value: home.socket, said: 'running, our own' };
+    if (await pingEngine(home.socket)) return { value: home.socket, summary: 'running, our own' };
     mkdirSync(home.root, { recursive: true });
-    return alone(home.lock, async () => {
-      if (!(await pingEngine(home.socket))) await start(home, now);
-      return { value: home.socket, said: 'started, our own' };
+    return withFileLock(home.lock, async () => {
+      if (!(await pingEngine(home.socket))) await start(home, progress);
+      return { value: home.socket, summary: 'started, our own' };
     });
   });
 }
@@ -41,18 +46,18 @@ export function ensureEngine(given?: string): Promise<string> {
 export async function stopEngine(inUse: () => Promise<boolean>): Promise<boolean> {
   const home = engineFolder();
   if (!existsSync(home.root)) return false;
-  return alone(home.lock, async () => {
+  return withFileLock(home.lock, async () => {
     if (await inUse()) return false;
-    const isEnded = await stopBackground(home, name);
+    const isEnded = await stopDaemon(home, name);
     await unmountNamespaces(home.root);
     return isEnded;
   });
 }
 
 /** The sockets of all engines that a stack may have used and that answer now. */
-export async function livingEngines(used: string | undefined): Promise<string[]> {
+export async function runningEngines(used: string | undefined): Promise<string[]> {
   const hosts = [used, process.env.DOCKER_HOST].flatMap((host) => host?.slice(scheme.length) ?? []);
-  const known = [...new Set([...hosts, usualSocket, engineFolder().socket])];
+  const known = [...new Set([...hosts, defaultSocket, engineFolder().socket])];
   const answers = await Promise.all(known.map(pingEngine));
   return known.filter((_, index) => answers[index]);
 }
@@ -65,17 +70,17 @@ export function isOurEngine(socket: string): boolean {
 export function ensureRuntime(runtime: string, entry: RuntimeEntry): Promise<void> {
   const home = engineFolder();
   return step('runtime', () =>
-    alone(home.lock, async () => {
-      const runtimes = keptRuntimes(home.settings);
+    withFileLock(home.lock, async () => {
+      const runtimes = usableRuntimes(home.settings);
       const isThere = isDeepStrictEqual(runtimes[runtime], entry);
       if (isThere && (await hasRuntime(home.socket, runtime, entry))) {
-        return { value: undefined, said: `the engine has ${runtime}` };
+        return { value: undefined, summary: `the engine has ${runtime}` };
       }
       const settings = settingsIn(home.settings);
       write(home.settings, { ...settings, runtimes: { ...runtimes, [runtime]: entry } });
-      reloadBackground(home, name);
+      reloadDaemon(home, name);
       await untilRegistered(home.socket, runtime, entry);
-      return { value: undefined, said: `${runtime} is added to the engine` };
+      return { value: undefined, summary: `${runtime} is added to the engine` };
     }),
   );
 }
@@ -84,7 +89,7 @@ async function untilRegistered(socket: string, runtime: string, entry: RuntimeEn
   const deadline = Date.now() + 30_000;
   while (!(await hasRuntime(socket, runtime, entry))) {
     if (Date.now() > deadline) {
-      throw new CannotGoOn(`The engine at ${socket} does not take ${runtime}; see its docker.log.`);
+      throw new SetupError(`The engine at ${socket} does not take ${runtime}; see its docker.log.`);
     }
     await sleep(100);
   }
@@ -92,7 +97,7 @@ async function untilRegistered(socket: string, runtime: string, entry: RuntimeEn
 
 function engineFolder() {
   const root = join(rootFolder(), name);
-  const folders: Where = { logs: root, pids: root };
+  const folders: DaemonFolders = { logs: root, pids: root };
   const [socket, settings] = [join(root, 'docker.sock'), join(root, 'daemon.json')];
   return { ...folders, root, socket, settings, lock: join(root, 'lock') };
 }
@@ -110,32 +115,32 @@ function write(file: string, settings: EngineSettings): void {
 }
 
 /** What it was given besides, but for programs that are gone: no sandbox would start on these. */
-function keptRuntimes(file: string): Record<string, RuntimeEntry> {
+function usableRuntimes(file: string): Record<string, RuntimeEntry> {
   const entries = Object.entries(settingsIn(file).runtimes ?? {});
   return Object.fromEntries(entries.filter(([, { path }]) => existsSync(path)));
 }
 
-async function givenSocket(host: string): Promise<string> {
+async function externalSocket(host: string): Promise<string> {
   const socket = host.slice(scheme.length);
   if (!host.startsWith(scheme)) {
-    throw new CannotGoOn(
+    throw new SetupError(
       `DOCKER_HOST is ${host}. Sandboxes share folders with this machine, so it must be unix://…`,
     );
   }
   if (await pingEngine(socket)) return socket;
-  throw new CannotGoOn(`No Docker Engine answers at DOCKER_HOST (${host}).`);
+  throw new SetupError(`No Docker Engine answers at DOCKER_HOST (${host}).`);
 }
 
-async function start(home: ReturnType<typeof engineFolder>, now: (doing: string) => void) {
+async function start(home: ReturnType<typeof engineFolder>, progress: (doing: string) => void) {
   if (!isRoot) {
-    throw new CannotGoOn(
-      `No Docker Engine answers at ${usualSocket}, and only root may start one. ` +
+    throw new SetupError(
+      `No Docker Engine answers at ${defaultSocket}, and only root may start one. ` +
         'Set DOCKER_HOST, or ask for the group docker.',
     );
   }
   if (findOnPath('dockerd', systemFolders) === undefined) {
-    await installPackages(['docker.io'], now);
-    if (await pingEngine(usualSocket)) return;
+    await installPackages(['docker.io'], progress);
+    if (await pingEngine(defaultSocket)) return;
   }
   const bridge = existsSync('/sys/class/net/docker0') ? {} : { bridge: 'none' };
   const wanted = {
@@ -144,14 +149,14 @@ async function start(home: ReturnType<typeof engineFolder>, now: (doing: string)
     hosts: [`${scheme}${home.socket}`],
     'live-restore': true,
     iptables: false,
-    runtimes: keptRuntimes(home.settings),
+    runtimes: usableRuntimes(home.settings),
     ...bridge,
   };
   write(home.settings, wanted);
-  await stopBackground(home, name);
+  await stopDaemon(home, name);
   const pidFile = join(home.root, 'dockerd.pid');
   rmSync(pidFile, { force: true });
-  await startBackground(home, {
+  await startDaemon(home, {
     name,
     command: findOnPath('dockerd', systemFolders) ?? 'dockerd',
     args: ['--config-file', home.settings, '--pidfile', pidFile],

@@ -3,7 +3,7 @@
 // and their sandboxes would run on gVisor because somebody tested.
 
 import { type Folders, isRoot } from '../../lib/folders.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
+import { SetupError } from '../../lib/setup-error.ts';
 import { hasRuntime } from '../engine-api.ts';
 import { removeSandboxes } from '../remove-sandboxes.ts';
 import { findGvisor, gvisorEntry, gvisorName, tryGvisor } from './gvisor.ts';
@@ -12,35 +12,35 @@ import { copyImage, ensurePrivateEngine, stopPrivateEngine } from './private-eng
 export interface GvisorEngine {
   /** The path of its socket; undefined where there is none. */
   socket?: string;
-  whyNot?: string;
+  reason?: string;
 }
 
-interface Wish {
+interface GvisorEngineOptions {
   folders: Folders;
   /** The path of the stack's engine's socket, and what of it tests need. */
   stackSocket: string;
   images: string[];
 }
 
-export async function ensureGvisorEngine(wish: Wish): Promise<GvisorEngine> {
+export async function ensureGvisorEngine(wish: GvisorEngineOptions): Promise<GvisorEngine> {
   if (await hasRuntime(wish.stackSocket, gvisorName, gvisorEntry(''))) {
     return { socket: wish.stackSocket };
   }
   const program = findGvisor();
   if (program === undefined) {
-    return { whyNot: 'it is not on this machine (`npm run setup:gvisor` puts it there)' };
+    return { reason: 'it is not on this machine (`npm run setup:gvisor` puts it there)' };
   }
-  if (!isRoot) return { whyNot: 'only root may start an engine that has it' };
-  const whyNot = await whyUseless(program);
-  return whyNot === null ? { socket: await ownEngine(program, wish) } : { whyNot };
+  if (!isRoot) return { reason: 'only root may start an engine that has it' };
+  const whyNot = await unusableReason(program);
+  return whyNot === null ? { socket: await startOwnEngine(program, wish) } : { reason: whyNot };
 }
 
-async function whyUseless(program: string): Promise<string | null> {
+async function unusableReason(program: string): Promise<string | null> {
   try {
     await tryGvisor(program);
     return null;
   } catch (error) {
-    if (error instanceof CannotGoOn) return error.message;
+    if (error instanceof SetupError) return error.message;
     throw error;
   }
 }
@@ -50,7 +50,10 @@ export function stopGvisorEngine(folders: Folders): Promise<boolean> {
 }
 
 /** What an earlier test left in it is removed. */
-async function ownEngine(program: string, { folders, stackSocket, images }: Wish): Promise<string> {
+async function startOwnEngine(
+  program: string,
+  { folders, stackSocket, images }: GvisorEngineOptions,
+): Promise<string> {
   const root = rootOf(folders);
   const runtimes = { [gvisorName]: gvisorEntry(program) };
   const socket = await ensurePrivateEngine({ liveRestore: false, runtimes, root });

@@ -4,14 +4,14 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { needRoomToBuild } from '../../lib/disk.ts';
+import { requireDiskSpace } from '../../lib/disk.ts';
 import { cacheFolder, isRoot, repository } from '../../lib/folders.ts';
 import { hashOf } from '../../lib/hash.ts';
 import { step } from '../../lib/progress.ts';
-import { findOnPath, run } from '../../lib/run-command.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
+import { findOnPath, runCommand } from '../../lib/run-command.ts';
+import { SetupError } from '../../lib/setup-error.ts';
 import type { RuntimeEntry } from '../engine-api.ts';
-import { alone } from '../lock.ts';
+import { withFileLock } from '../lock.ts';
 
 /** By which engines list it. */
 export const gvisorName = 'runsc';
@@ -27,64 +27,64 @@ export const gvisorEntry = (path: string): RuntimeEntry => ({
 
 /** The path of a program that works here. */
 export function ensureGvisor(): Promise<string> {
-  return step('gVisor', async (now) => {
-    if (process.platform !== 'linux') throw new CannotGoOn('gVisor is for Linux.');
-    const program = await find(now);
-    now('trying it');
+  return step('gVisor', async (progress) => {
+    if (process.platform !== 'linux') throw new SetupError('gVisor is for Linux.');
+    const program = await find(progress);
+    progress('trying it');
     await tryGvisor(program);
-    return { value: program, said: program };
+    return { value: program, summary: program };
   });
 }
 
 /** The path of a program that is there already, tried or not; nothing is built for it. */
 export function findGvisor(): string | undefined {
-  const { program } = builtPlace();
+  const { program } = cachedBuild();
   return existsSync(program) ? program : findInstalled();
 }
 
 const findInstalled = () => findOnPath(gvisorName, ['/usr/local/bin', '/usr/local/sbin']);
 
-function builtPlace(): { folder: string; program: string } {
+function cachedBuild(): { folder: string; program: string } {
   const sums = readFileSync(join(moduleFolder, 'go.sum'));
   const folder = join(cacheFolder(), `gvisor-${hashOf(sums)}`);
   return { folder, program: join(folder, gvisorName) };
 }
 
-async function find(now: (doing: string) => void): Promise<string> {
-  const { folder, program } = builtPlace();
+async function find(progress: (doing: string) => void): Promise<string> {
+  const { folder, program } = cachedBuild();
   if (existsSync(program)) return program;
   const go = findOnPath('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
-  if (go === undefined) return givenInstead('Go is not installed');
-  now('waiting for another build');
-  return alone(join(cacheFolder(), 'gvisor.lock'), async () => {
+  if (go === undefined) return installedInstead('Go is not installed');
+  progress('waiting for another build');
+  return withFileLock(join(cacheFolder(), 'gvisor.lock'), async () => {
     if (existsSync(program)) return program;
     try {
-      await build(go, folder, now);
+      await build(go, folder, progress);
       return program;
     } catch (error) {
-      if (error instanceof CannotGoOn) throw error;
-      return givenInstead(error instanceof Error ? error.message : String(error));
+      if (error instanceof SetupError) throw error;
+      return installedInstead(error instanceof Error ? error.message : String(error));
     }
   });
 }
 
 /** Made under another name and renamed, so that a folder that exists is whole. */
-async function build(go: string, folder: string, now: (doing: string) => void): Promise<void> {
-  needRoomToBuild(cacheFolder(), 'building gVisor');
-  now('building gVisor (the first time takes minutes)');
+async function build(go: string, folder: string, progress: (doing: string) => void): Promise<void> {
+  requireDiskSpace(cacheFolder(), 'building gVisor');
+  progress('building gVisor (the first time takes minutes)');
   const part = `${folder}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part);
   const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', join(part, gvisorName)];
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' };
-  await run(go, [...args, 'gvisor.dev/gvisor/runsc'], { cwd: moduleFolder, env });
+  await runCommand(go, [...args, 'gvisor.dev/gvisor/runsc'], { cwd: moduleFolder, env });
   renameSync(part, folder);
 }
 
-function givenInstead(why: string): string {
-  const given = findInstalled();
-  if (given !== undefined) return given;
-  throw new CannotGoOn(
+function installedInstead(why: string): string {
+  const installed = findInstalled();
+  if (installed !== undefined) return installed;
+  throw new SetupError(
     `gVisor can neither be built nor found. Install Go ${goVersion()} or newer, or put its program ` +
       `\`${gvisorName}\` on PATH (https://gvisor.dev/docs/user_guide/install).\nBuilding: ${why}`,
   );
@@ -99,9 +99,9 @@ export async function tryGvisor(program: string): Promise<void> {
   if (!isRoot) return;
   const args = ['--network=none', '--ignore-cgroups', 'do', 'true'];
   try {
-    await run(program, args, { timeoutMs: trialTimeoutMs });
+    await runCommand(program, args, { timeoutMs: trialTimeoutMs });
   } catch (error) {
-    throw new CannotGoOn(
+    throw new SetupError(
       `gVisor cannot run on this machine; sandboxes stay on runc (SANDBOX_RUNTIME=runc).\n${String(error)}`,
     );
   }

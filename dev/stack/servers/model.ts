@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { type Folders, repository } from '../../lib/folders.ts';
 import { hashOfFolder } from '../../lib/hash.ts';
 import { step } from '../../lib/progress.ts';
-import { keptSecret } from '../../lib/secrets.ts';
-import { isRunning, startBackground, stopBackground } from '../daemon.ts';
-import { answers, keptPort, readPort } from '../ports.ts';
+import { ensureSecret } from '../../lib/secrets.ts';
+import { isRunning, startDaemon, stopDaemon } from '../daemon.ts';
+import { acceptsConnections, ensurePort, readPort } from '../ports.ts';
 
 const name = 'model';
 
@@ -24,35 +24,39 @@ export function ensureModel(folders: Folders): Promise<Model> {
     if (key) {
       const keyFile = join(folders.data, 'model-key.given');
       writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
-      return { value: { keyFile, baseUrl, offline: false }, said: 'given by ANTHROPIC_API_KEY' };
+      return { value: { keyFile, baseUrl, offline: false }, summary: 'given by ANTHROPIC_API_KEY' };
     }
     const { port, begun } = await ensureOffline(folders);
     const keyFile = join(folders.data, 'model-key.secret');
-    keptSecret(keyFile);
+    ensureSecret(keyFile);
     const value = { keyFile, baseUrl: `http://127.0.0.1:${port}`, offline: true };
-    return { value, said: `offline model ${begun} on 127.0.0.1:${port} (no ANTHROPIC_API_KEY)` };
+    return { value, summary: `offline model ${begun} on 127.0.0.1:${port} (no ANTHROPIC_API_KEY)` };
   });
 }
 
 export function stopModel(folders: Folders): Promise<boolean> {
-  return stopBackground(folders, name);
+  return stopDaemon(folders, name);
 }
 
 async function ensureOffline(folders: Folders): Promise<{ port: number; begun: string }> {
   const kept = readPort(join(folders.data, `${name}.port`));
   const fingerprint = hashOfFolder(join(repository, 'offline-model'));
-  if (kept !== undefined && isRunning(folders, name, fingerprint) && (await answers(kept))) {
+  if (
+    kept !== undefined &&
+    isRunning(folders, name, fingerprint) &&
+    (await acceptsConnections(kept))
+  ) {
     return { port: kept, begun: 'running' };
   }
   await stopModel(folders);
-  const port = await keptPort(folders.data, name);
-  await startBackground(folders, {
+  const port = await ensurePort(folders.data, name);
+  await startDaemon(folders, {
     name,
     command: process.execPath,
     args: ['offline-model/main.ts', '--port', `${port}`],
     cwd: repository,
     fingerprint,
-    ready: () => answers(port),
+    ready: () => acceptsConnections(port),
   });
   return { port, begun: 'started' };
 }

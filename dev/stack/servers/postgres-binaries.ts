@@ -1,17 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { installPackages } from '../../lib/apt.ts';
-import { findOnPath, run } from '../../lib/run-command.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
+import { findOnPath, runCommand } from '../../lib/run-command.ts';
+import { SetupError } from '../../lib/setup-error.ts';
 
 const packagedBinaries = '/usr/lib/postgresql';
 
 /** The folder of the server's programs, of the version that a cluster needs if there is one. */
 export async function postgresBinaries(
   cluster: string,
-  now: (doing: string) => void,
+  progress: (doing: string) => void,
 ): Promise<string> {
-  return (await findBinaries(cluster)) ?? (await installBinaries(cluster, now));
+  return (await findBinaries(cluster)) ?? (await installBinaries(cluster, progress));
 }
 
 /** The newest server there is; for a cluster that exists, the one of its version. */
@@ -21,7 +21,7 @@ async function findBinaries(cluster: string): Promise<string | undefined> {
     : undefined;
   for (const folder of binaryFolders()) {
     if (!existsSync(join(folder, 'initdb')) || !existsSync(join(folder, 'postgres'))) continue;
-    const version = /(\d+)/.exec(await run(join(folder, 'postgres'), ['--version']))?.[1];
+    const version = /(\d+)/.exec(await runCommand(join(folder, 'postgres'), ['--version']))?.[1];
     if (wanted === undefined || wanted === version) return folder;
   }
   return undefined;
@@ -37,11 +37,14 @@ function binaryFolders(): string[] {
   ];
 }
 
-async function installBinaries(cluster: string, now: (doing: string) => void): Promise<string> {
-  await installPackages(['postgresql', 'postgresql-common'], now);
+async function installBinaries(
+  cluster: string,
+  progress: (doing: string) => void,
+): Promise<string> {
+  await installPackages(['postgresql', 'postgresql-common'], progress);
   const binaries = await findBinaries(cluster);
   if (binaries !== undefined) return binaries;
-  throw new CannotGoOn(
+  throw new SetupError(
     `The cluster in ${cluster} is of another Postgres version than the installed ones. ` +
       'Install that version, or delete the folder and lose its data.',
   );

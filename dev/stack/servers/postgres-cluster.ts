@@ -4,17 +4,17 @@
 import { chownSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRoot } from '../../lib/folders.ts';
-import { run } from '../../lib/run-command.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
+import { runCommand } from '../../lib/run-command.ts';
+import { SetupError } from '../../lib/setup-error.ts';
 import { type User, unprivilegedUser } from '../../lib/users.ts';
 
 export interface Cluster {
   folder: string;
   /** Whom the server has to run as; empty for the one who asks. */
-  who: Partial<User>;
+  user: Partial<User>;
 }
 
-export interface ClusterWish {
+export interface ClusterOptions {
   home: string;
   binaries: string;
   password: string;
@@ -22,13 +22,13 @@ export interface ClusterWish {
 }
 
 /** Makes the cluster with an empty database in it, or finds the one there is. */
-export async function ensureCluster(wish: ClusterWish): Promise<Cluster> {
+export async function ensureCluster(wish: ClusterOptions): Promise<Cluster> {
   const who = isRoot ? ownerOf(wish.home) : {};
   mkdirSync(wish.home, { recursive: true, mode: 0o700 });
-  await needReach(wish.home, who);
+  await requireAccess(wish.home, who);
   const folder = join(wish.home, 'cluster');
   if (!existsSync(folder)) await makeCluster(wish, who);
-  return { folder, who };
+  return { folder, user: who };
 }
 
 /** Whoever has the cluster goes on having it, whichever users the machine has got since. */
@@ -42,11 +42,11 @@ function ownerOf(home: string): User {
   return { uid, gid };
 }
 
-async function needReach(home: string, who: Partial<User>): Promise<void> {
+async function requireAccess(home: string, who: Partial<User>): Promise<void> {
   try {
-    await run('sh', ['-c', 'cd "$0"', home], { cwd: '/', ...who });
+    await runCommand('sh', ['-c', 'cd "$0"', home], { cwd: '/', ...who });
   } catch {
-    throw new CannotGoOn(
+    throw new SetupError(
       `Postgres runs as user ${who.uid}, who may not enter ${home}. ` +
         'Set FLOWRUN_DATA to a folder that everybody may pass through.',
     );
@@ -54,7 +54,7 @@ async function needReach(home: string, who: Partial<User>): Promise<void> {
 }
 
 /** Made under another name first, so that a cluster that is there is a whole one. */
-async function makeCluster(wish: ClusterWish, who: Partial<User>): Promise<void> {
+async function makeCluster(wish: ClusterOptions, who: Partial<User>): Promise<void> {
   const { home, binaries, password, database } = wish;
   const part = join(home, 'cluster.part');
   rmSync(part, { recursive: true, force: true });
@@ -68,5 +68,5 @@ async function makeCluster(wish: ClusterWish, who: Partial<User>): Promise<void>
     'mv cluster.part cluster',
   ].join(' && ');
   const env = { PATH: process.env.PATH, PASSWORD: password };
-  await run('sh', ['-c', script, home, binaries], { env, cwd: home, ...who });
+  await runCommand('sh', ['-c', script, home, binaries], { env, cwd: home, ...who });
 }

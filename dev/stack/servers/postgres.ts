@@ -4,11 +4,11 @@
 import { join } from 'node:path';
 import type { Folders } from '../../lib/folders.ts';
 import { step } from '../../lib/progress.ts';
-import { run } from '../../lib/run-command.ts';
-import { keptSecret } from '../../lib/secrets.ts';
-import { isRunning, startBackground, stopBackground } from '../daemon.ts';
-import { checkGiven } from '../external-server.ts';
-import { answers, keptPort, readPort } from '../ports.ts';
+import { runCommand } from '../../lib/run-command.ts';
+import { ensureSecret } from '../../lib/secrets.ts';
+import { isRunning, startDaemon, stopDaemon } from '../daemon.ts';
+import { requireReachable } from '../external-server.ts';
+import { acceptsConnections, ensurePort, readPort } from '../ports.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { ensureCluster } from './postgres-cluster.ts';
 
@@ -23,36 +23,36 @@ export function ensurePostgres(
   given?: string,
   more: Settings = {},
 ): Promise<string> {
-  return step(name, async (now) => {
+  return step(name, async (progress) => {
     if (given) {
-      await checkGiven('DATABASE_URL', given);
-      return { value: given, said: 'given by DATABASE_URL' };
+      await requireReachable('DATABASE_URL', given);
+      return { value: given, summary: 'given by DATABASE_URL' };
     }
     const kept = readPort(join(folders.data, `${name}.port`));
-    if (kept !== undefined && isRunning(folders, name) && (await answers(kept))) {
-      return { value: urlOf(folders, kept), said: `running on 127.0.0.1:${kept}` };
+    if (kept !== undefined && isRunning(folders, name) && (await acceptsConnections(kept))) {
+      return { value: urlOf(folders, kept), summary: `running on 127.0.0.1:${kept}` };
     }
     await stopPostgres(folders);
-    const port = await start(folders, more, now);
-    return { value: urlOf(folders, port), said: `started on 127.0.0.1:${port}` };
+    const port = await start(folders, more, progress);
+    return { value: urlOf(folders, port), summary: `started on 127.0.0.1:${port}` };
   });
 }
 
 /** Fast shutdown: open transactions are rolled back, nothing is left to recover. */
 export function stopPostgres(folders: Folders): Promise<boolean> {
-  return stopBackground(folders, name, { signal: 'SIGINT' });
+  return stopDaemon(folders, name, { signal: 'SIGINT' });
 }
 
 async function start(
   folders: Folders,
   more: Settings,
-  now: (doing: string) => void,
+  progress: (doing: string) => void,
 ): Promise<number> {
   const home = join(folders.data, name);
-  const binaries = await postgresBinaries(join(home, 'cluster'), now);
+  const binaries = await postgresBinaries(join(home, 'cluster'), progress);
   const password = passwordOf(folders);
   const cluster = await ensureCluster({ home, binaries, password, database });
-  const port = await keptPort(folders.data, name);
+  const port = await ensurePort(folders.data, name);
   const settings = {
     port,
     listen_addresses: '127.0.0.1',
@@ -61,20 +61,20 @@ async function start(
     ...more,
   };
   const given = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-  await startBackground(folders, {
+  await startDaemon(folders, {
     name,
     command: join(binaries, 'postgres'),
     args: ['-D', cluster.folder, ...given],
     cwd: home,
-    ...cluster.who,
+    ...cluster.user,
     ready: () => accepts(binaries, port),
   });
   return port;
 }
 
 async function accepts(binaries: string, port: number): Promise<boolean> {
-  if (!(await answers(port))) return false;
-  return run(join(binaries, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', `${port}`]).then(
+  if (!(await acceptsConnections(port))) return false;
+  return runCommand(join(binaries, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', `${port}`]).then(
     () => true,
     () => false,
   );
@@ -85,5 +85,5 @@ function urlOf(folders: Folders, port: number): string {
 }
 
 function passwordOf(folders: Folders): string {
-  return keptSecret(join(folders.data, 'postgres.secret'));
+  return ensureSecret(join(folders.data, 'postgres.secret'));
 }

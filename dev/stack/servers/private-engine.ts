@@ -10,15 +10,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder, isRoot } from '../../lib/folders.ts';
 import { step } from '../../lib/progress.ts';
 import { findOnPath } from '../../lib/run-command.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
-import { reloadBackground, startBackground, stopBackground, type Where } from '../daemon.ts';
-import { hasImage, pingEngine, type RuntimeEntry, workEngine } from '../engine-api.ts';
+import { SetupError } from '../../lib/setup-error.ts';
+import { type DaemonFolders, reloadDaemon, startDaemon, stopDaemon } from '../daemon.ts';
+import { callEngineStream, hasImage, pingEngine, type RuntimeEntry } from '../engine-api.ts';
 import { pruneImages } from './prune-images.ts';
 
 const name = 'docker';
 const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-export interface PrivateEngineWish {
+export interface PrivateEngineOptions {
   liveRestore: boolean;
   runtimes?: Record<string, RuntimeEntry>;
   /** Where its files lie, if not in the cache. */
@@ -26,31 +26,31 @@ export interface PrivateEngineWish {
 }
 
 /** The path of its socket. It is started again in the same place, with the containers it had. */
-export function ensurePrivateEngine(wish: PrivateEngineWish): Promise<string> {
+export function ensurePrivateEngine(wish: PrivateEngineOptions): Promise<string> {
   return step('private engine', async () => {
-    if (!isRoot) throw new CannotGoOn('Only root may start a Docker Engine of its own.');
+    if (!isRoot) throw new SetupError('Only root may start a Docker Engine of its own.');
     const home = engineHome(wish.root);
     mkdirSync(home.root, { recursive: true });
-    await stopBackground(home, name);
+    await stopDaemon(home, name);
     const settings = writeSettings(home, wish);
     const pidFile = join(home.root, 'dockerd.pid');
     rmSync(pidFile, { force: true });
     const dockerd = findOnPath('dockerd', systemFolders) ?? 'dockerd';
-    await startBackground(home, {
+    await startDaemon(home, {
       name,
       command: 'unshare',
       args: ['--net', '--', dockerd, '--config-file', settings, '--pidfile', pidFile],
       ready: () => pingEngine(home.socket),
     });
-    return { value: home.socket, said: `live-restore ${wish.liveRestore ? 'on' : 'off'}` };
+    return { value: home.socket, summary: `live-restore ${wish.liveRestore ? 'on' : 'off'}` };
   });
 }
 
 /** As an operator does it who changes the configuration: what runs goes on. */
-export function reloadPrivateEngine(wish: PrivateEngineWish): void {
+export function reloadPrivateEngine(wish: PrivateEngineOptions): void {
   const home = engineHome(wish.root);
   writeSettings(home, wish);
-  reloadBackground(home, name);
+  reloadDaemon(home, name);
 }
 
 /** SIGTERM ends the engine in order; SIGKILL is what a crash is. */
@@ -59,8 +59,8 @@ export async function stopPrivateEngine(
   root?: string,
 ): Promise<boolean> {
   const home = engineHome(root);
-  const ended = await stopBackground(home, name, { signal });
-  await containerdGone(join(home.root, 'exec/containerd/containerd.pid'));
+  const ended = await stopDaemon(home, name, { signal });
+  await waitForContainerdExit(join(home.root, 'exec/containerd/containerd.pid'));
   return ended;
 }
 
@@ -68,7 +68,7 @@ export async function stopPrivateEngine(
  * containerd dies with its engine, a moment later, and its id may be somebody else's by then. An
  * engine that is started meanwhile takes it for a living one and waits for it in vain.
  */
-async function containerdGone(pidFile: string): Promise<void> {
+async function waitForContainerdExit(pidFile: string): Promise<void> {
   const deadline = Date.now() + 10_000;
   while (Date.now() < deadline && existsSync(`/proc/${readText(pidFile).trim()}/exe`)) {
     await sleep(100);
@@ -89,17 +89,17 @@ function readText(file: string): string {
 export function copyImage(from: string, tag: string, root?: string): Promise<void> {
   return step('private image', async () => {
     const { socket } = engineHome(root);
-    if (await hasImage(socket, tag)) return { value: undefined, said: `${tag} is there` };
+    if (await hasImage(socket, tag)) return { value: undefined, summary: `${tag} is there` };
     const body = await readImage(from, tag);
     const contentType = 'application/x-tar';
-    await workEngine(socket, { method: 'POST', path: '/images/load', contentType, body });
+    await callEngineStream(socket, { method: 'POST', path: '/images/load', contentType, body });
     await pruneImages(socket, tag.slice(0, tag.lastIndexOf(':')));
-    return { value: undefined, said: `${tag} copied` };
+    return { value: undefined, summary: `${tag} copied` };
   });
 }
 
 /** The path of its configuration. */
-function writeSettings(home: ReturnType<typeof engineHome>, wish: PrivateEngineWish): string {
+function writeSettings(home: ReturnType<typeof engineHome>, wish: PrivateEngineOptions): string {
   const { liveRestore, runtimes = {} } = wish;
   const file = join(home.root, 'daemon.json');
   const settings = {
@@ -116,7 +116,7 @@ function writeSettings(home: ReturnType<typeof engineHome>, wish: PrivateEngineW
 }
 
 function engineHome(root = join(cacheFolder(), 'private-engine')) {
-  const folders: Where = { logs: root, pids: root };
+  const folders: DaemonFolders = { logs: root, pids: root };
   return { ...folders, root, socket: join(root, 'docker.sock') };
 }
 

@@ -1,7 +1,7 @@
 import { callEngine } from '../engine-api.ts';
 import { isOurEngine } from './engine.ts';
 
-const kept = 3;
+const imagesPerName = 3;
 
 /**
  * Every change to an image leaves the last one behind, a gigabyte each: the newest few are kept, and
@@ -12,7 +12,7 @@ export async function pruneImages(socket: string, name: string): Promise<void> {
   const filters = encodeURIComponent(JSON.stringify({ reference: [`${name}:*`] }));
   const { text } = await callEngine(socket, { path: `/images/json?filters=${filters}` });
   const images = JSON.parse(text) as Image[]; // the engine's own documented shape
-  const oldestLast = images.sort((a, b) => b.Created - a.Created).slice(kept);
+  const oldestLast = images.sort((a, b) => b.Created - a.Created).slice(imagesPerName);
   for (const tag of oldestLast.flatMap(({ RepoTags }) => RepoTags ?? [])) {
     if (!tag.startsWith(`${name}:`)) continue;
     await callEngine(socket, { method: 'DELETE', path: `/images/${encodeURIComponent(tag)}` });

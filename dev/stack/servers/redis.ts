@@ -7,43 +7,43 @@ import { installPackages } from '../../lib/apt.ts';
 import type { Folders } from '../../lib/folders.ts';
 import { step } from '../../lib/progress.ts';
 import { findOnPath } from '../../lib/run-command.ts';
-import { keptSecret } from '../../lib/secrets.ts';
-import { isRunning, startBackground, stopBackground } from '../daemon.ts';
-import { checkGiven } from '../external-server.ts';
-import { answers, keptPort, readPort } from '../ports.ts';
+import { ensureSecret } from '../../lib/secrets.ts';
+import { isRunning, startDaemon, stopDaemon } from '../daemon.ts';
+import { requireReachable } from '../external-server.ts';
+import { acceptsConnections, ensurePort, readPort } from '../ports.ts';
 import type { ServerTls } from './server-tls.ts';
 
 const name = 'redis';
 
 export function ensureRedis(folders: Folders, given?: string, tls?: ServerTls): Promise<string> {
-  return step(name, async (now) => {
+  return step(name, async (progress) => {
     if (given) {
-      await checkGiven('REDIS_URL', given);
-      return { value: given, said: 'given by REDIS_URL' };
+      await requireReachable('REDIS_URL', given);
+      return { value: given, summary: 'given by REDIS_URL' };
     }
     const kept = readPort(join(folders.data, `${name}.port`));
-    if (kept !== undefined && isRunning(folders, name) && (await answers(kept))) {
-      return { value: urlOf(folders, kept, tls), said: `running on 127.0.0.1:${kept}` };
+    if (kept !== undefined && isRunning(folders, name) && (await acceptsConnections(kept))) {
+      return { value: urlOf(folders, kept, tls), summary: `running on 127.0.0.1:${kept}` };
     }
     await stopRedis(folders);
-    const port = await start(folders, tls, now);
-    return { value: urlOf(folders, port, tls), said: `started on 127.0.0.1:${port}` };
+    const port = await start(folders, tls, progress);
+    return { value: urlOf(folders, port, tls), summary: `started on 127.0.0.1:${port}` };
   });
 }
 
 export function stopRedis(folders: Folders): Promise<boolean> {
-  return stopBackground(folders, name);
+  return stopDaemon(folders, name);
 }
 
 async function start(
   folders: Folders,
   tls: ServerTls | undefined,
-  now: (doing: string) => void,
+  progress: (doing: string) => void,
 ): Promise<number> {
   if (findOnPath('redis-server', ['/usr/bin']) === undefined) {
-    await installPackages(['redis-server'], now);
+    await installPackages(['redis-server'], progress);
   }
-  const port = await keptPort(folders.data, name);
+  const port = await ensurePort(folders.data, name);
   const settings = join(folders.data, 'redis.conf');
   const lines = [
     ...portLines(port, tls),
@@ -57,8 +57,8 @@ async function start(
   ];
   writeFileSync(settings, `${lines.join('\n')}\n`, { mode: 0o600 });
   const command = findOnPath('redis-server', ['/usr/bin']) ?? 'redis-server';
-  const ready = () => answers(port);
-  await startBackground(folders, { name, command, args: [settings], cwd: folders.data, ready });
+  const ready = () => acceptsConnections(port);
+  await startDaemon(folders, { name, command, args: [settings], cwd: folders.data, ready });
   return port;
 }
 
@@ -78,5 +78,5 @@ function urlOf(folders: Folders, port: number, tls: ServerTls | undefined): stri
 }
 
 function passwordOf(folders: Folders): string {
-  return keptSecret(join(folders.data, 'redis.secret'));
+  return ensureSecret(join(folders.data, 'redis.secret'));
 }

@@ -5,14 +5,14 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { needRoomToBuild } from '../../lib/disk.ts';
+import { requireDiskSpace } from '../../lib/disk.ts';
 import { repository, rootFolder } from '../../lib/folders.ts';
 import { filesIn, hashOfFolder } from '../../lib/hash.ts';
 import { step } from '../../lib/progress.ts';
-import { hasImage, workEngine } from '../engine-api.ts';
+import { callEngineStream, hasImage } from '../engine-api.ts';
 import { pruneImages } from './prune-images.ts';
 
-interface ImageWish {
+interface ImageOptions {
   /** What the step and the image are called, and the folder it is built from. */
   step: string;
   name: string;
@@ -38,25 +38,25 @@ export function ensureScriptedImage(socket: string, base: string): Promise<strin
   });
 }
 
-function ensureImage(socket: string, wish: ImageWish): Promise<string> {
-  return step(wish.step, async (now) => {
-    const context = stage(wish.folder);
+function ensureImage(socket: string, wish: ImageOptions): Promise<string> {
+  return step(wish.step, async (progress) => {
+    const context = stageContext(wish.folder);
     try {
       const args = wish.buildArgs ?? {};
       const tag = `${wish.name}:${hashOfFolder(context, JSON.stringify(args))}`;
-      if (await hasImage(socket, tag)) return { value: tag, said: `${tag} is there` };
-      needRoomToBuild(rootFolder(), `building ${wish.name}`);
-      now(`building ${tag}`);
-      await build(socket, { tag, context, args }, now);
+      if (await hasImage(socket, tag)) return { value: tag, summary: `${tag} is there` };
+      requireDiskSpace(rootFolder(), `building ${wish.name}`);
+      progress(`building ${tag}`);
+      await build(socket, { tag, context, args }, progress);
       await pruneImages(socket, wish.name);
-      return { value: tag, said: `${tag} built` };
+      return { value: tag, summary: `${tag} built` };
     } finally {
       rmSync(context, { recursive: true, force: true });
     }
   });
 }
 
-function stage(folder: string): string {
+function stageContext(folder: string): string {
   const context = mkdtempSync(join(tmpdir(), 'flowrun-image-'));
   for (const file of filesIn(folder)) cpSync(file, join(context, relative(folder, file)));
   const authority = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE;
@@ -68,7 +68,7 @@ function stage(folder: string): string {
 async function build(
   socket: string,
   image: { tag: string; context: string; args: Record<string, string> },
-  now: (doing: string) => void,
+  progress: (doing: string) => void,
 ): Promise<void> {
   const query = new URLSearchParams({
     t: image.tag,
@@ -81,7 +81,7 @@ async function build(
   });
   const path = `/build?${query.toString()}`;
   const call = { method: 'POST', path, contentType: 'application/x-tar', body: tar.stdout };
-  await workEngine(socket, call, (text) => {
-    if (text.startsWith('Step ')) now(text.slice(0, 80));
+  await callEngineStream(socket, call, (text) => {
+    if (text.startsWith('Step ')) progress(text.slice(0, 80));
   });
 }

@@ -3,12 +3,12 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { needRoomToBuild } from '../../lib/disk.ts';
+import { requireDiskSpace } from '../../lib/disk.ts';
 import { cacheFolder, repository } from '../../lib/folders.ts';
 import { hashOf } from '../../lib/hash.ts';
-import { findOnPath, run } from '../../lib/run-command.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
-import { alone } from '../lock.ts';
+import { findOnPath, runCommand } from '../../lib/run-command.ts';
+import { SetupError } from '../../lib/setup-error.ts';
+import { withFileLock } from '../lock.ts';
 
 export const temporalVersion = '1.8.2';
 
@@ -24,20 +24,20 @@ const programs = [
   { name: 'temporal-sql-tool', from: 'go.temporal.io/server/cmd/tools/sql', flags: '' },
 ];
 
-export async function findTemporal(now: (doing: string) => void): Promise<string> {
-  return findOnPath('temporal') ?? (await temporalPrograms(now)).cli;
+export async function findTemporal(progress: (doing: string) => void): Promise<string> {
+  return findOnPath('temporal') ?? (await temporalPrograms(progress)).cli;
 }
 
 /** The paths of what was built; only `cli` is there for certain where it was downloaded instead. */
-export async function temporalPrograms(now: (doing: string) => void) {
+export async function temporalPrograms(progress: (doing: string) => void) {
   const folder = join(
     cacheFolder(),
     `temporal-${hashOf(readFileSync(join(moduleFolder, 'go.sum')))}`,
   );
   if (!existsSync(folder)) {
-    now('waiting for another build');
-    await alone(join(cacheFolder(), 'temporal.lock'), async () => {
-      if (!existsSync(folder)) await make(folder, now);
+    progress('waiting for another build');
+    await withFileLock(join(cacheFolder(), 'temporal.lock'), async () => {
+      if (!existsSync(folder)) await make(folder, progress);
     });
   }
   return {
@@ -48,13 +48,13 @@ export async function temporalPrograms(now: (doing: string) => void) {
 }
 
 /** Made under another name and renamed, so that a folder that exists is whole. */
-async function make(folder: string, now: (doing: string) => void): Promise<void> {
+async function make(folder: string, progress: (doing: string) => void): Promise<void> {
   const part = `${folder}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part);
   const go = findOnPath('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
-  const why = go === undefined ? 'Go is not installed' : await build(go, part, now);
-  if (why !== undefined) await download(part, why, now);
+  const why = go === undefined ? 'Go is not installed' : await build(go, part, progress);
+  if (why !== undefined) await download(part, why, progress);
   renameSync(part, folder);
 }
 
@@ -62,15 +62,15 @@ async function make(folder: string, now: (doing: string) => void): Promise<void>
 async function build(
   go: string,
   folder: string,
-  now: (doing: string) => void,
+  progress: (doing: string) => void,
 ): Promise<string | undefined> {
-  needRoomToBuild(cacheFolder(), 'building Temporal');
+  requireDiskSpace(cacheFolder(), 'building Temporal');
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' };
   try {
     for (const { name, from, flags } of programs) {
-      now(`building ${name} (the first time takes minutes)`);
+      progress(`building ${name} (the first time takes minutes)`);
       const args = ['build', '-trimpath', '-ldflags', `-s -w${flags}`];
-      await run(go, [...args, '-o', join(folder, name), from], { cwd: moduleFolder, env });
+      await runCommand(go, [...args, '-o', join(folder, name), from], { cwd: moduleFolder, env });
     }
     return undefined;
   } catch (error) {
@@ -78,16 +78,20 @@ async function build(
   }
 }
 
-async function download(folder: string, why: string, now: (doing: string) => void): Promise<void> {
+async function download(
+  folder: string,
+  why: string,
+  progress: (doing: string) => void,
+): Promise<void> {
   const machine = process.arch === 'arm64' ? 'arm64' : 'amd64';
   const release = `https://github.com/temporalio/cli/releases/download/v${temporalVersion}`;
   const archive = `temporal_cli_${temporalVersion}_linux_${machine}.tar.gz`;
-  now(`downloading ${archive}`);
+  progress(`downloading ${archive}`);
   try {
     const script = `curl -fsSL --connect-timeout 15 "${release}/${archive}" | tar -xz -C "$0" temporal`;
-    await run('bash', ['-o', 'pipefail', '-c', script, folder]);
+    await runCommand('bash', ['-o', 'pipefail', '-c', script, folder]);
   } catch (error) {
-    throw new CannotGoOn(
+    throw new SetupError(
       `Temporal can neither be built nor downloaded. Install Go 1.26.4 or newer, put \`temporal\` ` +
         `on PATH, or set TEMPORAL_ADDRESS.\nBuilding: ${why}\nDownloading: ${String(error)}`,
     );

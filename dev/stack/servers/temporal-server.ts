@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { searchAttributeNames } from '../../../core/temporal/search-attributes.ts';
 import type { Folders } from '../../lib/folders.ts';
 import { step } from '../../lib/progress.ts';
-import { run } from '../../lib/run-command.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
-import { startBackground, stopBackground } from '../daemon.ts';
-import { answers, keptPort } from '../ports.ts';
+import { runCommand } from '../../lib/run-command.ts';
+import { SetupError } from '../../lib/setup-error.ts';
+import { startDaemon, stopDaemon } from '../daemon.ts';
+import { acceptsConnections, ensurePort } from '../ports.ts';
 import type { ServerTls } from './server-tls.ts';
 import { temporalPrograms } from './temporal-binary.ts';
 
@@ -29,26 +29,26 @@ export function ensureTemporalServer(
   postgresUrl: string,
   tls?: ServerTls,
 ): Promise<string> {
-  return step(name, async (now) => {
-    const programs = await temporalPrograms(now);
+  return step(name, async (progress) => {
+    const programs = await temporalPrograms(progress);
     if (!existsSync(programs.server)) {
-      throw new CannotGoOn('The production server of Temporal has to be built: install Go 1.26.4.');
+      throw new SetupError('The production server of Temporal has to be built: install Go 1.26.4.');
     }
-    const port = await keptPort(folders.data, name);
+    const port = await ensurePort(folders.data, name);
     const address = `127.0.0.1:${port}`;
     const isNew = !existsSync(join(folders.data, `${name}.made`));
-    now('making its databases');
+    progress('making its databases');
     if (isNew) await makeDatabases(programs.sqlTool, new URL(postgresUrl));
-    now('starting');
+    progress('starting');
     await start(folders, { program: programs.server, postgresUrl, port, tls });
     if (isNew) await makeNamespace(programs.cli, { address, tls });
     writeFileSync(join(folders.data, `${name}.made`), '');
-    return { value: address, said: `started on ${address}` };
+    return { value: address, summary: `started on ${address}` };
   });
 }
 
 export function stopTemporalServer(folders: Folders, signal?: 'SIGKILL'): Promise<boolean> {
-  return stopBackground(folders, name, signal === undefined ? {} : { signal });
+  return stopDaemon(folders, name, signal === undefined ? {} : { signal });
 }
 
 async function makeDatabases(sqlTool: string, postgres: URL): Promise<void> {
@@ -56,7 +56,8 @@ async function makeDatabases(sqlTool: string, postgres: URL): Promise<void> {
   const env = { ...process.env, SQL_PASSWORD: password };
   for (const { database, schema } of stores) {
     const where = ['--plugin', 'postgres12', '--ep', hostname, '-p', port, '-u', username];
-    const ask = (...what: string[]) => run(sqlTool, [...where, '--db', database, ...what], { env });
+    const ask = (...what: string[]) =>
+      runCommand(sqlTool, [...where, '--db', database, ...what], { env });
     await ask('create');
     await ask('setup-schema', '-v', '0.0');
     await ask('update-schema', '--schema-name', schema);
@@ -86,22 +87,22 @@ async function start(folders: Folders, { program, postgresUrl, port, tls }: Star
     BIND_ON_IP: '127.0.0.1',
     TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1',
     DYNAMIC_CONFIG_FILE_PATH: settings,
-    ...(await ownPorts(folders)),
-    ...(tls === undefined ? {} : demandingTls(tls)),
+    ...(await servicePorts(folders)),
+    ...(tls === undefined ? {} : requireClientTls(tls)),
     FRONTEND_GRPC_PORT: `${port}`,
   };
-  await startBackground(folders, {
+  await startDaemon(folders, {
     name,
     command: program,
     args: ['--allow-no-auth', 'start'],
     cwd: folders.data,
     env,
-    ready: () => answers(port),
+    ready: () => acceptsConnections(port),
   });
 }
 
 /** Its services speak to each other over TLS, too, each with the one certificate. */
-const demandingTls = ({ ca, certificate, key }: ServerTls) => ({
+const requireClientTls = ({ ca, certificate, key }: ServerTls) => ({
   TEMPORAL_TLS_REQUIRE_CLIENT_AUTH: 'true',
   TEMPORAL_TLS_SERVER_CA_CERT: ca,
   TEMPORAL_TLS_SERVER_CERT: certificate,
@@ -119,11 +120,11 @@ const dynamicConfig = ['transfer', 'timer', 'visibility']
   .join('');
 
 /** Every service speaks to the others over ports; all of them on loopback, none a usual one. */
-async function ownPorts(folders: Folders): Promise<Record<string, string>> {
+async function servicePorts(folders: Folders): Promise<Record<string, string>> {
   const ports: Record<string, string> = {};
   const kept = async (variable: string): Promise<void> => {
     const part = `${name}-${variable.toLowerCase()}`;
-    ports[variable] = `${await keptPort(folders.data, part)}`;
+    ports[variable] = `${await ensurePort(folders.data, part)}`;
   };
   for (const service of services) {
     await kept(`${service}_GRPC_PORT`);
@@ -145,18 +146,20 @@ async function makeNamespace(
           ...['--tls-key-path', tls.key],
         ];
   const ask = (...what: string[]) =>
-    run(cli, ['operator', ...what, '--address', address, ...shown]);
-  await insist(() => ask('namespace', 'create', '-n', 'default', '--retention', retention));
+    runCommand(cli, ['operator', ...what, '--address', address, ...shown]);
+  await retryForAMinute(() =>
+    ask('namespace', 'create', '-n', 'default', '--retention', retention),
+  );
   const attributes = searchAttributeNames.flatMap((key) => ['--name', key, '--type', 'Keyword']);
-  await insist(() => ask('search-attribute', 'create', ...attributes));
-  await insist(async () => {
+  await retryForAMinute(() => ask('search-attribute', 'create', ...attributes));
+  await retryForAMinute(async () => {
     const list = await ask('search-attribute', 'list');
     if (!searchAttributeNames.every((key) => list.includes(key))) throw new Error('not yet');
   });
 }
 
 /** A server that listens is not one that answers everything yet. */
-async function insist(work: () => Promise<unknown>): Promise<void> {
+async function retryForAMinute(work: () => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {
     try {

@@ -7,61 +7,61 @@ import { join } from 'node:path';
 import { searchAttributeNames } from '../../../core/temporal/search-attributes.ts';
 import type { Folders } from '../../lib/folders.ts';
 import { step } from '../../lib/progress.ts';
-import { run } from '../../lib/run-command.ts';
-import { isRunning, startBackground, stopBackground } from '../daemon.ts';
-import { checkGiven } from '../external-server.ts';
-import { answers, keptPort, readPort } from '../ports.ts';
+import { runCommand } from '../../lib/run-command.ts';
+import { isRunning, startDaemon, stopDaemon } from '../daemon.ts';
+import { requireReachable } from '../external-server.ts';
+import { acceptsConnections, ensurePort, readPort } from '../ports.ts';
 import { findTemporal } from './temporal-binary.ts';
 
 const name = 'temporal';
-const liftedLimits = ['transfer', 'timer', 'visibility'];
+const raisedLimits = ['transfer', 'timer', 'visibility'];
 
 export interface Temporal {
   address: string;
   uiUrl: string | null;
 }
 
-export interface TemporalWish {
-  given?: string | undefined;
-  givenUi?: string | undefined;
+export interface TemporalOptions {
+  externalAddress?: string | undefined;
+  externalUiUrl?: string | undefined;
   /** Ports to take; without them the server has no UI and a free port of its own. */
   ports?: { grpc: number; ui: number };
 }
 
-export function ensureTemporal(folders: Folders, wish: TemporalWish): Promise<Temporal> {
-  return step(name, async (now) => {
-    if (wish.given) {
-      await checkGiven('TEMPORAL_ADDRESS', wish.given);
-      const value = { address: wish.given, uiUrl: wish.givenUi ?? null };
-      return { value, said: `given by TEMPORAL_ADDRESS (${wish.given})` };
+export function ensureTemporal(folders: Folders, wish: TemporalOptions): Promise<Temporal> {
+  return step(name, async (progress) => {
+    if (wish.externalAddress) {
+      await requireReachable('TEMPORAL_ADDRESS', wish.externalAddress);
+      const value = { address: wish.externalAddress, uiUrl: wish.externalUiUrl ?? null };
+      return { value, summary: `given by TEMPORAL_ADDRESS (${wish.externalAddress})` };
     }
-    const program = await findTemporal(now);
+    const program = await findTemporal(progress);
     const kept = wish.ports?.grpc ?? readPort(join(folders.data, `${name}.port`));
     if (
       kept !== undefined &&
       isRunning(folders, name, madeFor(wish)) &&
       (await serves(program, kept))
     ) {
-      return { value: addressesOf(kept, wish), said: `running on 127.0.0.1:${kept}` };
+      return { value: addressesOf(kept, wish), summary: `running on 127.0.0.1:${kept}` };
     }
     await stopTemporal(folders);
-    now('starting');
+    progress('starting');
     const port = await start(folders, program, wish);
     const ui = wish.ports === undefined ? '' : `, UI on http://127.0.0.1:${wish.ports.ui}`;
-    return { value: addressesOf(port, wish), said: `started on 127.0.0.1:${port}${ui}` };
+    return { value: addressesOf(port, wish), summary: `started on 127.0.0.1:${port}${ui}` };
   });
 }
 
 export function stopTemporal(folders: Folders): Promise<boolean> {
-  return stopBackground(folders, name);
+  return stopDaemon(folders, name);
 }
 
-async function start(folders: Folders, program: string, wish: TemporalWish): Promise<number> {
-  const port = wish.ports?.grpc ?? (await keptPort(folders.data, name));
+async function start(folders: Folders, program: string, wish: TemporalOptions): Promise<number> {
+  const port = wish.ports?.grpc ?? (await ensurePort(folders.data, name));
   const database = await databaseFile(folders, program);
   const ui = wish.ports === undefined ? ['--headless'] : ['--ui-port', `${wish.ports.ui}`];
   const where = ['--ip', '127.0.0.1', '--port', `${port}`, '--db-filename', database];
-  const limits = liftedLimits.flatMap((queue) => [
+  const limits = raisedLimits.flatMap((queue) => [
     '--dynamic-config-value',
     `history.${queue}ProcessorMaxPollRPS=2000`,
   ]);
@@ -70,7 +70,7 @@ async function start(folders: Folders, program: string, wish: TemporalWish): Pro
     `${key}=Keyword`,
   ]);
   const quiet = ['--log-level', 'warn', '--ui-disable-news-fetch'];
-  await startBackground(folders, {
+  await startDaemon(folders, {
     name,
     command: program,
     args: ['server', 'start-dev', ...where, ...ui, ...limits, ...attributes, ...quiet],
@@ -85,7 +85,7 @@ async function start(folders: Folders, program: string, wish: TemporalWish): Pro
 async function databaseFile(folders: Folders, program: string): Promise<string> {
   const file = join(folders.data, 'temporal.db');
   const madeBy = join(folders.data, 'temporal.version');
-  const version = await run(program, ['--version']);
+  const version = await runCommand(program, ['--version']);
   if (!existsSync(madeBy) || readFileSync(madeBy, 'utf8') !== version) {
     for (const end of ['', '-shm', '-wal']) rmSync(`${file}${end}`, { force: true });
     writeFileSync(madeBy, version);
@@ -94,19 +94,19 @@ async function databaseFile(folders: Folders, program: string): Promise<string> 
 }
 
 /** A server with other ports than the wished ones is not the one that is wished for. */
-function madeFor({ ports }: TemporalWish): string {
+function madeFor({ ports }: TemporalOptions): string {
   return ports === undefined ? 'headless' : `${ports.grpc}/${ports.ui}`;
 }
 
-function addressesOf(port: number, wish: TemporalWish): Temporal {
+function addressesOf(port: number, wish: TemporalOptions): Temporal {
   const uiUrl = wish.ports === undefined ? null : `http://127.0.0.1:${wish.ports.ui}`;
   return { address: `127.0.0.1:${port}`, uiUrl };
 }
 
 /** Serving, with the search attributes in place: they are the last thing the server sets up. */
 async function serves(program: string, port: number): Promise<boolean> {
-  if (!(await answers(port))) return false;
+  if (!(await acceptsConnections(port))) return false;
   const ask = ['operator', 'search-attribute', 'list', '--address', `127.0.0.1:${port}`];
-  const list = await run(program, ask, { timeoutMs: 5000 }).catch(() => '');
+  const list = await runCommand(program, ask, { timeoutMs: 5000 }).catch(() => '');
   return searchAttributeNames.every((key) => list.includes(key));
 }

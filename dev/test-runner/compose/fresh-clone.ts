@@ -1,13 +1,13 @@
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../../lib/folders.ts';
-import { run } from '../../lib/run-command.ts';
+import { runCommand } from '../../lib/run-command.ts';
 
 /** What a clone of this tree would hold, and the authority of a network that inspects TLS, if there is one. */
 export async function makeFreshClone(folder: string): Promise<string> {
   rmSync(folder, { recursive: true, force: true });
   const list = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
-  const files = (await run('git', list, { cwd: repository })).split('\0');
+  const files = (await runCommand('git', list, { cwd: repository })).split('\0');
   for (const file of files.filter(Boolean)) {
     const from = join(repository, file);
     if (existsSync(from)) cpSync(from, join(folder, file));

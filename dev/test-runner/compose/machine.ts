@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { installPackages } from '../../lib/apt.ts';
 import { isRoot, repository } from '../../lib/folders.ts';
 import { step } from '../../lib/progress.ts';
-import { findOnPath, run } from '../../lib/run-command.ts';
-import { CannotGoOn } from '../../lib/setup-error.ts';
+import { findOnPath, runCommand } from '../../lib/run-command.ts';
+import { SetupError } from '../../lib/setup-error.ts';
 import { pingEngine } from '../../stack/engine-api.ts';
 
 export interface Machine {
@@ -28,10 +28,10 @@ const apart = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-p
 
 /** `programs` is a folder with another engine than the one that is installed. */
 export function startMachine(home: string, programs?: string): Promise<Machine> {
-  return step('machine', async (now) => {
-    if (!isRoot) throw new CannotGoOn('Only root may start a machine within this one.');
+  return step('machine', async (progress) => {
+    if (!isRoot) throw new SetupError('Only root may start a machine within this one.');
     for (const [program, from] of Object.entries(needed)) {
-      if (findOnPath(program, systemFolders) === undefined) await installPackages([from], now);
+      if (findOnPath(program, systemFolders) === undefined) await installPackages([from], progress);
     }
     mkdirSync(home, { recursive: true });
     const outer = spawn('unshare', [...apart, '--', ...firstProcess(home)], {
@@ -59,7 +59,7 @@ export function startMachine(home: string, programs?: string): Promise<Machine> 
     };
     await untilReady(machine.socket, outer);
     await forgetContainers(machine);
-    return { value: machine, said: 'started, with an engine of its own' };
+    return { value: machine, summary: 'started, with an engine of its own' };
   });
 }
 
@@ -105,7 +105,7 @@ async function forgetContainers({ enter }: Pick<Machine, 'enter'>): Promise<void
     docker network prune -f
     docker images -q --filter reference='flowrun*:local' | xargs -r docker rmi -f --no-prune`;
   const [command, ...args] = enter('/');
-  await run(command, [...args, 'sh', '-c', script]);
+  await runCommand(command, [...args, 'sh', '-c', script]);
 }
 
 async function stop(outer: ChildProcess, router: ChildProcess): Promise<void> {

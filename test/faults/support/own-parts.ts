@@ -2,7 +2,7 @@
 // of their own among the stacks', so that whatever a killed test leaves behind is found and ended.
 
 import { rmSync } from 'node:fs';
-import { stopBackground } from '../../../dev/stack/daemon.ts';
+import { stopDaemon } from '../../../dev/stack/daemon.ts';
 import type { RuntimeEntry } from '../../../dev/stack/engine-api.ts';
 import { ensurePostgres } from '../../../dev/stack/servers/postgres.ts';
 import {
@@ -15,7 +15,10 @@ import {
   ensureTemporalServer,
   stopTemporalServer,
 } from '../../../dev/stack/servers/temporal-server.ts';
-import { ownPartsFolders, stopOwnParts } from '../../../dev/test-runner/fault-test-servers.ts';
+import {
+  faultTestFolders,
+  stopFaultTestServers,
+} from '../../../dev/test-runner/fault-test-servers.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 
 /** One of them. Its address stays the same over all its lives. */
@@ -28,25 +31,25 @@ export interface OwnPart {
 
 /** Nothing of an earlier test is left. */
 export async function freshOwnParts(): Promise<void> {
-  await stopOwnParts();
-  rmSync(ownPartsFolders().data, { recursive: true, force: true });
+  await stopFaultTestServers();
+  rmSync(faultTestFolders().data, { recursive: true, force: true });
 }
 
 export async function ownPostgres(): Promise<OwnPart> {
-  const folders = ownPartsFolders();
+  const folders = faultTestFolders();
   const start = () => ensurePostgres(folders);
-  return ownPart(start, () => stopBackground(folders, 'postgres', { signal: 'SIGQUIT' }));
+  return ownPart(start, () => stopDaemon(folders, 'postgres', { signal: 'SIGQUIT' }));
 }
 
 export async function ownRedis(): Promise<OwnPart> {
-  const folders = ownPartsFolders();
+  const folders = faultTestFolders();
   const start = () => ensureRedis(folders);
-  return ownPart(start, () => stopBackground(folders, 'redis', { signal: 'SIGKILL' }));
+  return ownPart(start, () => stopDaemon(folders, 'redis', { signal: 'SIGKILL' }));
 }
 
 /** The production server, with its databases on a Postgres of this suite's own. */
 export async function ownTemporal(postgresUrl: string): Promise<OwnPart> {
-  const folders = ownPartsFolders();
+  const folders = faultTestFolders();
   const start = () => ensureTemporalServer(folders, postgresUrl);
   return ownPart(start, () => stopTemporalServer(folders, 'SIGKILL'));
 }

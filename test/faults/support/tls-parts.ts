@@ -8,7 +8,7 @@ import { unprivilegedUser } from '../../../dev/lib/users.ts';
 import { ensurePostgres } from '../../../dev/stack/servers/postgres.ts';
 import { ensureRedis } from '../../../dev/stack/servers/redis.ts';
 import { ensureTemporalServer } from '../../../dev/stack/servers/temporal-server.ts';
-import { ownPartsFolders } from '../../../dev/test-runner/fault-test-servers.ts';
+import { faultTestFolders } from '../../../dev/test-runner/fault-test-servers.ts';
 import { type Certified, makeAuthority, type TestAuthority } from '../../support/authority.ts';
 import { type TlsSettings, tlsSettings } from '../../support/tls-settings.ts';
 
@@ -22,7 +22,7 @@ export interface TlsParts {
 }
 
 export async function ownTlsParts(): Promise<TlsParts> {
-  const folders = ownPartsFolders();
+  const folders = faultTestFolders();
   const folder = join(folders.data, 'tls');
   mkdirSync(folder, { recursive: true });
   const authority = makeAuthority('127.0.0.1');

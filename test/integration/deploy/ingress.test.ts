@@ -25,7 +25,7 @@ import { createHostCertificate, keyPairIn } from '../../../deploy/hosts/certific
 import { type IngressTargets, reloadIngress } from '../../../deploy/hosts/ingress.ts';
 import { runHostsCommand } from '../../../deploy/hosts/main-command.ts';
 import { repository } from '../../../dev/lib/folders.ts';
-import { run } from '../../../dev/lib/run-command.ts';
+import { runCommand } from '../../../dev/lib/run-command.ts';
 import { freePort } from '../../../dev/stack/ports.ts';
 import { postgresBinaries } from '../../../dev/stack/servers/postgres-binaries.ts';
 import { ensureCluster } from '../../../dev/stack/servers/postgres-cluster.ts';
@@ -51,7 +51,7 @@ beforeAll(async () => {
   }
   writeFileSync(join(secrets, 'service/encryption-key'), 'three\n');
   const FLOWRUN_HOSTS_NAME = 'localhost';
-  await run(process.execPath, [program, secrets], {
+  await runCommand(process.execPath, [program, secrets], {
     env: { ...process.env, FLOWRUN_HOSTS_NAME },
   });
   const at = async () => ({ host: '127.0.0.1', port: await freePort() });
@@ -159,7 +159,12 @@ const heldByHost = `select 1 from pg_stat_ssl where client_dn = '/CN=worker-2'`;
 async function startPostgres(): Promise<void> {
   const home = join(secrets, 'home');
   const binaries = await postgresBinaries(join(home, 'cluster'), () => undefined);
-  const { folder, who } = await ensureCluster({ home, binaries, password, database: 'flowrun' });
+  const { folder, user: who } = await ensureCluster({
+    home,
+    binaries,
+    password,
+    database: 'flowrun',
+  });
   const key = join(home, 'server.key');
   copyFileSync(join(secrets, 'postgres/server.key'), key);
   chmodSync(key, 0o600);

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createApi } from '../../../dev/demo/api.ts';
-import { CannotGoOn } from '../../../dev/lib/setup-error.ts';
+import { SetupError } from '../../../dev/lib/setup-error.ts';
 import { useTenant } from '../api/use-api.ts';
 
 const { world, api, tenant } = useTenant();
@@ -37,7 +37,7 @@ const trigger = (withinMs?: number) =>
 test('waits as it is told and says why, and gives up when it has waited long enough', async () => {
   await query('select record_restore(db_clock())');
   const refused = await trigger(1_000).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(CannotGoOn);
+  expect(refused).toBeInstanceOf(SetupError);
   expect(String(refused)).toMatch(/could not go on for 1 s, .* restored from a backup.*\n.*doctor/);
   expect(said).toBe('');
 

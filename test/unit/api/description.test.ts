@@ -5,12 +5,12 @@ import type { App } from '../../../api/app-types.ts';
 import { errorStatuses } from '../../../api/errors.ts';
 import { streamEvents } from '../../../core/frames/frame.ts';
 import { makeDocuments } from '../../../dev/docs-gen/documents.ts';
-import { buildBareApi } from '../../../dev/docs-gen/stub-api.ts';
+import { buildStubApi } from '../../../dev/docs-gen/stub-api.ts';
 
 const publicUrl = 'https://runs.example.test';
 let app: App;
 beforeAll(async () => {
-  app = await buildBareApi(publicUrl);
+  app = await buildStubApi(publicUrl);
 });
 afterAll(() => app.close());
 

@@ -10,7 +10,7 @@ import { allow, deny, hostNames, pathsIn } from '../../../deploy/hosts/allowlist
 import { createBundle, type PrimaryMachine } from '../../../deploy/hosts/bundle.ts';
 import { createHostCertificate, keyPairIn } from '../../../deploy/hosts/certificates.ts';
 import { repository } from '../../../dev/lib/folders.ts';
-import { run } from '../../../dev/lib/run-command.ts';
+import { runCommand } from '../../../dev/lib/run-command.ts';
 
 const program = join(repository, 'deploy/hosts/prepare.ts');
 
@@ -75,7 +75,7 @@ test('a name that is none is refused, and nothing is made', async () => {
 });
 
 const prepare = (name: string): Promise<string> =>
-  run(process.execPath, [program, secrets], {
+  runCommand(process.execPath, [program, secrets], {
     env: { ...process.env, FLOWRUN_HOSTS_NAME: name },
   });
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { byHand, upByHand } from '../../../dev/stack/command-hint.ts';
+import { commandHint, startCommandHint } from '../../../dev/stack/command-hint.ts';
 
 const names = ['DATA', 'API_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'].map((n) => `FLOWRUN_${n}`);
 beforeEach(() => {
@@ -11,16 +11,16 @@ afterEach(() => {
 });
 
 test('commands are as they are where nothing was set', () => {
-  expect(byHand('npm run stop')).toBe('npm run stop');
-  expect(upByHand('npm run demo')).toBe('npm run demo');
+  expect(commandHint('npm run stop')).toBe('npm run stop');
+  expect(startCommandHint('npm run demo')).toBe('npm run demo');
 });
 
 test('what was set belongs to a command: the folder to all, ports to what brings the stack up', () => {
   vi.stubEnv('FLOWRUN_DATA', '/srv/flow');
   vi.stubEnv('FLOWRUN_API_PORT', '18080');
   vi.stubEnv('FLOWRUN_TEMPORAL_UI_PORT', '18233');
-  expect(byHand('npm run stop')).toBe('FLOWRUN_DATA=/srv/flow npm run stop');
-  expect(upByHand('npm run demo')).toBe(
+  expect(commandHint('npm run stop')).toBe('FLOWRUN_DATA=/srv/flow npm run stop');
+  expect(startCommandHint('npm run demo')).toBe(
     'FLOWRUN_DATA=/srv/flow FLOWRUN_API_PORT=18080 FLOWRUN_TEMPORAL_UI_PORT=18233 npm run demo',
   );
 });
@@ -28,6 +28,6 @@ test('what was set belongs to a command: the folder to all, ports to what brings
 test('a shell reads back what was set, whatever it was', () => {
   const odd = "/srv/Ana's $HOME; x";
   vi.stubEnv('FLOWRUN_DATA', odd);
-  const line = byHand(`${process.execPath} -p process.env.FLOWRUN_DATA`);
+  const line = commandHint(`${process.execPath} -p process.env.FLOWRUN_DATA`);
   expect(execFileSync('sh', ['-c', line], { encoding: 'utf8' })).toBe(`${odd}\n`);
 });

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
+  type DaemonFolders,
   isRunning,
-  startBackground,
-  stopBackground,
-  type Where,
+  startDaemon,
+  stopDaemon,
 } from '../../../dev/stack/daemon.ts';
 
-let where: Where;
+let where: DaemonFolders;
 
 beforeEach(() => {
   const folder = mkdtempSync(join(tmpdir(), 'flowrun-background-'));
@@ -17,33 +17,33 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await stopBackground(where, 'sleeper');
+  await stopDaemon(where, 'sleeper');
   rmSync(where.pids, { recursive: true });
 });
 
 const sleeper = { name: 'sleeper', command: 'sleep', args: ['600'], ready: async () => true };
 
 test('a process that was started is found by another command, ended once, and then gone', async () => {
-  await startBackground(where, sleeper);
+  await startDaemon(where, sleeper);
   expect(isRunning(where, 'sleeper')).toBe(true);
-  expect(await stopBackground(where, 'sleeper')).toBe(true);
+  expect(await stopDaemon(where, 'sleeper')).toBe(true);
   expect(isRunning(where, 'sleeper')).toBe(false);
-  expect(await stopBackground(where, 'sleeper')).toBe(false);
+  expect(await stopDaemon(where, 'sleeper')).toBe(false);
 });
 
 test('a process with our id but another start time is not ours, and is left alone', async () => {
-  await startBackground(where, sleeper);
+  await startDaemon(where, sleeper);
   const file = join(where.pids, 'sleeper.pid');
   const honest = readFileSync(file, 'utf8');
   writeFileSync(file, honest.replace(/-\d+/g, '-1'));
   expect(isRunning(where, 'sleeper')).toBe(false);
-  expect(await stopBackground(where, 'sleeper')).toBe(false);
+  expect(await stopDaemon(where, 'sleeper')).toBe(false);
   writeFileSync(file, honest);
   expect(isRunning(where, 'sleeper')).toBe(true);
 });
 
 test('a process made of something else is running, but not the one that is asked for', async () => {
-  await startBackground(where, { ...sleeper, fingerprint: 'one' });
+  await startDaemon(where, { ...sleeper, fingerprint: 'one' });
   expect(isRunning(where, 'sleeper', 'one')).toBe(true);
   expect(isRunning(where, 'sleeper', 'two')).toBe(false);
 });
@@ -51,27 +51,27 @@ test('a process made of something else is running, but not the one that is asked
 test('a process that ends before it is ready is an error with its last words', async () => {
   const dying = { ...sleeper, command: 'sh', args: ['-c', 'echo the port is taken; exit 3'] };
   const never = { ...dying, ready: async () => false };
-  await expect(startBackground(where, never)).rejects.toThrow(/ended with 3\nthe port is taken/);
+  await expect(startDaemon(where, never)).rejects.toThrow(/ended with 3\nthe port is taken/);
   expect(isRunning(where, 'sleeper')).toBe(false);
 });
 
 test('the error of a long-winded process has its first words, too', async () => {
   const script = 'echo panic: the port is taken; seq -f "at %g" 1000; exit 2';
   const never = { ...sleeper, command: 'sh', args: ['-c', script], ready: async () => false };
-  const start = startBackground(where, never);
+  const start = startDaemon(where, never);
   await expect(start).rejects.toThrow(/with 2\npanic: the port is taken\nat 1\n/);
   await expect(start).rejects.toThrow(/at 4\n…\nat 981\n(at \d+\n)*at 1000$/);
 });
 
 test('a process that never gets ready is ended', async () => {
   const never = { ...sleeper, ready: async () => false, readyWithinMs: 300 };
-  await expect(startBackground(where, never)).rejects.toThrow(/not ready after 300 ms/);
+  await expect(startDaemon(where, never)).rejects.toThrow(/not ready after 300 ms/);
   expect(isRunning(where, 'sleeper')).toBe(false);
 });
 
 test('a process that ignores the signal is killed when its time is up', async () => {
   const deaf = { ...sleeper, command: 'sh', args: ['-c', "trap '' TERM; exec sleep 600"] };
-  await startBackground(where, deaf);
-  expect(await stopBackground(where, 'sleeper', { withinMs: 200 })).toBe(true);
+  await startDaemon(where, deaf);
+  expect(await stopDaemon(where, 'sleeper', { timeoutMs: 200 })).toBe(true);
   expect(isRunning(where, 'sleeper')).toBe(false);
 });

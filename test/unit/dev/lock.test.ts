@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { alone, takeLock } from '../../../dev/stack/lock.ts';
+import { acquireLock, withFileLock } from '../../../dev/stack/lock.ts';
 
 let folder: string;
 let file: string;
@@ -17,11 +17,11 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 test('a lock is had by one, refused to the next, and free again after its release', async () => {
-  const first = await takeLock(file);
+  const first = await acquireLock(file);
   expect(first).toBeDefined();
-  expect(await takeLock(file)).toBeUndefined();
+  expect(await acquireLock(file)).toBeUndefined();
   await first?.release();
-  const second = await takeLock(file);
+  const second = await acquireLock(file);
   expect(second).toBeDefined();
   await second?.release();
 });
@@ -30,7 +30,7 @@ test('ten at once work one after the other', async () => {
   let inside = 0;
   let most = 0;
   const work = () =>
-    alone(file, async () => {
+    withFileLock(file, async () => {
       inside += 1;
       most = Math.max(most, inside);
       await new Promise((done) => setTimeout(done, 5));
@@ -49,9 +49,9 @@ test('the lock of a killed process is free', async () => {
   const args = ['--input-type=module', '-e', script];
   const holder = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(holder.stdout, 'data');
-  expect(await takeLock(file)).toBeUndefined();
+  expect(await acquireLock(file)).toBeUndefined();
   holder.kill('SIGKILL');
-  const freed = await takeLock(file, { wait: true });
+  const freed = await acquireLock(file, { wait: true });
   expect(freed).toBeDefined();
   await freed?.release();
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
-import { freePort, keptPort } from '../../../dev/stack/ports.ts';
+import { ensurePort, freePort } from '../../../dev/stack/ports.ts';
 
 let folder: string;
 
@@ -61,10 +61,10 @@ test('after the last port comes the first', async () => {
 });
 
 test('a part keeps its port, but not one that connections are given', async () => {
-  const port = await keptPort(folder, 'redis');
-  expect(await keptPort(folder, 'redis')).toBe(port);
+  const port = await ensurePort(folder, 'redis');
+  expect(await ensurePort(folder, 'redis')).toBe(port);
   writeFileSync(join(folder, 'redis.port'), '45871\n');
-  const other = await keptPort(folder, 'redis');
+  const other = await ensurePort(folder, 'redis');
   expect(other).toBeLessThan(32_768);
-  expect(await keptPort(folder, 'redis')).toBe(other);
+  expect(await ensurePort(folder, 'redis')).toBe(other);
 });

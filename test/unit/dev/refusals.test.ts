@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
-import { takeLock } from '../../../dev/stack/lock.ts';
+import { acquireLock } from '../../../dev/stack/lock.ts';
 import { freePort } from '../../../dev/stack/ports.ts';
 
 const programs = { demo: 'dev/demo/main.ts', stop: 'dev/stack/stop.ts' };
@@ -60,7 +60,7 @@ test('a demo that failed names the command that ends what it has begun, for this
 test.each(['demo', 'stop'] as const)(
   '%s refuses while another command works on the stack',
   async (name) => {
-    const lock = await takeLock(join(folder, 'demo.lock'));
+    const lock = await acquireLock(join(folder, 'demo.lock'));
     const { code, said } = await command(name, await freePorts());
     await lock?.release();
     expect(said).toContain('Another command is at work on the demo stack');

@@ -13,7 +13,7 @@ function stackEnv(model: { baseUrl: string | undefined; offline: boolean }) {
   const data = join(root, 'demo');
   mkdirSync(data);
   const folders = { root, data, logs: data, pids: data };
-  const outside = {
+  const dependencies = {
     postgresUrl: 'postgres://user@db.test/flowrun',
     redisUrl: 'rediss://redis.test',
     temporal: { address: 'temporal.test:7233', uiUrl: null },
@@ -23,7 +23,7 @@ function stackEnv(model: { baseUrl: string | undefined; offline: boolean }) {
   };
   const keyFile = join(root, 'key');
   writeFileSync(keyFile, 'key');
-  const stack = { instance: 'demo', apiPort: 1, outside, model: { keyFile, ...model } };
+  const stack = { instance: 'demo', apiPort: 1, dependencies, model: { keyFile, ...model } };
   return { root, folders, env: serviceEnv(folders, stack) };
 }
 

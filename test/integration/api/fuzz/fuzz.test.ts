@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Node } from '../../../../api/openapi/json-tree.ts';
-import { buildBareApi } from '../../../../dev/docs-gen/stub-api.ts';
+import { buildStubApi } from '../../../../dev/docs-gen/stub-api.ts';
 import { type ApiWorld, openApiWorld } from '../../../support/api-world.ts';
 import { rawCall } from '../raw-call.ts';
 import { assertAnswers, atOnce, sentAgain } from './assert-answers.ts';
@@ -17,7 +17,7 @@ import { schemaValues } from './schema-values.ts';
 const total = Number(process.env['FUZZ_REQUESTS'] ?? 10_000);
 const timeout = 120_000 + total * 20;
 
-const bare = await buildBareApi('http://127.0.0.1:8080');
+const bare = await buildStubApi('http://127.0.0.1:8080');
 const document = JSON.parse(JSON.stringify(bare.swagger())) as Node;
 await bare.close();
 const operations = operationsOf(document);

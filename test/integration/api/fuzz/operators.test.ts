@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { type ZodType, z } from 'zod';
 import type { RouteEntry } from '../../../../api/http/route-table.ts';
 import { isNode, type Node, nodeIn } from '../../../../api/openapi/json-tree.ts';
-import { buildBareApi } from '../../../../dev/docs-gen/stub-api.ts';
+import { buildStubApi } from '../../../../dev/docs-gen/stub-api.ts';
 import { publicUrl } from '../../../support/api-world.ts';
 import { caller } from '../call.ts';
 import { cookieOf } from '../operators/operator-client.ts';
@@ -20,7 +20,7 @@ import { schemaValues } from './schema-values.ts';
 const total = Math.ceil(Number(process.env['FUZZ_REQUESTS'] ?? 10_000) / 4);
 const timeout = 120_000 + total * 20;
 
-const bare = await buildBareApi('http://127.0.0.1:8080');
+const bare = await buildStubApi('http://127.0.0.1:8080');
 // The end of the session is the end of the attack.
 const routes = bare.routeTable.filter(
   ({ method, url, config }) =>
