@@ -5,6 +5,7 @@ import { logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
 import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { limits } from '../core/limits.ts';
+import { createAddressFilter } from '../lib/net/public-address.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createKeyStore } from '../systems/postgres/accounts/key-store.ts';
 import { createKeyUsageStore } from '../systems/postgres/accounts/key-usage-store.ts';
@@ -44,7 +45,6 @@ import { createHostRpc } from './files/host-rpc.ts';
 import { createTrustedProxies } from './http/trusted-proxies.ts';
 import { noopMetrics } from './metrics.ts';
 import { logFirstSignInLink } from './operators/first-sign-in.ts';
-import { mayCallAddress } from './runs/public-address.ts';
 
 const config = readApiConfig();
 const metrics = config.metrics && createApiMetrics(Object.keys(errorStatuses));
@@ -128,7 +128,7 @@ function open() {
     signalMessage: temporal.signalMessage,
     signalInterrupt: temporal.signalInterrupt,
     signalSleep: temporal.signalSleep,
-    isCallbackAddressAllowed: mayCallAddress(config.webhook.allowPrivate),
+    isCallbackAddressAllowed: createAddressFilter(config.webhook.allowPrivate),
     ...readinessOf({ pool, redis, version: temporal.version }),
     now: () => new Date(),
     nowMs,

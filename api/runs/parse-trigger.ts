@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RunConfig } from '../../core/runs/run-config.ts';
 import type { ApiDeps } from '../deps.ts';
 import { type DecodedFile, decodeFiles } from '../files/input-files.ts';
-import { checkCallbackUrl } from './callback-url.ts';
+import { checkCallbackUrl } from './check-callback-url.ts';
 import { parseContextHeaders } from './context-headers.ts';
 import { resolveIdempotencyKey } from './idempotency-key.ts';
 import { rejectIdempotentMcpServers, runConfigOf } from './run-config.ts';

@@ -8,10 +8,10 @@ import type { App } from '../../api/app-types.ts';
 import type { ApiDeps } from '../../api/deps.ts';
 import { createHostRpc } from '../../api/files/host-rpc.ts';
 import { noopMetrics } from '../../api/metrics.ts';
-import { mayCallAddress } from '../../api/runs/public-address.ts';
 import { createLogger } from '../../config/logger.ts';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
+import { createAddressFilter } from '../../lib/net/public-address.ts';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createKeyStore, type NewKey } from '../../systems/postgres/accounts/key-store.ts';
 import { createKeyUsageStore } from '../../systems/postgres/accounts/key-usage-store.ts';
@@ -135,7 +135,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
         asked.stopped.push({ workflowId, graceMs });
         return 'signalled';
       },
-      isCallbackAddressAllowed: mayCallAddress(['127.0.0.0/8']),
+      isCallbackAddressAllowed: createAddressFilter(['127.0.0.0/8']),
       checks: {
         postgres: async () => ({ version: await postgresVersion(database.pool) }),
         redis: async () => ({ version: await redisVersion(connection) }),

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import { buildConnector, Client } from 'undici';
+import { callbackUrlError } from '../../core/callback-url.ts';
 import { limits } from '../../core/limits.ts';
 import { createAddressFilter } from '../../lib/net/public-address.ts';
 import { type Lookup, resolveAllowed, systemLookup } from '../egress/resolve.ts';
-import { refusalOf } from './callback-address.ts';
+
 import { pinnedLookup } from './pinned-lookup.ts';
 
 export interface WebhookRequest {
@@ -44,8 +45,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 
   return async (request) => {
     const url = new URL(request.url);
-    const refusal = refusalOf(url);
-    if (refusal !== null) return { outcome: 'blocked', reason: refusal };
+    const error = callbackUrlError(url);
+    if (error !== null) return { outcome: 'blocked', reason: `its URL ${error}` };
     const deadline = AbortSignal.timeout(timeoutMs);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const found = await unless(deadline, resolveAllowed(host, { lookup, allows }));

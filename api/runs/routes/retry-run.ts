@@ -3,7 +3,7 @@ import { type App, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
 import { createdByKey, toAdmissionRequest } from '../admission-request.ts';
-import { checkCallbackUrl } from '../callback-url.ts';
+import { checkCallbackUrl } from '../check-callback-url.ts';
 import { loadFlow, loadRun } from '../load-run.ts';
 import { parseTrigger } from '../parse-trigger.ts';
 import { requireSecretsAgain, retryBody } from '../retry-body.ts';

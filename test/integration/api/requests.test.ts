@@ -66,6 +66,16 @@ test.each([
   ['a decimal address', { prompt: 'a', callbackUrl: 'https://167772161/' }, 'body.callbackUrl'],
   ['NAT64', { prompt: 'a', callbackUrl: 'https://[64:ff9b::a00:1]/' }, 'body.callbackUrl'],
   [
+    'an embedded loopback address',
+    { prompt: 'a', callbackUrl: 'https://[::127.0.0.1]/' },
+    'body.callbackUrl',
+  ],
+  [
+    'an address outside 2000::/3',
+    { prompt: 'a', callbackUrl: 'https://[4000::1]/' },
+    'body.callbackUrl',
+  ],
+  [
     'a callback of 2049',
     { prompt: 'a', callbackUrl: `https://e.com/${'x'.repeat(2035)}` },
     'body.c',

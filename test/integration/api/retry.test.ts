@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayCallAddress } from '../../../api/runs/public-address.ts';
+import { createAddressFilter } from '../../../lib/net/public-address.ts';
 import { createConfigStore } from '../../../systems/postgres/admission/run-config-store.ts';
 import type { ApiWorld, Tenant } from '../../support/api-world.ts';
 import { testSealer } from '../../support/database.ts';
@@ -207,7 +207,7 @@ test('passes the same gates as a trigger', async () => {
 test('calls no address that the operator has come to forbid, unless another is given', async () => {
   const { retry, key, runId } = await ended({ body: full });
   expect((await retry()).status).toBe(201);
-  const stricter = await world.start({ isCallbackAddressAllowed: mayCallAddress([]) });
+  const stricter = await world.start({ isCallbackAddressAllowed: createAddressFilter([]) });
   const call = caller(stricter, key);
   const refused = await call(`/api/v1/runs/${runId}/retry`, { method: 'POST' });
   expect(refused.status).toBe(400);

@@ -1,0 +1,27 @@
+import { isIP } from 'node:net';
+import { callbackUrlError } from '../../core/callback-url.ts';
+import { invalid } from '../errors.ts';
+
+/**
+ * Rejects a callback URL that delivery would always block. A host name is resolved and checked at
+ * every delivery attempt.
+ */
+export function checkCallbackUrl(
+  text: string,
+  isAddressAllowed: (address: string) => boolean,
+): void {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const error = url === null ? 'must be an https URL' : callbackUrlError(url);
+  if (error !== null) throw rejected(error);
+  const address = url === null ? null : literalAddress(url.hostname);
+  if (address !== null && !isAddressAllowed(address)) throw rejected('must have a public address');
+}
+
+/** Null for a host name that has to be resolved. */
+function literalAddress(hostname: string): string | null {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0) return host;
+  return /(^|\.)localhost\.?$/.test(host) ? '127.0.0.1' : null;
+}
+
+const rejected = (error: string) => invalid(`body.callbackUrl: ${error}`);
