@@ -3,9 +3,13 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { failpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
-import { signatureBase, webhookHeaders } from '../core/webhook.ts';
+import {
+  signatureBase,
+  type WebhookOutcome,
+  type WebhookSender,
+  webhookHeaders,
+} from '../core/webhook.ts';
 import type { ClaimedAttempt, WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
-import type { WebhookOutcome, WebhookSender } from '../worker/webhook/send-webhook.ts';
 import type { RunActivities } from '../workflows/shared/activities.ts';
 
 export interface WebhookDeps {
@@ -25,23 +29,23 @@ interface AttemptId {
 }
 
 /**
- * One attempt. It is claimed before it is made, so that one which dies in between is used up: no
- * receiver gets more than four of a delivery, whoever crashes when.
+ * Makes one attempt. The attempt is claimed before it is made, so a crash in between uses it up: a receiver
+ * gets at most four attempts of a delivery. A second call with the same number sends nothing.
  */
 export async function attemptDelivery(
   deps: WebhookDeps & EndRun,
   { runId, attempt, delivery }: AttemptId,
 ): Promise<{ status: number | null }> {
-  if (attempt > limits.webhookAttempts) throw givenUp('no attempt is left');
-  const owed = await claim(deps, { runId, attempt, delivery });
-  if ('done' in owed) return { status: owed.done };
-  if ('refused' in owed) return duplicateAttempt(owed.refused);
+  if (attempt > limits.webhookAttempts) throw abandoned('no attempt is left');
+  const claimed = await claim(deps, { runId, attempt, delivery });
+  if ('done' in claimed) return { status: claimed.done };
+  if ('refused' in claimed) return duplicateAttempt(claimed.refused);
   failpoint('webhook.claimed');
-  const from = performance.now();
-  const outcome = await deps.sendWebhook(signed(runId, owed, deps.now()));
+  const startedAt = performance.now();
+  const outcome = await deps.sendWebhook(signed(runId, claimed, deps.now()));
   failpoint('webhook.sent');
-  const tookMs = Math.round(performance.now() - from);
-  const about = { runId, requestId: owed.requestId, delivery, attempt };
+  const tookMs = Math.round(performance.now() - startedAt);
+  const about = { runId, requestId: claimed.requestId, delivery, attempt };
   deps.logger.info({ ...about, ...outcome, tookMs }, 'webhook_attempt');
   await deps.webhooks.recordAttempt(runId, attempt, { ...resultOf(outcome), delivery });
   failpoint('webhook.recorded');
@@ -49,8 +53,8 @@ export async function attemptDelivery(
 }
 
 /**
- * Whoever delivers has ended the run before. Where it has not ended, the database was restored from a
- * backup and has lost that: it ends now, and what is left of the attempts says so.
+ * A delivery starts after the run's end. A run without an end was restored from a backup that lost it, so
+ * it ends here, and the remaining attempts deliver that end.
  */
 async function claim(
   deps: WebhookDeps & EndRun,
@@ -64,17 +68,17 @@ async function claim(
 
 const endLost = {
   cause: 'max_reconnects_exceeded',
-  detail: 'the database has lost its end',
+  detail: 'the database restore lost its end',
 } as const;
 
 function duplicateAttempt(reason: 'taken' | 'none'): { status: null } {
   if (reason === 'none') return { status: null };
-  throw notDelivered('this attempt was made before, and its outcome is not known');
+  throw notDelivered('an earlier call made this attempt, and its result is unknown');
 }
 
-/** Signed afresh for every attempt, over exactly the bytes that are sent. */
-function signed(runId: string, owed: PendingWebhook, now: Date) {
-  const { url, body, deliveryId, secret, attempt } = owed;
+/** Every attempt has its own signature, over exactly the bytes that are sent. */
+function signed(runId: string, webhook: PendingWebhook, now: Date) {
+  const { url, body, deliveryId, secret, attempt } = webhook;
   const unixSeconds = Math.floor(now.getTime() / 1_000);
   const base = signatureBase(unixSeconds, body);
   const hmac = createHmac('sha256', secret).update(base).digest('hex');
@@ -95,18 +99,18 @@ function toActivityResult(outcome: WebhookOutcome): { status: number } {
     case 'failed':
       throw notDelivered(`the receiver was not reached: ${outcome.reason}`);
     case 'blocked':
-      throw givenUp(`the callback address is refused: ${outcome.reason}`);
+      throw abandoned(`the callback address is blocked: ${outcome.reason}`);
   }
 }
 
-/** A receiver that fails is nothing for this service's error metrics. */
+/** Receiver errors are `BENIGN`: they must not count as service errors. */
 const notDelivered = (message: string): ApplicationFailure =>
   ApplicationFailure.create({ message, type: 'WebhookNotDelivered', category: 'BENIGN' });
 
-const givenUp = (message: string): ApplicationFailure =>
+const abandoned = (message: string): ApplicationFailure =>
   ApplicationFailure.create({
     message,
-    type: 'WebhookGivenUp',
+    type: 'WebhookAbandoned',
     category: 'BENIGN',
     nonRetryable: true,
   });

@@ -9,13 +9,13 @@ export interface EvictDeps {
   logger: Logger;
 }
 
-/** Asks a session that has nothing to do for its place, for one that waits. */
+/** Puts an idle session to sleep to free a slot for the run that waits. */
 export type EvictIdleSession = (runId: string) => Promise<void>;
 
 /**
- * Where every host is full, a session that has nothing to do is put to sleep for a run or a message that
- * waits: it has what it needs to go on, on any host. Only told: the place is there when it sleeps. One
- * that was told already is told again after a while, in case the word was lost.
+ * When every host is full, signals an idle session to sleep, so that a waiting run or message gets its
+ * slot. The session can continue on any host. The slot is free only after the session has gone to
+ * sleep. The signal is sent again after `evictionRetryMs`, in case it was lost.
  */
 export function createIdleEvictor({
   admission,
@@ -28,8 +28,8 @@ export function createIdleEvictor({
     const idle = await admission.idleInTheWay(runId);
     if (idle === null) return;
     const at = now().getTime();
-    for (const [told, then] of lastRequestedAt) {
-      if (at - then >= limits.evictionRetryMs) lastRequestedAt.delete(told);
+    for (const [sessionRunId, requestedAt] of lastRequestedAt) {
+      if (at - requestedAt >= limits.evictionRetryMs) lastRequestedAt.delete(sessionRunId);
     }
     if (lastRequestedAt.has(idle.runId)) return;
     await temporal.signalSleep(idle.workflowId);

@@ -19,39 +19,39 @@ export interface ActivityDeps extends RunDeps, SessionDeps, EvictDeps, SanitizeD
   temporal: RunDeps['temporal'] & EvictDeps['temporal'];
 }
 
-/** What every worker offers, and what only this host can do. Nothing that a library says gets out. */
+/** Activities for the shared queue and for this host's queue. Library error messages are removed. */
 export function createActivities(deps: ActivityDeps): {
   run: RunActivities & SessionActivities;
   host: HostActivities;
 } {
-  const makeWay = createIdleEvictor(deps);
-  const run = createRunActivities(deps, makeWay);
-  const session = createSessionActivities(deps, makeWay);
+  const evictIdleSession = createIdleEvictor(deps);
+  const run = createRunActivities(deps, evictIdleSession);
+  const session = createSessionActivities(deps, evictIdleSession);
   const host = createSandboxActivities(deps.supervisor);
-  const guard = <I extends { runId: string }, O>(
+  const sanitize = <I extends { runId: string }, O>(
     name: keyof Activities,
     act: (input: I) => Promise<O>,
   ) => withSanitizedErrors(deps, name, act);
   return {
     run: {
-      claimSlot: guard('claimSlot', run.claimSlot),
-      recordCause: guard('recordCause', run.recordCause),
-      endRun: guard('endRun', run.endRun),
-      deliverWebhook: guard('deliverWebhook', run.deliverWebhook),
-      dropWebhook: guard('dropWebhook', run.dropWebhook),
-      claimSessionSlot: guard('claimSessionSlot', session.claimSessionSlot),
-      failTurn: guard('failTurn', session.failTurn),
-      getSessionIdleness: guard('getSessionIdleness', session.getSessionIdleness),
-      triggerScheduledRun: guard('triggerScheduledRun', run.triggerScheduledRun),
+      claimSlot: sanitize('claimSlot', run.claimSlot),
+      recordCause: sanitize('recordCause', run.recordCause),
+      endRun: sanitize('endRun', run.endRun),
+      deliverWebhook: sanitize('deliverWebhook', run.deliverWebhook),
+      dropWebhook: sanitize('dropWebhook', run.dropWebhook),
+      claimSessionSlot: sanitize('claimSessionSlot', session.claimSessionSlot),
+      failTurn: sanitize('failTurn', session.failTurn),
+      getSessionIdleness: sanitize('getSessionIdleness', session.getSessionIdleness),
+      triggerScheduledRun: sanitize('triggerScheduledRun', run.triggerScheduledRun),
     },
     host: {
-      startSandbox: guard('startSandbox', host.startSandbox),
-      followRun: guard('followRun', host.followRun),
-      runTurn: guard('runTurn', host.runTurn),
-      interruptTurn: guard('interruptTurn', host.interruptTurn),
-      stopSandbox: guard('stopSandbox', host.stopSandbox),
-      snapshotWorkspace: guard('snapshotWorkspace', host.snapshotWorkspace),
-      removeSandbox: guard('removeSandbox', host.removeSandbox),
+      startSandbox: sanitize('startSandbox', host.startSandbox),
+      followRun: sanitize('followRun', host.followRun),
+      runTurn: sanitize('runTurn', host.runTurn),
+      interruptTurn: sanitize('interruptTurn', host.interruptTurn),
+      stopSandbox: sanitize('stopSandbox', host.stopSandbox),
+      snapshotWorkspace: sanitize('snapshotWorkspace', host.snapshotWorkspace),
+      removeSandbox: sanitize('removeSandbox', host.removeSandbox),
     },
   };
 }

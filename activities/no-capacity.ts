@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { failureTypes } from '../workflows/shared/activities.ts';
 
-/** No fault of anybody's: it is asked again until there is a place, or the waiting is over. */
+/** Benign: the activity is retried until a slot is free or the timeout ends the wait. */
 export const noCapacity = (): ApplicationFailure =>
   ApplicationFailure.create({
     message: 'every host is full',

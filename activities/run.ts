@@ -18,8 +18,11 @@ export interface RunDeps extends WebhookDeps, ScheduleDeps {
   frameStream: Pick<FrameStream, 'notify' | 'expire'>;
 }
 
-export function createRunActivities(deps: RunDeps, makeWay: EvictIdleSession): RunActivities {
-  /** A second call changes nothing and returns what the first did. */
+export function createRunActivities(
+  deps: RunDeps,
+  evictIdleSession: EvictIdleSession,
+): RunActivities {
+  /** A second call changes nothing and returns the same result. */
   async function endRun(end: EndRunInput): Promise<{ webhook: boolean; cause: EndCause }> {
     const { webhook, cause } = await deps.runs.endRun(end);
     failpoint('end.committed');
@@ -32,7 +35,7 @@ export function createRunActivities(deps: RunDeps, makeWay: EvictIdleSession): R
   return {
     endRun,
 
-    /** A second call returns the place that the run has already. */
+    /** A second call returns the slot that the run already has. */
     async claimSlot({ runId }) {
       const claimed = await deps.admission.claimPlace(runId);
       if (claimed !== null) {
@@ -41,27 +44,27 @@ export function createRunActivities(deps: RunDeps, makeWay: EvictIdleSession): R
         deps.logger.info({ runId, requestId, hostId }, 'slot_claimed');
         return { hostId };
       }
-      await makeWay(runId);
+      await evictIdleSession(runId);
       throw noCapacity();
     },
 
-    /** A second call, and any other cause, finds the first one standing. */
+    /** The first recorded cause stays: a second call changes nothing. */
     async recordCause({ runId, cause, detail }) {
       await deps.runs.recordCause({ runId, cause, detail });
       failpoint('cause.recorded');
       await deps.frameStream.notify(runId);
     },
 
-    /** Each attempt is claimed under its number; a second call under the same number sends nothing. */
+    /** Each attempt is claimed by its number: a second call with the same number sends nothing. */
     deliverWebhook: ({ runId, firstAttempt, delivery = 0 }) => {
       const attempt = firstAttempt + activityInfo().attempt - 1;
       return attemptDelivery({ ...deps, endRun }, { runId, attempt, delivery });
     },
 
-    /** A second call finds the run admitted, and starts it if need be. */
-    triggerScheduledRun: (moment) => triggerScheduledRun(deps, moment),
+    /** A second call finds the run admitted and starts it if it has not started. */
+    triggerScheduledRun: (tick) => triggerScheduledRun(deps, tick),
 
-    /** A second call finds it dropped, or delivered in the meantime, and leaves it so. */
+    /** A second call changes nothing, and neither does a call after the delivery. */
     async dropWebhook({ runId }) {
       await deps.webhooks.drop(runId);
       failpoint('webhook.dropped');

@@ -8,7 +8,7 @@ import {
 } from '../workflows/shared/activities.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
-/** What keeps this host's sandboxes, apart from any activity. */
+/** Owns this host's sandboxes independently of any activity. */
 export interface SandboxSupervisor {
   start(ref: SandboxRef): Promise<'started' | 'cancelled'>;
   follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
@@ -21,7 +21,7 @@ export interface SandboxSupervisor {
 
 export function createSandboxActivities(supervisor: SandboxSupervisor): HostActivities {
   return {
-    /** A second call adopts the container that the first has made, whatever state it is in. */
+    /** A second call adopts the container that the first has created, whatever its state. */
     startSandbox: (ref) =>
       withHeartbeat(async () => {
         try {
@@ -31,28 +31,28 @@ export function createSandboxActivities(supervisor: SandboxSupervisor): HostActi
         }
       }),
 
-    /** Only attaches: a second call waits beside the first, and letting go ends nothing. */
+    /** Only attaches: a second call waits beside the first, and detaching ends nothing. */
     followRun: (ref) => withHeartbeat((signal) => supervisor.follow(ref, signal)),
 
-    /** A second call finds the message that the first has given, or the next where that one is done. */
+    /** A second call continues the turn that the first has started, or takes the next message. */
     runTurn: (ref) => withHeartbeat((signal) => supervisor.runTurn(ref, signal)),
 
-    /** A second call finds the turn ended; one by hand, which names none, may find the next. */
+    /** A second call finds the turn ended. Without a message id it may interrupt the next turn. */
     interruptTurn: ({ messageId, ...ref }) =>
       withHeartbeat(() => supervisor.interrupt(ref, messageId ?? null)),
 
-    /** A second call finds a sandbox that is being stopped, or has ended, and waits with the first. */
+    /** A second call waits for the stop that the first has begun, or finds the sandbox ended. */
     stopSandbox: ({ graceMs, ...ref }) => withHeartbeat(() => supervisor.stop(ref, graceMs)),
 
-    /** A second call stores the same content again, under the same names. */
+    /** A second call stores the same content under the same names. */
     snapshotWorkspace: (ref) => withHeartbeat(() => supervisor.snapshot(ref)),
 
-    /** A second call finds nothing, or the rest of what the first left. */
+    /** A second call removes what the first has left, if anything. */
     removeSandbox: (ref) => withHeartbeat(() => supervisor.remove(ref)),
   };
 }
 
-/** Its `detail` is made for the run's owner; its cause is not, and stays behind. */
+/** `detail` is worded for the run's owner. The error's cause is not, and is not passed on. */
 interface StartError extends Error {
   permanent: boolean;
   detail: string;

@@ -1,6 +1,12 @@
 import { ApplicationFailure, activityInfo, CancelledFailure } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import type { RunLogContext } from '../worker/run-log-context.ts';
+
+/** The log fields of a run of which only the id is known. Never rejects. */
+export type RunLogContext = (runId: string) => Promise<{
+  runId: string;
+  /** Null for scheduled runs, and if the database does not answer in time. */
+  requestId: string | null;
+}>;
 
 export interface SanitizeDeps {
   logger: Logger;
@@ -8,8 +14,8 @@ export interface SanitizeDeps {
 }
 
 /**
- * Failures are kept in plain text and shown to operators, and a library's message may quote what
- * it was given. So only failures of our own wording leave; the rest goes to the log.
+ * Temporal stores failures in plain text and shows them to operators, and a library's error message may
+ * quote its input. Failures with our own wording pass; other errors are logged and replaced.
  */
 export function withSanitizedErrors<Input extends { runId: string }, Output>(
   { logger, runLogContext }: SanitizeDeps,
@@ -26,7 +32,7 @@ export function withSanitizedErrors<Input extends { runId: string }, Output>(
       const during = { activity: name, attempt, workflowId: workflowExecution?.workflowId };
       logger.warn({ err: error, ...about, ...during }, 'activity_failed');
       throw ApplicationFailure.retryable(
-        `${name} failed; the worker's log says why`,
+        `${name} failed; see the worker's log for the reason`,
         nameOf(error),
       );
     }

@@ -12,7 +12,7 @@ export interface SessionDeps {
   presence: Pick<Presence, 'unattendedForMs'>;
 }
 
-const noPlace: UndeliveredMessage = {
+const noSlot: UndeliveredMessage = {
   error: 'no_capacity',
   reason:
     'No sandbox could be started: there was no capacity for one in time. Send the message again later.',
@@ -20,24 +20,25 @@ const noPlace: UndeliveredMessage = {
 
 export function createSessionActivities(
   { turns, presence, frameStream }: SessionDeps,
-  makeWay: EvictIdleSession,
+  evictIdleSession: EvictIdleSession,
 ): SessionActivities {
   return {
-    /** A second call returns the place that the first has taken. */
+    /** A second call returns the slot that the first has claimed. */
     async claimSessionSlot({ runId, after }) {
-      const place = await turns.claimPlace(runId, after);
-      if (place.outcome !== 'no_capacity') return place;
-      await makeWay(runId);
+      const slot = await turns.claimPlace(runId, after);
+      if (slot.outcome !== 'no_capacity') return slot;
+      await evictIdleSession(runId);
       throw noCapacity();
     },
 
-    /** A second call finds the number used, and fails no other message. */
+    /** A second call finds the generation used and fails no other message. */
     async failTurn(ref) {
-      await turns.giveUp(ref, noPlace);
+      await turns.giveUp(ref, noSlot);
       await frameStream.notify(ref.runId);
       return { more: await turns.hasWork(ref.runId) };
     },
 
+    /** Reads only. */
     async getSessionIdleness({ runId }) {
       const [idleForMs, unattendedForMs] = await Promise.all([
         turns.idleForMs(runId),

@@ -12,15 +12,15 @@ export interface ScheduleDeps {
   admission: Pick<AdmissionStore, 'admitRun'>;
   runs: Pick<RunStore, 'find' | 'markWorkflowStarted'>;
   temporal: { startRun: (run: Run) => Promise<'started' | 'already'> };
-  /** For flows that set none of their own. */
+  /** The default of flows without a timeout. */
   runTimeoutMs: number;
   logger: Logger;
 }
 
 /**
- * Admits a run under the id that was chosen for it and starts its workflow. A second call finds the
- * run admitted. A project that is at its cap misses this moment of the schedule, and no other. After a
- * restoration it is tried until that is settled: it may have been admitted in the time that is lost.
+ * Admits a run under the given id and starts its workflow. A second call finds the run admitted. If the
+ * project is at its concurrency limit, this tick of the schedule is skipped. After a database restore the
+ * activity is retried until the restore is reconciled, because the lost period may have admitted the run.
  */
 export async function triggerScheduledRun(
   deps: ScheduleDeps,
@@ -48,7 +48,7 @@ async function admit(
   if (admission.outcome === 'rejected') {
     const code = admission.reason;
     deps.logger.warn({ runId, requestId: null, flowId, projectId, code }, 'run_rejected');
-    if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restoration is not settled yet');
+    if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restore is not reconciled yet');
     return code;
   }
   const { hostId, requestId } = admission.run;

@@ -1,17 +1,17 @@
 import { Context } from '@temporalio/activity';
 
-const beatEveryMs = 3_000;
+const heartbeatEveryMs = 3_000;
 
 /**
- * Sends heartbeats by a timer, whatever the work is waiting for. Cancelled, by a shutdown of the
- * worker or otherwise, it lets go of the work at once: whoever goes on finds it as it is.
+ * Sends heartbeats by a timer while the work is in progress. On cancellation, for example when the worker
+ * shuts down, it detaches from the work at once. The next attempt attaches to it again.
  */
 export async function withHeartbeat<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current();
-  const beat = setInterval(() => context.heartbeat(), beatEveryMs);
+  const timer = setInterval(() => context.heartbeat(), heartbeatEveryMs);
   try {
     return await Promise.race([work(context.cancellationSignal), context.cancelled]);
   } finally {
-    clearInterval(beat);
+    clearInterval(timer);
   }
 }

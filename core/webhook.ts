@@ -37,7 +37,7 @@ export function signatureBase(unixSeconds: number, body: string): string {
   return `${unixSeconds}.${body}`;
 }
 
-export interface WebhookAttempt {
+export interface AttemptHeaders {
   runId: string;
   deliveryId: string;
   attempt: number;
@@ -46,7 +46,7 @@ export interface WebhookAttempt {
   hmac: string;
 }
 
-export function webhookHeaders(attempt: WebhookAttempt): Record<string, string> {
+export function webhookHeaders(attempt: AttemptHeaders): Record<string, string> {
   return {
     'content-type': 'application/json',
     'user-agent': 'Service-Webhook/1.0',
@@ -57,3 +57,18 @@ export function webhookHeaders(attempt: WebhookAttempt): Record<string, string> 
     'x-service-signature': `t=${attempt.unixSeconds},v1=${attempt.hmac}`,
   };
 }
+
+export interface WebhookRequest {
+  url: string;
+  body: string;
+  headers: Record<string, string>;
+}
+
+/** Reasons have our own wording, because a library's message may quote its input. */
+export type WebhookOutcome =
+  | { outcome: 'answered'; status: number }
+  /** The address is not allowed, so no later attempt can succeed either. */
+  | { outcome: 'blocked'; reason: string }
+  | { outcome: 'failed'; reason: 'timed_out' | 'unresolvable' | 'not_connected' };
+
+export type WebhookSender = (request: WebhookRequest) => Promise<WebhookOutcome>;

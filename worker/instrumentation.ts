@@ -2,12 +2,12 @@
 // of these stands around a part that knows nothing of either.
 
 import type { Logger } from 'pino';
+import type { WebhookOutcome, WebhookSender } from '../core/webhook.ts';
 import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
 import type { RunNews } from '../systems/postgres/runs/run-store.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Supervisor } from './sandbox/supervisor.ts';
-import type { WebhookOutcome, WebhookSender } from './webhook/send-webhook.ts';
 
 export interface Telemetry {
   metrics: WorkerMetrics;

@@ -3,6 +3,7 @@
 // throws is asked again at the next look, for as long as somebody waits for its answer.
 
 import type { Logger } from 'pino';
+import type { RunLogContext } from '../../activities/sanitize-errors.ts';
 import {
   type HostCallKind,
   type HostCallPayload,
@@ -14,7 +15,6 @@ import { limits } from '../../core/limits.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { HostRequestStore, OpenRequest } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
-import type { RunLogContext } from '../run-log-context.ts';
 
 /** One for each kind; each may be called twice for the same question, at once even. */
 export type RpcHandlers = {

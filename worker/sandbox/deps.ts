@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { RunLogContext } from '../../activities/sanitize-errors.ts';
 import { limits } from '../../core/limits.ts';
 import type { Sandboxes } from '../../systems/docker/sandbox.ts';
 import type { FlowStore } from '../../systems/postgres/accounts/flow-store.ts';
@@ -14,7 +15,6 @@ import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
 import type { Egress } from '../egress/run-listener.ts';
-import type { RunLogContext } from '../run-log-context.ts';
 
 export interface SupervisorDeps {
   hostId: string;

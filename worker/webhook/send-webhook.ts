@@ -3,25 +3,11 @@ import { rootCertificates } from 'node:tls';
 import { buildConnector, Client } from 'undici';
 import { callbackUrlError } from '../../core/callback-url.ts';
 import { limits } from '../../core/limits.ts';
+import type { WebhookOutcome, WebhookRequest, WebhookSender } from '../../core/webhook.ts';
 import { createAddressFilter } from '../../lib/net/public-address.ts';
 import { type Lookup, resolveAllowed, systemLookup } from '../egress/resolve.ts';
 
 import { pinnedLookup } from './pinned-lookup.ts';
-
-export interface WebhookRequest {
-  url: string;
-  body: string;
-  headers: Record<string, string>;
-}
-
-/** Whatever went wrong has a name of ours: a library's message may quote what it was given. */
-export type WebhookOutcome =
-  | { outcome: 'answered'; status: number }
-  /** It may not be sent there, now or later. */
-  | { outcome: 'blocked'; reason: string }
-  | { outcome: 'failed'; reason: 'timed_out' | 'unresolvable' | 'not_connected' };
-
-export type WebhookSender = (request: WebhookRequest) => Promise<WebhookOutcome>;
 
 export interface WebhookSenderOptions {
   /** An authority to be trusted besides the usual ones. */

@@ -3,11 +3,11 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { attemptDelivery } from '../../../activities/deliver-webhook.ts';
+import type { WebhookOutcome, WebhookRequest } from '../../../core/webhook.ts';
 import type {
   AttemptResult,
   ClaimedAttempt,
 } from '../../../systems/postgres/runs/webhook-store.ts';
-import type { WebhookOutcome, WebhookRequest } from '../../../worker/webhook/send-webhook.ts';
 import type { EndRunInput } from '../../../workflows/shared/activities.ts';
 
 const body = '{"runId":"r","labels":{"who":"Zoë €"}}';
@@ -119,7 +119,7 @@ describe('one attempt at a webhook', () => {
   it('ends a run whose end the database has lost, and then tells it', async () => {
     const { deliver, sent, ended } = world({ unended: true }, answered(204));
     expect(await deliver()).toEqual({ status: 204 });
-    const lost = { cause: 'max_reconnects_exceeded', detail: 'the database has lost its end' };
+    const lost = { cause: 'max_reconnects_exceeded', detail: 'the database restore lost its end' };
     expect(ended).toEqual([{ runId: 'r', ...lost, exitCode: null }]);
     expect(sent).toHaveLength(1);
   });

@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  createWebhookSender,
-  type WebhookSender,
-} from '../../../../worker/webhook/send-webhook.ts';
+import type { WebhookSender } from '../../../../core/webhook.ts';
+import { createWebhookSender } from '../../../../worker/webhook/send-webhook.ts';
 import {
   answerWith,
   type Behaviour,
