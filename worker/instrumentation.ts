@@ -70,8 +70,9 @@ export function instrumentStarts(supervisor: Supervisor, metrics: WorkerMetrics)
       const from = performance.now();
       let outcome: 'started' | 'cancelled' | 'failed' = 'failed';
       try {
-        outcome = await supervisor.start(ref);
-        return outcome;
+        const result = await supervisor.start(ref);
+        outcome = result === 'started' ? 'started' : 'cancelled';
+        return result;
       } finally {
         metrics.sandboxStart(outcome, performance.now() - from);
       }

@@ -1,21 +1,24 @@
-import { createAdmissionMetrics } from './admission-metrics.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { exportFleet, type FleetNumbers } from './fleet-metrics.ts';
-import { createLogMetrics } from './log-metrics.ts';
-import { exportParts } from './part-metrics.ts';
-import { type CountedPool, exportPool } from './pool-metrics.ts';
-import { createRegistry } from './registry.ts';
-import { createRequestMetrics } from './request-metrics.ts';
-import { type MetricsAddress, serveMetrics } from './serve-metrics.ts';
-import { createStreamMetrics } from './stream-metrics.ts';
+import {
+  type CountedPool,
+  callSeconds,
+  createLogMetrics,
+  createRegistry,
+  type DependencyChecks,
+  exportDependencies,
+  exportPool,
+} from './process-metrics.ts';
+import { type MetricsAddress, serveMetrics } from './server.ts';
 
 export interface WatchedApi {
   pool: CountedPool;
-  checks: Record<string, () => Promise<unknown>>;
+  checks: DependencyChecks;
   checkWithinMs: number;
   countFleet: () => Promise<FleetNumbers>;
 }
 
-/** All that an API process exports. `codes`: every error code that there is. */
+/** All metrics of an API process. `codes`: every error code of the API. */
 export function createApiMetrics(codes: readonly string[]) {
   const registry = createRegistry();
   return {
@@ -25,9 +28,118 @@ export function createApiMetrics(codes: readonly string[]) {
     ...createLogMetrics(registry),
     watch({ pool, checks, checkWithinMs, countFleet }: WatchedApi): void {
       exportPool(registry, pool);
-      exportParts(registry, checks, checkWithinMs);
+      exportDependencies(registry, checks, checkWithinMs);
       exportFleet(registry, countFleet);
     },
     serve: (at: MetricsAddress) => serveMetrics(registry, at),
+  };
+}
+
+export interface AnsweredRequest {
+  method: string;
+  /** The route's pattern; null if no route matched. */
+  route: string | null;
+  status: number;
+  /** Of the error envelope. */
+  code: string | null;
+  /** Null if the duration does not measure the service, as for a stream. */
+  seconds: number | null;
+}
+
+/** `codes` are exported as 0 before they first occur. */
+export function createRequestMetrics(registry: Registry, codes: readonly string[]) {
+  const registers = [registry];
+  const labelNames = ['method', 'route', 'status'] as const;
+  const requests = new Counter({
+    name: 'flowrun_http_requests_total',
+    help: 'Requests answered, by route and status class.',
+    labelNames,
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'flowrun_http_request_duration_seconds',
+    help: 'Request duration, without streams and without the wait that the caller asked for.',
+    labelNames,
+    buckets: callSeconds,
+    registers,
+  });
+  const errors = new Counter({
+    name: 'flowrun_http_errors_total',
+    help: 'Error responses, by error code.',
+    labelNames: ['code'],
+    registers,
+  });
+  for (const code of codes) errors.inc({ code }, 0);
+
+  return {
+    answered({ method, route, status, code, seconds }: AnsweredRequest): void {
+      const labels = {
+        method,
+        route: route ?? 'none',
+        status: `${Math.floor(status / 100)}xx`,
+      };
+      requests.inc(labels);
+      if (seconds !== null) durations.observe(labels, seconds);
+      if (code !== null) errors.inc({ code });
+    },
+  };
+}
+
+const runOutcomes = [
+  'admitted',
+  'replay',
+  'RUNNER_OFFLINE',
+  'CONCURRENT_LIMIT',
+  'MONTHLY_QUOTA',
+  'UPSTREAM_UNAVAILABLE',
+];
+const messageOutcomes = ['stored', 'known', 'QUEUE_FULL', 'RUNNER_OFFLINE', 'CONCURRENT_LIMIT'];
+
+/** Admitted, replayed, or rejected by one of the limits. */
+function createAdmissionMetrics(registry: Registry) {
+  const runs = outcomeCounter(registry, {
+    name: 'flowrun_admissions_total',
+    help: 'Requests to start a run, by outcome.',
+    outcomes: runOutcomes,
+  });
+  const messages = outcomeCounter(registry, {
+    name: 'flowrun_messages_total',
+    help: 'Messages to sessions, by outcome.',
+    outcomes: messageOutcomes,
+  });
+  return {
+    runDecided: (outcome: string): void => runs.inc({ outcome }),
+    messageDecided: (outcome: string): void => messages.inc({ outcome }),
+  };
+}
+
+function outcomeCounter(
+  registry: Registry,
+  { name, help, outcomes }: { name: string; help: string; outcomes: readonly string[] },
+): Counter<'outcome'> {
+  const counter = new Counter({ name, help, labelNames: ['outcome'], registers: [registry] });
+  for (const outcome of outcomes) counter.inc({ outcome }, 0);
+  return counter;
+}
+
+/** Counted per stream, never per frame. */
+function createStreamMetrics(registry: Registry) {
+  const registers = [registry];
+  const open = new Gauge({
+    name: 'flowrun_streams_open',
+    help: 'Streams that this process serves now.',
+    registers,
+  });
+  const opened = new Counter({
+    name: 'flowrun_streams_opened_total',
+    help: 'Streams opened.',
+    registers,
+  });
+  return {
+    streamOpened(): void {
+      open.inc();
+      opened.inc();
+    },
+    streamClosed: (): void => open.dec(),
   };
 }

@@ -1,107 +1,101 @@
 import { Gauge, type Registry } from 'prom-client';
+import { singleFlight } from '../../lib/async/single-flight.ts';
 
-/** How all of the service stands, whichever process is asked. */
+/** The state of the whole service, the same in every process. */
 export interface FleetNumbers {
-  /** That have not ended; `awake` and `asleep` are sessions. */
+  /** Runs that have not ended; `awake` and `asleep` count sessions. */
   runs: { waiting: number; starting: number; running: number; awake: number; asleep: number };
   oldestRunSeconds: number;
   messages: number;
   oldestMessageSeconds: number;
   webhooks: number;
   oldestWebhookSeconds: number;
-  hosts: { live: number; draining: number; silent: number };
-  places: { free: number; taken: number };
+  hosts: { live: number; draining: number; stale: number };
+  slots: { free: number; taken: number };
   projectsAtCap: number;
 }
 
 /**
- * One statement for each scrape. Every process of the API says the same: take the largest, not the sum.
- * While Postgres does not answer, nothing is said of these.
+ * One query per scrape. Every API process exports the same numbers: aggregate with max, not sum.
+ * While Postgres is down, these metrics are absent.
  */
 export function exportFleet(registry: Registry, read: () => Promise<FleetNumbers>): void {
-  const readOnce = whileUnderWay(() => read().catch(() => null));
-  for (const { name, help, label, of } of told) {
-    const gauge: Gauge = new Gauge({
+  const readOnce = singleFlight(() => read().catch(() => null));
+  for (const { name, help, label, value } of gauges) {
+    new Gauge({
       name: `flowrun_${name}`,
       help,
       labelNames: label === undefined ? [] : [label],
-      registers: [],
+      registers: [registry],
       async collect() {
         const numbers = await readOnce();
-        gauge.reset();
-        if (numbers !== null) show(gauge, of(numbers));
-        else if (label === undefined) gauge.remove(); // a reset one says 0
+        this.reset();
+        if (numbers !== null) setGauge(this, value(numbers));
+        else if (label === undefined) this.remove(); // after a reset it would export 0
       },
     });
-    registry.registerMetric(gauge);
   }
 }
 
-interface Told {
+interface GaugeSpec {
   name: string;
   help: string;
   label?: string;
-  of: (numbers: FleetNumbers) => number | Record<string, number>;
+  value: (numbers: FleetNumbers) => number | Record<string, number>;
 }
 
-const told: readonly Told[] = [
+const gauges: readonly GaugeSpec[] = [
   {
     name: 'runs',
-    help: 'Runs that have not ended; awake and asleep are sessions.',
+    help: 'Runs that have not ended. awake and asleep are sessions.',
     label: 'state',
-    of: ({ runs }) => runs,
+    value: ({ runs }) => runs,
   },
   {
     name: 'run_oldest_wait_seconds',
-    help: 'The longest that a run waits for its start now.',
-    of: ({ oldestRunSeconds }) => oldestRunSeconds,
+    help: 'Longest current wait of a run for its start.',
+    value: ({ oldestRunSeconds }) => oldestRunSeconds,
   },
   {
     name: 'messages_waiting',
-    help: 'Messages that no agent has been given yet.',
-    of: ({ messages }) => messages,
+    help: 'Messages not yet delivered to an agent.',
+    value: ({ messages }) => messages,
   },
   {
     name: 'message_oldest_wait_seconds',
-    help: 'The longest that a message waits now.',
-    of: ({ oldestMessageSeconds }) => oldestMessageSeconds,
+    help: 'Longest current wait of a message.',
+    value: ({ oldestMessageSeconds }) => oldestMessageSeconds,
   },
   {
-    name: 'webhooks_owed',
-    help: 'Webhooks that are not delivered and not given up.',
-    of: ({ webhooks }) => webhooks,
+    name: 'webhooks_pending',
+    help: 'Webhooks neither delivered nor dropped.',
+    value: ({ webhooks }) => webhooks,
   },
   {
-    name: 'webhook_oldest_owed_seconds',
-    help: 'Since when the oldest of them is owed.',
-    of: ({ oldestWebhookSeconds }) => oldestWebhookSeconds,
+    name: 'webhook_oldest_pending_seconds',
+    help: 'Age of the oldest pending webhook.',
+    value: ({ oldestWebhookSeconds }) => oldestWebhookSeconds,
   },
-  { name: 'hosts', help: 'Hosts, by what they take.', label: 'state', of: ({ hosts }) => hosts },
   {
-    name: 'places',
-    help: 'Places for sandboxes on hosts that are there.',
+    name: 'hosts',
+    help: 'Hosts. stale: without a recent heartbeat.',
     label: 'state',
-    of: ({ places }) => places,
+    value: ({ hosts }) => hosts,
+  },
+  {
+    name: 'slots',
+    help: 'Sandbox slots of live hosts.',
+    label: 'state',
+    value: ({ slots }) => slots,
   },
   {
     name: 'projects_at_cap',
-    help: 'Projects that have as many runs as they may have at once.',
-    of: ({ projectsAtCap }) => projectsAtCap,
+    help: 'Projects at their limit of concurrent runs.',
+    value: ({ projectsAtCap }) => projectsAtCap,
   },
 ];
 
-function show(gauge: Gauge, value: number | Record<string, number>): void {
+function setGauge(gauge: Gauge, value: number | Record<string, number>): void {
   if (typeof value === 'number') return gauge.set(value);
   for (const [state, count] of Object.entries(value)) gauge.set({ state }, count);
-}
-
-/** All that ask at once get one answer. */
-function whileUnderWay<T>(ask: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<T> | null = null;
-  return () => {
-    underWay ??= ask().finally(() => {
-      underWay = null;
-    });
-    return underWay;
-  };
 }

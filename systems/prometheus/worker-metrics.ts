@@ -1,13 +1,17 @@
-import { createFrameMetrics } from './frame-metrics.ts';
-import { createLogMetrics } from './log-metrics.ts';
-import { type CountedPool, exportPool } from './pool-metrics.ts';
-import { createRegistry } from './registry.ts';
-import { createRunMetrics } from './run-metrics.ts';
-import { createSandboxMetrics, exportPlaces, type Places } from './sandbox-metrics.ts';
-import { type MetricsAddress, serveMetrics } from './serve-metrics.ts';
-import { createWebhookMetrics } from './webhook-metrics.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { endCauses } from '../../core/runs/end-cause.ts';
+import {
+  type CountedPool,
+  callSeconds,
+  createLogMetrics,
+  createRegistry,
+  exportPool,
+  runSeconds,
+  waitSeconds,
+} from './process-metrics.ts';
+import { type MetricsAddress, serveMetrics } from './server.ts';
 
-/** All that a worker process exports, but for what Temporal's SDK tells at its own address. */
+/** All metrics of a worker process; Temporal's SDK serves its own at another address. */
 export function createWorkerMetrics() {
   const registry = createRegistry();
   return {
@@ -16,10 +20,136 @@ export function createWorkerMetrics() {
     ...createSandboxMetrics(registry),
     ...createWebhookMetrics(registry),
     ...createLogMetrics(registry),
-    watch({ pool, ...places }: { pool: CountedPool } & Places): void {
+    watch({ pool, ...slots }: { pool: CountedPool } & HostSlots): void {
       exportPool(registry, pool);
-      exportPlaces(registry, places);
+      exportSlots(registry, slots);
     },
     serve: (at: MetricsAddress) => serveMetrics(registry, at),
+  };
+}
+
+/** Each event is counted by the process that caused it. */
+function createRunMetrics(registry: Registry) {
+  const registers = [registry];
+  const queueTimes = new Histogram({
+    name: 'flowrun_run_queue_seconds',
+    help: 'From the admission of a run to the start of its agent.',
+    buckets: waitSeconds,
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'flowrun_run_duration_seconds',
+    help: 'From the start of a run to its end.',
+    buckets: runSeconds,
+    registers,
+  });
+  const ends = new Counter({
+    name: 'flowrun_runs_ended_total',
+    help: 'Runs and sessions that have ended, by cause.',
+    labelNames: ['cause'],
+    registers,
+  });
+  for (const cause of endCauses) ends.inc({ cause }, 0);
+  const messageQueueTimes = new Histogram({
+    name: 'flowrun_message_queue_seconds',
+    help: 'From the arrival of a message to its delivery to the agent.',
+    buckets: waitSeconds,
+    registers,
+  });
+
+  return {
+    runStarted: (waitedMs: number): void => queueTimes.observe(waitedMs / 1_000),
+    runEnded(cause: string, ranMs: number | null): void {
+      ends.inc({ cause });
+      if (ranMs !== null) durations.observe(ranMs / 1_000);
+    },
+    turnStarted: (waitedMs: number): void => messageQueueTimes.observe(waitedMs / 1_000),
+  };
+}
+
+/** Counted per batch, never per frame. */
+function createFrameMetrics(registry: Registry) {
+  const registers = [registry];
+  const frames = new Counter({
+    name: 'flowrun_frames_total',
+    help: 'Frames stored.',
+    registers,
+  });
+  const bytes = new Counter({
+    name: 'flowrun_output_bytes_total',
+    help: 'Bytes of agent output read and stored.',
+    registers,
+  });
+  const commits = new Histogram({
+    name: 'flowrun_frame_commit_seconds',
+    help: 'How long storing a batch of frames took.',
+    buckets: callSeconds,
+    registers,
+  });
+  return {
+    batchStored(batch: { frames: number; bytes: number; tookMs: number }): void {
+      frames.inc(batch.frames);
+      bytes.inc(batch.bytes);
+      commits.observe(batch.tookMs / 1_000);
+    },
+  };
+}
+
+const startOutcomes = ['started', 'cancelled', 'failed'] as const;
+
+function createSandboxMetrics(registry: Registry) {
+  const starts = new Histogram({
+    name: 'flowrun_sandbox_start_seconds',
+    help: 'How long starting a sandbox took. cancelled: its run had ended meanwhile.',
+    labelNames: ['outcome'],
+    buckets: waitSeconds,
+    registers: [registry],
+  });
+  for (const outcome of startOutcomes) starts.zero({ outcome });
+  return {
+    sandboxStart: (outcome: (typeof startOutcomes)[number], tookMs: number): void =>
+      starts.observe({ outcome }, tookMs / 1_000),
+  };
+}
+
+export interface HostSlots {
+  capacity: number;
+  countSandboxes: () => number;
+}
+
+function exportSlots(registry: Registry, { capacity, countSandboxes }: HostSlots): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'flowrun_sandboxes',
+    help: 'Sandboxes that this host supervises.',
+    registers,
+    collect() {
+      this.set(countSandboxes());
+    },
+  });
+  new Gauge({
+    name: 'flowrun_host_slots',
+    help: 'Sandboxes that this host can run at once.',
+    registers,
+  }).set(capacity);
+}
+
+const attemptOutcomes = ['delivered', 'rejected', 'failed', 'blocked'] as const;
+
+/** `rejected`: an error response; `failed`: no response; `blocked`: the address is not allowed. */
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
+
+function createWebhookMetrics(registry: Registry) {
+  const attempts = new Histogram({
+    name: 'flowrun_webhook_attempt_seconds',
+    help: 'Attempts to deliver a webhook, by outcome.',
+    labelNames: ['outcome'],
+    buckets: callSeconds,
+    registers: [registry],
+  });
+  for (const outcome of attemptOutcomes) attempts.zero({ outcome });
+  return {
+    webhookAttempt: (outcome: AttemptOutcome, tookMs: number): void =>
+      attempts.observe({ outcome }, tookMs / 1_000),
   };
 }

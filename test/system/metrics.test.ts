@@ -114,16 +114,16 @@ describe('the metrics', () => {
       ['flowrun_http_requests_total{method="GET",route="none",status="4xx"}', 1],
       ['flowrun_messages_total{outcome="stored"}', 2],
       ['flowrun_runs_ended_total{cause="completed"}', 1],
-      ['flowrun_run_wait_seconds_count', 1],
+      ['flowrun_run_queue_seconds_count', 1],
       ['flowrun_run_duration_seconds_count', 1],
-      ['flowrun_message_wait_seconds_count', 2],
+      ['flowrun_message_queue_seconds_count', 2],
       ['flowrun_sandbox_start_seconds_count{outcome="started"}', 3],
       ['flowrun_webhook_attempt_seconds_count{outcome="delivered"}', 1],
       ['flowrun_hosts{state="live"}', 1],
       ['flowrun_runs{state="awake"}', 1],
       ['flowrun_sandboxes', 1],
-      ['flowrun_part_up{part="postgres"}', 1],
-      ['flowrun_part_up{part="temporal"}', 1],
+      ['flowrun_dependency_up{dependency="postgres"}', 1],
+      ['flowrun_dependency_up{dependency="temporal"}', 1],
     ];
     const seen = happened.map(([series]) => [series, valueOf(samples, series)]);
     expect(seen).toEqual(happened);

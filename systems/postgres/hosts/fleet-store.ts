@@ -12,8 +12,8 @@ interface FleetRow {
   oldest_message: number | null;
   webhooks: number;
   oldest_webhook: number | null;
-  hosts: { live: number; draining: number; silent: number };
-  places: { free: number; taken: number };
+  hosts: { live: number; draining: number; stale: number };
+  slots: { free: number; taken: number };
   capped: number;
 }
 
@@ -29,7 +29,7 @@ async function countFleet(db: Db, hostUnseenMs: number) {
     webhooks: row.webhooks,
     oldestWebhookSeconds: row.oldest_webhook ?? 0,
     hosts: row.hosts,
-    places: row.places,
+    slots: row.slots,
     projectsAtCap: row.capped,
   };
 }
@@ -73,11 +73,11 @@ const countStatement = `
     select json_build_object(
              'live', count(*) filter (where is_live and not draining),
              'draining', count(*) filter (where is_live and draining),
-             'silent', count(*) filter (where not is_live)) as hosts,
+             'stale', count(*) filter (where not is_live)) as hosts,
            json_build_object(
              'free', coalesce(sum(greatest(capacity - taken, 0))
                filter (where is_live and not draining), 0),
-             'taken', coalesce(sum(taken), 0)) as places
+             'taken', coalesce(sum(taken), 0)) as slots
     from seen
   ),
   capped as (

@@ -18,8 +18,8 @@ test('an empty service counts as one in which nothing waits', async () => {
     oldestMessageSeconds: 0,
     webhooks: 0,
     oldestWebhookSeconds: 0,
-    hosts: { live: 0, draining: 0, silent: 0 },
-    places: { free: 0, taken: 0 },
+    hosts: { live: 0, draining: 0, stale: 0 },
+    slots: { free: 0, taken: 0 },
     projectsAtCap: 0,
   });
 });
@@ -46,8 +46,8 @@ test('runs, places, webhooks and caps are counted as they are', async () => {
   expect(numbers).toMatchObject({
     runs: { waiting: 1, starting: 1, running: 1, awake: 0, asleep: 0 },
     webhooks: 1,
-    hosts: { live: 1, draining: 1, silent: 1 },
-    places: { free: 3, taken: 2 },
+    hosts: { live: 1, draining: 1, stale: 1 },
+    slots: { free: 3, taken: 2 },
     projectsAtCap: 1,
   });
   expect(numbers.oldestRunSeconds).toBeGreaterThan(59);

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../../../../dev/stack/ports.ts';
+import { createRequestMetrics } from '../../../../systems/prometheus/api-metrics.ts';
 import { exportFleet, type FleetNumbers } from '../../../../systems/prometheus/fleet-metrics.ts';
-import { createLogMetrics } from '../../../../systems/prometheus/log-metrics.ts';
-import { exportParts } from '../../../../systems/prometheus/part-metrics.ts';
-import { createRegistry } from '../../../../systems/prometheus/registry.ts';
-import { createRequestMetrics } from '../../../../systems/prometheus/request-metrics.ts';
-import { serveMetrics } from '../../../../systems/prometheus/serve-metrics.ts';
+import {
+  createLogMetrics,
+  createRegistry,
+  exportDependencies,
+} from '../../../../systems/prometheus/process-metrics.ts';
+import { serveMetrics } from '../../../../systems/prometheus/server.ts';
 
 const numbers: FleetNumbers = {
   runs: { waiting: 1, starting: 2, running: 3, awake: 4, asleep: 5 },
@@ -14,8 +16,8 @@ const numbers: FleetNumbers = {
   oldestMessageSeconds: 8,
   webhooks: 9,
   oldestWebhookSeconds: 10,
-  hosts: { live: 11, draining: 12, silent: 13 },
-  places: { free: 14, taken: 15 },
+  hosts: { live: 11, draining: 12, stale: 13 },
+  slots: { free: 14, taken: 15 },
   projectsAtCap: 16,
 };
 
@@ -25,8 +27,8 @@ async function exported(registry: { metrics: () => Promise<string> }): Promise<s
   return lines.sort();
 }
 
-describe('the numbers of the whole service', () => {
-  test('are read once for a scrape, and are those of that scrape', async () => {
+describe('the fleet metrics', () => {
+  test('are read once per scrape', async () => {
     const registry = createRegistry();
     let reads = 0;
     exportFleet(registry, async () => {
@@ -41,7 +43,7 @@ describe('the numbers of the whole service', () => {
     expect(lines).toContain('flowrun_run_oldest_wait_seconds 6.5');
   });
 
-  test('are not there while nobody knows them', async () => {
+  test('are absent while they cannot be read', async () => {
     const registry = createRegistry();
     let isKnown = true;
     exportFleet(registry, () => (isKnown ? Promise.resolve(numbers) : Promise.reject(new Error())));
@@ -51,22 +53,22 @@ describe('the numbers of the whole service', () => {
   });
 });
 
-test('a part that fails or does not answer is down, and holds up no scrape', async () => {
+test('a dependency that fails or hangs is down and does not delay the scrape', async () => {
   const registry = createRegistry();
   const checks = {
     good: async () => 1,
     bad: () => Promise.reject(new Error('away')),
     silent: () => new Promise(() => undefined),
   };
-  exportParts(registry, checks, 20);
+  exportDependencies(registry, checks, 20);
   expect(await exported(registry)).toEqual([
-    'flowrun_part_up{part="bad"} 0',
-    'flowrun_part_up{part="good"} 1',
-    'flowrun_part_up{part="silent"} 0',
+    'flowrun_dependency_up{dependency="bad"} 0',
+    'flowrun_dependency_up{dependency="good"} 1',
+    'flowrun_dependency_up{dependency="silent"} 0',
   ]);
 });
 
-test('a text that is no event of the log makes no series of its own', async () => {
+test('a log line that is not an event counts as other', async () => {
   const registry = createRegistry();
   const { lineWritten } = createLogMetrics(registry);
   lineWritten('info', 'run_admitted');
@@ -77,7 +79,7 @@ test('a text that is no event of the log makes no series of its own', async () =
   expect(lines).toContain('flowrun_log_lines_total{level="warn",event="other"} 2');
 });
 
-test('a path that there is not makes no series of its own, and a stream has no duration', async () => {
+test('an unknown path counts as route none, and a stream has no duration', async () => {
   const registry = createRegistry();
   const { answered } = createRequestMetrics(registry, ['NOT_FOUND']);
   const stream = { method: 'GET', status: 200, code: null, seconds: null };
@@ -89,8 +91,8 @@ test('a path that there is not makes no series of its own, and a stream has no d
   expect(lines.filter((line) => line.includes('duration_seconds'))).toEqual([]);
 });
 
-describe('the address of the metrics', () => {
-  test('answers to /metrics alone, and to nobody once it is closed', async () => {
+describe('the metrics server', () => {
+  test('serves only /metrics, and nothing once closed', async () => {
     const port = await freePort();
     const served = await serveMetrics(createRegistry(), { host: '127.0.0.1', port });
     const url = `http://127.0.0.1:${port}`;
@@ -103,7 +105,7 @@ describe('the address of the metrics', () => {
     await expect(fetch(`${url}/metrics`)).rejects.toThrow('fetch failed');
   });
 
-  test('is refused where another has it', async () => {
+  test('fails to start on a port that is taken', async () => {
     const at = { host: '127.0.0.1', port: await freePort() };
     const served = await serveMetrics(createRegistry(), at);
     await expect(serveMetrics(createRegistry(), at)).rejects.toThrow('EADDRINUSE');

@@ -12,8 +12,8 @@ export interface ServedMetrics {
 }
 
 /**
- * On an address of its own: what it tells is for those who run the service, and a scrape is to be
- * answered when the service's own door is shut.
+ * Served at an address of its own: metrics are for operators only, and must stay reachable when the
+ * public listener is closed.
  */
 export async function serveMetrics(
   registry: Registry,
@@ -22,7 +22,7 @@ export async function serveMetrics(
   const server = createServer((request, response) => void answer(registry, request, response));
   server.listen(port, host);
   await once(server, 'listening');
-  // An accept that fails (no descriptor left, say) costs a scrape, not the process.
+  // A failed accept (no file descriptor left, for example) fails one scrape, not the process.
   server.on('error', () => undefined);
   return {
     async close() {
