@@ -70,9 +70,8 @@ export function instrumentStarts(supervisor: Supervisor, metrics: WorkerMetrics)
       const from = performance.now();
       let outcome: 'started' | 'cancelled' | 'failed' = 'failed';
       try {
-        const result = await supervisor.start(ref);
-        outcome = result === 'started' ? 'started' : 'cancelled';
-        return result;
+        outcome = await supervisor.start(ref);
+        return outcome;
       } finally {
         metrics.sandboxStart(outcome, performance.now() - from);
       }
