@@ -13,7 +13,7 @@ import { type ScheduleDeps, triggerScheduledRun } from './trigger-scheduled-run.
 
 export interface RunDeps extends WebhookDeps, ScheduleDeps {
   runs: Pick<RunStore, 'recordCause' | 'endRun' | 'find' | 'markWorkflowStarted'>;
-  admission: Pick<AdmissionStore, 'claimPlace' | 'admitRun'>;
+  admission: Pick<AdmissionStore, 'claimSlot' | 'admitRun'>;
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt' | 'drop'>;
   frameStream: Pick<FrameStream, 'notify' | 'expire'>;
 }
@@ -37,7 +37,7 @@ export function createRunActivities(
 
     /** A second call returns the slot that the run already has. */
     async claimSlot({ runId }) {
-      const claimed = await deps.admission.claimPlace(runId);
+      const claimed = await deps.admission.claimSlot(runId);
       if (claimed !== null) {
         const { hostId, requestId } = claimed;
         failpoint('slot.claimed');

@@ -7,7 +7,7 @@ import { noCapacity } from './no-capacity.ts';
 import type { RunDeps } from './run.ts';
 
 export interface SessionDeps {
-  turns: Pick<TurnStore, 'claimPlace' | 'giveUp' | 'hasWork' | 'idleForMs'>;
+  turns: Pick<TurnStore, 'claimSlot' | 'failTurn' | 'hasWork' | 'idleForMs'>;
   frameStream: RunDeps['frameStream'];
   presence: Pick<Presence, 'unattendedForMs'>;
 }
@@ -25,7 +25,7 @@ export function createSessionActivities(
   return {
     /** A second call returns the slot that the first has claimed. */
     async claimSessionSlot({ runId, after }) {
-      const slot = await turns.claimPlace(runId, after);
+      const slot = await turns.claimSlot(runId, after);
       if (slot.outcome !== 'no_capacity') return slot;
       await evictIdleSession(runId);
       throw noCapacity();
@@ -33,7 +33,7 @@ export function createSessionActivities(
 
     /** A second call finds the generation used and fails no other message. */
     async failTurn(ref) {
-      await turns.giveUp(ref, noSlot);
+      await turns.failTurn(ref, noSlot);
       await frameStream.notify(ref.runId);
       return { more: await turns.hasWork(ref.runId) };
     },

@@ -6,7 +6,7 @@ import type { KeyUsageStore } from '../systems/postgres/accounts/key-usage-store
 import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
 import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
-import type { ConfigStore } from '../systems/postgres/admission/run-config-store.ts';
+import type { RunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
 import type { BlobStore } from '../systems/postgres/files/blob-store.ts';
 import type { FileStore } from '../systems/postgres/files/file-store.ts';
 import type { FlowFileStore } from '../systems/postgres/files/flow-file-store.ts';
@@ -51,17 +51,17 @@ export interface ApiDeps {
 
   keys: Pick<KeyStore, 'findByKey' | 'touch' | 'find' | 'page' | 'create' | 'revoke'>;
   keyUsage: KeyUsageStore;
-  configs: Pick<ConfigStore, 'context'>;
+  configs: Pick<RunConfigStore, 'context'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery'>;
   projects: Omit<ProjectStore, 'list'>;
   operators: Pick<OperatorStore, 'signIn' | 'findBySession' | 'signOut'>;
   flows: Pick<FlowStore, 'find' | 'listByProject' | 'create' | 'change'>;
-  admission: Pick<AdmissionStore, 'admitRun' | 'rehearseWithFiles' | 'admitWithFiles'>;
+  admission: Pick<AdmissionStore, 'admitRun' | 'dryRunWithFiles' | 'admitWithFiles'>;
   runs: Pick<
     RunStore,
     | 'find'
     | 'list'
-    | 'keptFields'
+    | 'triggerFields'
     | 'changeLabels'
     | 'recordCause'
     | 'markDeleted'
@@ -71,23 +71,23 @@ export interface ApiDeps {
   messages: Pick<
     MessageStore,
     | 'store'
-    | 'rehearseWithFiles'
+    | 'dryRunWithFiles'
     | 'storeWithFiles'
-    | 'present'
+    | 'currentMessage'
     | 'withdraw'
     | 'markSignalled'
     | 'end'
     | 'position'
-    | 'longestIdle'
+    | 'findLongestIdle'
   >;
   presence: Pick<Presence, 'touch'>;
   /** How often open streams of sessions are reported. */
   presenceEveryMs?: number;
   /** How long an answer waits for the end of a turn if the client asks for it. */
   chatWaitMs?: number;
-  frames: Pick<FrameStore, 'read' | 'renderedTail' | 'state' | 'states'>;
+  frames: Pick<FrameStore, 'read' | 'renderedTail' | 'progress' | 'progressOfRuns'>;
   interactions: Pick<InteractionStore, 'find' | 'open' | 'answer'>;
-  files: Pick<FileStore, 'list' | 'find' | 'findInTheWay'>;
+  files: Pick<FileStore, 'list' | 'find' | 'findPathConflict'>;
   flowFiles: FlowFileStore;
   blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
   frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'notify'>;

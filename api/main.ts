@@ -12,7 +12,7 @@ import { createKeyUsageStore } from '../systems/postgres/accounts/key-usage-stor
 import { createOperatorStore } from '../systems/postgres/accounts/operator-store.ts';
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../systems/postgres/admission/admission.ts';
-import { createConfigStore } from '../systems/postgres/admission/run-config-store.ts';
+import { createRunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
 import { clockAheadOfPostgres, postgresVersion } from '../systems/postgres/client/probe.ts';
@@ -20,7 +20,7 @@ import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../systems/postgres/files/file-store.ts';
 import { createFlowFileStore } from '../systems/postgres/files/flow-file-store.ts';
 import { createFleetStore } from '../systems/postgres/hosts/fleet-store.ts';
-import { createHostRequestStore } from '../systems/postgres/hosts/host-rpc-store.ts';
+import { createHostRpcStore } from '../systems/postgres/hosts/host-rpc-store.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../systems/postgres/log/frame-store.ts';
 import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
@@ -100,7 +100,7 @@ function open() {
   const redis = connectRedis({ ...config.redis, name: applicationName, onError });
   const frameStream = createFrameStream(redis, { instance, onError });
   const bells = createNotifier(redis, { instance, onError });
-  const questions = createHostRequestStore(pool);
+  const questions = createHostRpcStore(pool);
   const temporal = openTemporal();
   const nowMs = () => performance.timeOrigin + performance.now();
 
@@ -190,7 +190,7 @@ function storesOn(pool: Pool) {
   return {
     keys: createKeyStore(pool),
     keyUsage: createKeyUsageStore(pool),
-    configs: createConfigStore(pool, sealer),
+    configs: createRunConfigStore(pool, sealer),
     webhooks: createWebhookStore(pool, sealer),
     operators: createOperatorStore(pool),
     projects: createProjectStore(pool, sealer),

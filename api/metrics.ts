@@ -1,4 +1,4 @@
-import type { Refusal } from '../systems/postgres/admission/admission.ts';
+import type { AdmissionRejection } from '../systems/postgres/admission/admission.ts';
 import type { StoredMessage } from '../systems/postgres/sessions/message-store.ts';
 import type { ErrorCode } from './errors.ts';
 
@@ -13,7 +13,7 @@ export interface ApiMetrics {
     /** Null if the duration says nothing about the service. */
     seconds: number | null;
   }) => void;
-  runDecided: (outcome: 'admitted' | 'replay' | Refusal['reason']) => void;
+  runDecided: (outcome: 'admitted' | 'replay' | AdmissionRejection['reason']) => void;
   messageDecided: (outcome: 'stored' | 'known' | MessageRefusal) => void;
   streamOpened: () => void;
   streamClosed: () => void;

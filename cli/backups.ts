@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { readBackupConfig, readRestoreConfig } from '../config/backup-config.ts';
-import { findClientPrograms } from '../systems/postgres/client/pg-tools.ts';
+import { findPgTools } from '../systems/postgres/client/pg-tools.ts';
 import { createPool } from '../systems/postgres/client/pool.ts';
 import {
   type DatabaseFacts,
@@ -32,7 +32,7 @@ async function createBackup(file: string, passphrase: string | null): Promise<Ba
   await rejectEarlierData(databaseUrl);
   const { now, serverMajor, schema } = await readDatabaseFacts(databaseUrl);
   if (schema === null) throw new CliError('The database has no schema: there is nothing to keep.');
-  const programs = await findClientPrograms({ databaseUrl, env }, serverMajor);
+  const programs = await findPgTools({ databaseUrl, env }, serverMajor);
   const key = passphrase === null ? null : sealKey(encryptionKey, passphrase);
   const head = { dumpedAt: now, schema, keyId: keyIdOf(encryptionKey), key };
   const bytes = await writeBackup(file, head, (into) => dump(programs, into));
@@ -54,7 +54,7 @@ async function restoreBackup(file: string, { replace }: { replace: boolean }): P
   const facts = await readDatabaseFacts(databaseUrl);
   const schemas = (await readSchemaFiles()).migrations.map(({ name }) => name);
   assertRestorable(backup.head, { key: encryptionKey, facts, replace, schemas });
-  const programs = await findClientPrograms({ databaseUrl, env }, facts.serverMajor);
+  const programs = await findPgTools({ databaseUrl, env }, facts.serverMajor);
   await purgeRuns({ ...redis, instance }).catch((error: unknown) => {
     throw new CliError(`Redis cannot be reached, or refuses: ${messageOf(error)}`);
   });

@@ -3,16 +3,16 @@ import { type DoctorConfig, readDoctorConfig } from '../config/doctor-config.ts'
 import type { Environment } from '../config/environment.ts';
 import type { RedisConfig } from '../config/redis-config.ts';
 import { openDocker } from '../systems/docker/open-docker.ts';
-import { opensKeptSecrets } from '../systems/postgres/accounts/webhook-secret.ts';
+import { canOpenSecrets } from '../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
 import { clockAheadOfPostgres, postgresVersion } from '../systems/postgres/client/probe.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
 import {
-  dueBlobs,
-  dueRows,
   largestTables,
+  overdueBlobs,
+  overdueRows,
 } from '../systems/postgres/maintenance/retention-stats.ts';
 import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
@@ -77,7 +77,7 @@ function onPostgres(pool: Pool, { encryptionKey }: DoctorConfig) {
       version: () => postgresVersion(pool),
       schema: () => schemaState(pool),
       clockAheadMs: () => clockAheadOfPostgres(pool),
-      opensSecrets: () => opensKeptSecrets(pool, sealer),
+      opensSecrets: () => canOpenSecrets(pool, sealer),
     },
     hosts: createHostStore(pool),
     runs: createRunStore(pool, sealer),
@@ -85,8 +85,8 @@ function onPostgres(pool: Pool, { encryptionKey }: DoctorConfig) {
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
     retention: {
-      rows: (kept: Parameters<typeof dueRows>[1]) => dueRows(pool, kept),
-      blobs: (kept: Parameters<typeof dueBlobs>[1]) => dueBlobs(pool, kept),
+      rows: (kept: Parameters<typeof overdueRows>[1]) => overdueRows(pool, kept),
+      blobs: (kept: Parameters<typeof overdueBlobs>[1]) => overdueBlobs(pool, kept),
       largestTables: (limit: number) => largestTables(pool, limit),
     },
   };

@@ -4,7 +4,7 @@
 import type { Logger } from 'pino';
 import type { WebhookOutcome, WebhookSender } from '../core/webhook.ts';
 import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
-import type { RunNews } from '../systems/postgres/runs/run-store.ts';
+import type { RunObserver } from '../systems/postgres/runs/run-store.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Supervisor } from './sandbox/supervisor.ts';
@@ -15,7 +15,7 @@ export interface Telemetry {
 }
 
 /** For the store of runs, which knows what has happened for the first time. */
-export function runObserver({ metrics, logger }: Telemetry): RunNews {
+export function runObserver({ metrics, logger }: Telemetry): RunObserver {
   return {
     onStarted({ runId, requestId, waitedMs }) {
       metrics.runStarted(waitedMs);
@@ -37,7 +37,7 @@ export function instrumentTurns(turns: TurnStore, metrics: WorkerMetrics): TurnS
     ...turns,
     async claim(held) {
       const claimed = await turns.claim(held);
-      const isBegun = claimed.outcome === 'turn' && claimed.told !== null;
+      const isBegun = claimed.outcome === 'turn' && claimed.announcedFrame !== null;
       if (isBegun && claimed.waitedMs !== null) metrics.turnStarted(claimed.waitedMs);
       return claimed;
     },

@@ -10,13 +10,13 @@ import { openDocker } from '../systems/docker/open-docker.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../systems/postgres/admission/admission.ts';
-import { createConfigStore } from '../systems/postgres/admission/run-config-store.ts';
+import { createRunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool } from '../systems/postgres/client/pool.ts';
 import { clockAheadOfPostgres } from '../systems/postgres/client/probe.ts';
 import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../systems/postgres/files/file-store.ts';
-import { createHostRequestStore } from '../systems/postgres/hosts/host-rpc-store.ts';
+import { createHostRpcStore } from '../systems/postgres/hosts/host-rpc-store.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../systems/postgres/log/frame-store.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
@@ -138,7 +138,7 @@ function buildHome(hostId: string) {
     egress,
     dataDir: config.dataDir,
     image: config.sandboxImage,
-    configs: createConfigStore(pool, sealer),
+    configs: createRunConfigStore(pool, sealer),
     frames: instrumentFrames(createFrameStore(pool), teller.metrics),
     interactions: createInteractionStore(pool),
     files: createFileStore(pool),
@@ -174,7 +174,7 @@ function buildHome(hostId: string) {
     },
     hostRequests: {
       ...common,
-      store: createHostRequestStore(pool),
+      store: createHostRpcStore(pool),
       bells,
       handlers: { ...fileHandlers(supervisor), ...answerHandler(supervisor) },
     },

@@ -4,11 +4,11 @@ import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 
 const waitMs = 1_000;
 
-export function createRunLogContext(runs: Pick<RunStore, 'requestOf'>): RunLogContext {
+export function createRunLogContext(runs: Pick<RunStore, 'findRequestId'>): RunLogContext {
   return async (runId) => {
     const known = new AbortController();
     const tooLate = sleep(waitMs, known.signal).then(() => null);
-    const requestId = await Promise.race([runs.requestOf(runId).catch(() => null), tooLate]);
+    const requestId = await Promise.race([runs.findRequestId(runId).catch(() => null), tooLate]);
     known.abort();
     return { runId, requestId };
   };

@@ -16,7 +16,7 @@ export interface UsageCounter {
 }
 
 export interface UsageCounterDeps {
-  keyUsage: Pick<KeyUsageStore, 'add' | 'forget'>;
+  keyUsage: Pick<KeyUsageStore, 'add' | 'purge'>;
   now: () => Date;
   onError: (error: unknown) => void;
 }
@@ -36,7 +36,7 @@ export function createUsageCounter({ keyUsage, now, onError }: UsageCounterDeps)
     const day = dayOf(now());
     if (day === purgedOn) return;
     purgedOn = day;
-    purging = keyUsage.forget().catch(onError);
+    purging = keyUsage.purge().catch(onError);
   }
 
   const timer = setInterval(purgeOldDays, limits.keyUsageEveryMs);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { ignoreName } from '../../core/files/file-entry.ts';
 import { limits } from '../../core/limits.ts';
-import type { FilesToGive } from '../../systems/postgres/files/input-files.ts';
+import type { InputFiles } from '../../systems/postgres/files/input-files.ts';
 import type { ApiDeps } from '../deps.ts';
 import { matchIgnored } from './flow-ignore.ts';
 import type { DecodedFile } from './input-files.ts';
@@ -23,7 +23,7 @@ export async function classifyFiles(
   deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
   flowId: string,
   files: DecodedFile[],
-): Promise<FilesToGive> {
+): Promise<InputFiles> {
   const own = files.find(({ path }) => path === ignoreName);
   const rules = own
     ? { text: own.content.toString(), judgedBy: null }
@@ -35,7 +35,7 @@ export async function classifyFiles(
   const scoped = files.map(({ path, sha256, size, mode }) => {
     return { path, sha256, size, mode, scope: ignored.has(path) ? 'run' : 'flow' } as const;
   });
-  return { files: scoped, judgedBy: rules.judgedBy };
+  return { files: scoped, classifiedBy: rules.judgedBy };
 }
 
 async function rulesOfFlow(

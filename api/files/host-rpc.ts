@@ -4,7 +4,7 @@
 import type { HostCallKind, HostCallPayload, HostCallResult } from '../../core/hosts/host-rpc.ts';
 import { hostChannel, responseChannel } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
-import type { HostRequestStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
+import type { HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
 
 export interface HostRpcRequest<K extends HostCallKind> {
@@ -27,7 +27,7 @@ export interface HostRpc {
 }
 
 export interface HostRpcDeps {
-  store: Pick<HostRequestStore, 'open' | 'takeAnswer' | 'withdraw'>;
+  store: Pick<HostRpcStore, 'open' | 'takeAnswer' | 'withdraw'>;
   bells: Pick<Notifier, 'notify' | 'subscribe'>;
   newId: () => string;
 }

@@ -46,7 +46,9 @@ async function checkAll({ checks, facts, hostLostMs, logger }: ReadinessDeps): P
     details: Object.fromEntries(answers.map(({ name, details }) => [name, details])),
     clockAheadMs,
     // A lost host may never come back.
-    hosts: hosts && hosts.filter(({ silentMs }) => silentMs < hostLostMs).map(hostView),
+    hosts:
+      hosts &&
+      hosts.filter(({ msSinceHeartbeat: silentMs }) => silentMs < hostLostMs).map(hostView),
   };
 }
 
@@ -67,7 +69,7 @@ async function runCheck(
 }
 
 /** Without anything that identifies the host: this endpoint is public. */
-function hostView({ silentMs, draining, report }: Host) {
+function hostView({ msSinceHeartbeat: silentMs, draining, report }: Host) {
   return {
     silentMs,
     draining,

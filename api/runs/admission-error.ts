@@ -1,10 +1,10 @@
 import { limits } from '../../core/limits.ts';
-import type { Refusal } from '../../systems/postgres/admission/admission.ts';
-import type { MessageRefusal } from '../../systems/postgres/sessions/store-message.ts';
+import type { AdmissionRejection } from '../../systems/postgres/admission/admission.ts';
+import type { MessageRejection } from '../../systems/postgres/sessions/store-message.ts';
 import { ApiError } from '../errors.ts';
 
 interface Rejection {
-  reason: Refusal['reason'] | MessageRefusal;
+  reason: AdmissionRejection['reason'] | MessageRejection;
   limit?: number | null | undefined;
   current?: number | null | undefined;
 }

@@ -1,5 +1,5 @@
 import type { Admission, AdmitRun } from '../../systems/postgres/admission/admission.ts';
-import type { FilesToGive, GiveRefusal } from '../../systems/postgres/files/input-files.ts';
+import type { FileConflict, InputFiles } from '../../systems/postgres/files/input-files.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { classifyFiles, storeContents } from '../files/classify-files.ts';
@@ -17,7 +17,7 @@ export async function admitRun(
   const { admission } = deps;
   const request = { flowId: wanted.flowId, files };
   const foreseen = await retryWhileIgnoreChanges(deps, request, (given) =>
-    admission.rehearseWithFiles(wanted, given),
+    admission.dryRunWithFiles(wanted, given),
   );
   if (foreseen.outcome !== 'admitted') return foreseen;
   await storeContents(deps, files);
@@ -30,7 +30,7 @@ const attemptsMax = 5;
 export async function retryWhileIgnoreChanges<T extends { outcome: string }>(
   deps: FileDeps,
   { flowId, files }: { flowId: string; files: DecodedFile[] },
-  give: (given: FilesToGive) => Promise<T | GiveRefusal>,
+  give: (given: InputFiles) => Promise<T | FileConflict>,
 ): Promise<T> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const answer = await give(await classifyFiles(deps, flowId, files));
@@ -40,12 +40,12 @@ export async function retryWhileIgnoreChanges<T extends { outcome: string }>(
   throw new ApiError('UPSTREAM_UNAVAILABLE', "The flow's .flowignore keeps changing.");
 }
 
-function isRejection(answer: { outcome: string }): answer is GiveRefusal {
+function isRejection(answer: { outcome: string }): answer is FileConflict {
   return ['stale', 'full', 'in_the_way'].includes(answer.outcome);
 }
 
 function rejectionError(
-  refusal: Exclude<GiveRefusal, { outcome: 'stale' }>,
+  refusal: Exclude<FileConflict, { outcome: 'stale' }>,
   files: DecodedFile[],
 ): ApiError {
   if (refusal.outcome === 'full') {

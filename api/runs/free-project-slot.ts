@@ -22,7 +22,7 @@ export async function freeProjectSlot(
   { projectId, signal }: SlotRequest,
 ): Promise<boolean> {
   if (signal.aborted) return false;
-  const idle = await deps.messages.longestIdle(projectId);
+  const idle = await deps.messages.findLongestIdle(projectId);
   if (idle === null) return false;
   await workflows.sleep(idle);
   const endsAt = performance.now() + limits.evictionTimeoutMs;

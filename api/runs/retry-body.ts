@@ -1,12 +1,12 @@
 import type { Run } from '../../core/runs/run.ts';
 import type { ConfigField } from '../../core/runs/run-config.ts';
-import type { KeptFields } from '../../systems/postgres/runs/trigger-fields.ts';
+import type { TriggerFields } from '../../systems/postgres/runs/trigger-fields.ts';
 import { invalid } from '../errors.ts';
 import type { ParsedTrigger } from './parse-trigger.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
 /** What the run was asked for, as far as it is kept; what is given anew replaces. */
-export function retryBody(run: Run, kept: KeptFields, given: TriggerBody): TriggerBody {
+export function retryBody(run: Run, kept: TriggerFields, given: TriggerBody): TriggerBody {
   return {
     prompt: run.prompt,
     labels: run.labels,

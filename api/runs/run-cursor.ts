@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { RunPlace } from '../../systems/postgres/runs/run-list.ts';
+import type { RunCursor } from '../../systems/postgres/runs/run-list.ts';
 import { invalid } from '../errors.ts';
 import { decodeCursor, encodeCursor } from '../http/pagination.ts';
 
 // Runs and sessions are listed from the latest on: a cursor says which one ended the page before.
 
-export const encodeRunCursor = ({ createdAt, runId }: RunPlace): string =>
+export const encodeRunCursor = ({ createdAt, runId }: RunCursor): string =>
   encodeCursor(`${createdAt.toISOString()}/${runId}`);
 
-export function decodeRunCursor(cursor: string | undefined): RunPlace | undefined {
+export function decodeRunCursor(cursor: string | undefined): RunCursor | undefined {
   const decoded = decodeCursor(cursor);
   if (decoded === undefined) return undefined;
   const place = runCursor.safeParse(decoded.split('/'));

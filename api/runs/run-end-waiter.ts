@@ -27,7 +27,7 @@ export function createRunEndWaiter(deps: WaitDeps, closing: AbortSignal): WaitFo
   async function look(at: Waiter[]): Promise<void> {
     if (at.length === 0) return;
     try {
-      const states = await deps.frames.states([...new Set(at.map(({ runId }) => runId))]);
+      const states = await deps.frames.progressOfRuns([...new Set(at.map(({ runId }) => runId))]);
       for (const { runId, end } of at) if (states.get(runId)?.endedAt !== null) end();
     } catch (err) {
       deps.logger.warn({ err }, 'run_wait_poll_failed');

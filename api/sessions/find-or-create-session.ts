@@ -39,7 +39,7 @@ export async function findOrCreateSession(
   const run = await deps.sessions.open({
     runId: ownRunId,
     sessionId,
-    isIdGiven: body.sessionId !== undefined,
+    hasClientId: body.sessionId !== undefined,
     flowId: flow.flowId,
     projectId: flow.projectId,
     keyId: caller.key.keyId,

@@ -15,7 +15,7 @@ export async function storeMessage(
   if (files.length === 0) return messages.store(message);
   const request = { flowId, files };
   const foreseen = await retryWhileIgnoreChanges(deps, request, (given) =>
-    messages.rehearseWithFiles(message, { flowId, given }),
+    messages.dryRunWithFiles(message, { flowId, given }),
   );
   if (foreseen.outcome !== 'stored') return foreseen;
   await storeContents(deps, files);

@@ -17,7 +17,7 @@ export function createFeedHub(deps: FeedDeps): FeedHub {
     if (isPolling || feeds.size === 0) return;
     isPolling = true;
     try {
-      const states = await deps.frames.states([...feeds.keys()]);
+      const states = await deps.frames.progressOfRuns([...feeds.keys()]);
       for (const [runId, state] of states) feeds.get(runId)?.feed.update(state);
     } catch (err) {
       deps.logger.warn({ err }, 'stream_poll_failed');

@@ -1,6 +1,6 @@
 import { type FinishedReason, finishedReasonOf } from '../../core/runs/end-cause.ts';
 import type { Run } from '../../core/runs/run.ts';
-import type { LogState } from '../../systems/postgres/log/run-progress.ts';
+import type { RunProgress } from '../../systems/postgres/log/run-progress.ts';
 import { sseEvent } from './sse-writer.ts';
 
 /**
@@ -9,7 +9,7 @@ import { sseEvent } from './sse-writer.ts';
  */
 export function finishedEvent(
   whenConnected: Run,
-  { endCause, exitCode, lastSeq }: LogState,
+  { endCause, exitCode, lastSeq }: RunProgress,
 ): Buffer {
   const { sessionId, runId } = whenConnected;
   const data = JSON.stringify({
@@ -20,7 +20,7 @@ export function finishedEvent(
   return sseEvent({ event: 'finished', data, id: lastSeq + 1 });
 }
 
-function reasonOf(whenConnected: Run, endCause: LogState['endCause']): FinishedReason {
+function reasonOf(whenConnected: Run, endCause: RunProgress['endCause']): FinishedReason {
   if (whenConnected.endedAt !== null) return 'already_ended';
   return endCause === null ? 'error' : finishedReasonOf(endCause);
 }

@@ -7,7 +7,7 @@ import { fileTree } from '../../core/files/file-tree.ts';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import { createCoalescingRunner } from '../../lib/async/coalescing-runner.ts';
-import type { LogState } from '../../systems/postgres/log/run-progress.ts';
+import type { RunProgress } from '../../systems/postgres/log/run-progress.ts';
 import type { Notification } from '../../systems/redis/frame-stream.ts';
 import type { ApiDeps } from '../deps.ts';
 import {
@@ -21,12 +21,12 @@ import type { RingBuffer } from './ring-buffer.ts';
 export interface RunFeed {
   ring: Pick<RingBuffer, 'take' | 'evictedThroughSeq'>;
   tree: Pick<FeedTree, 'json'>;
-  state: () => LogState;
+  state: () => RunProgress;
   /** Resolves when the file tree is known. */
   ready: Promise<void>;
   onChange: (listener: () => void) => () => void;
   /** Takes over a state that was just read from Postgres. */
-  update: (state: LogState) => void;
+  update: (state: RunProgress) => void;
   close: () => void;
 }
 
@@ -112,19 +112,19 @@ function apply(notification: Notification, { cursor, state, tree, pending }: Fee
 
 /** The run's state as last read by this process. */
 export interface FeedState {
-  now: () => LogState;
+  now: () => RunProgress;
   invalidate: () => void;
   /** Reads the state if it was invalidated. */
   refresh: () => Promise<void>;
   /** Takes over a state read elsewhere; true if the status or the end differs. */
-  set: (found: LogState) => boolean;
+  set: (found: RunProgress) => boolean;
 }
 
 export function createFeedState({ frames }: Pick<ApiDeps, 'frames'>, run: Run): FeedState {
   let state = stateOf(run);
   let isStale = false;
 
-  function set(found: LogState): boolean {
+  function set(found: RunProgress): boolean {
     // An end is final: a state without it was read earlier.
     if (found.endedAt === null && state.endedAt !== null) return false;
     const hasChanged =
@@ -141,7 +141,7 @@ export function createFeedState({ frames }: Pick<ApiDeps, 'frames'>, run: Run): 
     async refresh() {
       if (!isStale) return;
       isStale = false; // a change during the read may be too late for it
-      const found = await frames.state(run.runId).catch((error: unknown) => {
+      const found = await frames.progress(run.runId).catch((error: unknown) => {
         isStale = true;
         throw error;
       });
@@ -151,7 +151,7 @@ export function createFeedState({ frames }: Pick<ApiDeps, 'frames'>, run: Run): 
   };
 }
 
-export function stateOf(run: Run): LogState {
+export function stateOf(run: Run): RunProgress {
   const { lastSeq, status, agentStatus, endedAt, endCause, exitCode, deletedAt } = run;
   return { lastSeq, status, agentStatus, endedAt, endCause, exitCode, deletedAt };
 }

@@ -5,8 +5,8 @@ import type { Sandboxes } from '../../systems/docker/sandbox.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
 import type {
-  Due,
-  KeptTimes,
+  Overdue,
+  RetentionTimes,
   TableSize,
 } from '../../systems/postgres/maintenance/retention-stats.ts';
 import type { ScheduleStore } from '../../systems/postgres/maintenance/schedule-store.ts';
@@ -76,16 +76,16 @@ export interface DoctorContext {
     opensSecrets(): Promise<boolean | null>;
   };
   hosts: Pick<HostStore, 'list'>;
-  runs: Pick<RunStore, 'find' | 'liveOnHost'>;
+  runs: Pick<RunStore, 'find' | 'activeOnHost'>;
   reconcile: Pick<
     ReconcileStore,
-    'unstarted' | 'causesWithoutEnd' | 'liveRuns' | 'undeliveredWebhooks' | 'unknownWorkflows'
+    'unstarted' | 'unfinishedStops' | 'activeRuns' | 'pendingWebhooks' | 'unknownWorkflows'
   >;
   messages: Pick<MessageStore, 'unsignalled'>;
-  schedules: Pick<ScheduleStore, 'untold'>;
+  schedules: Pick<ScheduleStore, 'unsynced'>;
   retention: {
-    rows(kept: KeptTimes): Promise<Due[]>;
-    blobs(kept: KeptTimes): Promise<Due & { bytes: number }>;
+    rows(kept: RetentionTimes): Promise<Overdue[]>;
+    blobs(kept: RetentionTimes): Promise<Overdue & { bytes: number }>;
     largestTables(limit: number): Promise<TableSize[]>;
   };
   redis: { version(): Promise<string | null> } | null;
@@ -116,5 +116,5 @@ export interface Fixes {
   signalMessages(): Promise<void>;
   syncSchedules(): Promise<void>;
   deliverWebhooks(): Promise<void>;
-  applyRetention(kept: KeptTimes): Promise<void>;
+  applyRetention(kept: RetentionTimes): Promise<void>;
 }

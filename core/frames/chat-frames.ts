@@ -40,7 +40,7 @@ export function createChatReader(sessionId: string, beginning: PendingTurn | nul
       const prose = textFrames(line);
       if (expected === null) return { text: prose, end: [], facts: {} };
       if (facts.accepted === expected.uuid) {
-        expected = { ...expected, accepted: true };
+        expected = { ...expected, isAccepted: true };
         return { text: prose, end: [], facts: { startedMessage: expected.messageId } };
       }
       const turnEnd = endOf(expected, facts);
@@ -56,7 +56,10 @@ export function createChatReader(sessionId: string, beginning: PendingTurn | nul
   };
 }
 
-function endOf({ messageId, uuid, accepted }: PendingTurn, facts: RunFacts): TurnEnd | null {
+function endOf(
+  { messageId, uuid, isAccepted: accepted }: PendingTurn,
+  facts: RunFacts,
+): TurnEnd | null {
   if (facts.turn !== undefined && accepted && !facts.turn.isUnprompted) {
     const { isError, result: reply, usage, costUsd } = facts.turn;
     return { messageId, exitCode: isError ? 1 : 0, reply, usage, costUsd };

@@ -5,7 +5,7 @@ export interface PendingTurn {
   messageId: string;
   uuid: string;
   /** The agent has begun to work on it. */
-  accepted: boolean;
+  isAccepted: boolean;
   /** Why it is cut off; null as long as it is not. */
   error: TurnError | null;
 }

@@ -62,7 +62,7 @@ async function placeOf(runId: string): Promise<'first' | 'second' | null> {
 
 async function secondSilentMs(): Promise<number> {
   const hosts = await createHostStore(service.database.pool).list();
-  return hosts.find(({ hostId }) => hostId === second.hostId())?.silentMs ?? 0;
+  return hosts.find(({ hostId }) => hostId === second.hostId())?.msSinceHeartbeat ?? 0;
 }
 
 const hangs = script([{ say: 'working' }, { hang: true }]);

@@ -18,12 +18,12 @@ import { createKeyUsageStore } from '../../systems/postgres/accounts/key-usage-s
 import { createOperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
 import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../../systems/postgres/admission/admission.ts';
-import { createConfigStore } from '../../systems/postgres/admission/run-config-store.ts';
+import { createRunConfigStore } from '../../systems/postgres/admission/run-config-store.ts';
 import { clockAheadOfPostgres, postgresVersion } from '../../systems/postgres/client/probe.ts';
 import { createBlobStore } from '../../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../../systems/postgres/files/file-store.ts';
 import { createFlowFileStore } from '../../systems/postgres/files/flow-file-store.ts';
-import { createHostRequestStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
+import { createHostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../../systems/postgres/log/frame-store.ts';
 import { createInteractionStore } from '../../systems/postgres/runs/interaction-store.ts';
@@ -195,7 +195,7 @@ function storesOf({ pool }: TestDatabase) {
     flows: createFlowStore(pool, testSealer),
     admission: createAdmission(pool, testSealer),
     runs: createRunStore(pool, testSealer),
-    configs: createConfigStore(pool, testSealer),
+    configs: createRunConfigStore(pool, testSealer),
     sessions: createSessionStore(pool, testSealer),
     messages: createMessageStore(pool),
     frames: createFrameStore(pool),
@@ -203,7 +203,7 @@ function storesOf({ pool }: TestDatabase) {
     files: createFileStore(pool),
     flowFiles: createFlowFileStore(pool),
     blobs: createBlobStore(pool),
-    hostRpc: createHostRequestStore(pool),
+    hostRpc: createHostRpcStore(pool),
     hosts: createHostStore(pool),
   };
 }

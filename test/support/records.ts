@@ -52,7 +52,7 @@ export async function createScene(
       const run = await createSessionStore(pool, sealer).open({
         ...request(),
         sessionId: randomUUID(),
-        isIdGiven: false,
+        hasClientId: false,
         mcpServerNames: [],
       });
       if (run === 'unsettled') throw new Error('a restoration is not settled');

@@ -13,7 +13,7 @@ import {
 } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import { sleep } from '../../lib/async/sleep.ts';
-import type { HostRequestStore, OpenRequest } from '../../systems/postgres/hosts/host-rpc-store.ts';
+import type { HostRpcRequest, HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
 
 /** One for each kind; each may be called twice for the same question, at once even. */
@@ -26,7 +26,7 @@ export type RpcHandlers = {
 
 export interface HostRpcDeps {
   hostId: string;
-  store: Pick<HostRequestStore, 'listOpen' | 'answer' | 'removeExpired'>;
+  store: Pick<HostRpcStore, 'listOpen' | 'answer' | 'removeExpired'>;
   bells: Pick<Notifier, 'notify' | 'subscribe'>;
   handlers: RpcHandlers;
   runLogContext: RunLogContext;
@@ -60,7 +60,7 @@ export async function serveHostRpc(loop: HostRpcDeps, signal: AbortSignal): Prom
   await Promise.all(underWay.values());
 }
 
-async function fetchPending({ hostId, store, logger }: HostRpcDeps): Promise<OpenRequest[]> {
+async function fetchPending({ hostId, store, logger }: HostRpcDeps): Promise<HostRpcRequest[]> {
   try {
     return await store.listOpen(hostId, 2 * limits.hostRpcConcurrency);
   } catch (err) {
@@ -82,7 +82,7 @@ function createExpiry({ store, logger }: HostRpcDeps): () => Promise<void> {
 }
 
 /** Never rejects. */
-async function handle(loop: HostRpcDeps, request: OpenRequest): Promise<void> {
+async function handle(loop: HostRpcDeps, request: HostRpcRequest): Promise<void> {
   const { requestId, runId, kind } = request;
   try {
     const result = await answerOf(loop.handlers, request);
@@ -93,7 +93,10 @@ async function handle(loop: HostRpcDeps, request: OpenRequest): Promise<void> {
   }
 }
 
-function answerOf(handlers: RpcHandlers, { runId, kind, payload }: OpenRequest): Promise<unknown> {
+function answerOf(
+  handlers: RpcHandlers,
+  { runId, kind, payload }: HostRpcRequest,
+): Promise<unknown> {
   if (!Object.hasOwn(handlers, kind)) throw new Error(`this host has no handler for ${kind}`);
   // The API has written the payload for this very kind.
   const handler = handlers[kind as HostCallKind] as (

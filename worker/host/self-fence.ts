@@ -15,7 +15,7 @@ import { sandboxKey } from '../sandbox/stop/orphaned-folders.ts';
 export interface FenceDeps {
   hostId: string;
   times: { renewMs: number; fenceMs: number };
-  runs: Pick<RunStore, 'liveOnHost'>;
+  runs: Pick<RunStore, 'activeOnHost'>;
   sandboxes: Pick<Sandboxes, 'list' | 'pause' | 'unpause'>;
   egress: Pick<Egress, 'block' | 'unblock'>;
   logger: Logger;
@@ -54,7 +54,7 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
   }
 
   async function unfence(): Promise<void> {
-    const owned = new Set((await deps.runs.liveOnHost(deps.hostId)).map(sandboxKey));
+    const owned = new Set((await deps.runs.activeOnHost(deps.hostId)).map(sandboxKey));
     const still = (await ownSandboxes(deps)).filter(({ containerId }) => paused.has(containerId));
     const kept = still.filter((one) => owned.has(sandboxKey(one)));
     deps.egress.unblock();

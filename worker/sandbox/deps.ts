@@ -4,7 +4,7 @@ import { limits } from '../../core/limits.ts';
 import type { Sandboxes } from '../../systems/docker/sandbox.ts';
 import type { FlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import type { ProjectStore } from '../../systems/postgres/accounts/project-store.ts';
-import type { ConfigStore } from '../../systems/postgres/admission/run-config-store.ts';
+import type { RunConfigStore } from '../../systems/postgres/admission/run-config-store.ts';
 import type { BlobStore } from '../../systems/postgres/files/blob-store.ts';
 import type { FileStore } from '../../systems/postgres/files/file-store.ts';
 import type { FrameStore } from '../../systems/postgres/log/frame-store.ts';
@@ -24,27 +24,27 @@ export interface SupervisorDeps {
   sandboxes: Sandboxes;
   runs: Pick<
     RunStore,
-    'find' | 'sandboxPlan' | 'markStarted' | 'recordCause' | 'liveOnHost' | 'recordSnapshot'
+    'find' | 'sandboxPlan' | 'markStarted' | 'recordCause' | 'activeOnHost' | 'recordSnapshot'
   >;
-  configs: Pick<ConfigStore, 'read' | 'acknowledge'>;
+  configs: Pick<RunConfigStore, 'read' | 'acknowledge'>;
   flows: Pick<FlowStore, 'readSecrets'>;
   sessions: Pick<SessionStore, 'readConfig' | 'acknowledgeConfig'>;
   turns: Pick<
     TurnStore,
     | 'markStarted'
     | 'claim'
-    | 'present'
-    | 'condemn'
-    | 'sandboxGone'
+    | 'currentTurn'
+    | 'failCurrentTurn'
+    | 'releaseSandbox'
     | 'hasWork'
     | 'replaceTranscript'
     | 'listTranscript'
     | 'clock'
-    | 'markSaved'
-    | 'waitingFiles'
-    | 'settleFiles'
-    | 'dropFile'
-    | 'refuse'
+    | 'markSnapshot'
+    | 'pendingFiles'
+    | 'markFilesWritten'
+    | 'discardFile'
+    | 'rejectTurn'
   >;
   projects: Pick<ProjectStore, 'readModel'>;
   frames: Pick<

@@ -4,7 +4,7 @@
 // these touches anything outside: what is lost to another, or left at shutdown, goes on running.
 
 import type { RunEnd } from '../../core/runs/end-cause.ts';
-import type { HeldSession } from '../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxLease } from '../../systems/postgres/sessions/turn-store.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SandboxContext } from './context.ts';
 import { boundsOf, type SandboxDeps, type SupervisorDeps } from './deps.ts';
@@ -22,7 +22,7 @@ import { watchDiskUsage } from './workspace/quota-watchdog.ts';
 export interface SupervisedSandbox {
   ref: SandboxRef;
   /** The same, with the lease under which this process looks after it. */
-  lease: HeldSession;
+  lease: SandboxLease;
   /** Rejects with SandboxReleased when this process has let go of it before its end. */
   ended: Promise<RunEnd>;
   /** It has not ended, and this process has not let go of it. */

@@ -46,7 +46,7 @@ export function injectFiles(app: App, deps: ApiDeps): void {
     await retryWhileIgnoreChanges(deps, target, (given) => deps.flowFiles.check(flowId, given));
     const arePending = (await writeNow(deps, run, files)) === 'kept';
     const { scoped } = await retryWhileIgnoreChanges(deps, target, async (given) => {
-      const answer = await deps.flowFiles.give({ runId, flowId, arePending }, given);
+      const answer = await deps.flowFiles.add({ runId, flowId, arePending }, given);
       return answer.outcome === 'given' ? { ...answer, scoped: given.files } : answer;
     });
     request.log.info({ runId, files: files.length, arePending }, 'files_injected');
@@ -71,7 +71,7 @@ async function writeNow(
   if (now === null || now.endedAt !== null) throw runHasEnded();
   if (!canWait(now)) throw sandboxUnavailable();
   const paths = files.map(({ path }) => path);
-  const blocked = await deps.files.findInTheWay(run.runId, paths);
+  const blocked = await deps.files.findPathConflict(run.runId, paths);
   if (blocked !== null) {
     const index = paths.indexOf(blocked.path);
     throw invalid(`body.files.${index}.path: ${blocked.other} is in its way`);

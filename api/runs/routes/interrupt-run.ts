@@ -28,7 +28,7 @@ export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowClient)
   app.post('/api/v1/runs/:runId/interrupt', { schema }, async (request) => {
     const found = await loadRun(deps, request.params.runId, projectOf(request));
     if (found.sessionId !== null) {
-      const messageId = await deps.messages.present(found.runId);
+      const messageId = await deps.messages.currentMessage(found.runId);
       request.log.info({ runId: found.runId, messageId }, 'turn_interrupt_requested');
       if (messageId !== null) await workflows.interrupt(found, messageId);
       return { data: runView(found, deps.publicUrl) };

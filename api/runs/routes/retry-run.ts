@@ -34,7 +34,7 @@ export function retryRun(app: App, deps: ApiDeps, startRun: StartRun): void {
     if (run.endCause === 'lost_in_restore')
       throw invalid('What the run was asked for is lost: trigger another.');
     requireSecretsAgain(run, request.body, given);
-    const body = retryBody(run, await deps.runs.keptFields(run.runId), request.body);
+    const body = retryBody(run, await deps.runs.triggerFields(run.runId), request.body);
     // Asked for once more: what may be called is for the operator to decide, and may have changed.
     if (body.callbackUrl !== undefined)
       checkCallbackUrl(body.callbackUrl, deps.isCallbackAddressAllowed);

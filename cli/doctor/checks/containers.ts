@@ -86,7 +86,7 @@ const isNeeded = ({ generation }: ListedSandbox, run: Run | null): boolean =>
 async function liveHere({ config, runs }: DoctorContext): Promise<Run[]> {
   if (config.dataDir === null) return [];
   const hostId = await readFile(join(config.dataDir, 'host-id'), 'utf8').catch(() => '');
-  const live = await runs.liveOnHost(hostId.trim());
+  const live = await runs.activeOnHost(hostId.trim());
   return live.filter(({ sessionId }) => sessionId === null);
 }
 

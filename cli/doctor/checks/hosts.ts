@@ -25,7 +25,7 @@ export const hosts: Check = {
   async run(context) {
     const all = await context.hosts.list();
     const { staleMs } = hostThresholds(context.config.times.hostLostMs);
-    const live = all.filter(({ silentMs }) => silentMs < staleMs);
+    const live = all.filter(({ msSinceHeartbeat: silentMs }) => silentMs < staleMs);
     const stale = all.filter(
       (host) => !live.includes(host) && (host.used > 0 || live.length === 0),
     );
@@ -51,7 +51,7 @@ const noHost: Problem = {
   advice: 'Start a worker. Until then, runs queue and eventually fail with `no capacity`.',
 };
 
-const staleHost = ({ name, silentMs, used }: Host): Problem => ({
+const staleHost = ({ name, msSinceHeartbeat: silentMs, used }: Host): Problem => ({
   code: 'host_stale',
   message: `The host ${name} has sent no heartbeat for ${Math.round(silentMs / 1_000)} s and occupies ${used} slots.`,
   advice:

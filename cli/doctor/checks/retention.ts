@@ -1,6 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
-import type { Due } from '../../../systems/postgres/maintenance/retention-stats.ts';
+import type { Overdue } from '../../../systems/postgres/maintenance/retention-stats.ts';
 import { sizeOf } from '../advice.ts';
 import { type Check, checked } from '../types.ts';
 
@@ -49,7 +49,7 @@ const defaults = {
 };
 const fixedTimes = {
   tombstoneMs: limits.tombstoneTtlMs,
-  unnamedBlobMs: limits.unreferencedBlobTtlMs,
+  unreferencedBlobMs: limits.unreferencedBlobTtlMs,
 };
 
 /**
@@ -66,5 +66,5 @@ function longestRetention(all: Host[]): typeof defaults | null {
   };
 }
 
-const lateness = ({ kind, count, lateMs: late }: Due): string =>
+const lateness = ({ kind, count, lateMs: late }: Overdue): string =>
   `${count} ${kind} (for ${Math.floor(late / limits.blobGcEveryMs)} days)`;

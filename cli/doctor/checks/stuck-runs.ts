@@ -16,7 +16,7 @@ export const runs: Check = {
   },
   async run({ reconcile, fixes }) {
     const unstarted = await reconcile.unstarted(unstartedMs);
-    const ending = await reconcile.causesWithoutEnd(endingMs);
+    const ending = await reconcile.unfinishedStops(endingMs);
     const problems: Problem[] = [];
     if (unstarted.length > 0) {
       problems.push({

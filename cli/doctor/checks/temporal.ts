@@ -68,7 +68,7 @@ export const workers: Check = {
     if (count === 0) return checked([], noWorker(config.instance, 'polls Temporal'));
     const { staleMs } = hostThresholds(config.times.hostLostMs);
     // Temporal lists a poller for minutes after its last poll; heartbeats in Postgres are seconds old.
-    if (all.length > 0 && all.every(({ silentMs }) => silentMs >= staleMs)) {
+    if (all.length > 0 && all.every(({ msSinceHeartbeat: silentMs }) => silentMs >= staleMs)) {
       return checked([], noWorker(config.instance, 'sends heartbeats to Postgres'));
     }
     return checked([`${counted(count, 'worker')} polled within the last five minutes`]);

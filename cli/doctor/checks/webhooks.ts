@@ -14,7 +14,7 @@ export const webhooks: Check = {
     advice: 'Check the log of Postgres.',
   },
   async run({ reconcile, fixes }) {
-    const owed = await reconcile.undeliveredWebhooks(pendingMs);
+    const owed = await reconcile.pendingWebhooks(pendingMs);
     if (owed.length === 0) return checked([]);
     return checked([], {
       code: 'webhook_pending',
@@ -35,9 +35,9 @@ export const schedules: Check = {
     advice: 'Check the log of Postgres.',
   },
   async run(context) {
-    const before = await context.schedules.untold();
+    const before = await context.schedules.unsynced();
     if (before.length > 0) await context.settle();
-    const untold = await context.schedules.untold();
+    const untold = await context.schedules.unsynced();
     if (before.length === 0 || untold.length === 0) return checked([]);
     const flows = untold.slice(0, 5).map(({ flowId }) => flowId);
     return checked([], {

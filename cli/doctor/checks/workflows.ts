@@ -45,7 +45,7 @@ interface Suspect extends Run {
 async function liveRuns({ reconcile }: DoctorContext): Promise<Run[]> {
   const live: Run[] = [];
   for (let full = true; full && live.length < maxChecked; ) {
-    const next = await reconcile.liveRuns(page, live.at(-1)?.runId);
+    const next = await reconcile.activeRuns(page, live.at(-1)?.runId);
     live.push(...next);
     full = next.length === page;
   }

@@ -25,7 +25,7 @@ export function createKeyUsageStore(pool: Pool) {
     ofProject: (projectId: string, days: number) => daysOfUsage(pool, days, { projectId }),
     bounds: (projectId: string) => readBounds(pool, projectId),
     /** Deletes the days that nobody can ask for any more. */
-    forget: () => forget(pool),
+    purge: () => forget(pool),
   };
 }
 

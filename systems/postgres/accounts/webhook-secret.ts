@@ -53,7 +53,7 @@ async function claimSealedSecret(db: Db, projectId: string, sealed: Buffer): Pro
 }
 
 /** Whether a secret that was sealed here before can be opened with this key; null where none was. */
-export async function opensKeptSecrets(db: Db, sealer: Sealer): Promise<boolean | null> {
+export async function canOpenSecrets(db: Db, sealer: Sealer): Promise<boolean | null> {
   const { rows } = await db.query<{ id: string; sealed: Buffer }>(
     `select id, webhook_secret_sealed as sealed from projects
      where webhook_secret_sealed is not null limit 1`,

@@ -6,11 +6,16 @@ import { limits } from '../../../core/limits.ts';
 import type { Labels, Run, TriggerType } from '../../../core/runs/run.ts';
 import { nonEmptyFields, type RunConfig } from '../../../core/runs/run-config.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { inRehearsal, inTransaction } from '../client/transaction.ts';
-import { FilesRefused, orRefusal } from '../files/files-refused.ts';
-import { type FilesToGive, type GiveRefusal, giveFiles, planChange } from '../files/input-files.ts';
+import { inDryRun, inTransaction } from '../client/transaction.ts';
+import { FileConflictError, orConflict } from '../files/files-refused.ts';
+import {
+  addInputFiles,
+  type FileConflict,
+  type InputFiles,
+  planFlowUpdate,
+} from '../files/input-files.ts';
 import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
-import { idleInTheWay } from './evictable-session.ts';
+import { findEvictableSession } from './evictable-session.ts';
 import { sealConfig, sealContext } from './run-config-store.ts';
 import type { Sealer } from './seal.ts';
 
@@ -43,16 +48,16 @@ export interface AdmitRun {
   config: RunConfig;
 }
 
-export type RefusalReason =
+export type RejectionReason =
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'
   | 'MONTHLY_QUOTA'
   /** It may repeat a run that a restoration has lost: that is not found out yet. */
   | 'UPSTREAM_UNAVAILABLE';
 
-export interface Refusal {
+export interface AdmissionRejection {
   outcome: 'rejected';
-  reason: RefusalReason;
+  reason: RejectionReason;
   /** Both are there where it is one of these that is reached. */
   limit?: number;
   current?: number;
@@ -62,49 +67,49 @@ export type Admission =
   | { outcome: 'admitted'; run: Run }
   /** The run that the idempotency key names, as it is now; `deletedAt` is set if it was deleted. */
   | { outcome: 'replay'; run: Run }
-  | Refusal;
+  | AdmissionRejection;
 
 export type AdmissionStore = ReturnType<typeof createAdmission>;
 
 export function createAdmission(
   pool: Pool,
   sealer: Sealer,
-  hostUnseenMs: number = limits.hostStaleMs,
+  hostStaleMs: number = limits.hostStaleMs,
 ) {
-  const terms = { sealer, hostUnseenMs };
+  const terms = { sealer, hostStaleMs };
   return {
     /** Throws where the project or the flow does not exist. */
     admitRun: (input: AdmitRun): Promise<Admission> => admitRun(pool, terms, input),
     /** What the next would answer; changes nothing, so that only what will be admitted is stored. */
-    rehearseWithFiles: (input: AdmitRun, given: FilesToGive): Promise<Admission | GiveRefusal> =>
+    dryRunWithFiles: (input: AdmitRun, given: InputFiles): Promise<Admission | FileConflict> =>
       rehearseWithFiles(pool, terms, { input, given }),
     /** The run and its files, or neither. */
-    admitWithFiles: (input: AdmitRun, given: FilesToGive): Promise<Admission | GiveRefusal> =>
+    admitWithFiles: (input: AdmitRun, given: InputFiles): Promise<Admission | FileConflict> =>
       admitWithFiles(pool, terms, { input, given }),
     /** A host for a run that was admitted without one; the one it has already, if any. */
-    claimPlace: (runId: string) => claimPlace(pool, runId, hostUnseenMs),
+    claimSlot: (runId: string) => claimPlace(pool, runId, hostStaleMs),
     /** The idle session whose place one that waits may have. */
-    idleInTheWay: (runId: string) => idleInTheWay(pool, { runId, hostUnseenMs }),
+    findEvictableSession: (runId: string) => findEvictableSession(pool, { runId, hostStaleMs }),
   };
 }
 
-interface ClaimedPlace {
+interface ClaimedSlot {
   hostId: string;
   /** Of the request that asked for the run. */
   requestId: string | null;
 }
 
-interface Terms {
+interface AdmissionOptions {
   sealer: Sealer;
   /** A host that was silent for longer gets nothing new. */
-  hostUnseenMs: number;
+  hostStaleMs: number;
 }
 
 type AdmissionRow =
   | ({ outcome: 'admitted' | 'replay' } & RunRow)
-  | { outcome: 'rejected'; reason: RefusalReason; limit: number | null; current: number | null };
+  | { outcome: 'rejected'; reason: RejectionReason; limit: number | null; current: number | null };
 
-async function admitRun(db: Db, terms: Terms, input: AdmitRun): Promise<Admission> {
+async function admitRun(db: Db, terms: AdmissionOptions, input: AdmitRun): Promise<Admission> {
   const { rows } = await db.query<AdmissionRow>(admitStatement, [requestOf(terms, input)]);
   const row = rows[0];
   if (!row) throw new Error('admission returned no row');
@@ -112,7 +117,7 @@ async function admitRun(db: Db, terms: Terms, input: AdmitRun): Promise<Admissio
 }
 
 /** JSON text: columns of `runs` by name, and what `admit_run` declares besides. */
-function requestOf({ sealer, hostUnseenMs }: Terms, input: AdmitRun): string {
+function requestOf({ sealer, hostStaleMs }: AdmissionOptions, input: AdmitRun): string {
   const { runId, config } = input;
   return JSON.stringify({
     id: runId,
@@ -141,7 +146,7 @@ function requestOf({ sealer, hostUnseenMs }: Terms, input: AdmitRun): string {
     idempotency_window: `${limits.idempotencyWindowMs} ms`,
     merges_mcp_servers: config.mcpMode === 'merge',
     config_sealed: asBytea(sealConfig(sealer, runId, config)),
-    host_stale_after: `${hostUnseenMs} ms`,
+    host_stale_after: `${hostStaleMs} ms`,
   });
 }
 
@@ -150,29 +155,29 @@ const asBytea = (bytes: Buffer | null): string | null => bytes && `\\x${bytes.to
 /** A replay keeps the files that its original brought, and a refused run brings none. */
 function admitWithFiles(
   pool: Pool,
-  terms: Terms,
-  { input, given }: { input: AdmitRun; given: FilesToGive },
-): Promise<Admission | GiveRefusal> {
+  terms: AdmissionOptions,
+  { input, given }: { input: AdmitRun; given: InputFiles },
+): Promise<Admission | FileConflict> {
   const admitted = inTransaction(pool, async (db) => {
     const admission = await admitRun(db, terms, input);
     if (admission.outcome !== 'admitted') return admission;
-    const outcome = await giveFiles(db, admission.run, given);
-    if (outcome.outcome !== 'given') throw new FilesRefused(outcome);
+    const outcome = await addInputFiles(db, admission.run, given);
+    if (outcome.outcome !== 'given') throw new FileConflictError(outcome);
     return admission;
   });
-  return orRefusal(admitted);
+  return orConflict(admitted);
 }
 
 /** What is wrong with a request is said before what stands in its way for now. */
 function rehearseWithFiles(
   pool: Pool,
-  terms: Terms,
-  { input, given }: { input: AdmitRun; given: FilesToGive },
-): Promise<Admission | GiveRefusal> {
-  return inRehearsal(pool, async (db) => {
+  terms: AdmissionOptions,
+  { input, given }: { input: AdmitRun; given: InputFiles },
+): Promise<Admission | FileConflict> {
+  return inDryRun(pool, async (db) => {
     const admission = await admitRun(db, terms, input);
     if (admission.outcome === 'replay') return admission;
-    const plan = await planChange(db, input.flowId, given);
+    const plan = await planFlowUpdate(db, input.flowId, given);
     return plan.outcome === 'fits' ? admission : plan;
   });
 }
@@ -182,7 +187,7 @@ const admitStatement = `
   from admit_run($1) a
   cross join lateral (select (a.run).*) r`;
 
-function toRejection(row: AdmissionRow & { outcome: 'rejected' }): Refusal {
+function toRejection(row: AdmissionRow & { outcome: 'rejected' }): AdmissionRejection {
   const { reason, limit, current } = row;
   if (limit === null || current === null) return { outcome: 'rejected', reason };
   return { outcome: 'rejected', reason, limit, current };
@@ -191,13 +196,13 @@ function toRejection(row: AdmissionRow & { outcome: 'rejected' }): Refusal {
 async function claimPlace(
   pool: Pool,
   runId: string,
-  hostUnseenMs: number,
-): Promise<ClaimedPlace | null> {
-  const { rows } = await pool.query<ClaimedPlace>(
+  hostStaleMs: number,
+): Promise<ClaimedSlot | null> {
+  const { rows } = await pool.query<ClaimedSlot>(
     `select claimed.host_id as "hostId", r.request_id as "requestId"
      from claim_slot($1, $2) claimed(host_id), runs r
      where r.id = $1 and claimed.host_id is not null`,
-    [runId, `${hostUnseenMs} ms`],
+    [runId, `${hostStaleMs} ms`],
   );
   return rows[0] ?? null;
 }

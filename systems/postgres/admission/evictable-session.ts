@@ -9,9 +9,9 @@ import { idleSessions } from './idle-sessions.ts';
  * than needed. A place that was given back meanwhile is enough: it is there when the one that waits asks
  * again.
  */
-export async function idleInTheWay(
+export async function findEvictableSession(
   db: Db,
-  { runId, hostUnseenMs }: { runId: string; hostUnseenMs: number },
+  { runId, hostStaleMs }: { runId: string; hostStaleMs: number },
 ): Promise<Run | null> {
   const { rows } = await db.query<RunRow>(
     `with waiting as (
@@ -35,7 +35,7 @@ export async function idleInTheWay(
          and exists (select from idle where w.runner is null or w.runner = idle.host_id)
      )
      limit 1`,
-    [runId, hostUnseenMs],
+    [runId, hostStaleMs],
   );
   return rows[0] ? toRun(rows[0]) : null;
 }

@@ -2,9 +2,9 @@ import type { RunConfig } from '../../../core/runs/run-config.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import type { Sealer } from './seal.ts';
 
-export type ConfigStore = ReturnType<typeof createConfigStore>;
+export type RunConfigStore = ReturnType<typeof createRunConfigStore>;
 
-export function createConfigStore(pool: Pool, sealer: Sealer) {
+export function createRunConfigStore(pool: Pool, sealer: Sealer) {
   return {
     /** Null once acknowledged, and once the run has ended. */
     read: (runId: string): Promise<RunConfig | null> => readConfig(pool, sealer, runId),

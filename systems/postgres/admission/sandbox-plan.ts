@@ -5,7 +5,7 @@ import type { SessionPlan } from '../../../core/sessions/session.ts';
 import { findFlow, readFlowSecrets } from '../accounts/flow-store.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { findRun } from '../runs/find-run.ts';
-import { readKeptFields } from '../runs/trigger-fields.ts';
+import { readTriggerFields } from '../runs/trigger-fields.ts';
 import { readSessionConfig } from '../sessions/session-config-store.ts';
 import { readSessionPlan } from '../sessions/session-store.ts';
 import { readConfig } from './run-config-store.ts';
@@ -35,7 +35,7 @@ export async function readSandboxPlan(
     findFlow(pool, run.flowId),
     readFlowSecrets(pool, sealer, run.flowId),
     run.sessionId === null ? readConfig(pool, sealer, runId) : keptConfig(pool, sealer, runId),
-    readKeptFields(pool, runId),
+    readTriggerFields(pool, runId),
     readSessionPlan(pool, runId),
   ]);
   if (flow === null) throw new Error(`run ${runId} has no flow`);

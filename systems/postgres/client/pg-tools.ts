@@ -8,12 +8,12 @@ import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
-export interface ClientPrograms {
+export interface PgTools {
   /** Starts one on the database, where one is named; its output and its input are the caller's. */
-  start(program: Program, args: string[]): Started;
+  start(program: PgTool, args: string[]): PgToolProcess;
 }
 
-export interface Started {
+export interface PgToolProcess {
   input: Writable;
   output: Readable;
   /** Throws with what the program said where it did not end well. */
@@ -21,23 +21,23 @@ export interface Started {
 }
 
 const programs = ['pg_dump', 'pg_restore', 'psql'] as const;
-type Program = (typeof programs)[number];
+type PgTool = (typeof programs)[number];
 
-export class NoClientPrograms extends Error {
+export class PgToolsMissing extends Error {
   override name = 'NoClientPrograms';
 }
 
-export interface Surroundings {
+export interface PgToolOptions {
   databaseUrl: string;
   /** PATH, and what else the programs are to see. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
 /** The first folder whose programs are as new as the server; of its own version before any newer. */
-export async function findClientPrograms(
-  { databaseUrl, env }: Surroundings,
+export async function findPgTools(
+  { databaseUrl, env }: PgToolOptions,
   serverMajor: number,
-): Promise<ClientPrograms> {
+): Promise<PgTools> {
   const found: { folder: string; major: number }[] = [];
   for (const folder of (env.PATH ?? '').split(delimiter)) {
     if (!programs.every((program) => isExecutable(join(folder, program)))) continue;
@@ -47,10 +47,10 @@ export async function findClientPrograms(
   }
   const usable = found.filter(({ major }) => major >= serverMajor);
   const chosen = usable.sort((a, b) => a.major - b.major)[0];
-  if (chosen === undefined) throw new NoClientPrograms(whatIsMissing(found, serverMajor));
+  if (chosen === undefined) throw new PgToolsMissing(missingMessage(found, serverMajor));
   return { start: (program, args) => start(join(chosen.folder, program), args, connection()) };
 
-  function connection(): { url: string; env: Surroundings['env'] } {
+  function connection(): { url: string; env: PgToolOptions['env'] } {
     const url = new URL(databaseUrl);
     const password = decodeURIComponent(url.password);
     url.password = '';
@@ -68,13 +68,13 @@ function isExecutable(path: string): boolean {
 }
 
 /** 0 where it does not say. */
-async function majorOf(program: string, env: Surroundings['env']): Promise<number> {
+async function majorOf(program: string, env: PgToolOptions['env']): Promise<number> {
   const child = spawn(program, ['--version'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   child.on('error', () => undefined);
   return Number(/ (\d+)/.exec(await text(child.stdout))?.[1] ?? 0);
 }
 
-function whatIsMissing(found: { major: number }[], serverMajor: number): string {
+function missingMessage(found: { major: number }[], serverMajor: number): string {
   const newest = Math.max(...found.map(({ major }) => major));
   const there =
     found.length === 0
@@ -90,18 +90,18 @@ function whatIsMissing(found: { major: number }[], serverMajor: number): string 
 function start(
   program: string,
   args: string[],
-  { url, env }: { url: string; env: Surroundings['env'] },
-): Started {
+  { url, env }: { url: string; env: PgToolOptions['env'] },
+): PgToolProcess {
   const given = args.map((arg) => (arg === '{}' ? `--dbname=${url}` : arg));
   const child = spawn(program, given, { env, stdio: ['pipe', 'pipe', 'pipe'] });
-  const ended = endOf(child, program);
+  const ended = untilExit(child, program);
   ended.catch(() => undefined); // asked for later
   // One that has ended says why; that it takes nothing more says less.
   child.stdin.on('error', () => undefined);
   return { input: child.stdin, output: child.stdout, ended };
 }
 
-async function endOf(
+async function untilExit(
   child: ChildProcessByStdio<Writable, Readable, Readable>,
   program: string,
 ): Promise<void> {

@@ -7,7 +7,7 @@ export function inTransaction<T>(pool: Pool, work: (db: Db) => Promise<T>): Prom
 }
 
 /** What `work` would find, which is then taken back in any case. */
-export function inRehearsal<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
+export function inDryRun<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
   return onConnection(pool, 'rollback', work);
 }
 

@@ -32,7 +32,7 @@ export function createBlobStore(pool: Pool) {
     /** Those of one chunk among the given, all at once; for what is small and many. */
     readSmall: (sha256s: string[]) => readSmall(pool, sha256s),
     /** Those of the given that are here. Named or not, they stay for hours from now. */
-    has: (sha256s: string[]) => presentBlobs(pool, sha256s),
+    has: (sha256s: string[]) => findExisting(pool, sha256s),
   };
 }
 
@@ -75,12 +75,12 @@ async function putLarge(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): 
 }
 
 /** Its own time for an answer; what the types of pg leave out. */
-type PatientQuery = QueryConfig & { query_timeout: number };
+type QueryWithTimeout = QueryConfig & { query_timeout: number };
 
 async function claimBlob(db: Db, { sha256, size }: BlobId): Promise<boolean> {
   const text = `${claim} returning xmax = 0 as "isNew"`;
   const values = [Buffer.from(sha256, 'hex'), size];
-  const query: PatientQuery = { text, values, query_timeout: limits.snapshotTimeoutMs };
+  const query: QueryWithTimeout = { text, values, query_timeout: limits.snapshotTimeoutMs };
   const { rows } = await db.query<{ isNew: boolean }>(query);
   return rows[0]?.isNew ?? false;
 }
@@ -159,7 +159,7 @@ async function readSmall(db: Db, sha256s: string[]): Promise<Map<string, Buffer>
   return new Map(rows.map(({ sha256, data }) => [sha256, data]));
 }
 
-async function presentBlobs(db: Db, sha256s: string[]): Promise<Set<string>> {
+async function findExisting(db: Db, sha256s: string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ sha256: string }>(
     `with here as (
        select sha256, created_at from blobs where sha256 = any($1::bytea[])

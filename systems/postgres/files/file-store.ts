@@ -1,7 +1,7 @@
 import type { FileEntry, FileScope } from '../../../core/files/file-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
-import { lockGeneration } from '../log/fencing.ts';
+import { lockCurrentGeneration } from '../log/fencing.ts';
 
 export interface FileQuery {
   scope?: FileScope;
@@ -13,7 +13,7 @@ export interface FileQuery {
 }
 
 /** Whose files: the run's, as its sandbox of this number has left them. */
-export interface SnapshotOf {
+export interface SandboxGeneration {
   runId: string;
   generation: number;
   /** Given by a lease's holder, so that a holder who lost it stores nothing. */
@@ -29,14 +29,15 @@ export function createFileStore(pool: Pool) {
      * All at once; the content must have been stored before. False, and nothing is changed, where
      * another sandbox has followed the one that is told of, or another looks after it.
      */
-    replaceSnapshot: (of: SnapshotOf, entries: FileEntry[]) => replaceFiles(pool, of, entries),
+    replaceSnapshot: (of: SandboxGeneration, entries: FileEntry[]) =>
+      replaceFiles(pool, of, entries),
     /** In the order of their paths, byte by byte. */
     list: (runId: string, query: FileQuery) => listFiles(pool, runId, query),
     find: (runId: string, path: string) => findFile(pool, runId, path),
     /** What the working directory holds before its agent has touched it. */
     listSeed: (runId: string) => listSeed(pool, runId),
     /** Which of these paths cannot be beside what is known of the run's files; null where all can. */
-    findInTheWay: (runId: string, paths: string[]) => findInTheWay(pool, runId, paths),
+    findPathConflict: (runId: string, paths: string[]) => findInTheWay(pool, runId, paths),
     /** What a session's next sandbox begins with; null where nothing was stored yet. */
     listRespawn: (runId: string) => listRespawn(pool, runId),
   };
@@ -46,9 +47,9 @@ export function createFileStore(pool: Pool) {
  * A file of the flow that the run has left as it was stays one. Of two at once one is kept whole: the
  * run's row is locked before either looks, and whoever makes room for another sandbox locks it too.
  */
-function replaceFiles(pool: Pool, of: SnapshotOf, entries: FileEntry[]): Promise<boolean> {
+function replaceFiles(pool: Pool, of: SandboxGeneration, entries: FileEntry[]): Promise<boolean> {
   return inTransaction(pool, async (db) => {
-    if (!(await lockGeneration(db, of))) return false;
+    if (!(await lockCurrentGeneration(db, of))) return false;
     await db.query('delete from run_files where run_id = $1', [of.runId]);
     await insertFiles(db, of.runId, entries);
     return true;
@@ -80,7 +81,7 @@ async function insertFiles(db: Db, runId: string, entries: FileEntry[]): Promise
  * Of `$1` as it was last stored; before it was stored at all, what it begins with. With what waits for
  * its next turn.
  */
-const knownFiles = `
+const currentFiles = `
   select path, sha256, size, mode, scope, modified_at from run_files f
   where run_id = $1
     and not exists (select from input_files g where g.run_id = $1 and g.path = f.path and g.is_pending)
@@ -97,7 +98,7 @@ const columns = `
 
 async function listFiles(db: Db, runId: string, query: FileQuery): Promise<FileEntry[]> {
   const { rows } = await db.query<FileEntry>(
-    `select ${columns} from (${knownFiles}) f
+    `select ${columns} from (${currentFiles}) f
      where ($2::text is null or scope = $2)
        and starts_with(path, $3)
        and path > $4
@@ -108,7 +109,7 @@ async function listFiles(db: Db, runId: string, query: FileQuery): Promise<FileE
 }
 
 async function findFile(db: Db, runId: string, path: string): Promise<FileEntry | null> {
-  const text = `select ${columns} from (${knownFiles}) f where path = $2`;
+  const text = `select ${columns} from (${currentFiles}) f where path = $2`;
   const { rows } = await db.query<FileEntry>(text, [runId, path]);
   return rows[0] ?? null;
 }
@@ -127,7 +128,7 @@ async function findInTheWay(
 ): Promise<{ path: string; other: string } | null> {
   const { rows } = await db.query<{ path: string; other: string }>(
     `select g.path, f.path as other
-     from unnest($2::text[]) g(path) join (${knownFiles}) f
+     from unnest($2::text[]) g(path) join (${currentFiles}) f
        on starts_with(f.path, g.path || '/') or starts_with(g.path, f.path || '/')
      limit 1`,
     [runId, paths],

@@ -1,21 +1,21 @@
-import type { GiveRefusal } from './input-files.ts';
+import type { FileConflict } from './input-files.ts';
 
 /** Takes back with it all that its transaction has done. */
-export class FilesRefused extends Error {
-  readonly refusal: GiveRefusal;
-  constructor(why: GiveRefusal) {
+export class FileConflictError extends Error {
+  readonly conflict: FileConflict;
+  constructor(why: FileConflict) {
     super(`the files were refused: ${why.outcome}`);
     this.name = 'FilesRefused';
-    this.refusal = why;
+    this.conflict = why;
   }
 }
 
 /** Outside of that transaction a refusal is an answer. */
-export async function orRefusal<T>(stored: Promise<T>): Promise<T | GiveRefusal> {
+export async function orConflict<T>(stored: Promise<T>): Promise<T | FileConflict> {
   try {
     return await stored;
   } catch (error) {
-    if (error instanceof FilesRefused) return error.refusal;
+    if (error instanceof FileConflictError) return error.conflict;
     throw error;
   }
 }

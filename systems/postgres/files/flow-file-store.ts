@@ -1,6 +1,11 @@
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
-import { type FilesToGive, type FileTaker, giveFiles, planChange } from './input-files.ts';
+import {
+  addInputFiles,
+  type InputFiles,
+  type InputFileTarget,
+  planFlowUpdate,
+} from './input-files.ts';
 
 export type FlowFileStore = ReturnType<typeof createFlowFileStore>;
 
@@ -9,11 +14,11 @@ export function createFlowFileStore(pool: Pool) {
     /** The newest version of one; null where the flow has none. */
     find: (flowId: string, path: string) => findFlowFile(pool, flowId, path),
     /** Whether they could be given now; changes nothing. */
-    check: (flowId: string, given: FilesToGive) =>
-      inTransaction(pool, (db) => planChange(db, flowId, given)),
+    check: (flowId: string, given: InputFiles) =>
+      inTransaction(pool, (db) => planFlowUpdate(db, flowId, given)),
     /** Gives a run files of its own, and its flow those that are the flow's. Safe to repeat. */
-    give: (run: FileTaker, given: FilesToGive) =>
-      inTransaction(pool, (db) => giveFiles(db, run, given)),
+    add: (run: InputFileTarget, given: InputFiles) =>
+      inTransaction(pool, (db) => addInputFiles(db, run, given)),
   };
 }
 

@@ -11,22 +11,22 @@ export interface ScopedFile extends InputFile {
   scope: FileScope;
 }
 
-export interface FilesToGive {
+export interface InputFiles {
   files: ScopedFile[];
   /** The flow's `.flowignore` that decided the scopes, if any; null: the request brought its own. */
-  judgedBy: { sha256: string | null } | null;
+  classifiedBy: { sha256: string | null } | null;
 }
 
-export type GiveRefusal =
+export type FileConflict =
   /** The flow's `.flowignore` is another by now: the scopes are to be decided again. */
   | { outcome: 'stale' }
   | { outcome: 'full'; what: 'bytes' | 'files'; limit: number; current: number }
   /** One is a file where the other needs a folder. */
   | { outcome: 'in_the_way'; path: string; other: string };
 
-export type Given = { outcome: 'given' } | GiveRefusal;
+export type InputFilesResult = { outcome: 'given' } | FileConflict;
 
-export interface FileTaker {
+export interface InputFileTarget {
   runId: string;
   flowId: string;
   /** They wait for the next turn: no sandbox has them yet. */
@@ -34,25 +34,29 @@ export interface FileTaker {
 }
 
 /** Call in a transaction; refused, it has changed nothing. */
-export async function giveFiles(
+export async function addInputFiles(
   db: Db,
-  { runId, flowId, arePending = false }: FileTaker,
-  given: FilesToGive,
-): Promise<Given> {
-  const shared = await shareFiles(db, flowId, given);
-  if (shared.outcome === 'given') await insertGiven(db, { runId, arePending }, given.files);
+  { runId, flowId, arePending = false }: InputFileTarget,
+  given: InputFiles,
+): Promise<InputFilesResult> {
+  const shared = await updateFlowFiles(db, flowId, given);
+  if (shared.outcome === 'given') await insertInputFiles(db, { runId, arePending }, given.files);
   return shared;
 }
 
 /** Gives a flow those that are the flow's. Call in a transaction; refused, it has changed nothing. */
-export async function shareFiles(db: Db, flowId: string, given: FilesToGive): Promise<Given> {
-  const plan = await planChange(db, flowId, given);
+export async function updateFlowFiles(
+  db: Db,
+  flowId: string,
+  given: InputFiles,
+): Promise<InputFilesResult> {
+  const plan = await planFlowUpdate(db, flowId, given);
   if (plan.outcome !== 'fits') return plan;
-  if (plan.changed.length > 0) await changeFlow(db, flowId, plan);
+  if (plan.changed.length > 0) await writeFlowUpdate(db, flowId, plan);
   return { outcome: 'given' };
 }
 
-interface Change {
+interface FlowUpdate {
   outcome: 'fits';
   /** Those that are new to the flow, or other than it has them. */
   changed: ScopedFile[];
@@ -61,24 +65,24 @@ interface Change {
   count: number;
 }
 
-interface FlowNow {
+interface FlowFilesState {
   version: number;
   bytes: number;
   count: number;
 }
 
 /** Locks the flow's row before it looks: of several changes at once each sees the one before. */
-export async function planChange(
+export async function planFlowUpdate(
   db: Db,
   flowId: string,
-  { files, judgedBy }: FilesToGive,
-): Promise<Change | GiveRefusal> {
+  { files, classifiedBy: judgedBy }: InputFiles,
+): Promise<FlowUpdate | FileConflict> {
   const now = await lockFlow(db, flowId);
   const known = await readNewest(db, flowId, [ignoreName, ...files.map(({ path }) => path)]);
   if (judgedBy !== null && judgedBy.sha256 !== (known.get(ignoreName)?.sha256 ?? null)) {
     return { outcome: 'stale' };
   }
-  const blocked = await findBlocked(db, flowId, files);
+  const blocked = await findPathConflict(db, flowId, files);
   if (blocked !== null) return blocked;
 
   const shared = files.filter(({ scope }) => scope === 'flow');
@@ -107,8 +111,8 @@ interface Newest {
 const isSame = (file: ScopedFile, known: Newest | undefined): boolean =>
   known?.sha256 === file.sha256 && known.mode === file.mode;
 
-async function lockFlow(db: Db, flowId: string): Promise<FlowNow> {
-  const { rows } = await db.query<FlowNow>(
+async function lockFlow(db: Db, flowId: string): Promise<FlowFilesState> {
+  const { rows } = await db.query<FlowFilesState>(
     `select files_version as version, storage_bytes as bytes, file_count as count
      from flows where id = $1 for no key update`,
     [flowId],
@@ -127,11 +131,11 @@ async function readNewest(db: Db, flowId: string, paths: string[]): Promise<Map<
 }
 
 /** What could never be written beside the flow's files would keep all its later runs from starting. */
-async function findBlocked(
+async function findPathConflict(
   db: Db,
   flowId: string,
   files: ScopedFile[],
-): Promise<GiveRefusal | null> {
+): Promise<FileConflict | null> {
   const { rows } = await db.query<{ path: string; other: string }>(
     `select g.path, f.path as other
      from unnest($2::text[]) g(path) join flow_files f
@@ -157,7 +161,7 @@ function pathsAndFolders(files: ScopedFile[]): [paths: string[], folders: string
   return [pairs.map(([path]) => path), pairs.map(([, folder]) => folder)];
 }
 
-async function changeFlow(db: Db, flowId: string, change: Change): Promise<void> {
+async function writeFlowUpdate(db: Db, flowId: string, change: FlowUpdate): Promise<void> {
   const { changed, version, bytes, count } = change;
   await db.query(
     `update flow_files set valid_to = $3 where flow_id = $1 and valid_to is null and path = any($2)`,
@@ -184,7 +188,7 @@ async function changeFlow(db: Db, flowId: string, change: Change): Promise<void>
 }
 
 /** In the order of their paths, as all who lock several of a run's files at once. */
-async function insertGiven(
+async function insertInputFiles(
   db: Db,
   { runId, arePending }: { runId: string; arePending: boolean },
   files: ScopedFile[],

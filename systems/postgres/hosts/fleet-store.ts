@@ -1,8 +1,8 @@
 import type { Db, Pool } from '../client/pool.ts';
 
 /** How all of the service stands, in numbers. */
-export function createFleetStore(pool: Pool, hostUnseenMs: number) {
-  return { count: () => countFleet(pool, hostUnseenMs) };
+export function createFleetStore(pool: Pool, hostStaleMs: number) {
+  return { count: () => countFleet(pool, hostStaleMs) };
 }
 
 interface FleetRow {
@@ -17,8 +17,8 @@ interface FleetRow {
   capped: number;
 }
 
-async function countFleet(db: Db, hostUnseenMs: number) {
-  const { rows } = await db.query<FleetRow>(countStatement, [`${hostUnseenMs} ms`]);
+async function countFleet(db: Db, hostStaleMs: number) {
+  const { rows } = await db.query<FleetRow>(countStatement, [`${hostStaleMs} ms`]);
   const row = rows[0];
   if (!row) throw new Error('counting gave no answer');
   return {

@@ -3,7 +3,7 @@
 
 import type { Db, Pool } from '../client/pool.ts';
 
-export interface OpenRequest {
+export interface HostRpcRequest {
   requestId: string;
   runId: string;
   kind: string;
@@ -11,11 +11,11 @@ export interface OpenRequest {
   payload: string;
 }
 
-export type HostRequestStore = ReturnType<typeof createHostRequestStore>;
+export type HostRpcStore = ReturnType<typeof createHostRpcStore>;
 
-export function createHostRequestStore(pool: Pool) {
+export function createHostRpcStore(pool: Pool) {
   return {
-    open: (request: OpenRequest & { hostId: string; lifeMs: number }) => insert(pool, request),
+    open: (request: HostRpcRequest & { hostId: string; lifeMs: number }) => insert(pool, request),
     /** The answer's JSON text, which is then gone; null while there is none. */
     takeAnswer: (requestId: string) => takeAnswer(pool, requestId),
     /** Takes the question back; the answer where it has come after all. */
@@ -31,7 +31,7 @@ export function createHostRequestStore(pool: Pool) {
 
 async function insert(
   db: Db,
-  request: OpenRequest & { hostId: string; lifeMs: number },
+  request: HostRpcRequest & { hostId: string; lifeMs: number },
 ): Promise<void> {
   await db.query(
     `insert into host_rpc_requests (id, host_id, run_id, kind, payload, expires_at)
@@ -60,8 +60,8 @@ async function withdraw(db: Db, requestId: string): Promise<string | null> {
   return rows[0]?.result ?? null;
 }
 
-async function listOpen(db: Db, hostId: string, limit: number): Promise<OpenRequest[]> {
-  const { rows } = await db.query<OpenRequest>(
+async function listOpen(db: Db, hostId: string, limit: number): Promise<HostRpcRequest[]> {
+  const { rows } = await db.query<HostRpcRequest>(
     `select id as "requestId", run_id as "runId", kind, payload from host_rpc_requests
      where host_id = $1 and result is null and expires_at > db_clock()
      order by expires_at, id limit $2`,

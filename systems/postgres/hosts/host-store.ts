@@ -10,27 +10,29 @@ export interface Host {
   draining: boolean;
   lastSeen: Date;
   /** For how long it has said nothing, by the clock that it is judged by. */
-  silentMs: number;
+  msSinceHeartbeat: number;
   /** What it has said of itself; null where it has not yet. */
   report: HostReport | null;
 }
 
 /** A host, as it speaks of itself. */
-export type HostWord = Pick<Host, 'hostId' | 'name' | 'capacity'> & { report?: HostReport | null };
+export type HostHeartbeat = Pick<Host, 'hostId' | 'name' | 'capacity'> & {
+  report?: HostReport | null;
+};
 
 export type HostStore = ReturnType<typeof createHostStore>;
 
 export function createHostStore(pool: Pool) {
   return {
     /** Says that the host is there; hears whether it is to take nothing new. */
-    renew: (host: HostWord) => renewHost(pool, host),
+    renew: (host: HostHeartbeat) => renewHost(pool, host),
     list: () => listHosts(pool),
     /** False where there is no such host. */
     setDraining: (hostId: string, draining: boolean) => setDraining(pool, hostId, draining),
   };
 }
 
-async function renewHost(db: Db, host: HostWord): Promise<{ draining: boolean }> {
+async function renewHost(db: Db, host: HostHeartbeat): Promise<{ draining: boolean }> {
   const report = host.report ? JSON.stringify(host.report) : null;
   const { rows } = await db.query<{ draining: boolean }>(
     `insert into hosts (id, name, capacity, report, last_seen)

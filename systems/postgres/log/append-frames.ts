@@ -49,7 +49,7 @@ export type Appended =
  * What else is written with a batch, if it is: a further part of its statement, with values from $21
  * on.
  */
-export interface Beside {
+export interface ExtraCte {
   /** Names the whole statement. */
   name: string;
   part: string;
@@ -57,14 +57,14 @@ export interface Beside {
 }
 
 /** Safe to repeat with the same batch: a second call finds what the first has stored. */
-export async function appendFrames(db: Db, batch: Batch, beside?: Beside): Promise<Appended> {
+export async function appendFrames(db: Db, batch: Batch, beside?: ExtraCte): Promise<Appended> {
   const { runId, token, generation, fromOffset, toOffset, frames } = batch;
   if (toOffset <= fromOffset) throw new RangeError('a batch of frames covers no bytes');
   const memory = batch.memory === undefined ? null : JSON.stringify(batch.memory);
   const position = [token, generation, fromOffset, toOffset, memory];
-  const { rows } = await db.query<MovedRow>({
+  const { rows } = await db.query<AdvancedRow>({
     name: beside?.name ?? 'append_batch',
-    text: withMoved(moveOfBatch, beside?.part),
+    text: appendStatement(advanceByBatch, beside?.part),
     values: [...valuesOf(runId, frames, batch.facts), ...position, ...(beside?.values ?? [])],
   });
   return stored(rows[0] ?? (await findStoredBatch(db, batch)), frames.length);
@@ -73,17 +73,17 @@ export async function appendFrames(db: Db, batch: Batch, beside?: Beside): Promi
 /** Frames in the service's own name, from no place in the spool. */
 export async function appendOwnFrames(db: Db, own: OwnFrames): Promise<Appended> {
   const values = [...valuesOf(own.runId, own.frames, own.facts ?? {}), own.token ?? null];
-  const text = withMoved(moveOfOwn);
-  const { rows } = await db.query<MovedRow>({ name: 'append_own', text, values });
+  const text = appendStatement(advanceByOwn);
+  const { rows } = await db.query<AdvancedRow>({ name: 'append_own', text, values });
   return stored(rows[0] ?? null, own.frames.length);
 }
 
-interface MovedRow {
+interface AdvancedRow {
   last_seq: number;
   at: Date;
 }
 
-function stored(moved: MovedRow | null, count: number): Appended {
+function stored(moved: AdvancedRow | null, count: number): Appended {
   if (moved === null) return { outcome: 'fenced' };
   const { last_seq: lastSeq, at } = moved;
   return { outcome: 'stored', firstSeq: lastSeq - count + 1, lastSeq, at };
@@ -93,8 +93,8 @@ function stored(moved: MovedRow | null, count: number): Appended {
  * The batch of a writer whose commit went through unheard. Only the lease's holder writes, so a
  * cursor under its token that went from this batch's start to its end went there by this very batch.
  */
-async function findStoredBatch(db: Db, batch: Batch): Promise<MovedRow | null> {
-  const { rows } = await db.query<MovedRow>(
+async function findStoredBatch(db: Db, batch: Batch): Promise<AdvancedRow | null> {
+  const { rows } = await db.query<AdvancedRow>(
     `select l.last_batch_seq as last_seq, coalesce(f.at, db_clock()) as at
      from run_logs l left join frames f on f.run_id = l.run_id and f.seq = l.last_batch_seq
      where l.run_id = $1 and l.lease_token = $2 and l.generation = $3
@@ -109,9 +109,9 @@ function valuesOf(runId: string, frames: Frame[], { agentStatus, turn }: RunUpda
   return [
     runId,
     frames.length,
-    inLines(frames.map((frame) => stripUnstorable(frame.event))),
-    inLines(frames.map((frame) => frame.channel)),
-    inLines(frames.map((frame) => storableJson(frame.data))),
+    joinLines(frames.map((frame) => stripUnstorable(frame.event))),
+    joinLines(frames.map((frame) => frame.channel)),
+    joinLines(frames.map((frame) => storableJson(frame.data))),
     agentStatus ?? null,
     turn !== undefined,
     turn?.result == null ? null : stripUnstorable(turn.result),
@@ -129,7 +129,7 @@ function valuesOf(runId: string, frames: Frame[], { agentStatus, turn }: RunUpda
  * A list as one text: as an array every quotation mark of every frame would be escaped here and
  * unescaped there, which took longer than all the rest. In JSON a line end is white space.
  */
-function inLines(values: string[]): string {
+function joinLines(values: string[]): string {
   return values.map((value) => value.replaceAll('\n', ' ')).join('\n');
 }
 
@@ -138,7 +138,7 @@ function inLines(values: string[]): string {
  * was asked for in a structure stays: a turn that the agent begins by itself says nothing of it. An
  * agent may claim any number, however often: the sums stop before they leave their columns.
  */
-const withMoved = (move: string, beside?: string): string => `
+const appendStatement = (move: string, beside?: string): string => `
   with moved as (${move} returning last_seq, db_clock() as at),
   kept as (
     insert into frames (run_id, seq, at, event, channel, data)
@@ -164,12 +164,12 @@ const withMoved = (move: string, beside?: string): string => `
   )${beside === undefined ? '' : `, ${beside}`}
   select last_seq, at from moved`;
 
-const moveOfBatch = `
+const advanceByBatch = `
   update run_logs
   set byte_offset = $19, last_seq = last_seq + $2, agent_state = coalesce($20, agent_state),
       last_batch_offset = $18, last_batch_seq = last_seq + $2
   where run_id = $1 and lease_token = $16 and generation = $17 and byte_offset = $18 and not is_final`;
 
-const moveOfOwn = `
+const advanceByOwn = `
   update run_logs set last_seq = last_seq + $2
   where run_id = $1 and not is_final and ($16::bigint is null or lease_token = $16)`;

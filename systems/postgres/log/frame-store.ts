@@ -4,7 +4,7 @@ import { appendTurnFrames, type ChatUpdate } from './append-turn.ts';
 import { beginGeneration, renewLease, takeLease } from './lease.ts';
 import { type FrameQuery, readFrames } from './read-frames.ts';
 import { renderedTail, type TailQuery } from './rendered-tail.ts';
-import { readLogState, readLogStates } from './run-progress.ts';
+import { readProgressOfRuns, readRunProgress } from './run-progress.ts';
 
 export type FrameStore = ReturnType<typeof createFrameStore>;
 
@@ -29,8 +29,8 @@ export function createFrameStore(pool: Pool) {
     read: (runId: string, query: FrameQuery) => readFrames(pool, runId, query),
     renderedTail: (runId: string, query: TailQuery) => renderedTail(pool, runId, query),
     /** Null where there is no such run. */
-    state: (runId: string) => readLogState(pool, runId),
+    progress: (runId: string) => readRunProgress(pool, runId),
     /** Of those that exist, by id. */
-    states: (runIds: string[]) => readLogStates(pool, runIds),
+    progressOfRuns: (runIds: string[]) => readProgressOfRuns(pool, runIds),
   };
 }

@@ -3,7 +3,7 @@ import type { AgentStatus, RunStatus } from '../../../core/runs/run.ts';
 import type { Db } from '../client/pool.ts';
 
 /** What a reader of the log asks again and again; the log is final once `endedAt` is set. */
-export interface LogState {
+export interface RunProgress {
   lastSeq: number;
   status: RunStatus;
   agentStatus: AgentStatus | null;
@@ -13,13 +13,16 @@ export interface LogState {
   deletedAt: Date | null;
 }
 
-export async function readLogState(db: Db, runId: string): Promise<LogState | null> {
-  return (await readLogStates(db, [runId])).get(runId) ?? null;
+export async function readRunProgress(db: Db, runId: string): Promise<RunProgress | null> {
+  return (await readProgressOfRuns(db, [runId])).get(runId) ?? null;
 }
 
 /** Of many runs at once, for whoever looks at all that it watches. */
-export async function readLogStates(db: Db, runIds: string[]): Promise<Map<string, LogState>> {
-  const { rows } = await db.query<LogState & { runId: string }>(
+export async function readProgressOfRuns(
+  db: Db,
+  runIds: string[],
+): Promise<Map<string, RunProgress>> {
+  const { rows } = await db.query<RunProgress & { runId: string }>(
     `select r.id as "runId", l.last_seq as "lastSeq", r.status, r.agent_status as "agentStatus",
             r.ended_at as "endedAt", r.end_cause as "endCause", r.exit_code as "exitCode",
             r.deleted_at as "deletedAt"

@@ -3,7 +3,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ClientPrograms } from '../client/pg-tools.ts';
+import type { PgTools } from '../client/pg-tools.ts';
 import type { Db } from '../client/pool.ts';
 
 export interface DatabaseFacts {
@@ -50,7 +50,7 @@ async function readSchema(db: Db): Promise<string | null> {
  * As one snapshot of the database; roles and rights are those of whoever restores it. Ends what it
  * writes into, and returns when that has taken everything.
  */
-export async function dump(programs: ClientPrograms, into: Writable): Promise<void> {
+export async function dump(programs: PgTools, into: Writable): Promise<void> {
   const format = ['--format=custom', '--no-owner', '--no-privileges', '--no-password'];
   const { input, output, ended } = programs.start('pg_dump', [...format, '{}']);
   input.end();
@@ -58,15 +58,15 @@ export async function dump(programs: ClientPrograms, into: Writable): Promise<vo
   await ended;
 }
 
-export interface Restoration {
+export interface RestoreSource {
   dump: Readable;
   dumpedAt: Date;
 }
 
 /** Whatever is in the database is replaced. A failure leaves it as it was. */
 export async function restore(
-  programs: ClientPrograms,
-  { dump: source, dumpedAt }: Restoration,
+  programs: PgTools,
+  { dump: source, dumpedAt }: RestoreSource,
 ): Promise<void> {
   const reading = programs.start('pg_restore', ['--no-owner', '--no-privileges', '--file=-']);
   const quiet = ['--no-psqlrc', '--quiet', '--no-password', '--output=/dev/null'];

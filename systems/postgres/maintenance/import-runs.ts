@@ -3,7 +3,7 @@ import type { MemoRun } from '../../../core/temporal/workflow-memo.ts';
 import type { Db } from '../client/pool.ts';
 
 /** What Temporal knows of a run that is not here. */
-export interface LostRun extends MemoRun {
+export interface MissingRun extends MemoRun {
   workflowId: string;
   startedAt: Date;
   /** Null where its workflow was open. */
@@ -11,7 +11,7 @@ export interface LostRun extends MemoRun {
 }
 
 /** Each as a run that has ended, with its idempotency key. Returns those that were missing. */
-export async function adoptLostRuns(db: Db, lost: LostRun[]): Promise<string[]> {
+export async function importRuns(db: Db, lost: MissingRun[]): Promise<string[]> {
   if (lost.length === 0) return [];
   const { rows } = await db.query<{ id: string }>(
     `select l."runId" as id

@@ -2,11 +2,11 @@ import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
-import { adoptLostRuns, type LostRun } from './import-runs.ts';
+import { importRuns, type MissingRun } from './import-runs.ts';
 
 export type ReconcileStore = ReturnType<typeof createReconcileStore>;
 
-export interface Restoration {
+export interface PendingRestore {
   restoredAt: Date;
   /** When the backup was made. */
   dumpedAt: Date;
@@ -18,28 +18,28 @@ export function createReconcileStore(pool: Pool) {
     /** Admitted, but nobody has said that the workflow was started. */
     unstarted: (olderThanMs: number) => unstarted(pool, olderThanMs),
     /** A reason to end was recorded, but the end has not come. */
-    causesWithoutEnd: (olderThanMs: number) => causesWithoutEnd(pool, olderThanMs),
+    unfinishedStops: (olderThanMs: number) => causesWithoutEnd(pool, olderThanMs),
     /** Every live run with a workflow, page by page in the order of their ids. */
-    liveRuns: (limit: number, after?: string) => liveRuns(pool, limit, after ?? null),
+    activeRuns: (limit: number, after?: string) => liveRuns(pool, limit, after ?? null),
     runsOnLostHosts: (lostMs: number) => runsOnLostHosts(pool, lostMs),
     sessionsOnLostHosts: (lostMs: number) => sessionsOnLostHosts(pool, lostMs),
     /** Sessions with a sandbox and nothing to do, on hosts that take nothing new. */
     idleOnDrainingHosts: () => idleOnDrainingHosts(pool),
     /** Ended, and the webhook neither delivered nor dropped. */
-    undeliveredWebhooks: (olderThanMs: number) => undeliveredWebhooks(pool, olderThanMs),
+    pendingWebhooks: (olderThanMs: number) => undeliveredWebhooks(pool, olderThanMs),
     /** That the database was restored from a backup, if Temporal is still to be compared with it. */
-    unsettledRestoration: () => unsettledRestoration(pool),
+    pendingRestore: () => unsettledRestoration(pool),
     /** Of these workflows, those that belong to no run. */
     unknownWorkflows: (workflowIds: string[]) => unknownWorkflows(pool, workflowIds),
     /** Returns the ids of those that were not here, and are now. */
-    adoptLostRuns: (lost: LostRun[]) => adoptLostRuns(pool, lost),
+    importRuns: (lost: MissingRun[]) => importRuns(pool, lost),
     /** Those of longer ago than this count as settled. Returns how many were not before. */
-    settleRestorations: (olderThanMs: number) => settleRestorations(pool, olderThanMs),
+    markRestoresReconciled: (olderThanMs: number) => settleRestorations(pool, olderThanMs),
     withGlobalLock: (work: () => Promise<void>) => withGlobalLock(pool, work),
   };
 }
 
-const atOnce = 200;
+const pageSize = 200;
 
 async function selectMany(db: Db, tail: string, values: unknown[]): Promise<Run[]> {
   const { rows } = await db.query<RunRow>(`${selectRuns} ${tail}`, values);
@@ -51,7 +51,7 @@ const unstarted = (db: Db, olderThanMs: number): Promise<Run[]> =>
     db,
     `where r.ended_at is null and r.workflow_started_at is null
        and r.created_at < db_clock() - $1 * interval '1 ms'
-     order by r.created_at limit ${atOnce}`,
+     order by r.created_at limit ${pageSize}`,
     [olderThanMs],
   );
 
@@ -59,7 +59,7 @@ const causesWithoutEnd = (db: Db, olderThanMs: number): Promise<Run[]> =>
   selectMany(
     db,
     `where r.ended_at is null and r.end_cause_at < db_clock() - $1 * interval '1 ms'
-     order by r.end_cause_at limit ${atOnce}`,
+     order by r.end_cause_at limit ${pageSize}`,
     [olderThanMs],
   );
 
@@ -78,7 +78,7 @@ const idleOnDrainingHosts = (db: Db): Promise<Run[]> =>
     `join hosts h on h.id = r.host_id
      where h.draining and r.session_id is not null and r.holds_slot and r.ended_at is null
        and r.end_cause is null and not session_has_work(r.id)
-     order by r.created_at limit ${atOnce}`,
+     order by r.created_at limit ${pageSize}`,
     [],
   );
 
@@ -89,14 +89,16 @@ const onLostHosts = `
 
 /** A session is taken over by another host. */
 const runsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
-  selectMany(db, `${onLostHosts} and r.session_id is null order by r.created_at limit ${atOnce}`, [
-    lostMs,
-  ]);
+  selectMany(
+    db,
+    `${onLostHosts} and r.session_id is null order by r.created_at limit ${pageSize}`,
+    [lostMs],
+  );
 
 const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
   selectMany(
     db,
-    `${onLostHosts} and r.session_id is not null order by r.created_at limit ${atOnce}`,
+    `${onLostHosts} and r.session_id is not null order by r.created_at limit ${pageSize}`,
     [lostMs],
   );
 
@@ -110,13 +112,13 @@ const undeliveredWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
            and coalesce(a.finished_at, a.started_at)
              > db_clock() - ($2::integer[])[a.attempt] * interval '1 ms'
        )
-     order by r.ended_at limit ${atOnce}`,
+     order by r.ended_at limit ${pageSize}`,
     [olderThanMs, limits.webhookDelaysMs],
   );
 
 /** Of several, all that any of them has lost. */
-async function unsettledRestoration(db: Db): Promise<Restoration | null> {
-  const { rows } = await db.query<Restoration>(
+async function unsettledRestoration(db: Db): Promise<PendingRestore | null> {
+  const { rows } = await db.query<PendingRestore>(
     `select max(restored_at) as "restoredAt", min(dumped_at) as "dumpedAt" from restores
      where reconciled_at is null
      having count(*) > 0`,

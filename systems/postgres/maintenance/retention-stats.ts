@@ -1,16 +1,16 @@
 import type { Db } from '../client/pool.ts';
-import { before, unnamedAndOld } from './retention-store.ts';
+import { before, isCollectable } from './retention-store.ts';
 
-export interface KeptTimes {
+export interface RetentionTimes {
   runMs: number;
   sessionFilesMs: number;
   webhookAttemptsMs: number;
   tombstoneMs: number;
-  unnamedBlobMs: number;
+  unreferencedBlobMs: number;
 }
 
 /** What has been kept for long enough and waits to be removed. */
-export interface Due {
+export interface Overdue {
   kind: string;
   count: number;
   /** For how long the first of them has waited; 0 where none does. */
@@ -20,7 +20,7 @@ export interface Due {
 const ended = (of: string): string => `runs where ended_at is not null and ${of}`;
 
 /** In the order in which the sweep takes them. */
-export function dueRows(db: Db, kept: KeptTimes): Promise<Due[]> {
+export function overdueRows(db: Db, kept: RetentionTimes): Promise<Overdue[]> {
   const kinds: [kind: string, since: string, rows: string, keptMs: number][] = [
     ['idempotency keys', 'expires_at', 'idempotency_keys where true', 0],
     ['logs', 'ended_at', ended('log_purged_at is null'), kept.runMs],
@@ -48,20 +48,20 @@ export function dueRows(db: Db, kept: KeptTimes): Promise<Due[]> {
   return Promise.all(
     kinds.map(async ([kind, since, rows, keptMs]) => {
       const text = `select ${countAndAge(since)} from ${rows} and ${since} < ${before('$1')}`;
-      return { kind, ...(await countDue(db, text, keptMs)) };
+      return { kind, ...(await countOverdue(db, text, keptMs)) };
     }),
   );
 }
 
 /** Looks at every blob there is. */
-export async function dueBlobs(
+export async function overdueBlobs(
   db: Db,
-  { unnamedBlobMs }: KeptTimes,
-): Promise<Due & { bytes: number }> {
+  { unreferencedBlobMs }: RetentionTimes,
+): Promise<Overdue & { bytes: number }> {
   const text = `select coalesce(sum(b.size), 0)::bigint as bytes, ${countAndAge('b.created_at')}
-                from blobs b where ${unnamedAndOld}`;
+                from blobs b where ${isCollectable}`;
   const { rows } = await db.query<{ count: number; lateMs: number; bytes: number }>(text, [
-    unnamedBlobMs,
+    unreferencedBlobMs,
   ]);
   return { kind: 'blobs', ...(rows[0] ?? { count: 0, lateMs: 0, bytes: 0 }) };
 }
@@ -70,8 +70,8 @@ const countAndAge = (since: string): string => `
   count(*) as count,
   coalesce(extract(epoch from db_clock() - min(${since})) * 1000 - $1::float8, 0)::bigint as "lateMs"`;
 
-async function countDue(db: Db, text: string, keptMs: number): Promise<Omit<Due, 'kind'>> {
-  const { rows } = await db.query<Omit<Due, 'kind'>>(text, [keptMs]);
+async function countOverdue(db: Db, text: string, keptMs: number): Promise<Omit<Overdue, 'kind'>> {
+  const { rows } = await db.query<Omit<Overdue, 'kind'>>(text, [keptMs]);
   return rows[0] ?? { count: 0, lateMs: 0 };
 }
 

@@ -10,18 +10,18 @@ export type RetentionStore = ReturnType<typeof createRetentionStore>;
  */
 export function createRetentionStore(pool: Pool) {
   return {
-    expiredKeys: () => sweepExpiredKeys(pool),
+    expiredKeys: () => purgeExpiredKeys(pool),
     /** A piece of the log of one ended run, and with the last piece its questions. */
-    log: (keptMs: number) => sweepLog(pool, keptMs),
+    log: (keptMs: number) => purgeLog(pool, keptMs),
     /** What the working directory of one ended run held. */
-    runFiles: (keptMs: number) => sweepFiles(pool, keptMs, 'run'),
+    runFiles: (keptMs: number) => purgeFiles(pool, keptMs, 'run'),
     /** The same of a session, with its conversation. */
-    sessionFiles: (keptMs: number) => sweepFiles(pool, keptMs, 'session'),
-    webhookAttempts: (keptMs: number) => sweepAttempts(pool, keptMs),
+    sessionFiles: (keptMs: number) => purgeFiles(pool, keptMs, 'session'),
+    webhookAttempts: (keptMs: number) => purgeAttempts(pool, keptMs),
     /** One deleted run with all that is left of it, once nothing can ask for it any more. */
-    tombstone: (keptMs: number) => sweepTombstone(pool, keptMs),
+    tombstone: (keptMs: number) => purgeTombstone(pool, keptMs),
     /** The blobs of the next page that nothing names; null after the last page. */
-    unnamedBlobs: (keptMs: number, after: string) => unnamedBlobs(pool, keptMs, after),
+    unreferencedBlobs: (keptMs: number, after: string) => unnamedBlobs(pool, keptMs, after),
     /** Looks again whether it is still unnamed and old. False where it is not. */
     removeBlob: (keptMs: number, sha256: string) => removeBlob(pool, keptMs, sha256),
   };
@@ -29,13 +29,13 @@ export function createRetentionStore(pool: Pool) {
 
 export interface BlobPage {
   /** Hex. */
-  unnamed: string[];
+  unreferenced: string[];
   last: string;
 }
 
 export const before = (parameter: string): string => `db_clock() - ${parameter} * interval '1 ms'`;
 
-async function sweepExpiredKeys(db: Db): Promise<number> {
+async function purgeExpiredKeys(db: Db): Promise<number> {
   const { rowCount } = await db.query(
     `delete from idempotency_keys where (project_id, key) in (
        select project_id, key from idempotency_keys
@@ -46,7 +46,7 @@ async function sweepExpiredKeys(db: Db): Promise<number> {
   return rowCount ?? 0;
 }
 
-async function sweepLog(db: Db, keptMs: number): Promise<number> {
+async function purgeLog(db: Db, keptMs: number): Promise<number> {
   const { rows } = await db.query<{ id: string }>(
     `select id from runs
      where ended_at is not null and log_purged_at is null and ended_at < ${before('$1')}
@@ -54,7 +54,7 @@ async function sweepLog(db: Db, keptMs: number): Promise<number> {
     [keptMs],
   );
   if (!rows[0]) return 0;
-  return (await removeFrames(db, rows[0].id)) || settleLog(db, rows[0].id);
+  return (await removeFrames(db, rows[0].id)) || markLogPurged(db, rows[0].id);
 }
 
 async function removeFrames(db: Db, runId: string): Promise<number> {
@@ -67,7 +67,7 @@ async function removeFrames(db: Db, runId: string): Promise<number> {
   return rowCount ?? 0;
 }
 
-async function settleLog(db: Db, runId: string): Promise<number> {
+async function markLogPurged(db: Db, runId: string): Promise<number> {
   const { rowCount } = await db.query(
     `with questions as (delete from interactions where run_id = $1)
      update runs set log_purged_at = db_clock() where id = $1`,
@@ -76,7 +76,7 @@ async function settleLog(db: Db, runId: string): Promise<number> {
   return rowCount ?? 0;
 }
 
-async function sweepFiles(db: Db, keptMs: number, of: 'run' | 'session'): Promise<number> {
+async function purgeFiles(db: Db, keptMs: number, of: 'run' | 'session'): Promise<number> {
   const kind = of === 'run' ? 'session_id is null' : 'session_id is not null';
   const { rowCount } = await db.query(
     `with due as (
@@ -93,7 +93,7 @@ async function sweepFiles(db: Db, keptMs: number, of: 'run' | 'session'): Promis
   return rowCount ?? 0;
 }
 
-async function sweepAttempts(db: Db, keptMs: number): Promise<number> {
+async function purgeAttempts(db: Db, keptMs: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from webhook_attempts where (run_id, delivery, attempt) in (
        select run_id, delivery, attempt from webhook_attempts
@@ -105,7 +105,7 @@ async function sweepAttempts(db: Db, keptMs: number): Promise<number> {
 }
 
 /** Whose number a webhook or an idempotency key may still name stays. */
-async function sweepTombstone(pool: Pool, keptMs: number): Promise<number> {
+async function purgeTombstone(pool: Pool, keptMs: number): Promise<number> {
   const { rows } = await pool.query<{ id: string }>(
     `select r.id from runs r
      where r.deleted_at is not null and r.deleted_at < ${before('$1')} and r.ended_at is not null
@@ -141,7 +141,7 @@ function removeRun(pool: Pool, runId: string): Promise<number> {
 }
 
 /** Whoever stores or finds a blob makes it young again, so there is time to name it. */
-export const unnamedAndOld = `
+export const isCollectable = `
   b.created_at < ${before('$1')}
   and not exists (select from run_files f where f.sha256 = b.sha256)
   and not exists (select from input_files f where f.sha256 = b.sha256)
@@ -151,18 +151,18 @@ export const unnamedAndOld = `
 
 async function unnamedBlobs(db: Db, keptMs: number, after: string): Promise<BlobPage | null> {
   const { rows } = await db.query<{ sha256: string; unnamed: boolean }>(
-    `select encode(b.sha256, 'hex') as sha256, ${unnamedAndOld} as unnamed
+    `select encode(b.sha256, 'hex') as sha256, ${isCollectable} as unnamed
      from (select * from blobs where sha256 > $2 order by sha256 limit $3) b
      order by b.sha256`,
     [keptMs, Buffer.from(after, 'hex'), limits.retentionBatchRows],
   );
   const last = rows.at(-1)?.sha256;
   if (last === undefined) return null;
-  return { unnamed: rows.filter((row) => row.unnamed).map((row) => row.sha256), last };
+  return { unreferenced: rows.filter((row) => row.unnamed).map((row) => row.sha256), last };
 }
 
 async function removeBlob(db: Db, keptMs: number, sha256: string): Promise<boolean> {
-  const text = `delete from blobs b where b.sha256 = $2 and ${unnamedAndOld}`;
+  const text = `delete from blobs b where b.sha256 = $2 and ${isCollectable}`;
   const { rowCount } = await db.query(text, [keptMs, Buffer.from(sha256, 'hex')]);
   return rowCount === 1;
 }

@@ -4,7 +4,7 @@
 import type { Schedule } from '../../../core/flows/schedule.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
-export interface UntoldSchedule {
+export interface UnsyncedSchedule {
   flowId: string;
   /** Of the flow, as it was read. */
   version: number;
@@ -16,18 +16,18 @@ export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
 export function createScheduleStore(pool: Pool) {
   return {
-    untold: () => untold(pool),
+    unsynced: () => untold(pool),
     /** From now on all that was told counts as untold. */
-    doubtAll: () => doubtAll(pool),
+    resyncAll: () => doubtAll(pool),
     /** A flow that was changed since it was read has something to tell again. */
-    markTold: (told: UntoldSchedule) => markTold(pool, told),
+    markSynced: (told: UnsyncedSchedule) => markTold(pool, told),
   };
 }
 
 const atOnce = 100;
 
-async function untold(db: Db): Promise<UntoldSchedule[]> {
-  const { rows } = await db.query<UntoldSchedule>(
+async function untold(db: Db): Promise<UnsyncedSchedule[]> {
+  const { rows } = await db.query<UnsyncedSchedule>(
     `select id as "flowId", version,
             case when schedule_cron is not null
               then json_build_object('cron', schedule_cron, 'timezone', schedule_timezone)
@@ -48,7 +48,7 @@ async function doubtAll(db: Db): Promise<void> {
   );
 }
 
-async function markTold(db: Db, { flowId, version, schedule }: UntoldSchedule): Promise<void> {
+async function markTold(db: Db, { flowId, version, schedule }: UnsyncedSchedule): Promise<void> {
   await db.query(
     `update flows
      set schedule_synced_version =

@@ -35,7 +35,7 @@ export async function endRun(
     const { run: locked, now } = await lockRun(db, request.runId);
     if (locked.endedAt !== null) return { isFirst: false, run: locked };
     const end = firstCause(locked, request);
-    const run = withoutWork(await giveUpMessages(db, locked, errorOf(end)), end);
+    const run = withFinalAgentStatus(await failRemainingMessages(db, locked, errorOf(end)), end);
     const body =
       run.webhook.state === 'waiting' ? webhookBody({ run, end, finishedAt: now }) : null;
     return { isFirst: true, run: await writeEnd(db, run, { end, body, now }) };
@@ -55,7 +55,7 @@ function firstCause(run: Run, given: RunEnd): RunEnd {
   return { cause: given.cause, detail: given.detail && stripUnstorable(given.detail), exitCode };
 }
 
-const withoutWork = (run: Run, { cause }: RunEnd): Run => ({
+const withFinalAgentStatus = (run: Run, { cause }: RunEnd): Run => ({
   ...run,
   agentStatus: finalAgentStatus(run.agentStatus, cause),
 });
@@ -68,7 +68,7 @@ async function closeLog(db: Db, runId: string): Promise<void> {
 }
 
 /** What no agent was given, or is done with, has failed with the session; each message is told so. */
-async function giveUpMessages(db: Db, run: Run, error: string | null): Promise<Run> {
+async function failRemainingMessages(db: Db, run: Run, error: string | null): Promise<Run> {
   if (run.sessionId === null) return run;
   const text = 'select fail_turns($1, null, $2) as failed';
   const { rows } = await db.query<{ failed: number }>(text, [run.runId, error]);

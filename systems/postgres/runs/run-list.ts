@@ -18,7 +18,7 @@ export interface RunFilter {
 }
 
 /** Where in the order a run stands, whether it is still there or not. */
-export interface RunPlace {
+export interface RunCursor {
   createdAt: Date;
   runId: string;
 }
@@ -29,12 +29,12 @@ export interface RunListQuery {
   /** A page ends with the run whose results reach it, so it may be shorter than `limit`. */
   maxBytes: number;
   /** A page's `next`. */
-  after?: RunPlace | undefined;
+  after?: RunCursor | undefined;
 }
 
 export interface RunPage {
   runs: ListedRun[];
-  next: RunPlace | null;
+  next: RunCursor | null;
 }
 
 /**

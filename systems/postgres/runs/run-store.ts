@@ -5,14 +5,14 @@ import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import { readSandboxPlan } from '../admission/sandbox-plan.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import type { SnapshotOf } from '../files/file-store.ts';
-import { hasLease } from '../log/fencing.ts';
+import type { SandboxGeneration } from '../files/file-store.ts';
+import { leaseIsCurrent } from '../log/fencing.ts';
 import { type EndRunRequest, endRun } from './end-run.ts';
 import { findRun } from './find-run.ts';
 import { changeLabels } from './run-labels.ts';
 import { listRuns, type RunListQuery } from './run-list.ts';
 import { type RunRow, selectRuns, toRun } from './run-row.ts';
-import { readKeptFields } from './trigger-fields.ts';
+import { readTriggerFields } from './trigger-fields.ts';
 
 export interface CauseRequest {
   runId: string;
@@ -21,7 +21,7 @@ export interface CauseRequest {
 }
 
 /** What this store is the first to know, told once it stands. */
-export interface RunNews {
+export interface RunObserver {
   /** `waitedMs`: since its admission. */
   onStarted?: (started: { runId: string; requestId: string | null; waitedMs: number }) => void;
   onEnded?: (run: Run) => void;
@@ -29,12 +29,12 @@ export interface RunNews {
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
-export function createRunStore(pool: Pool, sealer: Sealer, news: RunNews = {}) {
+export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver = {}) {
   return {
     /** A deleted run too: its `deletedAt` is set. */
     find: (runId: string) => findRun(pool, runId),
     /** Null where a schedule asked for it, and where there is no such run. */
-    requestOf: (runId: string) => findRequest(pool, runId),
+    findRequestId: (runId: string) => findRequestId(pool, runId),
     /** Without those that were deleted. */
     list: (projectId: string, query: RunListQuery) => listRuns(pool, projectId, query),
     changeLabels: (runId: string, change: LabelChange) => changeLabels(pool, runId, change),
@@ -46,19 +46,19 @@ export function createRunStore(pool: Pool, sealer: Sealer, news: RunNews = {}) {
     markWorkflowStarted: (runId: string) => markWorkflowStarted(pool, runId),
     /** True the first time. */
     markStarted: (runId: string, generation: number, agentStatus: AgentStatus) =>
-      markStarted(pool, { runId, generation, agentStatus }, news.onStarted),
-    endRun: (request: EndRunRequest) => endRun(pool, request, news.onEnded),
+      markStarted(pool, { runId, generation, agentStatus }, observer.onStarted),
+    endRun: (request: EndRunRequest) => endRun(pool, request, observer.onEnded),
     /** Null where there is no such run. */
     sandboxPlan: (runId: string) => readSandboxPlan(pool, sealer, runId),
     /** Throws where there is no such run. */
-    keptFields: (runId: string) => readKeptFields(pool, runId),
-    liveOnHost: (hostId: string) => liveOnHost(pool, hostId),
+    triggerFields: (runId: string) => readTriggerFields(pool, runId),
+    activeOnHost: (hostId: string) => liveOnHost(pool, hostId),
     /** What the snapshot left out, and why. Changes nothing where another sandbox has followed. */
-    recordSnapshot: (of: SnapshotOf, snapshot: object) => recordSnapshot(pool, of, snapshot),
+    recordSnapshot: (of: SandboxGeneration, snapshot: object) => recordSnapshot(pool, of, snapshot),
   };
 }
 
-async function findRequest(db: Db, runId: string): Promise<string | null> {
+async function findRequestId(db: Db, runId: string): Promise<string | null> {
   const text = 'select request_id as id from runs where id = $1';
   const { rows } = await db.query<{ id: string | null }>(text, [runId]);
   return rows[0]?.id ?? null;
@@ -105,7 +105,7 @@ async function markStarted(
     generation,
     agentStatus,
   }: { runId: string; generation: number; agentStatus: AgentStatus },
-  onStarted?: RunNews['onStarted'],
+  onStarted?: RunObserver['onStarted'],
 ): Promise<boolean> {
   const { rows } = await db.query<{ requestId: string | null; waitedMs: number }>(
     `update runs set started_at = db_clock(), agent_status = coalesce(agent_status, $3)
@@ -127,11 +127,11 @@ async function liveOnHost(db: Db, hostId: string): Promise<Run[]> {
 
 async function recordSnapshot(
   db: Db,
-  { runId, generation, token }: SnapshotOf,
+  { runId, generation, token }: SandboxGeneration,
   snapshot: object,
 ): Promise<void> {
   const text = `
     update runs r set snapshot = $3
-    where r.id = $1 and r.generation = $2 and ${hasLease('r.id', '$4')}`;
+    where r.id = $1 and r.generation = $2 and ${leaseIsCurrent('r.id', '$4')}`;
   await db.query(text, [runId, generation, JSON.stringify(snapshot), token ?? null]);
 }

@@ -1,15 +1,15 @@
 import type { Db } from '../client/pool.ts';
 
 /** What a run was asked for and its record does not show. */
-export interface KeptFields {
+export interface TriggerFields {
   callbackUrl: string | null;
   /** JSON text. */
   outputSchema: string | null;
 }
 
 /** Apart from the run, which is read often and in lists. */
-export async function readKeptFields(db: Db, runId: string): Promise<KeptFields> {
-  const { rows } = await db.query<KeptFields>(
+export async function readTriggerFields(db: Db, runId: string): Promise<TriggerFields> {
+  const { rows } = await db.query<TriggerFields>(
     `select callback_url as "callbackUrl", output_schema as "outputSchema" from runs where id = $1`,
     [runId],
   );

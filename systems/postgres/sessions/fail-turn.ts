@@ -2,7 +2,7 @@ import { type Frame, statusFrame } from '../../../core/frames/frame.ts';
 import type { UndeliveredMessage } from '../../../core/sessions/chat.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
-import type { SnapshotOf } from '../files/file-store.ts';
+import type { SandboxGeneration } from '../files/file-store.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
 
 /**
@@ -10,9 +10,9 @@ import { appendOwnFrames } from '../log/append-frames.ts';
  * the session stays, and its place is given back unless other messages are left. The number counts as
  * used, so a second call changes nothing, and so does one after the session's end. Whether it did.
  */
-export function giveUpTurn(
+export function failTurn(
   pool: Pool,
-  { runId, generation }: SnapshotOf,
+  { runId, generation }: SandboxGeneration,
   notGiven: UndeliveredMessage,
 ): Promise<boolean> {
   return inTransaction(pool, async (db) => {
@@ -24,7 +24,7 @@ export function giveUpTurn(
       [runId, generation],
     );
     if (rowCount !== 1) return false;
-    const failed = await failOldest(db, runId, notGiven);
+    const failed = await failOldestMessage(db, runId, notGiven);
     if (failed !== null) {
       await appendOwnFrames(db, {
         runId,
@@ -43,10 +43,10 @@ export interface FailedTurn {
   text: string;
   sessionId: string;
   /** The log has it already. */
-  isTold: boolean;
+  isLogged: boolean;
 }
 
-async function failOldest(
+async function failOldestMessage(
   db: Db,
   runId: string,
   { error, reason }: UndeliveredMessage,
@@ -68,7 +68,7 @@ async function failOldest(
 
 /** The reason stands where the agent's answer would. */
 export function failureFrames(
-  { messageId, text, sessionId, isTold }: FailedTurn,
+  { messageId, text, sessionId, isLogged: isTold }: FailedTurn,
   { error, reason }: UndeliveredMessage,
 ): Frame[] {
   const frame = (event: string, data: object): Frame => ({

@@ -5,9 +5,9 @@ import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { type RunRow, runColumns, selectRuns, toRun } from '../runs/run-row.ts';
 import {
+  dryRunWithFiles,
   type MessageFiles,
   type NewMessage,
-  rehearseWithFiles,
   storeMessage,
   storeWithFiles,
 } from './store-message.ts';
@@ -27,16 +27,16 @@ export interface MessageEnd {
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
 /** What users say to sessions. */
-export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hostStaleMs) {
+export function createMessageStore(pool: Pool, hostStaleMs: number = limits.hostStaleMs) {
   return {
-    store: (message: NewMessage) => storeMessage(pool, message, hostUnseenMs),
+    store: (message: NewMessage) => storeMessage(pool, message, hostStaleMs),
     /** What the next would answer; changes nothing, so that only what will be stored is sent. */
-    rehearseWithFiles: (message: NewMessage, files: MessageFiles) =>
-      rehearseWithFiles(pool, message, { ...files, hostUnseenMs }),
+    dryRunWithFiles: (message: NewMessage, files: MessageFiles) =>
+      dryRunWithFiles(pool, message, { ...files, hostStaleMs }),
     storeWithFiles: (message: NewMessage, files: MessageFiles) =>
-      storeWithFiles(pool, message, { ...files, hostUnseenMs }),
+      storeWithFiles(pool, message, { ...files, hostStaleMs }),
     /** The one whose turn goes on, in whatever sandbox: told to those who watch, and not ended. */
-    present: (runId: string) => findPresent(pool, runId),
+    currentMessage: (runId: string) => findCurrentMessage(pool, runId),
     /** Takes it back where no agent was given it yet and its turn has not ended; whether it did. */
     withdraw: (runId: string, messageId: string) => withdraw(pool, runId, messageId),
     markSignalled: (messageId: string) => markSignalled(pool, messageId),
@@ -46,11 +46,11 @@ export function createMessageStore(pool: Pool, hostUnseenMs: number = limits.hos
     /** Sessions with messages of which nobody has told their workflows, each with its oldest. */
     unsignalled: (olderThanMs: number) => unsignalled(pool, olderThanMs),
     /** The project's session that has had nothing to do for longest, of those that are awake. */
-    longestIdle: (projectId: string) => longestIdle(pool, projectId),
+    findLongestIdle: (projectId: string) => longestIdle(pool, projectId),
   };
 }
 
-async function findPresent(db: Db, runId: string): Promise<string | null> {
+async function findCurrentMessage(db: Db, runId: string): Promise<string | null> {
   const { rows } = await db.query<{ id: string }>(
     `select id from session_messages
      where run_id = $1 and ended_at is null and delivery_attempts > 0 order by position limit 1`,

@@ -7,11 +7,11 @@ import { inTransaction } from '../client/transaction.ts';
 import { findRun } from '../runs/find-run.ts';
 import { sealSessionConfig } from './session-config-store.ts';
 
-export interface SessionOpening {
+export interface OpenSessionRequest {
   runId: string;
   sessionId: string;
   /** Chosen by whoever asks, who may have asked before; else it is new. */
-  isIdGiven: boolean;
+  hasClientId: boolean;
   flowId: string;
   projectId: string;
   keyId: string | null;
@@ -35,7 +35,7 @@ export interface SessionOpening {
 export async function openSession(
   pool: Pool,
   sealer: Sealer,
-  opening: SessionOpening,
+  opening: OpenSessionRequest,
 ): Promise<Run | 'unsettled'> {
   const known = await findOpened(pool, opening);
   if (known !== null) return known;
@@ -57,7 +57,7 @@ class SessionTaken extends Error {}
 /** Both are asked at one moment: what is settled meanwhile is found. */
 async function findOpened(
   db: Db,
-  { flowId, sessionId, isIdGiven }: SessionOpening,
+  { flowId, sessionId, hasClientId: isIdGiven }: OpenSessionRequest,
 ): Promise<Run | 'unsettled' | null> {
   const { rows } = await db.query<{ run_id: string | null; unsettled: boolean }>(
     `select
@@ -70,7 +70,7 @@ async function findOpened(
   return unsettled && isIdGiven ? 'unsettled' : null;
 }
 
-async function insertRun(db: Db, sealer: Sealer, opening: SessionOpening): Promise<void> {
+async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): Promise<void> {
   await db.query(
     `insert into runs (
        id, flow_id, project_id, session_id, trigger_type, name, labels, prompt, partial_messages,
@@ -102,7 +102,11 @@ async function insertRun(db: Db, sealer: Sealer, opening: SessionOpening): Promi
   await db.query('insert into run_logs (run_id) values ($1)', [opening.runId]);
 }
 
-async function insertSession(db: Db, sealer: Sealer, opening: SessionOpening): Promise<boolean> {
+async function insertSession(
+  db: Db,
+  sealer: Sealer,
+  opening: OpenSessionRequest,
+): Promise<boolean> {
   const { runId, flowId, sessionId, config } = opening;
   const { rowCount } = await db.query(
     `insert into sessions (run_id, flow_id, session_id, config_sealed) values ($1, $2, $3, $4)

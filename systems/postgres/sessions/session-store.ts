@@ -4,7 +4,7 @@ import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { labelPair } from '../runs/run-list.ts';
 import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
-import { openSession, type SessionOpening } from './open-session.ts';
+import { type OpenSessionRequest, openSession } from './open-session.ts';
 import {
   acknowledgeSessionConfig,
   changeSessionConfig,
@@ -28,7 +28,7 @@ export type SessionStore = ReturnType<typeof createSessionStore>;
 export function createSessionStore(pool: Pool, sealer: Sealer) {
   return {
     /** A second call, whatever it brings, finds what the first has made. */
-    open: (opening: SessionOpening) => openSession(pool, sealer, opening),
+    open: (opening: OpenSessionRequest) => openSession(pool, sealer, opening),
     /** Ended and deleted ones too. */
     find: (flowId: string, sessionId: string) => findSession(pool, flowId, sessionId),
     /** Newest first, without deleted ones. */

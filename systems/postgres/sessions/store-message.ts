@@ -1,14 +1,14 @@
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { inRehearsal, inTransaction } from '../client/transaction.ts';
-import { FilesRefused, orRefusal } from '../files/files-refused.ts';
+import { inDryRun, inTransaction } from '../client/transaction.ts';
+import { FileConflictError, orConflict } from '../files/files-refused.ts';
 import {
-  type FilesToGive,
-  type GiveRefusal,
-  planChange,
-  shareFiles,
+  type FileConflict,
+  type InputFiles,
+  planFlowUpdate,
+  updateFlowFiles,
 } from '../files/input-files.ts';
-import { keepMessageFiles } from './turn-files.ts';
+import { storeMessageFiles } from './turn-files.ts';
 
 export interface NewMessage {
   runId: string;
@@ -17,28 +17,28 @@ export interface NewMessage {
   text: string;
 }
 
-export type MessageRefusal = 'QUEUE_FULL' | 'RUNNER_OFFLINE' | 'CONCURRENT_LIMIT';
+export type MessageRejection = 'QUEUE_FULL' | 'RUNNER_OFFLINE' | 'CONCURRENT_LIMIT';
 
 export type StoredMessage =
   /** `position`: how many come before it, the one that is being worked on included. */
   | { outcome: 'stored' | 'known'; messageId: string; position: number }
   | { outcome: 'gone' }
-  | { outcome: 'rejected'; reason: MessageRefusal; limit: number | null; current: number | null };
+  | { outcome: 'rejected'; reason: MessageRejection; limit: number | null; current: number | null };
 
 export interface MessageFiles {
   flowId: string;
-  given: FilesToGive;
+  given: InputFiles;
 }
 
 type StoreRow =
   | { outcome: 'stored' | 'known'; message_id: string; position: number }
   | { outcome: 'gone' }
-  | { outcome: MessageRefusal; limit: number | null; current: number | null };
+  | { outcome: MessageRejection; limit: number | null; current: number | null };
 
 export async function storeMessage(
   db: Db,
   message: NewMessage,
-  hostUnseenMs: number,
+  hostStaleMs: number,
 ): Promise<StoredMessage> {
   const text = `
     select outcome, message_id, position, "limit", current
@@ -49,7 +49,7 @@ export async function storeMessage(
     message.clientMessageId,
     message.text,
     limits.sessionQueueMax,
-    `${hostUnseenMs} ms`,
+    `${hostStaleMs} ms`,
   ];
   const { rows } = await db.query<StoreRow>({ name: 'store_message', text, values });
   const row = rows[0];
@@ -74,29 +74,29 @@ export async function storeMessage(
 export function storeWithFiles(
   pool: Pool,
   message: NewMessage,
-  { flowId, given, hostUnseenMs }: MessageFiles & { hostUnseenMs: number },
-): Promise<StoredMessage | GiveRefusal> {
+  { flowId, given, hostStaleMs }: MessageFiles & { hostStaleMs: number },
+): Promise<StoredMessage | FileConflict> {
   const stored = inTransaction(pool, async (db) => {
-    const answer = await storeMessage(db, message, hostUnseenMs);
+    const answer = await storeMessage(db, message, hostStaleMs);
     if (answer.outcome !== 'stored') return answer;
-    const shared = await shareFiles(db, flowId, given);
-    if (shared.outcome !== 'given') throw new FilesRefused(shared);
-    await keepMessageFiles(db, answer.messageId, given.files);
+    const shared = await updateFlowFiles(db, flowId, given);
+    if (shared.outcome !== 'given') throw new FileConflictError(shared);
+    await storeMessageFiles(db, answer.messageId, given.files);
     return answer;
   });
-  return orRefusal(stored);
+  return orConflict(stored);
 }
 
 /** What is wrong with a request is said before what stands in its way for now. */
-export function rehearseWithFiles(
+export function dryRunWithFiles(
   pool: Pool,
   message: NewMessage,
-  { flowId, given, hostUnseenMs }: MessageFiles & { hostUnseenMs: number },
-): Promise<StoredMessage | GiveRefusal> {
-  return inRehearsal(pool, async (db) => {
-    const stored = await storeMessage(db, message, hostUnseenMs);
+  { flowId, given, hostStaleMs }: MessageFiles & { hostStaleMs: number },
+): Promise<StoredMessage | FileConflict> {
+  return inDryRun(pool, async (db) => {
+    const stored = await storeMessage(db, message, hostStaleMs);
     if (stored.outcome === 'known' || stored.outcome === 'gone') return stored;
-    const plan = await planChange(db, flowId, given);
+    const plan = await planFlowUpdate(db, flowId, given);
     return plan.outcome === 'fits' ? stored : plan;
   });
 }

@@ -1,8 +1,8 @@
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
-import type { SnapshotOf } from '../files/file-store.ts';
-import { lockGeneration } from '../log/fencing.ts';
+import type { SandboxGeneration } from '../files/file-store.ts';
+import { lockCurrentGeneration } from '../log/fencing.ts';
 
 /**
  * All at once; the content must have been stored before. False, and nothing is changed, where another
@@ -10,12 +10,12 @@ import { lockGeneration } from '../log/fencing.ts';
  */
 export function replaceTranscript(
   pool: Pool,
-  of: SnapshotOf,
+  of: SandboxGeneration,
   entries: FileEntry[],
 ): Promise<boolean> {
   const { runId } = of;
   return inTransaction(pool, async (db) => {
-    if (!(await lockGeneration(db, of))) return false;
+    if (!(await lockCurrentGeneration(db, of))) return false;
     await db.query('delete from session_transcripts where run_id = $1', [runId]);
     await db.query(
       `insert into session_transcripts (run_id, path, sha256, size, mode, modified_at)

@@ -9,9 +9,9 @@ import { inTransaction } from '../client/transaction.ts';
 import { type ScopedFile, scopedColumnsOf } from '../files/input-files.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
 import { type FailedTurn, failureFrames } from './fail-turn.ts';
-import type { HeldSession } from './turn-store.ts';
+import type { SandboxLease } from './turn-store.ts';
 
-export async function keepMessageFiles(
+export async function storeMessageFiles(
   db: Db,
   messageId: string,
   files: ScopedFile[],
@@ -26,9 +26,9 @@ export async function keepMessageFiles(
 }
 
 /** All that is to be in place before this message's turn begins. Safe to repeat. */
-export async function findWaitingFiles(
+export async function findPendingFiles(
   db: Db,
-  { runId, generation, token }: HeldSession,
+  { runId, generation, token }: SandboxLease,
   messageId: string,
 ): Promise<InputFile[]> {
   const { rows } = await db.query<InputFile>(
@@ -61,9 +61,9 @@ export async function findWaitingFiles(
  * The sandbox has them, as they were read: what has taken the place of one since goes on waiting.
  * Returns how many wait no longer; none where the lease is lost.
  */
-export async function settleFiles(
+export async function markFilesWritten(
   db: Db,
-  { runId, token }: HeldSession,
+  { runId, token }: SandboxLease,
   files: InputFile[],
 ): Promise<number> {
   const { rowCount } = await db.query(
@@ -83,9 +83,9 @@ export async function settleFiles(
 }
 
 /** It can never be put in its place. Returns like the one above. */
-export async function dropFile(
+export async function discardFile(
   db: Db,
-  { runId, token }: HeldSession,
+  { runId, token }: SandboxLease,
   { path, sha256 }: InputFile,
 ): Promise<number> {
   const { rowCount } = await db.query(
@@ -98,9 +98,9 @@ export async function dropFile(
 }
 
 /** Ends the turn of a message that the agent is not given, and says why. Safe to repeat. */
-export function refuseTurn(
+export function rejectTurn(
   pool: Pool,
-  { runId, token }: HeldSession,
+  { runId, token }: SandboxLease,
   { messageId, reason }: { messageId: string; reason: string },
 ): Promise<void> {
   return inTransaction(pool, async (db) => {

@@ -5,15 +5,15 @@ import { limits } from '../../../core/limits.ts';
 import type { PendingTurn, TurnError, UndeliveredMessage } from '../../../core/sessions/chat.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
-import type { SnapshotOf } from '../files/file-store.ts';
+import type { SandboxGeneration } from '../files/file-store.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
-import { hasLease } from '../log/fencing.ts';
-import { giveUpTurn } from './fail-turn.ts';
+import { leaseIsCurrent } from '../log/fencing.ts';
+import { failTurn } from './fail-turn.ts';
 import { listTranscript, replaceTranscript } from './transcript.ts';
-import { dropFile, findWaitingFiles, refuseTurn, settleFiles } from './turn-files.ts';
+import { discardFile, findPendingFiles, markFilesWritten, rejectTurn } from './turn-files.ts';
 
 /** A sandbox of a session, in the hands of whoever holds the lease of its log. */
-export interface HeldSession {
+export interface SandboxLease {
   runId: string;
   generation: number;
   token: number;
@@ -24,14 +24,14 @@ export type ClaimedTurn =
       outcome: 'turn';
       messageId: string;
       text: string;
-      accepted: boolean;
+      isAccepted: boolean;
       startedAt: Date;
       /** Since it was stored. */
       waitedMs: number | null;
       /** Files may be waiting for this turn; false where none that was given before it is. */
       filesMayWait: boolean;
       /** That it was given to an agent, for those who watch; null where they were told before. */
-      told: StoredFrame | null;
+      announcedFrame: StoredFrame | null;
     }
   | { outcome: 'none' }
   /** The sandbox has another configuration than the session by now. */
@@ -39,7 +39,7 @@ export type ClaimedTurn =
   /** It is not this sandbox that goes on with the session. */
   | { outcome: 'sandbox_ended' };
 
-export type SessionPlace =
+export type SessionSlot =
   | { outcome: 'assigned'; hostId: string; generation: number }
   | { outcome: 'no_capacity' }
   /** Every message's turn has ended. */
@@ -49,57 +49,59 @@ export type SessionPlace =
 export type TurnStore = ReturnType<typeof createTurnStore>;
 
 /** The life of a session's sandboxes, and the turns in it. */
-export function createTurnStore(pool: Pool, hostUnseenMs: number = limits.hostStaleMs) {
+export function createTurnStore(pool: Pool, hostStaleMs: number = limits.hostStaleMs) {
   return {
-    claimPlace: (runId: string, after: number) => claimPlace(pool, { runId, after, hostUnseenMs }),
+    claimSlot: (runId: string, after: number) => claimPlace(pool, { runId, after, hostStaleMs }),
     /** The frames that say so to those who watch; null where it was said before. */
-    markStarted: (held: HeldSession) => markStarted(pool, held),
-    claim: (held: HeldSession) => claimTurn(pool, held),
+    markStarted: (held: SandboxLease) => markStarted(pool, held),
+    claim: (held: SandboxLease) => claimTurn(pool, held),
     /** Fails the oldest message, for which no sandbox of this number was to be had. */
-    giveUp: (of: SnapshotOf, why: UndeliveredMessage) => giveUpTurn(pool, of, why),
-    waitingFiles: (held: HeldSession, messageId: string) => findWaitingFiles(pool, held, messageId),
-    settleFiles: (held: HeldSession, files: InputFile[]) => settleFiles(pool, held, files),
-    dropFile: (held: HeldSession, file: InputFile) => dropFile(pool, held, file),
-    refuse: (held: HeldSession, turn: { messageId: string; reason: string }) =>
-      refuseTurn(pool, held, turn),
+    failTurn: (of: SandboxGeneration, why: UndeliveredMessage) => failTurn(pool, of, why),
+    pendingFiles: (held: SandboxLease, messageId: string) =>
+      findPendingFiles(pool, held, messageId),
+    markFilesWritten: (held: SandboxLease, files: InputFile[]) =>
+      markFilesWritten(pool, held, files),
+    discardFile: (held: SandboxLease, file: InputFile) => discardFile(pool, held, file),
+    rejectTurn: (held: SandboxLease, turn: { messageId: string; reason: string }) =>
+      rejectTurn(pool, held, turn),
     /** The message that a sandbox has been given and is not done with. */
-    present: (runId: string, generation: number) => findPresent(pool, runId, generation),
+    currentTurn: (runId: string, generation: number) => findCurrentTurn(pool, runId, generation),
     /** It is not given to another sandbox when this one is over. */
-    condemn: (held: HeldSession, messageId: string, error: TurnError) =>
+    failCurrentTurn: (held: SandboxLease, messageId: string, error: TurnError) =>
       condemn(pool, held, { messageId, error }),
     /**
      * What the sandbox has left is stored; false where another has followed it already. Messages that
      * are not given to another have failed by this error.
      */
-    sandboxGone: (runId: string, generation: number, error: string | null = null) =>
+    releaseSandbox: (runId: string, generation: number, error: string | null = null) =>
       sandboxGone(pool, { runId, generation }, error),
     hasWork: (runId: string) => hasWork(pool, runId),
     /** Since when a session has had nothing to do, in milliseconds; null where it has work. */
     idleForMs: (runId: string) => idleForMs(pool, runId),
-    replaceTranscript: (of: SnapshotOf, entries: FileEntry[]) =>
+    replaceTranscript: (of: SandboxGeneration, entries: FileEntry[]) =>
       replaceTranscript(pool, of, entries),
     /** The moment that a saving begins with. */
     clock: () => readClock(pool),
     /** All that is needed to go on is stored, as it was then or later. */
-    markSaved: (of: SnapshotOf, at: Date) => markSaved(pool, of, at),
+    markSnapshot: (of: SandboxGeneration, at: Date) => markSaved(pool, of, at),
     listTranscript: (runId: string) => listTranscript(pool, runId),
   };
 }
 
 async function claimPlace(
   db: Db,
-  { runId, after, hostUnseenMs }: { runId: string; after: number; hostUnseenMs: number },
-): Promise<SessionPlace> {
-  const { rows } = await db.query<SessionPlace>(
+  { runId, after, hostStaleMs }: { runId: string; after: number; hostStaleMs: number },
+): Promise<SessionSlot> {
+  const { rows } = await db.query<SessionSlot>(
     `select outcome, host_id as "hostId", generation from claim_session_slot($1, $2, $3)`,
-    [runId, after, `${hostUnseenMs} ms`],
+    [runId, after, `${hostStaleMs} ms`],
   );
   if (!rows[0]) throw new Error('asking for a place gave no answer');
   return rows[0];
 }
 
 /** In one transaction: a sandbox is told of once, whoever dies when. */
-function markStarted(pool: Pool, held: HeldSession): Promise<StoredFrame[] | null> {
+function markStarted(pool: Pool, held: SandboxLease): Promise<StoredFrame[] | null> {
   return inTransaction(pool, async (db) => {
     const { runId, generation, token } = held;
     const lock = 'select from run_logs where run_id = $1 and lease_token = $2 for update';
@@ -146,7 +148,7 @@ interface ClaimRow {
  * Throws where the lease is lost: whoever has it is asked next. The function sees more than the statement
  * around it, which may not see the message yet, and then knows nothing of its files.
  */
-async function claimTurn(db: Db, { runId, generation, token }: HeldSession): Promise<ClaimedTurn> {
+async function claimTurn(db: Db, { runId, generation, token }: SandboxLease): Promise<ClaimedTurn> {
   const text = `
     select t.outcome, t.message_id, t.message, t.is_accepted as accepted, t.started_at, t.seq, t.at, t.data,
       (extract(epoch from t.started_at - m.created_at) * 1000)::double precision as waited_ms,
@@ -166,21 +168,21 @@ async function claimTurn(db: Db, { runId, generation, token }: HeldSession): Pro
     outcome: 'turn',
     messageId: row.message_id,
     text: row.message,
-    accepted: row.accepted,
+    isAccepted: row.accepted,
     startedAt: row.started_at,
     waitedMs: row.waited_ms,
     filesMayWait: row.files_may_wait,
-    told: seq === null ? null : { seq, at, data, event: 'user_message', channel: 'chat' },
+    announcedFrame: seq === null ? null : { seq, at, data, event: 'user_message', channel: 'chat' },
   };
 }
 
-async function findPresent(
+async function findCurrentTurn(
   db: Db,
   runId: string,
   generation: number,
 ): Promise<Omit<PendingTurn, 'uuid'> | null> {
   const { rows } = await db.query<Omit<PendingTurn, 'uuid'>>(
-    `select id as "messageId", is_accepted as accepted, error from session_messages
+    `select id as "messageId", is_accepted as "isAccepted", error from session_messages
      where run_id = $1 and generation = $2 and ended_at is null order by position limit 1`,
     [runId, generation],
   );
@@ -190,18 +192,18 @@ async function findPresent(
 /** Whoever has it by now does not suffer for one that had it before and wakes up late. */
 async function condemn(
   db: Db,
-  { runId, generation, token }: HeldSession,
+  { runId, generation, token }: SandboxLease,
   { messageId, error }: { messageId: string; error: TurnError },
 ): Promise<void> {
   const text = `
     update session_messages m set delivery_attempts = $4, error = coalesce(m.error, $6)
-    where m.id = $1 and m.run_id = $2 and m.generation = $3 and ${hasLease('m.run_id', '$5')}`;
+    where m.id = $1 and m.run_id = $2 and m.generation = $3 and ${leaseIsCurrent('m.run_id', '$5')}`;
   await db.query(text, [messageId, runId, generation, limits.turnTriesMax, token, error]);
 }
 
 async function sandboxGone(
   db: Db,
-  { runId, generation }: SnapshotOf,
+  { runId, generation }: SandboxGeneration,
   error: string | null,
 ): Promise<boolean> {
   const text = 'select release_session_sandbox($1, $2, $3, $4) as gone';
@@ -222,12 +224,12 @@ async function readClock(db: Db): Promise<Date> {
 
 async function markSaved(
   db: Db,
-  { runId, generation, token }: SnapshotOf,
+  { runId, generation, token }: SandboxGeneration,
   at: Date,
 ): Promise<void> {
   await db.query(
     `update sessions s set snapshot_at = $3 from runs r
-     where s.run_id = $1 and r.id = s.run_id and r.generation = $2 and ${hasLease('r.id', '$4')}`,
+     where s.run_id = $1 and r.id = s.run_id and r.generation = $2 and ${leaseIsCurrent('r.id', '$4')}`,
     [runId, generation, at.toISOString(), token ?? null],
   );
 }

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const makeWay = () =>
   createIdleEvictor({
-    admission: { idleInTheWay: async () => idle },
+    admission: { findEvictableSession: async () => idle },
     temporal: {
       signalSleep: async (workflowId) => {
         if (isAway) throw new Error('away');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createAddressFilter } from '../../../lib/net/public-address.ts';
-import { createConfigStore } from '../../../systems/postgres/admission/run-config-store.ts';
+import { createRunConfigStore } from '../../../systems/postgres/admission/run-config-store.ts';
 import type { ApiWorld, Tenant } from '../../support/api-world.ts';
 import { testSealer } from '../../support/database.ts';
 import { type CallOptions, caller } from './call.ts';
@@ -145,7 +145,7 @@ test('refuses where something was secret and is not given anew, naming each', as
 
   const retried = await retry({ body: { ...secrets, env: {} }, headers: given.headers });
   expect([retried.status, retried.json.data.retryOf]).toEqual([201, runId]);
-  const config = await createConfigStore(world.database.pool, testSealer).read(
+  const config = await createRunConfigStore(world.database.pool, testSealer).read(
     retried.json.data.runId,
   );
   expect(config).toEqual({ ...secrets, env: {}, context: { user: 'zoe' } });

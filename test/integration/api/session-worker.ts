@@ -24,7 +24,7 @@ export function sessionWorker(world: ApiWorld, runId: string): SessionWorker {
 
   async function wakeUp(): Promise<void> {
     await hosts.renew({ hostId, name: 'Of sessions', capacity: 1_000 });
-    const place = await turns.claimPlace(runId, held.generation);
+    const place = await turns.claimSlot(runId, held.generation);
     if (place.outcome !== 'assigned') throw new Error(`no place: ${place.outcome}`);
     const lease = await frames.takeLease(runId, hostId, 600_000);
     if (lease === null) throw new Error('no lease');
@@ -52,7 +52,7 @@ export function sessionWorker(world: ApiWorld, runId: string): SessionWorker {
       offset += 1;
     },
     async sleep() {
-      expect(await turns.sandboxGone(runId, held.generation)).toBe(true);
+      expect(await turns.releaseSandbox(runId, held.generation)).toBe(true);
       held.token = 0;
     },
   };

@@ -80,9 +80,9 @@ test('answers at a wake, without waiting for its next look', async () => {
     frames: {
       ...frames,
       // Whoever looks by himself finds that nothing has ended.
-      states: async (runIds) => {
-        if (isWoken) return frames.states(runIds);
-        const found = [...(await frames.states(runIds))];
+      progressOfRuns: async (runIds) => {
+        if (isWoken) return frames.progressOfRuns(runIds);
+        const found = [...(await frames.progressOfRuns(runIds))];
         return new Map(found.map(([runId, state]) => [runId, { ...state, endedAt: null }]));
       },
     },

@@ -34,9 +34,9 @@ function activitiesWith(given: {
   return createActivities({
     supervisor,
     admission: {
-      claimPlace: unasked,
+      claimSlot: unasked,
       admitRun: unasked,
-      idleInTheWay: unasked,
+      findEvictableSession: unasked,
       ...given.admission,
     },
     runs: { recordCause: unasked, endRun: unasked, find: unasked, markWorkflowStarted: unasked },
@@ -45,7 +45,7 @@ function activitiesWith(given: {
     runTimeoutMs: 1,
     webhooks: { claimAttempt: unasked, recordAttempt: unasked, drop: unasked },
     frameStream: { notify: unasked, expire: unasked },
-    turns: { claimPlace: unasked, giveUp: unasked, hasWork: unasked, idleForMs: unasked },
+    turns: { claimSlot: unasked, failTurn: unasked, hasWork: unasked, idleForMs: unasked },
     runLogContext: async (runId) => ({ runId, requestId: 'q-1' }),
     presence: { unattendedForMs: unasked },
     sendWebhook: unasked,
@@ -147,7 +147,7 @@ describe('what an activity lets out', () => {
 describe('taking a place', () => {
   it('fails while every host is full, in a way that is asked again and alarms nobody', async () => {
     const { run } = activitiesWith({
-      admission: { claimPlace: async () => null, idleInTheWay: async () => null },
+      admission: { claimSlot: async () => null, findEvictableSession: async () => null },
     });
     const failure = await failureOf(quietEnvironment().run(run.claimSlot, { runId: 'r' }));
     expect(failure).toMatchObject({

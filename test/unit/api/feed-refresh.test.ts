@@ -6,11 +6,11 @@ import {
   stateOf,
 } from '../../../api/stream/run-feed.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
-import type { LogState } from '../../../systems/postgres/log/run-progress.ts';
+import type { RunProgress } from '../../../systems/postgres/log/run-progress.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
 const run = admittedRun();
-const ended: LogState = { ...stateOf(run), status: 'sleep', endedAt: new Date() };
+const ended: RunProgress = { ...stateOf(run), status: 'sleep', endedAt: new Date() };
 const away = new Error('the database is away');
 
 /** One answer per call. */
@@ -27,8 +27,8 @@ function unreachable(): never {
   throw away;
 }
 
-const stateThatReads = (state: FrameStore['state']) =>
-  createFeedState({ frames: { state } as FrameStore }, run); // no other member is used
+const stateThatReads = (state: FrameStore['progress']) =>
+  createFeedState({ frames: { progress: state } as FrameStore }, run); // no other member is used
 
 test('reads the state again if it changed during the read', async () => {
   const changesDuringRead = () => {

@@ -3,7 +3,7 @@ import { readAgentLine } from '../../../core/agent/agent-line.ts';
 import { createChatReader } from '../../../core/frames/chat-frames.ts';
 import type { PendingTurn } from '../../../core/sessions/chat.ts';
 
-const expected = { messageId: 'm-1', uuid: 'u-1', accepted: false, error: null };
+const expected = { messageId: 'm-1', uuid: 'u-1', isAccepted: false, error: null };
 const lifecycle = (state: string, uuid = 'u-1'): string =>
   JSON.stringify({ type: 'command_lifecycle', command_uuid: uuid, state });
 const result = (more: object = {}): string =>
@@ -52,7 +52,7 @@ describe('the turn of a message', () => {
   });
 
   it('goes on where an earlier reader has left it', () => {
-    expect(read([result()], { ...expected, accepted: true })).toEqual([ended(0)]);
+    expect(read([result()], { ...expected, isAccepted: true })).toEqual([ended(0)]);
   });
 
   it('shows what is said to the user, not what helpers say among themselves', () => {

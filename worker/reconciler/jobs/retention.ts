@@ -43,13 +43,13 @@ export function createRetentionJob(
   }
 
   async function purgeBlobs(): Promise<boolean> {
-    const page = await retention.unnamedBlobs(limits.unreferencedBlobTtlMs, blobsAfter);
+    const page = await retention.unreferencedBlobs(limits.unreferencedBlobTtlMs, blobsAfter);
     if (page) await removeAll(page);
     blobsAfter = page?.last ?? '';
     return page === null;
   }
 
-  async function removeAll({ unnamed }: BlobPage): Promise<void> {
+  async function removeAll({ unreferenced: unnamed }: BlobPage): Promise<void> {
     let removed = 0;
     for (const sha256 of unnamed) {
       if (await retention.removeBlob(limits.unreferencedBlobTtlMs, sha256)) removed += 1;

@@ -1,4 +1,4 @@
-import type { UntoldSchedule } from '../../../systems/postgres/maintenance/schedule-store.ts';
+import type { UnsyncedSchedule } from '../../../systems/postgres/maintenance/schedule-store.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 
 /**
@@ -8,12 +8,12 @@ import type { ReconcilerDeps } from '../deps.ts';
 export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
   let hasFullSync = false;
 
-  async function sync(untold: UntoldSchedule): Promise<void> {
+  async function sync(untold: UnsyncedSchedule): Promise<void> {
     const { flowId, schedule, version } = untold;
     try {
       if (schedule === null) await deps.temporal.removeSchedule(flowId);
       else await deps.temporal.ensureSchedule(flowId, schedule);
-      await deps.schedules.markTold(untold);
+      await deps.schedules.markSynced(untold);
       deps.logger.info({ flowId, version, isOn: schedule !== null }, 'schedule_synced');
     } catch (err) {
       deps.logger.warn({ err, flowId }, 'schedule_sync_failed');
@@ -21,8 +21,8 @@ export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
   }
 
   return async () => {
-    if (!hasFullSync) await deps.schedules.doubtAll();
+    if (!hasFullSync) await deps.schedules.resyncAll();
     hasFullSync = true;
-    for (const untold of await deps.schedules.untold()) await sync(untold);
+    for (const untold of await deps.schedules.unsynced()) await sync(untold);
   };
 }

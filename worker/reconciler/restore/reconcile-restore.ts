@@ -1,5 +1,5 @@
 import type { Run } from '../../../core/runs/run.ts';
-import type { Restoration } from '../../../systems/postgres/maintenance/reconcile-store.ts';
+import type { PendingRestore } from '../../../systems/postgres/maintenance/reconcile-store.ts';
 import type { ListedWorkflow } from '../../../systems/temporal/workflows-since.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
@@ -31,7 +31,7 @@ export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler
   let unverified: Run[] = [];
   const loggedUnidentified = new Set<string>();
 
-  async function compare(restoration: Restoration | null): Promise<void> {
+  async function compare(restoration: PendingRestore | null): Promise<void> {
     const time = restoration?.restoredAt.getTime() ?? null;
     if (time !== null && time !== comparedFor) {
       comparedFor = undefined;
@@ -44,12 +44,12 @@ export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler
 
   return {
     async reconcile() {
-      const restoration = await reconcile.unsettledRestoration();
+      const restoration = await reconcile.pendingRestore();
       await compare(restoration);
       if (restoration === null) return;
       const found = await reconcileUnknown(deps, restoration, loggedUnidentified);
       if (found > 0) return;
-      const settled = await reconcile.settleRestorations(listedWithinMs);
+      const settled = await reconcile.markRestoresReconciled(listedWithinMs);
       if (settled > 0) logger.info({ ...restoration }, 'restore_reconciled');
     },
     isReconciled: ({ runId }) =>
@@ -62,7 +62,7 @@ async function endCompleted(deps: ReconcilerDeps): Promise<Run[]> {
   const unclear: Run[] = [];
   let page: Run[] = [];
   do {
-    page = await deps.reconcile.liveRuns(atOnce, page.at(-1)?.runId);
+    page = await deps.reconcile.activeRuns(atOnce, page.at(-1)?.runId);
     unclear.push(...(await endClosed(deps, page)));
   } while (page.length === atOnce);
   return unclear;
@@ -82,7 +82,7 @@ const endedMeanwhile = {
 /** Returns of how many there was something to do: then there may be more that are not listed yet. */
 async function reconcileUnknown(
   deps: ReconcilerDeps,
-  { dumpedAt }: Restoration,
+  { dumpedAt }: PendingRestore,
   told: Set<string>,
 ): Promise<number> {
   const since = new Date(dumpedAt.getTime() - clocksApartMs);
@@ -124,7 +124,7 @@ async function importRuns({ reconcile, logger }: ReconcilerDeps, lost: ListedWor
   const runs = lost.flatMap(({ run, ...workflow }) =>
     run === null ? [] : [{ ...run, ...workflow }],
   );
-  const adopted = await reconcile.adoptLostRuns(runs);
+  const adopted = await reconcile.importRuns(runs);
   for (const runId of adopted)
     logger.warn({ runId, requestId: null }, 'run_imported_after_restore');
   return adopted.length;

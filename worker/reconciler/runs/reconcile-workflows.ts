@@ -17,7 +17,7 @@ export function createWorkflowReconciler(
 ): () => Promise<void> {
   let after: string | undefined;
   return async () => {
-    const page = await deps.reconcile.liveRuns(atOnce, after);
+    const page = await deps.reconcile.activeRuns(atOnce, after);
     after = page.length === atOnce ? page.at(-1)?.runId : undefined;
     await forEachRun(page.filter(isCompared), deps.logger, (run) => reconcile(deps, run));
   };

@@ -20,10 +20,10 @@ export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
   }
 
   return async () => {
-    await forEachRun(await reconcile.causesWithoutEnd(times.stuckMs), logger, (run) =>
+    await forEachRun(await reconcile.unfinishedStops(times.stuckMs), logger, (run) =>
       endStuck(deps, run),
     );
-    const waiting = await reconcile.causesWithoutEnd(times.resendAfterMs);
+    const waiting = await reconcile.unfinishedStops(times.resendAfterMs);
     sentAt = new Map(waiting.map(({ runId }) => [runId, sentAt.get(runId) ?? 0]));
     const due = deps.now().getTime() - times.resendEveryMs;
     const silent = waiting.filter(

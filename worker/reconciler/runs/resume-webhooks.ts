@@ -8,7 +8,7 @@ import { forEachRun } from '../for-each-run.ts';
  * with the attempts that are left. Safe to repeat: one such workflow at a time.
  */
 export async function resumePendingWebhooks(deps: ReconcilerDeps): Promise<void> {
-  const pending = await deps.reconcile.undeliveredWebhooks(deps.thresholds.webhookMs);
+  const pending = await deps.reconcile.pendingWebhooks(deps.thresholds.webhookMs);
   await forEachRun(pending, deps.logger, (run) => resumeWebhook(deps, run));
 }
 

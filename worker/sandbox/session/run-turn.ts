@@ -6,7 +6,7 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { TurnError } from '../../../core/sessions/chat.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
-import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxLease } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { SandboxContext } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';
@@ -43,7 +43,7 @@ export async function runTurn(deps: SupervisorDeps, place: TurnDeps): Promise<Tu
     if (claimed.outcome === 'none') pauser.markIdle();
     return claimed.outcome === 'none' ? { outcome: 'done', more: false } : claimed;
   }
-  const { messageId, told, waitedMs } = claimed;
+  const { messageId, announcedFrame: told, waitedMs } = claimed;
   if (told !== null) {
     void deps.frameStream.publish(runId, { frames: [told], deltas: [] });
     context.logger.info({ generation, messageId, waitedMs }, 'turn_started');
@@ -78,9 +78,9 @@ async function turnResult(
 }
 
 interface Claimed {
-  held: HeldSession;
+  held: SandboxLease;
   messageId: string;
-  accepted: boolean;
+  isAccepted: boolean;
   filesMayWait: boolean;
 }
 
@@ -88,36 +88,36 @@ interface Claimed {
 async function filesReady(
   deps: SupervisorDeps,
   { context, given, writePendingFiles: prepare }: TurnDeps,
-  { held, messageId, accepted, filesMayWait }: Claimed,
+  { held, messageId, isAccepted, filesMayWait }: Claimed,
 ): Promise<boolean> {
-  if (accepted || !filesMayWait || given.has(messageId)) return true;
+  if (isAccepted || !filesMayWait || given.has(messageId)) return true;
   const misplaced = await prepare(held, messageId);
   if (misplaced.length === 0) return true;
   const faults = misplaced.map(({ path, reason }) => `${path} cannot be written: ${reason}`);
   context.logger.warn({ messageId, files: misplaced.length }, 'turn_rejected');
-  await deps.turns.refuse(held, { messageId, reason: faults.join('; ') });
+  await deps.turns.rejectTurn(held, { messageId, reason: faults.join('; ') });
   await deps.frameStream.notify(held.runId);
   return false;
 }
 
 function sendToAgent(
   { context, session, given }: TurnDeps,
-  { messageId, text, accepted }: { messageId: string; text: string; accepted: boolean },
+  { messageId, text, isAccepted }: { messageId: string; text: string; isAccepted: boolean },
 ): void {
   if (given.has(messageId)) return;
   given.add(messageId);
   const uuid = messageUuid(messageId, context.ref.generation);
   if (!session.turns.hasSeen(messageId)) {
-    const turn = { messageId, uuid, accepted, error: null };
+    const turn = { messageId, uuid, isAccepted, error: null };
     session.reader.expect(turn);
     session.turns.start(turn);
   }
-  // One that was accepted from an earlier life of this process is under way.
-  if (!accepted) context.served.input.push(messageLine(uuid, text));
+  // One that was isAccepted from an earlier life of this process is under way.
+  if (!isAccepted) context.served.input.push(messageLine(uuid, text));
 }
 
 interface Watched {
-  held: HeldSession;
+  held: SandboxLease;
   messageId: string;
   startedAt: Date;
   signal: AbortSignal;
@@ -146,7 +146,7 @@ async function enforceTurnLimits(
   }
   if (error !== null && !signal.aborted) {
     context.logger.warn({ messageId, error }, 'turn_interrupted_by_watchdog');
-    await deps.turns.condemn(held, messageId, error);
+    await deps.turns.failCurrentTurn(held, messageId, error);
     session.reader.markInterrupted(error);
     context.served.input.push(interruptLine(deps.newId()));
     const ended = Promise.race([session.turns.ended(), ownership.released]);

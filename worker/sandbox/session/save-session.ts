@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxLease } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { snapshotWorkspace } from '../workspace/snapshot.ts';
@@ -17,7 +17,7 @@ export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): strin
  */
 export async function saveSession(
   deps: SaveDeps,
-  ref: HeldSession,
+  ref: SandboxLease,
   folders: Pick<SandboxFolders, 'workspace' | 'config'>,
 ): Promise<void> {
   const begun = await deps.turns.clock();
@@ -28,7 +28,7 @@ export async function saveSession(
     runs: { recordSnapshot: async () => undefined },
   };
   await snapshotWorkspace(transcripts, { ref, root: transcriptsOf(folders) });
-  await deps.turns.markSaved(ref, begun);
+  await deps.turns.markSnapshot(ref, begun);
 }
 
 export interface SaveQueue {

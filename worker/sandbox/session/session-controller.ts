@@ -82,7 +82,7 @@ export function createSessionController(
       await retryUntilAborted(saver.save, ownership.retry);
       const { runId, generation } = ref;
       const end = resolveEnd({ exit, turn: context.turns.last() });
-      const putAway = () => deps.turns.sandboxGone(runId, generation, errorOf(end));
+      const putAway = () => deps.turns.releaseSandbox(runId, generation, errorOf(end));
       if (await retryUntilAborted(putAway, ownership.retry))
         logger.info({ generation }, 'session_asleep');
       await deps.frameStream.notify(runId);

@@ -23,7 +23,7 @@ export async function createSessionContext(
 ): Promise<SessionContext | null> {
   if (plan === null) return null;
   const { sessionId } = plan;
-  const found = await turns.present(runId, generation);
+  const found = await turns.currentTurn(runId, generation);
   const present =
     found === null ? null : { ...found, uuid: messageUuid(found.messageId, generation) };
   return {

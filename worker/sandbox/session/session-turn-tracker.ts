@@ -26,7 +26,7 @@ export function createSessionTurnTracker(beginning: PendingTurn | null): Session
   let end: Deferred<true> = createDeferred();
   let accepted: Deferred<true> = createDeferred();
   let next: Deferred<true> = createDeferred();
-  if (beginning?.accepted) accepted.resolve(true);
+  if (beginning?.isAccepted) accepted.resolve(true);
 
   return {
     present: () => present,

@@ -14,7 +14,7 @@ export async function adoptExistingSandboxes(
   deps: SupervisorDeps,
   adopt: (ref: SandboxRef) => Promise<unknown>,
 ): Promise<void> {
-  const living = await deps.runs.liveOnHost(deps.hostId);
+  const living = await deps.runs.activeOnHost(deps.hostId);
   const needed = new Set(living.map(sandboxKey));
   const own = (await deps.sandboxes.list()).filter(({ hostId }) => hostId === deps.hostId);
   const adopted = own.filter((one) => needed.has(sandboxKey(one)) && hasStarted(one));

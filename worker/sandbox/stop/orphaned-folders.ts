@@ -17,7 +17,7 @@ export async function findOrphans(deps: SupervisorDeps): Promise<Orphans> {
   const { dataDir, hostId } = deps;
   const found = await Promise.all([pathsIn(join(dataDir, 'r')), pathsIn(join(dataDir, 's'))]);
   const containers = (await deps.sandboxes.list()).filter((one) => one.hostId === hostId);
-  const needed = [...(await deps.runs.liveOnHost(hostId)), ...containers];
+  const needed = [...(await deps.runs.activeOnHost(hostId)), ...containers];
   const names = new Set(needed.map(sandboxKey));
   const kept = new Set(needed.flatMap((ref) => pathsOf(dataDir, ref)));
   return {

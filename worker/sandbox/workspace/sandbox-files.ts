@@ -1,8 +1,8 @@
 import type { HostCallPayload, HostCallResult, InputFile } from '../../../core/hosts/host-rpc.ts';
 import { coalesce } from '../../../lib/async/coalesce.ts';
 import type { KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
-import type { SnapshotOf } from '../../../systems/postgres/files/file-store.ts';
-import type { HeldSession } from '../../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxGeneration } from '../../../systems/postgres/files/file-store.ts';
+import type { SandboxLease } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
 import type { SandboxRegistry } from '../registry.ts';
@@ -23,7 +23,7 @@ export interface SandboxFiles {
    * Puts all that waits for the turn of this message in its place. Answers what cannot be: it waits no
    * longer. Safe to repeat.
    */
-  writePendingFiles(held: HeldSession, messageId: string): Promise<UnwritableFile[]>;
+  writePendingFiles(held: SandboxLease, messageId: string): Promise<UnwritableFile[]>;
   /** The last word on a run's files: whatever else stores them comes before it, or not at all. */
   snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
 }
@@ -41,11 +41,11 @@ export function createSandboxFiles(
   turnstile: KeyedMutex,
 ): SandboxFiles {
   const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
-  const liveRef = (runId: string): SnapshotOf | null => {
+  const liveRef = (runId: string): SandboxGeneration | null => {
     const sandbox = held.findByRun(runId);
     return sandbox?.isLive() ? sandbox.lease : null;
   };
-  const collect = (ref: SnapshotOf) => snapshotWorkspace(deps, { ref, root: rootOf(ref) });
+  const collect = (ref: SandboxGeneration) => snapshotWorkspace(deps, { ref, root: rootOf(ref) });
 
   const storeAll = coalesce((runId) =>
     deps.storing(runId, async (): Promise<HostCallResult<'store_files'>> => {
@@ -83,13 +83,13 @@ const contentFrom =
 
 async function prepare(
   deps: SupervisorDeps,
-  session: HeldSession,
+  session: SandboxLease,
   messageId: string,
 ): Promise<UnwritableFile[]> {
   const { workspace } = foldersOf(deps.dataDir, session);
   const unwritable: UnwritableFile[] = [];
   for (;;) {
-    const waiting = await deps.turns.waitingFiles(session, messageId);
+    const waiting = await deps.turns.pendingFiles(session, messageId);
     const some = waiting.slice(0, filesAtOnce);
     if (some.length === 0) return unwritable;
     const written = await writeFiles(workspace, some, contentFrom(deps));
@@ -104,10 +104,10 @@ async function prepare(
 /** How many wait no longer. */
 async function markWritten(
   { turns }: Pick<SupervisorDeps, 'turns'>,
-  session: HeldSession,
+  session: SandboxLease,
   { files, written }: { files: InputFile[]; written: Written },
 ): Promise<number> {
-  if (written.outcome === 'written') return turns.settleFiles(session, files);
+  if (written.outcome === 'written') return turns.markFilesWritten(session, files);
   const conflicting = files.find(({ path }) => path === written.path);
-  return conflicting ? turns.dropFile(session, conflicting) : 0;
+  return conflicting ? turns.discardFile(session, conflicting) : 0;
 }

@@ -144,7 +144,7 @@ test('days are those of UTC, and the 31st is forgotten', async () => {
   const days = await store.ofKey(keyId, 30);
   expect(days[0]).toMatchObject({ day: '2030-01-02', calls: 1 });
   expect(days.at(-1)).toMatchObject({ day: '2030-01-31', calls: 1 });
-  await store.forget();
+  await store.purge();
   const left = await own.pool.query(`select day::text from key_usage order by day`);
   expect(left.rows.map(({ day }) => day as string)).toEqual(['2030-01-02', '2030-01-31']);
   await own.drop();

@@ -1,6 +1,6 @@
 import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
-import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
+import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import type { Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
@@ -12,7 +12,7 @@ export function admissionStores(pool: Pool) {
     admission: createAdmission(pool, testSealer),
     runs,
     flows: createFlowStore(pool, testSealer),
-    configs: createConfigStore(pool, testSealer),
+    configs: createRunConfigStore(pool, testSealer),
 
     /** All that admission writes for a project. */
     async writtenFor(projectId: string): Promise<unknown> {

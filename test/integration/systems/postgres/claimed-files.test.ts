@@ -5,11 +5,11 @@ import { Readable } from 'node:stream';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createFlowFileStore } from '../../../../systems/postgres/files/flow-file-store.ts';
-import type { FilesToGive } from '../../../../systems/postgres/files/input-files.ts';
+import type { InputFiles } from '../../../../systems/postgres/files/input-files.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import {
   createTurnStore,
-  type HeldSession,
+  type SandboxLease,
 } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
 import { useScene } from './use-scene.ts';
@@ -17,12 +17,12 @@ import { useScene } from './use-scene.ts';
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
 const file = { path: 'a', sha256, size: content.length, mode: 0o644 };
-const given: FilesToGive = { files: [{ ...file, scope: 'run' }], judgedBy: { sha256: null } };
+const given: InputFiles = { files: [{ ...file, scope: 'run' }], classifiedBy: { sha256: null } };
 
 const { database, scene } = useScene();
 const turns = () => createTurnStore(database.pool);
 const messages = () => createMessageStore(database.pool);
-let held: HeldSession;
+let held: SandboxLease;
 let messageId: string;
 beforeAll(() =>
   createBlobStore(database.pool).put(Readable.from([content]), { sha256, size: content.length }),
@@ -34,7 +34,7 @@ beforeEach(async () => {
   held = await giveMessage(database.pool, runId);
 });
 
-const endFirst = () => turns().refuse(held, { messageId, reason: 'enough' });
+const endFirst = () => turns().rejectTurn(held, { messageId, reason: 'enough' });
 
 async function filesMayWait(): Promise<boolean> {
   const claimed = await turns().claim(held);
@@ -46,7 +46,7 @@ const next = () => {
   return { runId: held.runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' };
 };
 const give = () =>
-  createFlowFileStore(database.pool).give(
+  createFlowFileStore(database.pool).add(
     { runId: held.runId, flowId: scene.flow.flowId, arePending: true },
     given,
   );
@@ -77,7 +77,7 @@ test('files that wait for the session, until the sandbox has them', async () => 
   await messages().store(next());
   expect(await filesMayWait()).toBe(true);
   expect(await filesMayWait()).toBe(true);
-  await turns().settleFiles(held, [file]);
+  await turns().markFilesWritten(held, [file]);
   expect(await filesMayWait()).toBe(false);
 });
 

@@ -16,10 +16,10 @@ import { useFreshScene } from './use-scene.ts';
 const { database, scene } = useFreshScene();
 const hosts = () => createHostStore(database.pool);
 const placeFor = async ({ runId }: Run) =>
-  (await createAdmission(database.pool, testSealer).idleInTheWay(runId))?.runId ?? null;
+  (await createAdmission(database.pool, testSealer).findEvictableSession(runId))?.runId ?? null;
 /** Whose place in its project another run of it is given. */
 const placeInProject = async () =>
-  (await createMessageStore(database.pool).longestIdle(scene.projectId))?.runId ?? null;
+  (await createMessageStore(database.pool).findLongestIdle(scene.projectId))?.runId ?? null;
 
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');
@@ -29,7 +29,7 @@ beforeEach(async () => {
 async function workingSession(): Promise<Run> {
   const run = await scene.session();
   await storeMessage(database.pool, run.runId);
-  await createTurnStore(database.pool).claimPlace(run.runId, 0);
+  await createTurnStore(database.pool).claimSlot(run.runId, 0);
   return run;
 }
 

@@ -9,7 +9,7 @@ import type { Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
 import { createFlowFileStore } from '../../../../systems/postgres/files/flow-file-store.ts';
-import type { FilesToGive } from '../../../../systems/postgres/files/input-files.ts';
+import type { InputFiles } from '../../../../systems/postgres/files/input-files.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { createScene } from '../../../support/records.ts';
@@ -18,7 +18,7 @@ import { useDatabase } from '../../../support/use-database.ts';
 const database = useDatabase();
 
 /** Files of the flow, their content already stored. */
-async function files(contents: Record<string, string>): Promise<FilesToGive> {
+async function files(contents: Record<string, string>): Promise<InputFiles> {
   const made = Object.entries(contents).map(async ([path, content]) => {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const size = Buffer.byteLength(content);
@@ -26,7 +26,7 @@ async function files(contents: Record<string, string>): Promise<FilesToGive> {
     await blobs.put(Readable.from([Buffer.from(content)]), { sha256, size });
     return { path, sha256, size, mode: 0o644, scope: 'flow' as const };
   });
-  return { files: await Promise.all(made), judgedBy: { sha256: null } };
+  return { files: await Promise.all(made), classifiedBy: { sha256: null } };
 }
 
 async function scene() {
@@ -38,7 +38,7 @@ async function scene() {
     const { runId } = await made.run();
     const end = { runId, cause: 'completed', detail: null, exitCode: 0 } as const;
     await createRunStore(database.pool, testSealer).endRun(end);
-    const given = await flowFiles.give({ runId, flowId }, await files(contents));
+    const given = await flowFiles.add({ runId, flowId }, await files(contents));
     expect(given).toEqual({ outcome: 'given' });
   }
   return { ...made, flowId, flowFiles, change };
@@ -81,7 +81,7 @@ async function changeWithoutRun(flowId: string, contents: Record<string, string>
     [flowId],
   );
   const flowFiles = createFlowFileStore(database.pool);
-  const given = await flowFiles.give({ runId: rows[0]?.id ?? '', flowId }, await files(contents));
+  const given = await flowFiles.add({ runId: rows[0]?.id ?? '', flowId }, await files(contents));
   expect(given).toEqual({ outcome: 'given' });
 }
 
@@ -108,8 +108,8 @@ test('scopes that an older .flowignore decided are to be decided again', async (
   await change({ '.flowignore': '*.log' });
   const { runId } = await run();
   const given = await files({ 'x.log': 'x' });
-  expect(await flowFiles.give({ runId, flowId }, given)).toEqual({ outcome: 'stale' });
+  expect(await flowFiles.add({ runId, flowId }, given)).toEqual({ outcome: 'stale' });
   const rules = await flowFiles.find(flowId, '.flowignore');
   const again = { ...given, judgedBy: { sha256: rules?.sha256 ?? '' } };
-  expect(await flowFiles.give({ runId, flowId }, again)).toEqual({ outcome: 'given' });
+  expect(await flowFiles.add({ runId, flowId }, again)).toEqual({ outcome: 'given' });
 });

@@ -68,7 +68,7 @@ describe('the lease', () => {
 
   test('of a run that never was is nobody’s', async () => {
     expect(await frames().takeLease(randomUUID(), 'one', 60_000)).toBeNull();
-    expect(await frames().state(randomUUID())).toBeNull();
+    expect(await frames().progress(randomUUID())).toBeNull();
   });
 
   test('a new generation reads its spool from the beginning, the old one writes no more', async () => {

@@ -31,7 +31,7 @@ describe('appending', () => {
       at,
     }));
     expect(await readAll()).toEqual(stored);
-    expect(await frames().state(run.runId)).toMatchObject({ lastSeq: 3 });
+    expect(await frames().progress(run.runId)).toMatchObject({ lastSeq: 3 });
     expect(await runs().find(run.runId)).toMatchObject({ lastSeq: 3 });
   });
 
@@ -98,7 +98,7 @@ describe('appending', () => {
     expect(await frames().renewLease(run.runId, token, 1_000)).toBe(false);
     expect(await frames().beginGeneration(run.runId, token, 2)).toBe(false);
     expect(await frames().stealLease(run.runId, 'host', 1_000)).toBeNull();
-    expect(await frames().state(run.runId)).toMatchObject({ lastSeq: 0, endCause: 'completed' });
+    expect(await frames().progress(run.runId)).toMatchObject({ lastSeq: 0, endCause: 'completed' });
   });
 
   test('keeps every text: escapes, raw NUL, half a surrogate, quotes, many bytes', async () => {

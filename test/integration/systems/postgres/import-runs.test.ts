@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
 import type { Run } from '../../../../core/runs/run.ts';
-import type { LostRun } from '../../../../systems/postgres/maintenance/import-runs.ts';
+import type { MissingRun } from '../../../../systems/postgres/maintenance/import-runs.ts';
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
 import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
 import { testSealer } from '../../../support/database.ts';
@@ -23,7 +23,7 @@ const hourMs = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms);
 
 /** What Temporal says of a run of this flow, as it would of one that was admitted with this key. */
-async function lost(key: string | null, given: Partial<LostRun> = {}): Promise<LostRun> {
+async function lost(key: string | null, given: Partial<MissingRun> = {}): Promise<MissingRun> {
   const { runId = randomUUID(), startedAt = ago(hourMs) } = given;
   const { rows } = await database.pool.query<{ id: string }>(
     'select run_workflow_id($1, $2, $3, $4) as id',
@@ -48,8 +48,8 @@ async function find(runId: string): Promise<Run> {
 describe('a run that is lost', () => {
   test('is there again as one that has ended, once', async () => {
     const run = await lost(null, { closedAt: ago(hourMs / 2) });
-    expect(await reconcile().adoptLostRuns([run, run])).toEqual([run.runId]);
-    expect(await reconcile().adoptLostRuns([run])).toEqual([]);
+    expect(await reconcile().importRuns([run, run])).toEqual([run.runId]);
+    expect(await reconcile().importRuns([run])).toEqual([]);
     expect(await find(run.runId)).toMatchObject({
       ...{ status: 'sleep', endCause: 'lost_in_restore', triggerType: 'api', timeoutSeconds: 60 },
       ...{ createdAt: run.startedAt, endedAt: run.closedAt, webhook: { state: 'none' } },
@@ -61,20 +61,20 @@ describe('a run that is lost', () => {
   test('has ended now where its workflow was open', async () => {
     const before = Date.now();
     const run = await lost(null, { closedAt: null });
-    await reconcile().adoptLostRuns([run]);
+    await reconcile().importRuns([run]);
     expect((await find(run.runId)).endedAt?.getTime()).toBeGreaterThanOrEqual(before);
   });
 
   test('counts in the month in which it was admitted, a session not', async () => {
     const runs = [await lost(null), await lost('k'), await lost(null, { triggerType: 'schedule' })];
     const session = await lost(null, { sessionId: 's', workflowId: `session/${randomUUID()}` });
-    await reconcile().adoptLostRuns([...runs, session]);
+    await reconcile().importRuns([...runs, session]);
     expect(await stores().writtenFor(scene.projectId)).toMatchObject({ runs: 4, month: 2 });
   });
 
   test('stays lost where its flow is lost, too', async () => {
     const run = await lost('k', { flowId: randomUUID() });
-    expect(await reconcile().adoptLostRuns([run])).toEqual([]);
+    expect(await reconcile().importRuns([run])).toEqual([]);
     expect(await stores().runs.find(run.runId)).toBeNull();
   });
 });
@@ -90,21 +90,21 @@ describe('its key', () => {
     `sha256:${'0'.repeat(64)}`,
   ])('%s is answered with it', async (key) => {
     const run = await lost(key);
-    await reconcile().adoptLostRuns([run]);
+    await reconcile().importRuns([run]);
     expect(await admit(key)).toEqual({ outcome: 'replay', run: await find(run.runId) });
     expect(await admit(`${key}.`.slice(-255))).toMatchObject({ outcome: 'admitted' });
   });
 
   test('is free again when its window is over', async () => {
     const run = await lost('k', { startedAt: ago(limits.idempotencyWindowMs + 1_000) });
-    await reconcile().adoptLostRuns([run]);
+    await reconcile().importRuns([run]);
     expect(await admit('k')).toMatchObject({ outcome: 'admitted' });
   });
 
   test('is that of the last of those that had it, in whatever order they are found', async () => {
     const [first, last] = [await lost('k', { startedAt: ago(25 * hourMs) }), await lost('k')];
-    await reconcile().adoptLostRuns([last]);
-    await reconcile().adoptLostRuns([first]);
+    await reconcile().importRuns([last]);
+    await reconcile().importRuns([first]);
     expect(await admit('k')).toMatchObject({ outcome: 'replay', run: { runId: last.runId } });
   });
 });
@@ -139,7 +139,7 @@ describe('before a restoration is settled', () => {
         if (answer.outcome !== 'rejected' || wasOver) return answer;
       }
     });
-    await reconcile().adoptLostRuns([run]);
+    await reconcile().importRuns([run]);
     await settle();
     isOver = true;
     const answers = await Promise.all(repeats);
@@ -154,14 +154,14 @@ describe('before a restoration is settled', () => {
   test('a session whose id is given is opened where it is known, else it is not', async () => {
     const sessions = createSessionStore(database.pool, testSealer);
     const open = (sessionId: string, isIdGiven = true) =>
-      sessions.open({ ...scene.request(), sessionId, isIdGiven, mcpServerNames: [] });
+      sessions.open({ ...scene.request(), sessionId, hasClientId: isIdGiven, mcpServerNames: [] });
     const known = await open('known');
     await restored();
     expect(await open('known')).toMatchObject({ runId: known === 'unsettled' ? '' : known.runId });
     expect(await open('lost')).toBe('unsettled');
     expect(await open(randomUUID(), false)).not.toBe('unsettled');
     const run = await lost(null, { sessionId: 'lost', workflowId: `session/${randomUUID()}` });
-    await reconcile().adoptLostRuns([run]);
+    await reconcile().importRuns([run]);
     await settle();
     expect(await open('lost')).toMatchObject({ runId: run.runId, endCause: 'lost_in_restore' });
     expect(await open('another')).toMatchObject({ endedAt: null });

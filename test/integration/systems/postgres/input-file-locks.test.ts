@@ -6,11 +6,11 @@ import { Readable } from 'node:stream';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createFlowFileStore } from '../../../../systems/postgres/files/flow-file-store.ts';
-import type { FilesToGive } from '../../../../systems/postgres/files/input-files.ts';
+import type { InputFiles } from '../../../../systems/postgres/files/input-files.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import {
   createTurnStore,
-  type HeldSession,
+  type SandboxLease,
 } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
 import { useScene } from './use-scene.ts';
@@ -18,14 +18,14 @@ import { useScene } from './use-scene.ts';
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
 const files = ['c', 'a', 'B'].map((path) => ({ path, sha256, size: content.length, mode: 0o644 }));
-const given: FilesToGive = {
+const given: InputFiles = {
   files: files.map((file) => ({ ...file, scope: 'run' })),
-  judgedBy: { sha256: null },
+  classifiedBy: { sha256: null },
 };
 
 const { database, scene } = useScene();
 const turns = () => createTurnStore(database.pool);
-let held: HeldSession;
+let held: SandboxLease;
 let give: () => Promise<unknown>;
 beforeAll(() =>
   createBlobStore(database.pool).put(Readable.from([content]), { sha256, size: content.length }),
@@ -36,7 +36,7 @@ beforeEach(async () => {
   await storeMessage(database.pool, runId);
   held = await giveMessage(database.pool, runId);
   const { flowId } = scene.flow;
-  give = () => createFlowFileStore(database.pool).give({ runId, flowId, arePending: true }, given);
+  give = () => createFlowFileStore(database.pool).add({ runId, flowId, arePending: true }, given);
   await give();
 });
 
@@ -66,8 +66,8 @@ test('files that are given again', async () => {
 });
 
 test('files that a sandbox has by now', async () => {
-  expect(await freeDuring(() => turns().settleFiles(held, files))).toEqual(['c']);
-  expect(await turns().settleFiles(held, files)).toBe(0);
+  expect(await freeDuring(() => turns().markFilesWritten(held, files))).toEqual(['c']);
+  expect(await turns().markFilesWritten(held, files)).toBe(0);
 });
 
 test('files that come with a message', async () => {
@@ -75,5 +75,5 @@ test('files that come with a message', async () => {
   const message = { runId: held.runId, messageId, clientMessageId: null, text: 'Hello.' };
   const { flowId } = scene.flow;
   await createMessageStore(database.pool).storeWithFiles(message, { flowId, given });
-  expect(await freeDuring(() => turns().waitingFiles(held, messageId))).toEqual(['c']);
+  expect(await freeDuring(() => turns().pendingFiles(held, messageId))).toEqual(['c']);
 });

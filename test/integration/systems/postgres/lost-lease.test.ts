@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import {
   createTurnStore,
-  type HeldSession,
+  type SandboxLease,
 } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { giveMessage, storeMessage } from './session-turns.ts';
 import { useScene } from './use-scene.ts';
@@ -17,8 +17,8 @@ const sha256 = createHash('sha256').digest('hex');
 const given = { path: 'given.txt', sha256, size: 0, mode: 0o644 };
 
 let messageId: string;
-let before: HeldSession;
-let now: HeldSession;
+let before: SandboxLease;
+let now: SandboxLease;
 /** A message at work, with a file that waits for the next turn; its host has come back meanwhile. */
 beforeEach(async () => {
   const { runId } = await scene.session();
@@ -60,32 +60,32 @@ test('files that came with a message are laid ready for who has the lease', asyn
      values ($1, 'brought.txt', decode($2, 'hex'), 0, 420, 'run')`,
     [messageId, sha256],
   );
-  const paths = async (held: HeldSession) =>
-    (await turns().waitingFiles(held, messageId)).map(({ path }) => path);
+  const paths = async (held: SandboxLease) =>
+    (await turns().pendingFiles(held, messageId)).map(({ path }) => path);
   expect(await paths(before)).not.toContain('brought.txt');
   expect(await filesLeft()).toEqual([{ path: given.path, is_pending: true }]);
   expect(await paths(now)).toEqual(['brought.txt', given.path]);
 });
 
 test('a file is in its place, or can never be, where the lease is', async () => {
-  expect(await turns().settleFiles(before, [given])).toBe(0);
-  expect(await turns().dropFile(before, given)).toBe(0);
+  expect(await turns().markFilesWritten(before, [given])).toBe(0);
+  expect(await turns().discardFile(before, given)).toBe(0);
   expect(await filesLeft()).toEqual([{ path: given.path, is_pending: true }]);
-  expect(await turns().settleFiles(now, [given])).toBe(1);
+  expect(await turns().markFilesWritten(now, [given])).toBe(1);
   expect(await filesLeft()).toEqual([{ path: given.path, is_pending: false }]);
   await database.pool.query('update input_files set is_pending = true where run_id = $1', [
     now.runId,
   ]);
-  expect(await turns().dropFile(now, given)).toBe(1);
+  expect(await turns().discardFile(now, given)).toBe(1);
   expect(await filesLeft()).toEqual([]);
 });
 
 test('a turn is refused by whoever has the lease, once', async () => {
   const refusal = { messageId, reason: 'given.txt cannot be written' };
-  await turns().refuse(before, refusal);
+  await turns().rejectTurn(before, refusal);
   expect(await told()).not.toContain('turn_end');
-  await turns().refuse(now, refusal);
-  await turns().refuse(now, refusal);
+  await turns().rejectTurn(now, refusal);
+  await turns().rejectTurn(now, refusal);
   expect((await told()).filter((event) => event === 'turn_end')).toHaveLength(1);
 });
 
@@ -99,8 +99,8 @@ test('the end of a sandbox that another has followed is nothing to its session',
       from runs r join run_logs l on l.run_id = r.id join session_messages m on m.run_id = r.id
       where r.id = $1`);
   const inNext = await state();
-  expect(await turns().sandboxGone(runId, generation, 'exited')).toBe(false);
+  expect(await turns().releaseSandbox(runId, generation, 'exited')).toBe(false);
   expect(await state()).toEqual(inNext);
-  expect(await turns().sandboxGone(runId, generation + 1, 'exited')).toBe(true);
+  expect(await turns().releaseSandbox(runId, generation + 1, 'exited')).toBe(true);
   expect(await state()).toMatchObject([{ host_id: null, lease_owner: null }]);
 });

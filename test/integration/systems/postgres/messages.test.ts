@@ -70,7 +70,7 @@ describe('messages of which nobody has told', () => {
 });
 
 describe('the message whose turn goes on', () => {
-  const present = ({ runId }: Run) => messages().present(runId);
+  const present = ({ runId }: Run) => messages().currentMessage(runId);
 
   test('is the one that an agent was given, until its turn has ended; no other that waits', async () => {
     const run = await scene.session();
@@ -91,7 +91,7 @@ describe('the message whose turn goes on', () => {
     const run = await scene.session();
     const messageId = await store(run.runId);
     await give(run);
-    await createTurnStore(database.pool).sandboxGone(run.runId, 1);
+    await createTurnStore(database.pool).releaseSandbox(run.runId, 1);
     expect(await present(run)).toBe(messageId);
     await end(run);
     expect(await present(run)).toBeNull();

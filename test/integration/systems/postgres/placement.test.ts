@@ -73,11 +73,11 @@ test('a run that was admitted without a place gets one when one is free, and kee
   const scene = await createScene(database.pool, testSealer);
   const first = await scene.run();
   const waiting = await scene.run();
-  expect(await admission().claimPlace(waiting.runId)).toBeNull();
+  expect(await admission().claimSlot(waiting.runId)).toBeNull();
   await end(first.runId);
-  expect(await admission().claimPlace(waiting.runId)).toMatchObject({ hostId });
+  expect(await admission().claimSlot(waiting.runId)).toMatchObject({ hostId });
   await hosts().setDraining(hostId, true);
-  expect(await admission().claimPlace(waiting.runId)).toMatchObject({ hostId });
+  expect(await admission().claimSlot(waiting.runId)).toMatchObject({ hostId });
   expect(await hosts().list()).toMatchObject([{ hostId, capacity: 1, used: 1, draining: true }]);
 });
 
@@ -86,8 +86,8 @@ test('a run that has ended, and one that never was, gets no place', async () => 
   const { runId } = await scene.run();
   await end(runId);
   await renew(newHostId(), 1);
-  expect(await admission().claimPlace(runId)).toBeNull();
-  expect(await admission().claimPlace(randomUUID())).toBeNull();
+  expect(await admission().claimSlot(runId)).toBeNull();
+  expect(await admission().claimSlot(randomUUID())).toBeNull();
 });
 
 test('a flow with a runner of its own runs there alone, and is refused while that is away', async () => {
@@ -103,7 +103,7 @@ test('a flow with a runner of its own runs there alone, and is refused while tha
   expect((await scene.run()).hostId).toBe(runner);
   const waiting = await scene.run();
   expect(waiting.hostId).toBeNull();
-  expect(await admission().claimPlace(waiting.runId)).toBeNull();
+  expect(await admission().claimSlot(waiting.runId)).toBeNull();
 });
 
 test('a runner that is away is said before the cap and after an idempotency hit', async () => {
@@ -144,7 +144,7 @@ test('forty waiting runs that ask again at once share out the places that are fr
   await renew(hostId, 7);
   const pools = [database.pool, second];
   const claims = await Promise.all(
-    waiting.flatMap(({ runId }) => pools.map((pool) => admission(pool).claimPlace(runId))),
+    waiting.flatMap(({ runId }) => pools.map((pool) => admission(pool).claimSlot(runId))),
   );
   expect(claims.filter((claim) => claim?.hostId === hostId)).toHaveLength(14);
   expect(await hosts().list()).toMatchObject([{ hostId, used: 7 }]);

@@ -53,10 +53,10 @@ test('finds causes whose end has not come', async () => {
   const [stopped, ended, live] = [await scene.run(), await scene.run(), await scene.run()];
   await runs().recordCause({ runId: stopped.runId, cause: 'stopped_by_api', detail: null });
   await end(ended.runId);
-  expect(await reconcile().causesWithoutEnd(5_000)).toEqual([]);
+  expect(await reconcile().unfinishedStops(5_000)).toEqual([]);
   await aMinutePasses();
   await runs().recordCause({ runId: live.runId, cause: 'timed_out', detail: null });
-  expect(ids(await reconcile().causesWithoutEnd(5_000))).toEqual([stopped.runId]);
+  expect(ids(await reconcile().unfinishedStops(5_000))).toEqual([stopped.runId]);
 });
 
 test('goes through the live runs page by page, each once', async () => {
@@ -65,8 +65,8 @@ test('goes through the live runs page by page, each once', async () => {
   for (const { runId } of all) await runs().markWorkflowStarted(runId);
   const live = all.map((run) => run.runId).sort();
   await end(live.pop() ?? '');
-  const first = await reconcile().liveRuns(3);
-  const second = await reconcile().liveRuns(3, first.at(-1)?.runId);
+  const first = await reconcile().activeRuns(3);
+  const second = await reconcile().activeRuns(3, first.at(-1)?.runId);
   expect([...ids(first), ...ids(second)]).toEqual(live);
 });
 
@@ -80,7 +80,7 @@ test('finds the live runs of hosts that are lost, and of hosts that nobody knows
   await aMinutePasses();
   expect(ids(await reconcile().runsOnLostHosts(2 * minuteMs))).toEqual([]);
   expect(ids(await reconcile().runsOnLostHosts(minuteMs))).toEqual([placed.runId]);
-  expect(ids(await runs().liveOnHost('h'))).toEqual([placed.runId]);
+  expect(ids(await runs().activeOnHost('h'))).toEqual([placed.runId]);
   await database.pool.query('delete from hosts');
   expect(ids(await reconcile().runsOnLostHosts(2 * minuteMs))).toEqual([placed.runId]);
 });
@@ -95,16 +95,16 @@ test('finds webhooks that nobody delivered or dropped', async () => {
   await webhooks.claimAttempt(delivered, 1);
   await webhooks.recordAttempt(delivered, 1, { status: 200, error: null });
   await webhooks.drop(dropped);
-  expect(await reconcile().undeliveredWebhooks(5_000)).toEqual([]);
+  expect(await reconcile().pendingWebhooks(5_000)).toEqual([]);
   await aMinutePasses();
-  expect(ids(await reconcile().undeliveredWebhooks(5_000))).toEqual([owed]);
+  expect(ids(await reconcile().pendingWebhooks(5_000))).toEqual([owed]);
 });
 
 test('finds a webhook in the middle of its attempts when the next one is due, and not before', async () => {
   const { runId } = await scene.run({ callbackUrl: 'https://hooks.example' });
   await end(runId);
   const webhooks = createWebhookStore(database.pool, testSealer);
-  const owed = async () => ids(await reconcile().undeliveredWebhooks(0));
+  const owed = async () => ids(await reconcile().pendingWebhooks(0));
   const shortOfItMs = 1_500;
   for (const [made, delayMs] of [2_000, 10_000, 30_000].entries()) {
     await webhooks.claimAttempt(runId, made + 1);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { endCauses, errorOf } from '../../../../core/runs/end-cause.ts';
 import { webhookBody } from '../../../../core/webhook.ts';
-import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
+import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
@@ -12,7 +12,7 @@ const { database, scene } = useFreshScene();
 const second = useSecondPool(database);
 
 const runs = (pool = database.pool) => createRunStore(pool, testSealer);
-const configs = () => createConfigStore(database.pool, testSealer);
+const configs = () => createRunConfigStore(database.pool, testSealer);
 const callbackUrl = 'https://hooks.example/run';
 
 async function webhookOf(runId: string) {

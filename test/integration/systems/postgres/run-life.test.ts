@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type EndCause, endCauses } from '../../../../core/runs/end-cause.ts';
-import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
+import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
@@ -11,7 +11,7 @@ const { database, scene } = useFreshScene();
 const second = useSecondPool(database);
 
 const runs = (pool = database.pool) => createRunStore(pool, testSealer);
-const configs = () => createConfigStore(database.pool, testSealer);
+const configs = () => createRunConfigStore(database.pool, testSealer);
 
 describe('a start', () => {
   test('is marked once, for its own generation, and not after the end', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createKeyStore } from '../../../../systems/postgres/accounts/key-store.ts';
 import { createOperatorStore } from '../../../../systems/postgres/accounts/operator-store.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
-import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
+import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { createScene } from '../../../support/records.ts';
@@ -83,7 +83,7 @@ test('what was sealed for one run does not open for another', async () => {
      where run_id = $2`,
     [one.runId, two.runId],
   );
-  const configs = createConfigStore(database.pool, testSealer);
+  const configs = createRunConfigStore(database.pool, testSealer);
   expect(await configs.read(one.runId)).not.toBeNull();
   await expect(configs.read(two.runId)).rejects.toThrow();
 });

@@ -9,7 +9,7 @@ import { createFrameStore } from '../../../../systems/postgres/log/frame-store.t
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import {
   createTurnStore,
-  type HeldSession,
+  type SandboxLease,
 } from '../../../../systems/postgres/sessions/turn-store.ts';
 
 /** Its id. */
@@ -21,10 +21,10 @@ export async function storeMessage(pool: Pool, runId: string): Promise<string> {
 }
 
 /** An agent is given the session's oldest message. */
-export async function giveMessage(pool: Pool, runId: string): Promise<HeldSession> {
+export async function giveMessage(pool: Pool, runId: string): Promise<SandboxLease> {
   await createHostStore(pool).renew({ hostId: 'h-1', name: 'h', capacity: 1_000 });
   const turns = createTurnStore(pool);
-  await turns.claimPlace(runId, 0);
+  await turns.claimSlot(runId, 0);
   const lease = await createFrameStore(pool).takeLease(runId, 'h-1', 60_000);
   if (!lease) throw new Error('the lease is taken');
   const held = { runId, generation: 1, token: lease.token };

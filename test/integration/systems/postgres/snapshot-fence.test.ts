@@ -43,7 +43,7 @@ const turns = () => createTurnStore(database.pool);
 const files = () => createFileStore(database.pool);
 
 async function nextPlace(after: number): Promise<number> {
-  const place = await turns().claimPlace(runId, after);
+  const place = await turns().claimSlot(runId, after);
   return place.outcome === 'assigned' ? place.generation : 0;
 }
 
@@ -55,7 +55,7 @@ async function save(generation: number, name: string, lease?: Lease): Promise<bo
     await turns().replaceTranscript(of, [entry(name)]),
   ];
   await createRunStore(database.pool, testSealer).recordSnapshot(of, { of: name });
-  await turns().markSaved(of, new Date());
+  await turns().markSnapshot(of, new Date());
   return answers;
 }
 
@@ -146,10 +146,10 @@ test('a message that another sandbox has by now, or another host, is not condemn
       )
     ).rows;
   const [before, { token }] = [await takeLease(), await takeLease()];
-  await turns().condemn({ runId, generation: 1, token }, id, 'stalled');
-  await turns().condemn({ runId, generation: 2, token: before.token }, id, 'stalled');
+  await turns().failCurrentTurn({ runId, generation: 1, token }, id, 'stalled');
+  await turns().failCurrentTurn({ runId, generation: 2, token: before.token }, id, 'stalled');
   expect(await attempts()).toEqual([{ attempts: 1 }]);
-  await turns().condemn({ runId, generation: 2, token }, id, 'stalled');
+  await turns().failCurrentTurn({ runId, generation: 2, token }, id, 'stalled');
   expect(await attempts()).toEqual([{ attempts: 2 }]);
 });
 
@@ -158,7 +158,7 @@ test('whoever has lost the lease of the log is given no message, and tells of no
   const held = { runId, generation: 1, token: lease?.token ?? 0 };
   await expect(turns().claim({ ...held, token: held.token - 1 })).rejects.toThrow('is lost');
   const told = { event: 'user_message' };
-  expect(await turns().claim(held)).toMatchObject({ outcome: 'turn', accepted: false, told });
+  expect(await turns().claim(held)).toMatchObject({ outcome: 'turn', isAccepted: false, told });
 });
 
 /** From an earlier life of the same host too. */

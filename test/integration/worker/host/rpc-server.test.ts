@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createHostRpc, type HostRpc } from '../../../../api/files/host-rpc.ts';
 import { limits } from '../../../../core/limits.ts';
 import { createDeferred } from '../../../../lib/async/deferred.ts';
-import { createHostRequestStore } from '../../../../systems/postgres/hosts/host-rpc-store.ts';
+import { createHostRpcStore } from '../../../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Redis } from '../../../../systems/redis/connect.ts';
 import { createNotifier } from '../../../../systems/redis/notifier.ts';
 import { type RpcHandlers, serveHostRpc } from '../../../../worker/host/rpc-server.ts';
@@ -24,7 +24,7 @@ const missing: RpcHandlers['store_file'] = async () => ({ outcome: 'missing' });
 async function api(connection?: Redis): Promise<HostRpc> {
   const bells = createNotifier(connection ?? (await redis.connect()), redis);
   onTestFinished(bells.close);
-  const store = createHostRequestStore(database.pool);
+  const store = createHostRpcStore(database.pool);
   return createHostRpc({ store, bells, newId: randomUUID });
 }
 
@@ -42,7 +42,7 @@ async function host(
     write_files: async () => ({ outcome: 'written' }),
     answer_interaction: async () => ({ outcome: 'gone' }),
   };
-  const store = createHostRequestStore(database.pool);
+  const store = createHostRpcStore(database.pool);
   const logger = pino({ level: 'silent' });
   const runLogContext = async (of: string) => ({ runId: of, requestId: null });
   const loop = { hostId, store, bells, handlers, logger, runLogContext };
@@ -147,7 +147,7 @@ test('as many as come at once are all answered, a bounded number at a time', asy
 });
 
 test('what nobody came back for is swept up', async () => {
-  const store = createHostRequestStore(database.pool);
+  const store = createHostRpcStore(database.pool);
   const { kind } = question('');
   const left = { requestId: randomUUID(), runId, kind, payload: '{}', hostId: 'gone', lifeMs: 1 };
   await store.open(left);

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { emptyRunConfig } from '../../../../core/runs/run-config.ts';
-import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
+import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { foldersOf } from '../../../../worker/sandbox/sandbox-paths.ts';
 import { testSealer } from '../../../support/database.ts';
 import { callSocket } from '../../../support/socket-client.ts';
@@ -64,7 +64,7 @@ test('the agent has all of it, and nothing of it stays on disk, in the engine or
   const byOthers = found.filter((path) => !path.startsWith(spool) && !path.startsWith(transcripts));
   expect(byOthers).toEqual([]);
   expect(world.logged.join('')).not.toMatch(/canary|operator-key/);
-  expect(await createConfigStore(database.pool, testSealer).read(ref.runId)).toBeNull();
+  expect(await createRunConfigStore(database.pool, testSealer).read(ref.runId)).toBeNull();
 });
 
 test('the network of a run is that of its flow and of its own servers, also after a restart', async () => {

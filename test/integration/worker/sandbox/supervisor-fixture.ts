@@ -11,7 +11,7 @@ import type { Sandboxes } from '../../../../systems/docker/sandbox.ts';
 import { createFlowStore, type NewFlow } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
 import type { AdmitRun } from '../../../../systems/postgres/admission/admission.ts';
-import { createConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
+import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import type { Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
@@ -66,7 +66,7 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
   const hostId = `host-${randomUUID()}`;
   const stores = {
     runs: createRunStore(pool, testSealer),
-    configs: createConfigStore(pool, testSealer),
+    configs: createRunConfigStore(pool, testSealer),
     frames: createFrameStore(pool),
     flows: createFlowStore(pool, testSealer),
     sessions: createSessionStore(pool, testSealer),

@@ -1,10 +1,10 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { ClientPrograms } from '../../../../systems/postgres/client/pg-tools.ts';
+import type { PgTools } from '../../../../systems/postgres/client/pg-tools.ts';
 import { dump } from '../../../../systems/postgres/maintenance/dump.ts';
 
-const saying = (chunks: string[], ended = Promise.resolve()): ClientPrograms => ({
+const saying = (chunks: string[], ended = Promise.resolve()): PgTools => ({
   start: () => ({ input: new PassThrough(), output: Readable.from(chunks), ended }),
 });
 

@@ -29,7 +29,7 @@ function hear(level: 'info' | 'warn', name: string): () => unknown[] {
 }
 
 const isSettled = async (): Promise<boolean> =>
-  (await world.deps.reconcile.unsettledRestoration()) === null;
+  (await world.deps.reconcile.pendingRestore()) === null;
 
 /** One that the backup knows as alive, and whose workflow has ended since. */
 async function endedSession(): Promise<Run> {

@@ -33,7 +33,7 @@ function liveTurns(): LiveTurns {
   return {
     ownership,
     give(messageId) {
-      chat.start({ messageId, uuid: messageId, accepted: false, error: null });
+      chat.start({ messageId, uuid: messageId, isAccepted: false, error: null });
       input.push(messageId);
     },
     begin: (messageId) => chat.note({ startedMessage: messageId }),

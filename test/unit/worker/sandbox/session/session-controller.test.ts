@@ -116,7 +116,7 @@ test('what a turn leaves that was found in its middle is stored when it ends, wh
   const chat = createSessionTurnTracker({
     messageId: 'm-1',
     uuid: 'u-1',
-    accepted: true,
+    isAccepted: true,
     error: null,
   });
   sessionWith(deps, context, createOwnership(logger), chat);
@@ -128,7 +128,7 @@ test('what a turn leaves that was found in its middle is stored when it ends, wh
 
 test('a turn is over with its sandbox, and goes on where its sandbox was let go of', async () => {
   const messageId = randomUUID();
-  const claimed = { outcome: 'turn', messageId, text: 'Hello.', accepted: true, told: null };
+  const claimed = { outcome: 'turn', messageId, text: 'Hello.', isAccepted: true, told: null };
   const deps = {
     now: () => new Date(),
     times: { stallTimeoutMs: 60_000 },
@@ -141,7 +141,12 @@ test('a turn is over with its sandbox, and goes on where its sandbox was let go 
     turns: { isWaiting: () => false },
   };
   const begin = (ownership: Ownership): Promise<unknown> => {
-    const chat = createSessionTurnTracker({ messageId, uuid: 'u-1', accepted: true, error: null });
+    const chat = createSessionTurnTracker({
+      messageId,
+      uuid: 'u-1',
+      isAccepted: true,
+      error: null,
+    });
     return sessionWith(deps, context, ownership, chat).runTurn(async () => []);
   };
   const [ended, letGo] = [createOwnership(logger), createOwnership(logger)];

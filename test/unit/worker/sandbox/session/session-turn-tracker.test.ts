@@ -5,7 +5,7 @@ import { createSessionTurnTracker } from '../../../../../worker/sandbox/session/
 const turn = (messageId: string) => ({
   messageId,
   uuid: `uuid-${messageId}`,
-  accepted: false,
+  isAccepted: false,
   error: null,
 });
 const begunOf = (messageId: string) => ({ startedMessage: messageId });
@@ -56,7 +56,7 @@ test('a turn that ends unbegun has not waitUntilStarted, nor has one in whose pl
 
 test('one that was waitUntilStarted before this process goes on, and one that was only given is waited for', async () => {
   expect(
-    await createSessionTurnTracker({ ...turn('a'), accepted: true }).waitUntilStarted('a'),
+    await createSessionTurnTracker({ ...turn('a'), isAccepted: true }).waitUntilStarted('a'),
   ).toBe(true);
   const turns = createSessionTurnTracker(turn('a'));
   const given = turns.waitUntilStarted('a');
