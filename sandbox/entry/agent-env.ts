@@ -1,11 +1,11 @@
 import type { Paths } from './constants.ts';
 
-/** The agent's environment: comforts, then the run's own, then what the platform insists on. */
+/** The agent's environment: defaults, then the run's own variables, then the platform's overrides. */
 export function agentEnv(own: Record<string, string>, paths: Paths): Record<string, string> {
-  return { ...comforts(paths), ...own, ...insisted(paths) };
+  return { ...defaults(paths), ...own, ...overrides(paths) };
 }
 
-function comforts({ home }: Paths): Record<string, string> {
+function defaults({ home }: Paths): Record<string, string> {
   return {
     LANG: 'C.UTF-8',
     SHELL: '/bin/bash',
@@ -17,22 +17,22 @@ function comforts({ home }: Paths): Record<string, string> {
   };
 }
 
-function insisted({ home, configDir, proxyPort }: Paths): Record<string, string> {
-  const gate = `http://127.0.0.1:${proxyPort}`;
-  // Some read a network, the agent among them, and some nothing but addresses.
+function overrides({ home, configDir, proxyPort }: Paths): Record<string, string> {
+  const proxy = `http://127.0.0.1:${proxyPort}`;
+  // Some programs, such as the agent, understand networks here; others only addresses.
   const direct = '127.0.0.1,127.0.0.0/8,localhost,::1';
   return {
     HOME: home,
     PATH: `${home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
     TMPDIR: '/tmp',
-    HTTPS_PROXY: gate,
-    HTTP_PROXY: gate,
+    HTTPS_PROXY: proxy,
+    HTTP_PROXY: proxy,
     NO_PROXY: direct,
-    https_proxy: gate,
-    http_proxy: gate,
+    https_proxy: proxy,
+    http_proxy: proxy,
     no_proxy: direct,
     CLAUDE_CONFIG_DIR: configDir,
-    ANTHROPIC_BASE_URL: `${gate}/model`,
+    ANTHROPIC_BASE_URL: `${proxy}/model`,
     ANTHROPIC_API_KEY: 'sandbox',
     DISABLE_AUTOUPDATER: '1',
     DISABLE_TELEMETRY: '1',

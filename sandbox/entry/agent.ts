@@ -15,15 +15,15 @@ export interface AgentEnd {
 
 export interface Agent {
   stdin: Writable;
-  /** Reaches the agent and what it has started in its own process group. */
+  /** Signals the agent and the processes that it started in its process group. */
   kill(signal: NodeJS.Signals): void;
   /** Rejects when the program cannot be started. */
   ended: Promise<AgentEnd>;
 }
 
-/** Starts the agent with its output going straight into the spool, which the host reads. */
+/** Starts the agent. Its output goes directly into the spool, which the host reads. */
 export function startAgent(config: SandboxConfig, paths: Paths): Agent {
-  putFiles(config, paths);
+  writeFiles(config, paths);
   const out = openToAppend(paths.spoolFile);
   const err = openToAppend(paths.stderrFile);
   const child = spawn(paths.agent, config.args, {
@@ -35,8 +35,8 @@ export function startAgent(config: SandboxConfig, paths: Paths): Agent {
   closeSync(out);
   closeSync(err);
   const { pid, stdin } = child;
-  if (stdin === null) throw new Error('the agent was started without a pipe for its input');
-  stdin.on('error', () => {}); // the agent's exit says it better
+  if (stdin === null) throw new Error('the agent has no stdin pipe');
+  stdin.on('error', () => {}); // the agent's exit is reported instead
   const ended = new Promise<AgentEnd>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve({ code: exitCode(code, signal), signal }));
@@ -44,14 +44,14 @@ export function startAgent(config: SandboxConfig, paths: Paths): Agent {
   return { stdin, kill: (signal) => killGroup(pid, signal), ended };
 }
 
-function putFiles({ files }: SandboxConfig, { filesDir }: Paths): void {
+function writeFiles({ files }: SandboxConfig, { filesDir }: Paths): void {
   mkdirSync(filesDir, { recursive: true, mode: 0o700 });
   for (const { name, content } of files) {
     writeFileSync(join(filesDir, basename(name)), content, { mode: 0o600 });
   }
 }
 
-/** The host has made the file; a missing one is an error, not a reason to make another. */
+/** The host creates the file, so a missing one is an error. */
 function openToAppend(path: string): number {
   return openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW);
 }
@@ -65,6 +65,6 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // gone already
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // already exited
   }
 }

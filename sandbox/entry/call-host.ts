@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 
-const answerMaxBytes = 64 * 1024 * 1024;
+const responseMaxBytes = 64 * 1024 * 1024;
 
 export interface HostCall {
   method: 'GET' | 'POST';
@@ -13,7 +13,7 @@ export interface HostResponse {
   body: string;
 }
 
-/** One request over the run's socket; rejects when nobody is there, or when `signal` says so. */
+/** Sends one request over the run's socket. Rejects on a connection error or when aborted. */
 export function callHost(
   socketPath: string,
   { method, path, body = '' }: HostCall,
@@ -22,9 +22,9 @@ export function callHost(
   const headers = body === '' ? {} : { 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const sent = request({ socketPath, method, path, headers, signal, agent: false });
-    sent.on('response', (answer) => {
-      readAll(answer).then(
-        (text) => resolve({ status: answer.statusCode ?? 0, body: text }),
+    sent.on('response', (response) => {
+      readAll(response).then(
+        (text) => resolve({ status: response.statusCode ?? 0, body: text }),
         reject,
       );
     });
@@ -33,13 +33,13 @@ export function callHost(
   });
 }
 
-async function readAll(answer: IncomingMessage): Promise<string> {
+async function readAll(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > answerMaxBytes)
-      throw new Error(`the host's answer is over ${answerMaxBytes} bytes`);
+    if (bytes > responseMaxBytes)
+      throw new Error(`the host's response exceeds ${responseMaxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

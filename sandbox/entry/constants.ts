@@ -1,7 +1,5 @@
-/**
- * Where things are inside every sandbox, and the entry program's timeouts. The image is built from this
- * folder alone, so the numbers stand here once more; a test holds them to the service's own.
- */
+import { sandboxPaths } from '../../core/sandbox/sandbox.ts';
+
 export interface Paths {
   agent: string;
   workspace: string;
@@ -14,34 +12,24 @@ export interface Paths {
   proxyPort: number;
 }
 
-export const paths: Paths = {
-  agent: '/opt/frs/agent',
-  workspace: '/workspace',
-  spoolFile: '/spool/out',
-  stderrFile: '/spool/err',
-  socket: '/run/egress/x',
-  filesDir: '/home/agent/.frs',
-  home: '/home/agent',
-  configDir: '/home/agent/.claude',
-  proxyPort: 8118,
-};
+export const paths: Paths = { ...sandboxPaths, home: '/home/agent' };
 
 export interface Timeouts {
-  /** Between two dials while the host is away. */
+  /** Between two connection attempts while the host is unreachable. */
   redialMs: number;
-  /** For how long an accepted connection waits for the host. */
+  /** How long an accepted connection waits for the host. */
   connectTimeoutMs: number;
-  /** After an answer that helps nobody. */
+  /** The pause after a response that is not usable. */
   errorRetryMs: number;
-  /** A host that has accepted a call and says nothing is given up; its long poll takes 25 s. */
+  /** When a request without a response is abandoned; the host's long poll takes 25 s. */
   responseTimeoutMs: number;
-  /** How often the host is asked for a sign of life once the input is closed. */
+  /** How often the host is probed once the input is closed. */
   keepAliveMs: number;
-  /** Without any answer for so long, everything ends. */
+  /** Without any response for this long, the sandbox ends. */
   deadlineMs: number;
-  /** What is left to answer when the deadline has passed, each of two timeouts. */
+  /** The time to respond to each of the two probes after the deadline. */
   finalProbeMs: number;
-  /** Between the agent's SIGTERM and its SIGKILL when the deadline has ended it. */
+  /** Between the agent's SIGTERM and its SIGKILL after the deadline. */
   killGraceMs: number;
 }
 
@@ -59,7 +47,7 @@ export const timeouts: Timeouts = {
   killGraceMs: 10 * secondMs,
 };
 
-/** How the entry program itself ends where the agent has no exit code to pass on. */
+/** Exit codes of the entry program for when there is no exit code of the agent. */
 export const exitCodes = {
   configConsumed: 78,
   internal: 70,

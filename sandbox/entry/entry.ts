@@ -1,6 +1,6 @@
-// The entry program's life: listen for the agent, fetch the configuration, start the agent, feed it
-// until it ends, report its end, end likewise. Two things may cut that short: a signal from Docker,
-// which goes to the agent where there is one, and a host that has been silent past the deadline.
+// The entry program: opens the agent's proxy port, fetches the configuration, starts the agent, feeds
+// it until it exits, reports the exit, and exits with the same code. A signal from Docker is passed on
+// to the agent if there is one. A host that does not respond until the deadline ends the sandbox.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Agent, type AgentEnd, startAgent } from './agent.ts';
@@ -9,81 +9,84 @@ import { untilHostIsLost } from './deadline.ts';
 import { feedAgent } from './feed-agent.ts';
 import { fetchConfig } from './fetch-config.ts';
 import { listenForAgent } from './forward.ts';
-import { createHost, type Host } from './host-client.ts';
+import { createHostClient, type HostClient } from './host-client.ts';
 import { note } from './stderr-note.ts';
 
 export interface Entry {
   terminate(signal: NodeJS.Signals): void;
-  /** The exit code of the program: the agent's wherever there is one. */
+  /** The exit code of the program: the agent's, if it was started. */
   ended: Promise<number>;
 }
 
-interface Life {
+interface EntryState {
   paths: Paths;
   timeouts: Timeouts;
-  host: Host;
+  host: HostClient;
   stop: AbortController;
   agent: Agent | null;
 }
 
 export function startEntry({ paths, timeouts }: { paths: Paths; timeouts: Timeouts }): Entry {
-  const host = createHost(paths.socket, timeouts);
-  const life: Life = { paths, timeouts, host, stop: new AbortController(), agent: null };
+  const host = createHostClient(paths.socket, timeouts);
+  const state: EntryState = { paths, timeouts, host, stop: new AbortController(), agent: null };
   return {
-    terminate: (signal) => (life.agent === null ? life.stop.abort() : life.agent.kill(signal)),
-    ended: live(life),
+    terminate: (signal) => (state.agent === null ? state.stop.abort() : state.agent.kill(signal)),
+    ended: runEntry(state),
   };
 }
 
-async function live(life: Life): Promise<number> {
-  const { paths, timeouts, host, stop } = life;
+async function runEntry(state: EntryState): Promise<number> {
+  const { paths, timeouts, host, stop } = state;
   const forward = await listenForAgent(paths.proxyPort, { socketPath: paths.socket, timeouts });
-  const over = new AbortController();
+  const done = new AbortController();
   try {
     return await Promise.race([
-      serve(life),
-      untilHostIsLost(host, timeouts, over.signal).then(() => giveUp(life)),
+      runAgent(state),
+      untilHostIsLost(host, timeouts, done.signal).then(() => killAgent(state)),
     ]);
   } catch (error) {
     if (stop.signal.aborted) return exitCodes.terminated;
     throw error;
   } finally {
-    over.abort();
+    done.abort();
     stop.abort();
     forward.close();
   }
 }
 
-async function serve(life: Life): Promise<number> {
-  const config = await fetchConfig(life.host, life.stop.signal);
+async function runAgent(state: EntryState): Promise<number> {
+  const config = await fetchConfig(state.host, state.stop.signal);
   if (config === null) {
-    note(life.paths.stderrFile, 'the configuration was taken before');
+    note(state.paths.stderrFile, 'the configuration was already fetched');
     return exitCodes.configConsumed;
   }
-  life.agent = startAgent(config, life.paths);
-  const end = await attend(life.agent, life);
-  life.agent = null;
-  await report(end, life);
+  state.agent = startAgent(config, state.paths);
+  const end = await superviseAgent(state.agent, state);
+  state.agent = null;
+  await reportExit(end, state);
   return end.code;
 }
 
-/** Feeds the agent, and goes on asking for signs of life, for as long as it runs. */
-async function attend(agent: Agent, { host, timeouts, paths }: Life): Promise<AgentEnd> {
-  const gone = new AbortController();
+/** Feeds the agent and probes the host until the agent exits. */
+async function superviseAgent(
+  agent: Agent,
+  { host, timeouts, paths }: EntryState,
+): Promise<AgentEnd> {
+  const exited = new AbortController();
   const ended = agent.ended.catch((error: unknown): AgentEnd => {
     note(paths.stderrFile, `the agent could not be started: ${String(error)}`);
     return { code: exitCodes.agentNotStarted, signal: null };
   });
   try {
-    return await Promise.race([ended, feed(agent, { host, timeouts, signal: gone.signal })]);
+    return await Promise.race([ended, feed(agent, { host, timeouts, signal: exited.signal })]);
   } finally {
-    gone.abort();
+    exited.abort();
   }
 }
 
 async function feed(
   { stdin }: Agent,
-  { host, timeouts, signal }: { host: Host; timeouts: Timeouts; signal: AbortSignal },
+  { host, timeouts, signal }: { host: HostClient; timeouts: Timeouts; signal: AbortSignal },
 ): Promise<never> {
   await feedAgent(host, { stdin, timeouts, signal });
   for (;;) {
@@ -92,24 +95,21 @@ async function feed(
   }
 }
 
-/** The container's own exit code says the same; this one is for when nobody can ask Docker. */
-async function report(end: AgentEnd, { host, stop }: Life): Promise<void> {
+/** Docker reports the same exit code; this report is for a host that cannot query Docker. */
+async function reportExit(end: AgentEnd, { host, stop }: EntryState): Promise<void> {
   const call = { method: 'POST', path: '/control/exit', body: JSON.stringify(end) } as const;
   await host.requestWithRetry(call, stop.signal).catch((error: unknown) => {
     if (!stop.signal.aborted) throw error;
   });
 }
 
-async function giveUp({ agent, paths, timeouts }: Life): Promise<number> {
-  note(paths.stderrFile, 'the host is lost: no answer until the deadline');
+async function killAgent({ agent, paths, timeouts }: EntryState): Promise<number> {
+  note(paths.stderrFile, 'the host is lost: no response until the deadline');
   if (agent !== null) {
-    const patience = new AbortController();
+    const grace = new AbortController();
     agent.kill('SIGTERM');
-    await Promise.race([
-      agent.ended,
-      sleep(timeouts.killGraceMs, null, { signal: patience.signal }),
-    ]);
-    patience.abort();
+    await Promise.race([agent.ended, sleep(timeouts.killGraceMs, null, { signal: grace.signal })]);
+    grace.abort();
     agent.kill('SIGKILL');
   }
   return exitCodes.hostLost;

@@ -1,17 +1,17 @@
-// The agent's input: whole messages, one at a time, into an ordinary pipe. The host may die in the
-// middle of an answer, and then the same message is asked for again; a message is written only when
-// all of it is here, so the agent never reads half a line.
+// Writes whole messages, one at a time, to the agent's stdin. If the host dies in the middle of a
+// response, the message is requested again. A message is only written once it is complete, so the
+// agent never reads a partial line.
 
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Timeouts } from './constants.ts';
-import type { Host } from './host-client.ts';
+import type { HostClient } from './host-client.ts';
 
 type Next = { index: number; line: string } | 'closed' | 'nothing';
 
 /** Resolves when the input is closed, or when the agent no longer reads it. */
 export async function feedAgent(
-  host: Host,
+  host: HostClient,
   { stdin, timeouts, signal }: { stdin: Writable; timeouts: Timeouts; signal: AbortSignal },
 ): Promise<void> {
   for (let after = 0; stdin.writable; ) {
@@ -26,21 +26,21 @@ export async function feedAgent(
   }
 }
 
-async function nextMessage(host: Host, after: number, signal: AbortSignal): Promise<Next> {
+async function nextMessage(host: HostClient, after: number, signal: AbortSignal): Promise<Next> {
   const path = `/control/messages?after=${after}`;
-  const answer = await host.requestWithRetry({ method: 'GET', path }, signal);
-  if (answer.status === 410) return 'closed';
-  return answer.status === 200 ? readMessage(answer.body) : 'nothing';
+  const response = await host.requestWithRetry({ method: 'GET', path }, signal);
+  if (response.status === 410) return 'closed';
+  return response.status === 200 ? readMessage(response.body) : 'nothing';
 }
 
 function readMessage(body: string): Next {
-  const said = JSON.parse(body) as { closed?: boolean; index?: number; line?: string }; // the host's own shape
-  if (said.closed === true) return 'closed';
-  const { index, line } = said;
+  const message = JSON.parse(body) as { closed?: boolean; index?: number; line?: string }; // the host's own shape
+  if (message.closed === true) return 'closed';
+  const { index, line } = message;
   return index === undefined || line === undefined ? 'nothing' : { index, line };
 }
 
-/** A broken pipe is no error here: the agent's exit tells the same. */
+/** A broken pipe is not an error here: the agent's exit is reported instead. */
 function write(stdin: Writable, text: string): Promise<void> {
   return new Promise((resolve) => void stdin.write(text, () => resolve()));
 }

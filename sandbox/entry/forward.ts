@@ -1,13 +1,13 @@
-// The agent's only way out: what connects to 127.0.0.1:8118 is passed on, byte for byte, to the
-// run's socket. While the host is away a connection is held and the socket dialled again, so that a
-// restart of the host is a delay and not an error that the agent would back off from for long.
+// The agent's only network access: connections to 127.0.0.1:8118 are forwarded to the run's socket.
+// While the host is unreachable a connection is buffered and the socket redialled, so that a restart of
+// the host is a delay and not an error, after which the agent would back off for long.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Timeouts } from './constants.ts';
 
 const connectionsMax = 1_000;
-const heldMaxBytes = 2 * 1024 * 1024;
+const bufferMaxBytes = 2 * 1024 * 1024;
 
 export interface Forward {
   port: number;
@@ -19,7 +19,7 @@ export async function listenForAgent(
   { socketPath, timeouts }: { socketPath: string; timeouts: Timeouts },
 ): Promise<Forward> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
-    void passOn(client, socketPath, timeouts);
+    void forwardConnection(client, socketPath, timeouts);
   });
   server.maxConnections = connectionsMax;
   await listening(server, port);
@@ -30,33 +30,37 @@ export async function listenForAgent(
 
 function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.on('error', reject); // one of later is a client that could not be taken in
+    server.on('error', reject); // a later error is one of accepting a client
     server.listen({ host: '127.0.0.1', port }, () => resolve());
   });
 }
 
-async function passOn(client: Socket, socketPath: string, timeouts: Timeouts): Promise<void> {
-  const held = hold(client);
-  const host = await dialUntil(socketPath, timeouts, held.gone);
+async function forwardConnection(
+  client: Socket,
+  socketPath: string,
+  timeouts: Timeouts,
+): Promise<void> {
+  const early = buffer(client);
+  const host = await dialUntil(socketPath, timeouts, early.gone);
   if (host === null) return void client.destroy();
-  for (const chunk of held.release()) host.write(chunk);
+  for (const chunk of early.release()) host.write(chunk);
   if (client.readableEnded) host.end();
-  join(client, host);
-  join(host, client);
+  pipe(client, host);
+  pipe(host, client);
 }
 
-/** Keeps what an early client says, up to a bound, and notices when it leaves. */
-function hold(client: Socket) {
+/** Buffers early data of a client, up to a limit, and detects that it disconnects. */
+function buffer(client: Socket) {
   const chunks: Buffer[] = [];
   const left = new AbortController();
   const leave = (): void => left.abort();
-  const keep = (chunk: Buffer): void => {
+  const append = (chunk: Buffer): void => {
     chunks.push(chunk);
-    if (client.bytesRead > heldMaxBytes) client.pause();
+    if (client.bytesRead > bufferMaxBytes) client.pause();
   };
-  client.on('data', keep).on('error', leave).on('end', leave).on('close', leave);
+  client.on('data', append).on('error', leave).on('end', leave).on('close', leave);
   const release = (): Buffer[] => {
-    client.pause().off('data', keep).off('end', leave).off('close', leave);
+    client.pause().off('data', append).off('end', leave).off('close', leave);
     return chunks;
   };
   return { gone: left.signal, release };
@@ -84,9 +88,9 @@ function dial(path: string): Promise<Socket | null> {
   });
 }
 
-/** One direction. An end is passed on as an end; when all is over, what has come is still delivered. */
-function join(from: Socket, to: Socket): void {
-  from.on('error', () => {}); // its close comes next
+/** One direction. Forwards the end of the stream, and flushes pending data before closing. */
+function pipe(from: Socket, to: Socket): void {
+  from.on('error', () => {}); // followed by its close event
   from.on('close', () => to.destroySoon());
   from.pipe(to);
 }

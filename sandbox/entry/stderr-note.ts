@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 
-/** A line for the operator beside the agent's own errors; a full disk must not end the sandbox. */
+/** Appends a line for operators to the agent's stderr file. Ignores errors such as a full disk. */
 export function note(stderrFile: string, text: string): void {
   try {
     const file = openSync(
@@ -10,6 +10,6 @@ export function note(stderrFile: string, text: string): void {
     writeSync(file, `entry: ${text}\n`);
     closeSync(file);
   } catch {
-    // There is nowhere else to say it.
+    // There is no other place to report it.
   }
 }

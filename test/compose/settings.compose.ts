@@ -11,6 +11,7 @@ import {
   docker,
   loseEverything,
   makeAccess,
+  parts,
   sandboxes,
   set,
   slowly,
@@ -43,6 +44,17 @@ beforeAll(async () => {
 afterAll(async () => {
   await loseEverything();
   asCloned();
+});
+
+test('with a model key, up --wait succeeds too, and the offline model idles', async () => {
+  set({ ...behindCaddy, ANTHROPIC_API_KEY: 'sk-not-a-real-key' });
+  await withTls('up', '-d', '--wait');
+  expect((await parts()).model).toMatchObject({ State: 'running', Health: 'healthy' });
+  const answer = 'fetch(`http://model:8090/`).then(() => 1, () => 0).then(process.exit)';
+  await compose('exec', '-T', 'api', 'node', '-e', answer);
+  set(behindCaddy);
+  await withTls('up', '-d', '--wait');
+  expect((await parts()).model).toMatchObject({ State: 'running', Health: 'healthy' });
 });
 
 test('the images add no more to that of Node than docs/operate.md says', async () => {

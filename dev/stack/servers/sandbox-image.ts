@@ -1,8 +1,16 @@
-// The agent's image, built from a copy of sandbox/ beside which lies the certificate authority that a
-// network with TLS inspection needs (an empty file elsewhere). Its tag is the hash of all of it.
+// Builds the agent's image from a staged copy of its sources, with the certificate authority of a
+// network that inspects TLS (otherwise an empty file). The tag is the hash of the staged context.
 
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { requireDiskSpace } from '../../lib/disk.ts';
@@ -13,10 +21,13 @@ import { callEngineStream, hasImage } from '../engine-api.ts';
 import { pruneImages } from './prune-images.ts';
 
 interface ImageOptions {
-  /** What the step and the image are called, and the folder it is built from. */
   step: string;
   name: string;
-  folder: string;
+  /** The directory that becomes the root of the build context. */
+  root: string;
+  /** The parts of the root that are staged, and the Dockerfile among them. */
+  sources: string[];
+  dockerfile: string;
   buildArgs?: Record<string, string>;
 }
 
@@ -24,30 +35,34 @@ export function ensureSandboxImage(socket: string): Promise<string> {
   return ensureImage(socket, {
     step: 'sandbox image',
     name: 'flowrun-sandbox',
-    folder: join(repository, 'sandbox'),
+    root: repository,
+    sources: ['sandbox/Dockerfile', 'sandbox/entry', ...sandboxPackage, 'core/sandbox'],
+    dockerfile: 'sandbox/Dockerfile',
   });
 }
 
-/** The same image with the scripted agent in the place of the real one, for tests. */
+/** The same image with the scripted agent instead of the real one, for tests. */
 export function ensureScriptedImage(socket: string, base: string): Promise<string> {
   return ensureImage(socket, {
     step: 'scripted image',
     name: 'flowrun-sandbox-scripted',
-    folder: join(repository, 'test/fixtures/scripted-agent'),
+    root: join(repository, 'test/fixtures/scripted-agent'),
+    sources: ['.'],
+    dockerfile: 'Dockerfile',
     buildArgs: { BASE: base },
   });
 }
 
 function ensureImage(socket: string, wish: ImageOptions): Promise<string> {
   return step(wish.step, async (progress) => {
-    const context = stageContext(wish.folder);
+    const context = stageContext(wish);
     try {
       const args = wish.buildArgs ?? {};
       const tag = `${wish.name}:${hashOfFolder(context, JSON.stringify(args))}`;
       if (await hasImage(socket, tag)) return { value: tag, summary: `${tag} is there` };
       requireDiskSpace(rootFolder(), `building ${wish.name}`);
       progress(`building ${tag}`);
-      await build(socket, { tag, context, args }, progress);
+      await build(socket, { tag, context, args, dockerfile: wish.dockerfile }, progress);
       await pruneImages(socket, wish.name);
       return { value: tag, summary: `${tag} built` };
     } finally {
@@ -56,22 +71,29 @@ function ensureImage(socket: string, wish: ImageOptions): Promise<string> {
   });
 }
 
-function stageContext(folder: string): string {
+function stageContext({ root, sources }: ImageOptions): string {
   const context = mkdtempSync(join(tmpdir(), 'flowrun-image-'));
-  for (const file of filesIn(folder)) cpSync(file, join(context, relative(folder, file)));
+  const files = sources.map((source) => join(root, source)).flatMap(filesBelow);
+  for (const file of files) cpSync(file, join(context, relative(root, file)));
   const authority = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE;
   const known = authority !== undefined && existsSync(authority);
   writeFileSync(join(context, 'extra-ca.crt'), known ? readFileSync(authority) : '');
   return context;
 }
 
+const sandboxPackage = ['sandbox/package.json', 'sandbox/package-lock.json'];
+
+const filesBelow = (path: string): string[] =>
+  statSync(path).isDirectory() ? filesIn(path) : [path];
+
 async function build(
   socket: string,
-  image: { tag: string; context: string; args: Record<string, string> },
+  image: { tag: string; context: string; args: Record<string, string>; dockerfile: string },
   progress: (doing: string) => void,
 ): Promise<void> {
   const query = new URLSearchParams({
     t: image.tag,
+    dockerfile: image.dockerfile,
     networkmode: 'host',
     buildargs: JSON.stringify(image.args),
     forcerm: '1',

@@ -14,9 +14,7 @@ export async function makeFreshClone(folder: string): Promise<string> {
   }
   const authority = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE;
   if (authority !== undefined && existsSync(authority)) {
-    for (const context of [folder, join(folder, 'sandbox')]) {
-      cpSync(authority, join(context, 'extra-ca.crt'), { dereference: true });
-    }
+    cpSync(authority, join(folder, 'extra-ca.crt'), { dereference: true });
   }
   return folder;
 }

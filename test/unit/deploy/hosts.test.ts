@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(secrets, { recursive: true }));
 
-test('a host comes in while it is on the list, a stranger of the same name never', async () => {
+test('accepts a host while it is on the allowlist, but no other certificate of that name', async () => {
   await prepare('localhost');
   const places = pathsIn(secrets);
   const host = await joined('worker-2');
@@ -42,7 +42,7 @@ test('a host comes in while it is on the list, a stranger of the same name never
   expect(await comesIn(pairOf(host))).toBe(false);
 });
 
-test('neither a host nor this machine’s own certificate vouches for another', async () => {
+test('accepts no certificate signed by a host or by the server’s certificate', async () => {
   await prepare('localhost');
   const host = await joined('worker-2');
   const places = pathsIn(secrets);
@@ -51,7 +51,7 @@ test('neither a host nor this machine’s own certificate vouches for another', 
   }
 });
 
-test('what is made once stays; another name gets a certificate, and the hosts stay', async () => {
+test('keeps the authority and the hosts when the server’s name changes', async () => {
   await prepare('localhost');
   await joined('worker-2');
   const before = shown();
@@ -68,7 +68,7 @@ test('what is made once stays; another name gets a certificate, and the hosts st
   expect(said).toContain('IP Address:10.0.0.5');
 });
 
-test('a name that is none is refused, and nothing is made', async () => {
+test('refuses an invalid name and creates nothing', async () => {
   await expect(prepare('10.0.0.5:5432')).rejects.toThrow('FLOWRUN_HOSTS_NAME is wrong');
   expect(hostNames(pathsIn(secrets))).toEqual([]);
   expect(() => shown()).toThrow();

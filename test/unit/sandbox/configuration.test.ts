@@ -11,7 +11,7 @@ const config = {
   files: [{ name: 'mcp.json', content: '{"mcpServers":{}}' }],
 };
 
-test('gives the agent its arguments, its files for itself alone, and lets the platform win', async () => {
+test('passes arguments, private files and environment; the platform’s variables win', async () => {
   world = await entryWorld({ config });
   await world.host.up();
   expect(await world.start().ended).toBe(0);
@@ -34,7 +34,7 @@ test('gives the agent its arguments, its files for itself alone, and lets the pl
   });
 });
 
-test('acknowledges the configuration before anything of the agent runs', async () => {
+test('acknowledges the configuration before the agent starts', async () => {
   world = await entryWorld({ config: { args: ['echo'] } });
   await world.host.up();
   let saidBefore = -1;
@@ -48,7 +48,7 @@ test('acknowledges the configuration before anything of the agent runs', async (
   expect(world.host.isAcknowledged()).toBe(true);
 });
 
-test('waits for a host that comes late, and asks again when it answers nonsense', async () => {
+test('waits for the host, and retries after an unusable response', async () => {
   world = await entryWorld({ config: { args: ['echo'] } });
   const entry = world.start();
   await sleep(500);
@@ -59,7 +59,7 @@ test('waits for a host that comes late, and asks again when it answers nonsense'
   expect(await entry.ended).toBe(0);
 });
 
-test('loses no configuration when the host dies in the middle of the answer', async () => {
+test('loses no configuration when the host dies in the middle of the response', async () => {
   world = await entryWorld({ config: { args: ['tell'] } });
   world.host.once('/control/config', (response) => {
     response.writeHead(200, { 'content-length': 1_000 });
@@ -71,11 +71,11 @@ test('loses no configuration when the host dies in the middle of the answer', as
   expect(world.host.isAcknowledged()).toBe(true);
 });
 
-test('starts nothing with a configuration that was taken before', async () => {
+test('does not start the agent if the configuration was already fetched', async () => {
   world = await entryWorld();
   world.host.once('/control/config', (response) => response.writeHead(410).end());
   await world.host.up();
   expect(await world.start().ended).toBe(78);
   expect(world.said()).toEqual([]);
-  expect(world.errors()).toContain('taken before');
+  expect(world.errors()).toContain('already fetched');
 });

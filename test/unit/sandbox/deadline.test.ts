@@ -20,7 +20,7 @@ async function lonelyAgent(mode: string, finalProbeMs = timeouts.finalProbeMs) {
   return { entry, elapsed: () => performance.now() - leftAt };
 }
 
-test('ends the agent once the host has been silent for the deadline and two more asks', async () => {
+test('ends the agent after the deadline and two failed probes', async () => {
   const { entry, elapsed } = await lonelyAgent('echo');
   expect(await entry.ended).toBe(124);
   expect(elapsed()).toBeGreaterThan(timeouts.deadlineMs + 2 * timeouts.finalProbeMs - 200);
@@ -28,7 +28,7 @@ test('ends the agent once the host has been silent for the deadline and two more
   expect(world.errors()).toContain('the host is lost');
 });
 
-test('kills an agent that does not heed the deadline', async () => {
+test('kills an agent that ignores the deadline', async () => {
   const { entry, elapsed } = await lonelyAgent('deaf');
   expect(await entry.ended).toBe(124);
   expect(elapsed()).toBeGreaterThan(
@@ -39,7 +39,7 @@ test('kills an agent that does not heed the deadline', async () => {
   await expect.poll(() => isAlive(Number(up))).toBe(false);
 });
 
-test('lives on when the host answers the very last ask', async () => {
+test('survives when the host responds to the last probe', async () => {
   // So long that a busy machine is back in time.
   const finalProbeMs = 4_000;
   const { entry } = await lonelyAgent('echo', finalProbeMs);
@@ -50,7 +50,7 @@ test('lives on when the host answers the very last ask', async () => {
   expect(await entry.ended).toBe(0);
 });
 
-test('is renewed by every answer, also after the input was closed', async () => {
+test('renews the deadline with every response, even after the input was closed', async () => {
   world = await entryWorld({ config: { args: ['deaf'] }, timeouts });
   world.host.closeInput();
   await world.host.up();
@@ -62,7 +62,7 @@ test('is renewed by every answer, also after the input was closed', async () => 
   expect(await entry.ended).toBe(137);
 });
 
-test('ends a sandbox whose host never was there', async () => {
+test('ends a sandbox whose host never responds', async () => {
   world = await entryWorld({ timeouts });
   expect(await world.start().ended).toBe(124);
 });

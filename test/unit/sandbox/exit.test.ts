@@ -6,21 +6,21 @@ import { type EntryWorld, entryWorld } from './support/entry-world.ts';
 let world: EntryWorld;
 afterEach(() => world.close());
 
-test('ends with the exit code of the agent and reports it', async () => {
+test('reports the agent’s exit code and exits with it', async () => {
   world = await entryWorld({ config: { args: ['tell', '42'] } });
   await world.host.up();
   expect(await world.start().ended).toBe(42);
   expect(world.host.exits).toEqual([{ code: 42, signal: null }]);
 });
 
-test('says of an agent that was killed which signal it was', async () => {
+test('reports the signal of a killed agent', async () => {
   world = await entryWorld({ config: { args: ['kill-self'] } });
   await world.host.up();
   expect(await world.start().ended).toBe(137);
   expect(world.host.exits).toEqual([{ code: 137, signal: 'SIGKILL' }]);
 });
 
-test('goes on reporting until the host is back', async () => {
+test('retries the report until the host is back', async () => {
   world = await entryWorld({ config: { args: ['echo', '5'] } });
   await world.host.up();
   const entry = world.start();
@@ -33,7 +33,7 @@ test('goes on reporting until the host is back', async () => {
   expect(world.host.exits).toEqual([{ code: 5, signal: null }]);
 });
 
-test('ends without a report when it is told to end while the host is away', async () => {
+test('exits without a report on SIGTERM while the host is unreachable', async () => {
   world = await entryWorld({ config: { args: ['echo', '5'] } });
   world.host.closeInput();
   await world.host.up();
@@ -46,7 +46,7 @@ test('ends without a report when it is told to end while the host is away', asyn
   expect(world.host.exits).toEqual([]);
 });
 
-test('says so where the agent cannot be started', async () => {
+test('reports an agent that cannot be started', async () => {
   world = await entryWorld();
   rmSync(world.paths.agent);
   await world.host.up();

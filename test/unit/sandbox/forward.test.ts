@@ -46,13 +46,13 @@ function rawServer(onClient: (client: Socket) => void): Promise<Server> {
   return new Promise((resolve) => server.listen(socketPath, () => resolve(server)));
 }
 
-test('passes bytes both ways, many connections at once', async () => {
+test('forwards bytes in both directions on concurrent connections', async () => {
   await host.up();
   const bodies = Array.from({ length: 50 }, (_, n) => `${n}:`.repeat(5_000));
   expect(await Promise.all(bodies.map(post))).toEqual(bodies);
 });
 
-test('holds what comes while the host is away and delivers it when it is back', async () => {
+test('buffers data while the host is unreachable and delivers it later', async () => {
   const bodies = ['small', 'large'.repeat(700_000)];
   const answers = Promise.all(bodies.map(post));
   await sleep(1_000);
@@ -62,7 +62,7 @@ test('holds what comes while the host is away and delivers it when it is back', 
   expect(performance.now() - back).toBeLessThan(20_000);
 });
 
-test('does not disturb the host with a client that has left by then', async () => {
+test('does not connect to the host for a client that has disconnected', async () => {
   const client = connect(forward.port, '127.0.0.1');
   client.write('POST /echo HTTP/1.1\r\nhost: h\r\ncontent-length: 2\r\n\r\nhi');
   await sleep(200);
@@ -73,13 +73,13 @@ test('does not disturb the host with a client that has left by then', async () =
   expect(host.asked).toEqual([]);
 });
 
-test('gives up a client for whom the host has been away too long', async () => {
+test('closes a client after the connect timeout', async () => {
   forward.close();
   forward = await listen(1_000);
   await expect(post('hello')).rejects.toThrow(/hang up|ECONNRESET/);
 });
 
-test('tells the client at once when the host dies in the middle of an answer', async () => {
+test('closes the client at once when the host dies in the middle of a response', async () => {
   await host.up();
   host.onOther((_asked, response) => {
     response.writeHead(200, { 'content-length': 1_000 });
@@ -88,7 +88,7 @@ test('tells the client at once when the host dies in the middle of an answer', a
   await expect(post('hello')).rejects.toThrow(/aborted|hang up|ECONNRESET/);
 });
 
-test('passes the end of one direction on and keeps the other open', async () => {
+test('forwards a half-close and keeps the other direction open', async () => {
   const server = await rawServer((client) => {
     let heard = '';
     client.on('data', (chunk) => {
@@ -102,7 +102,7 @@ test('passes the end of one direction on and keeps the other open', async () => 
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('lets go of the host when the client is gone, and of the client when the host is', async () => {
+test('closes each side when the other disconnects', async () => {
   const clients: Socket[] = [];
   const server = await rawServer((client) => clients.push(client.resume()));
   const first = connect(forward.port, '127.0.0.1');

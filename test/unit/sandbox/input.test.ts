@@ -9,7 +9,7 @@ afterEach(() => world.close());
 const polls = (): string[] => world.host.asked.filter((line) => line.includes('/messages'));
 const received = (): unknown[] => world.said().flatMap((line) => line.sha256 ?? []);
 
-test('feeds whole messages in order, a prompt of 1 MiB among them, and then ends the input', async () => {
+test('feeds whole messages in order, including 1 MiB, and then ends the input', async () => {
   world = await entryWorld({ config: { args: ['echo', '7'] } });
   await world.host.up();
   const prompt = JSON.stringify({ text: '€\\n"'.repeat(200_000) });
@@ -22,7 +22,7 @@ test('feeds whole messages in order, a prompt of 1 MiB among them, and then ends
   expect(await world.untilSaid('end')).toEqual({ end: true, rest: 0 });
 });
 
-test('gives the agent no half message when the host dies while it sends one', async () => {
+test('feeds no partial message when the host dies while it sends one', async () => {
   world = await entryWorld();
   await world.host.up();
   const entry = world.start();
@@ -47,7 +47,7 @@ test('gives the agent no half message when the host dies while it sends one', as
   expect(received()).toEqual(['{"first":true}', message].map(sha256));
 });
 
-test('asks again at once when the host is killed in the middle of a poll', async () => {
+test('retries at once when the host is killed in the middle of a poll', async () => {
   world = await entryWorld({ pollMs: 20_000 });
   await world.host.up();
   world.start();
@@ -61,7 +61,7 @@ test('asks again at once when the host is killed in the middle of a poll', async
   expect(performance.now() - back).toBeLessThan(10_000); // by half a poll and more
 });
 
-test('writes a message that is answered twice only once', async () => {
+test('writes a message only once when it is received twice', async () => {
   world = await entryWorld();
   await world.host.up();
   const entry = world.start();
@@ -77,7 +77,7 @@ test('writes a message that is answered twice only once', async () => {
   expect(received()).toEqual(['{"n":1}', '{"n":2}'].map(sha256));
 });
 
-test('does not hammer a host that always answers at once with nothing', async () => {
+test('waits between polls when the host always responds with nothing', async () => {
   world = await entryWorld({ pollMs: 0 });
   await world.host.up();
   world.start();

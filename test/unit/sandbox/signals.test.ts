@@ -4,7 +4,7 @@ import { type EntryWorld, entryWorld } from './support/entry-world.ts';
 let world: EntryWorld;
 afterEach(() => world.close());
 
-test('passes SIGTERM on to the agent and to what it has started', async () => {
+test('forwards SIGTERM to the agent and its child processes', async () => {
   world = await entryWorld({ config: { args: ['family'] } });
   await world.host.up();
   const entry = world.start();
@@ -18,7 +18,7 @@ test('passes SIGTERM on to the agent and to what it has started', async () => {
   ]);
 });
 
-test('lets a deaf agent live on, because the host decides when patience ends', async () => {
+test('does not kill an agent that ignores SIGTERM; the host decides', async () => {
   world = await entryWorld({ config: { args: ['deaf'] } });
   await world.host.up();
   const entry = world.start();
@@ -30,7 +30,7 @@ test('lets a deaf agent live on, because the host decides when patience ends', a
   expect(await entry.ended).toBe(137);
 });
 
-test('ends at once on SIGTERM while there is no agent yet', async () => {
+test('exits at once on SIGTERM before the agent is started', async () => {
   world = await entryWorld();
   const entry = world.start();
   entry.terminate('SIGTERM');
