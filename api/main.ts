@@ -38,6 +38,7 @@ import { createPresence } from '../systems/redis/presence.ts';
 import { redisVersion } from '../systems/redis/probe.ts';
 import { createRateLimiter } from '../systems/redis/rate-limit.ts';
 import { createStreamSlots } from '../systems/redis/stream-slots.ts';
+import { createSubscriber } from '../systems/redis/subscriber.ts';
 import { createTemporal } from '../systems/temporal/client.ts';
 import { buildApp } from './app.ts';
 import { errorStatuses } from './errors.ts';
@@ -98,8 +99,9 @@ function open() {
   const onError = (err: Error) => logger.warn({ err }, 'connection_lost');
   const pool = createPool(config.databaseUrl, { applicationName, max: poolSize, onError });
   const redis = connectRedis({ ...config.redis, name: applicationName, onError });
-  const frameStream = createFrameStream(redis, { instance, onError });
-  const bells = createNotifier(redis, { instance, onError });
+  const subscriber = createSubscriber(redis, { onError });
+  const frameStream = createFrameStream(redis, { instance, subscriber });
+  const bells = createNotifier(redis, { instance, subscriber });
   const questions = createHostRpcStore(pool);
   const temporal = openTemporal();
   const nowMs = () => performance.timeOrigin + performance.now();
@@ -135,8 +137,7 @@ function open() {
     newId: randomUUID,
   };
   async function close(): Promise<void> {
-    bells.close();
-    frameStream.close();
+    subscriber.close();
     redis.disconnect();
     await Promise.all([temporal.close(), pool.end()]);
   }

@@ -34,6 +34,7 @@ import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
 import { createNotifier } from '../systems/redis/notifier.ts';
 import { createPresence } from '../systems/redis/presence.ts';
+import { createSubscriber } from '../systems/redis/subscriber.ts';
 import { createEgress } from './egress/run-listener.ts';
 import { forceExitAfterGrace } from './force-exit.ts';
 import { answerHandler } from './host/answer-handler.ts';
@@ -118,7 +119,8 @@ async function main(signal: AbortSignal): Promise<void> {
 
 /** What looks after this host's sandboxes, apart from any task. */
 function buildHome(hostId: string) {
-  const { pool, redis, frameStream, presence, bells, sandboxes, reporter, egress } = connect();
+  const { pool, redis, frameStream, subscriber, presence, bells, sandboxes, reporter, egress } =
+    connect();
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runObserver(teller));
   const turns = instrumentTurns(createTurnStore(pool, host.staleMs), teller.metrics);
@@ -180,8 +182,7 @@ function buildHome(hostId: string) {
     },
     close: async () => {
       await egress.close();
-      bells.close();
-      frameStream.close();
+      subscriber.close();
       redis.disconnect();
       await pool.end();
     },
@@ -259,11 +260,13 @@ function connect() {
   const pool = createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError });
   const docker = openDocker({ dockerHost, instance, data, runtime, image });
   const clockAheadMs = () => clockAheadOfPostgres(pool);
+  const subscriber = createSubscriber(redis, { onError });
   return {
     redis,
-    frameStream: createFrameStream(redis, { instance, onError }),
+    subscriber,
+    frameStream: createFrameStream(redis, { instance, subscriber }),
     presence: createPresence(redis, { instance }),
-    bells: createNotifier(redis, { instance, onError }),
+    bells: createNotifier(redis, { instance, subscriber }),
     pool,
     sandboxes: docker.sandboxes,
     reporter: createHostHealthMonitor({ config, docker, clockAheadMs, logger }),

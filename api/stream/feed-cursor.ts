@@ -1,7 +1,7 @@
 import type { StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
-import type { StreamEntry, StreamPosition } from '../../systems/redis/frame-stream.ts';
+import type { StreamEntry, StreamPosition } from '../../systems/redis/frame-entry.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readLog } from './replay-source.ts';
 import { createRingBuffer, type RingBuffer } from './ring-buffer.ts';

@@ -8,7 +8,7 @@
 
 import type { Run } from '../../core/runs/run.ts';
 import { createNotifier, type Notifier } from '../../lib/async/notifier.ts';
-import type { StreamPosition } from '../../systems/redis/frame-stream.ts';
+import type { StreamPosition } from '../../systems/redis/frame-entry.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ReplaySource } from './replay-source.ts';
 import type { RunFeed } from './run-feed.ts';

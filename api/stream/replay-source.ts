@@ -1,6 +1,6 @@
 import type { StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
-import type { StreamEntry } from '../../systems/redis/frame-stream.ts';
+import type { StreamEntry } from '../../systems/redis/frame-entry.ts';
 import type { ApiDeps } from '../deps.ts';
 
 /**

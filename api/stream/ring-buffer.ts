@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import type { StreamPosition } from '../../systems/redis/frame-stream.ts';
+import type { StreamPosition } from '../../systems/redis/frame-entry.ts';
 
 /** Consecutive events as bytes, and the position after the last of them. */
 export interface Chunk {

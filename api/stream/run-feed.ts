@@ -8,7 +8,7 @@ import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import { createCoalescingRunner } from '../../lib/async/coalescing-runner.ts';
 import type { RunProgress } from '../../systems/postgres/log/run-progress.ts';
-import type { Notification } from '../../systems/redis/frame-stream.ts';
+import type { Notification } from '../../systems/redis/subscriber.ts';
 import type { ApiDeps } from '../deps.ts';
 import {
   createFeedCursor,

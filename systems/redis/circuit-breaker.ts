@@ -1,22 +1,22 @@
 import { limits } from '../../core/limits.ts';
 
 export interface CircuitBreaker {
-  /** Answers `failed` at once while Redis is left alone. */
+  /** Resolves with `failed` at once while the circuit is open. */
   run: <T>(failed: T, call: () => Promise<T>) => Promise<T>;
 }
 
 /**
- * A Redis that does not answer costs each call its whole time-out. After one that failed Redis is
- * left alone for a moment, so that a long queue of calls does not wait for it one by one.
+ * While Redis is down, every call costs its whole timeout. After a failure no call is made for
+ * `redisBackoffMs`, so that queued calls do not wait one after the other.
  */
 export function createCircuitBreaker(): CircuitBreaker {
-  let closedUntilMs = 0;
+  let openUntilMs = 0;
   return {
     async run(failed, call) {
-      if (performance.now() < closedUntilMs) return failed;
-      const answer = await call();
-      if (answer === failed) closedUntilMs = performance.now() + limits.redisBackoffMs;
-      return answer;
+      if (performance.now() < openUntilMs) return failed;
+      const result = await call();
+      if (result === failed) openUntilMs = performance.now() + limits.redisBackoffMs;
+      return result;
     },
   };
 }

@@ -4,21 +4,21 @@ import { limits } from '../../core/limits.ts';
 
 export type { Redis } from 'ioredis';
 
-/** Where Redis is; with a rediss:// address, what is trusted there and what is shown, in PEM. */
+/** With a rediss:// URL, `tls` holds the CA and the client certificate, in PEM. */
 export interface RedisAddress {
   url: string;
   tls?: { ca?: string; cert?: string; key?: string };
 }
 
 export interface RedisConnectOptions extends RedisAddress {
-  /** As `CLIENT LIST` shows the connection. */
+  /** Shown by `CLIENT LIST`. */
   name: string;
   onError: (error: Error) => void;
 }
 
 /**
- * A connection that refuses at once what it cannot do now: nothing waits in a queue while Redis is
- * away, since everything in it can be made again from Postgres. It comes back by itself.
+ * Commands fail at once while Redis is down instead of queueing, because everything in Redis can be
+ * rebuilt from Postgres. Reconnects automatically.
  */
 export function connectRedis({ url, tls, name, onError }: RedisConnectOptions): Redis {
   const overTls = new URL(url).protocol === 'rediss:';
@@ -39,33 +39,34 @@ export function connectRedis({ url, tls, name, onError }: RedisConnectOptions): 
   return redis;
 }
 
-/** A connection that was ended before it was of any use is one, too: the client connects again without a word. */
+/** Also reports a connection that closes before it is ready: the client retries that silently. */
 function reportErrors(redis: Redis, onError: (error: Error) => void): void {
-  let isTold = true;
-  redis.on('connect', () => (isTold = false));
-  redis.on('ready', () => (isTold = true));
+  let isReported = true;
+  redis.on('connect', () => (isReported = false));
+  redis.on('ready', () => (isReported = true));
   redis.on('error', (error) => {
-    isTold = true;
+    isReported = true;
     onError(error);
   });
   redis.on('close', () => {
-    if (!isTold && redis.status !== 'end') onError(new Error('it ended the connection at once'));
-    isTold = true;
+    if (!isReported && redis.status !== 'end')
+      onError(new Error('the server closed the connection at once'));
+    isReported = true;
   });
 }
 
-/** Proxies in front of managed stores go by it. An address that is a number must not be one. */
+/** Proxies of managed stores route by SNI. An IP address is not allowed there. */
 function serverName(url: string): { servername?: string } {
   const { hostname } = new URL(url);
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0 ? { servername: hostname } : {};
 }
 
 /**
- * A server looks at a certificate when the client takes itself for connected and speaks already: what it
- * says of it is lost with the connection.
+ * The server checks the client certificate after the client considers itself connected, so the reason
+ * for a rejection is lost with the connection.
  */
 function tlsError(error: Error): Error {
-  const isCut = !('code' in error) || error.code === 'ECONNRESET';
-  const guess = isCut ? ': it may refuse the certificate that it is shown, or demand one' : '';
+  const isClosed = !('code' in error) || error.code === 'ECONNRESET';
+  const guess = isClosed ? ': the server may require a client certificate, or reject this one' : '';
   return new Error(`no TLS connection to Redis: ${error.message}${guess}`, { cause: error });
 }

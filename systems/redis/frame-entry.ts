@@ -2,19 +2,19 @@ import { Buffer } from 'node:buffer';
 import type { Channel, Delta, StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 
-/** What one entry of a run's stream says. A stub stands for a frame that only Postgres has. */
+/** An entry of a run's stream. A stub stands for a frame that is only in Postgres. */
 export type StreamEntry =
   | { kind: 'frame'; frame: StoredFrame }
   | { kind: 'stub'; seq: number }
   | { kind: 'delta'; delta: Delta };
 
-/** A place in a run's stream: a frame, or the n-th token delta after it. */
+/** A position in a run's stream: a frame, or the n-th token delta after it. */
 export interface StreamPosition {
   seq: number;
   n: number;
 }
 
-/** Two fields: what it is, and its data. One word more or less is felt with every frame. */
+/** Two short fields, because their size counts for every frame. */
 export interface WrittenEntry {
   id: string;
   head: string;
@@ -36,7 +36,7 @@ export function deltaEntry({ seq, n, data }: Delta): WrittenEntry {
   return { id: `${seq}-${n}`, head: deltaHead, data, bytes: Buffer.byteLength(data) + entryBytes };
 }
 
-/** How entries are written where they are sent along with the word that they are there. */
+/** The encoding of entries inside a notification. */
 export function writeEntries(entries: WrittenEntry[]): string {
   return JSON.stringify(entries.map(({ id, head, data }) => [id, head, data]));
 }
@@ -55,5 +55,5 @@ export function readEntry(id: string, fields: string[]): StreamEntry {
   return { kind: 'frame', frame: { seq, event, channel, data, at: new Date(Number(at)) } };
 }
 
-/** Roughly what an entry costs beside its data. */
+/** Approximate overhead of an entry besides its data. */
 const entryBytes = 64;

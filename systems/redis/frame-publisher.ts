@@ -16,28 +16,28 @@ export interface FramePublisher {
   forget: (runId: string) => void;
 }
 
-/** One command a batch: a command for each entry would cost this process most of its time. */
+/** One command per batch: a command per entry would cost most of this process's time. */
 export function createFramePublisher(redis: Redis, keys: RedisKeys): FramePublisher {
-  const budget = createStreamTrimmer();
+  const trimmer = createStreamTrimmer();
   return {
     async publish(runId, batch) {
       const entries = inOrder(batch);
       if (entries.length === 0) return true;
-      for (const entry of entries) budget.add(runId, entry);
-      const bounds = [limits.replayBufferFrames, budget.trim(runId) ?? '', limits.redisLiveMs];
-      const wake = [keys.runChannel(runId), wakeOf(entries, lastSeqOf(batch))];
+      for (const entry of entries) trimmer.add(runId, entry);
+      const bounds = [limits.replayBufferFrames, trimmer.trim(runId) ?? '', limits.redisLiveMs];
+      const notification = [keys.runChannel(runId), notificationOf(entries, lastSeqOf(batch))];
       const written = entries.flatMap(({ id, head, data }) => [id, head, data]);
-      return wasTaken(
-        redis.eval(publishScript, 1, keys.frames(runId), ...bounds, ...wake, ...written),
+      return succeeds(
+        redis.eval(publishScript, 1, keys.frames(runId), ...bounds, ...notification, ...written),
       );
     },
-    forget: budget.forget,
+    forget: trimmer.forget,
   };
 }
 
-/** An id that is refused was published before, and that is as good as taken. */
+/** An id that Redis rejects as too small was published before, which counts as success. */
 const publishScript = `
-local bound, lowest, ttl, channel, word = unpack(ARGV, 1, 5)
+local bound, lowest, ttl, channel, notification = unpack(ARGV, 1, 5)
 for i = 6, #ARGV, 3 do
   local id, head, data = unpack(ARGV, i, i + 2)
   local answer = redis.pcall('XADD', KEYS[1], 'MAXLEN', '~', bound, id, 'h', head, 'd', data)
@@ -47,7 +47,7 @@ for i = 6, #ARGV, 3 do
 end
 if lowest ~= '' then redis.call('XTRIM', KEYS[1], 'MINID', lowest) end
 redis.call('PEXPIRE', KEYS[1], ttl)
-redis.call('PUBLISH', channel, word)
+redis.call('PUBLISH', channel, notification)
 return 1
 `;
 
@@ -68,8 +68,8 @@ function inOrder({ frames, deltas }: FrameBatch): WrittenEntry[] {
   return entries;
 }
 
-/** A short batch comes with the word of it: whoever was up to date need not ask for it. */
-function wakeOf(entries: WrittenEntry[], lastSeq: number): string {
+/** A short batch is included in the notification, so that current readers need not fetch it. */
+function notificationOf(entries: WrittenEntry[], lastSeq: number): string {
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   return bytes > limits.redisNotificationMaxBytes
     ? `f${lastSeq}`
@@ -80,7 +80,7 @@ function lastSeqOf({ frames, deltas }: FrameBatch): number {
   return frames.at(-1)?.seq ?? deltas.at(-1)?.seq ?? 0;
 }
 
-async function wasTaken(answer: Promise<unknown>): Promise<boolean> {
+async function succeeds(answer: Promise<unknown>): Promise<boolean> {
   try {
     await answer;
     return true;

@@ -1,7 +1,6 @@
-// What Redis does for a run's stream. Postgres is the truth: a frame is published after it was
-// committed there, so everything here may be lost at any moment and a reader loses nothing.
-// Publish/subscribe only wakes readers up; the frames are in a stream, under the id `<seq>-0`,
-// which Redis refuses to take twice.
+// A run's stream in Redis. Postgres is the source of truth: a frame is published after its commit, so
+// everything here may be lost at any moment without a reader losing anything. Publish/subscribe only
+// wakes readers; the frames are in a stream under the id `<seq>-0`, which Redis does not accept twice.
 
 import { limits } from '../../core/limits.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
@@ -9,47 +8,42 @@ import type { Redis } from './connect.ts';
 import { readEntry, type StreamEntry, type StreamPosition } from './frame-entry.ts';
 import { createFramePublisher, type FrameBatch } from './frame-publisher.ts';
 import { redisKeys } from './keys.ts';
-import { createSubscriber, type Notification } from './subscriber.ts';
+import { type OnNotification, type SubscriberOptions, sharedOrNew } from './subscriber.ts';
 
-export type { StreamEntry, StreamPosition } from './frame-entry.ts';
-export type { FrameBatch } from './frame-publisher.ts';
-export type { Notification } from './subscriber.ts';
-
-/** No call throws: false or null says that Redis could not be reached. */
+/** No call throws: false or null means that Redis could not be reached. */
 export interface FrameStream {
-  /** Call after the commit, in the order of the frames. Frames that are there already are left. */
+  /** Call after the commit, in the order of the frames. Frames published before are skipped. */
   publish: (runId: string, batch: FrameBatch) => Promise<boolean>;
-  /** Says that the state of the run has changed in Postgres. */
+  /** Notifies readers that the run's state has changed in Postgres. */
   notify: (runId: string) => Promise<boolean>;
-  /** What stands after a place, in order; may begin later than the next frame where Redis forgot. */
+  /** Entries after a position, in order; with a gap at the start if Redis has trimmed them. */
   read: (runId: string, after: StreamPosition, count: number) => Promise<StreamEntry[] | null>;
-  /** Wakes come late or not at all while Redis is away; when it returns, one says `resync`. */
-  subscribe: (runId: string, onWake: (wake: Notification) => void) => () => void;
-  /** Lets the run's keys go an hour from now. Safe to repeat. */
+  /** While Redis is down, notifications are late or lost; `resync` follows when it is back. */
+  subscribe: (runId: string, onNotification: OnNotification) => () => void;
+  /** Lets the run's keys expire in an hour. Safe to repeat. */
   expire: (runId: string) => Promise<boolean>;
   publishFileTree: (runId: string, json: string) => Promise<boolean>;
-  /** `json` is null where Redis has none. */
+  /** `json` is null if Redis has none. */
   readFileTree: (runId: string) => Promise<{ json: string | null } | null>;
   close: () => void;
 }
 
-export interface FrameStreamOptions {
-  instance: string;
-  onError?: (error: Error) => void;
-}
-
-export function createFrameStream(redis: Redis, options: FrameStreamOptions): FrameStream {
-  const keys = redisKeys(options.instance);
+export function createFrameStream(
+  redis: Redis,
+  { instance, ...options }: SubscriberOptions & { instance: string },
+): FrameStream {
+  const keys = redisKeys(instance);
   const publisher = createFramePublisher(redis, keys);
-  const gate = createCircuitBreaker();
-  const listener = createSubscriber(redis, { onError: options.onError ?? (() => undefined) });
+  const breaker = createCircuitBreaker();
+  const subscriber = sharedOrNew(redis, options);
 
   return {
-    publish: (runId, batch) => gate.run(false, () => publisher.publish(runId, batch)),
+    publish: (runId, batch) => breaker.run(false, () => publisher.publish(runId, batch)),
     notify: (runId) => reached(redis.publish(keys.runChannel(runId), 's')),
     read: (runId, after, count) =>
-      gate.run(null, () => readEntries(redis, keys.frames(runId), { after, count })),
-    subscribe: (runId, onWake) => listener.subscribe(keys.runChannel(runId), onWake),
+      breaker.run(null, () => readEntries(redis, keys.frames(runId), { after, count })),
+    subscribe: (runId, onNotification) =>
+      subscriber.subscribe(keys.runChannel(runId), onNotification),
     expire(runId) {
       publisher.forget(runId);
       const pipeline = redis.pipeline();
@@ -63,8 +57,8 @@ export function createFrameStream(redis: Redis, options: FrameStreamOptions): Fr
       pipeline.publish(keys.runChannel(runId), 't');
       return reached(pipeline.exec());
     },
-    readFileTree: (runId) => gate.run(null, () => readTree(redis, keys.fileTree(runId))),
-    close: listener.close,
+    readFileTree: (runId) => breaker.run(null, () => readTree(redis, keys.fileTree(runId))),
+    close: subscriber.close,
   };
 }
 
@@ -89,7 +83,7 @@ async function readTree(redis: Redis, key: string): Promise<{ json: string | nul
   }
 }
 
-/** A pipeline answers with an error per command. */
+/** A pipeline returns an error per command. */
 async function reached(answer: Promise<unknown>): Promise<boolean> {
   try {
     const answers = await answer;

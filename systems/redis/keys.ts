@@ -1,20 +1,20 @@
-/** Every key and channel in Redis, by the instance of the service that owns it. */
+/** Every key and channel in Redis, prefixed with the instance of the service that owns it. */
 export interface RedisKeys {
   /** Stream of a run's latest frames. Bounded by count and bytes, expires after the run's end. */
   frames: (runId: string) => string;
   /** Matches every key of every run. */
   allRuns: string;
-  /** Channel that wakes up whoever watches the run; it carries no frames. */
+  /** Channel that notifies readers of the run. */
   runChannel: (runId: string) => string;
-  /** The working directory as it was last seen, JSON text. Expires with the frames. */
+  /** The last file tree of the working directory, JSON text. Expires with the frames. */
   fileTree: (runId: string) => string;
-  /** When somebody was last seen at a session's stream. Expires when that no longer matters. */
+  /** When a session's stream last had a reader. */
   presence: (runId: string) => string;
   /** Token bucket of an API key. Expires when it would be full again. */
   bucket: (keyId: string) => string;
-  /** Open streams of an API key or a project, by when each seat lapses. */
+  /** Open streams of an API key or a project, by expiry. */
   streamSlots: (scope: 'key' | 'project', id: string) => string;
-  /** Channel that tells a process that something waits for it in Postgres; it carries nothing. */
+  /** Channel that notifies a process of something to read in Postgres. */
   channel: (name: string) => string;
 }
 

@@ -5,7 +5,7 @@ export interface LocalBuckets {
   set: (keyId: string, answer: TokenAnswer) => void;
 }
 
-/** Buckets in memory. One that would be full again is forgotten, so there are as many as busy keys. */
+/** Buckets in memory. A bucket that would be full again is dropped: only busy keys have one. */
 export function createLocalBuckets(): LocalBuckets {
   const buckets = new Map<string, { bucket: TokenBucket; fullAtSeconds: number }>();
   let sweepAtCount = sweepEvery;

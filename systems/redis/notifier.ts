@@ -1,33 +1,33 @@
-// A bell says that there is something to look at in Postgres. It may be lost, and may ring for
-// nothing: who listens looks by a slow clock as well.
+// A notification says that there is something to read in Postgres. It may be lost or come without
+// cause, so its receivers also poll slowly.
 
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
-import { createSubscriber } from './subscriber.ts';
+import { type SubscriberOptions, sharedOrNew } from './subscriber.ts';
 
 export interface Notifier {
-  /** Never throws: a bell that is not heard is made up for by the clock. */
+  /** Never throws: a lost notification only delays its receiver until the next poll. */
   notify: (name: string) => void;
-  /** Rings once by itself when it has begun to listen, and whenever the connection was away. */
-  subscribe: (name: string, onRing: () => void) => () => void;
-  /** The same without ringing by itself: for those whom a lost ring costs nothing but time. */
-  subscribeBestEffort: (name: string, onRing: () => void) => () => void;
+  /** Also calls when the subscription begins, and after every interruption. */
+  subscribe: (name: string, onNotified: () => void) => () => void;
+  /** Calls for actual notifications only, when a missed one costs nothing but time. */
+  subscribeBestEffort: (name: string, onNotified: () => void) => () => void;
   close: () => void;
 }
 
 export function createNotifier(
   redis: Redis,
-  options: { instance: string; onError?: (error: Error) => void },
+  { instance, ...options }: SubscriberOptions & { instance: string },
 ): Notifier {
-  const keys = redisKeys(options.instance);
-  const listener = createSubscriber(redis, { onError: options.onError ?? (() => undefined) });
+  const keys = redisKeys(instance);
+  const subscriber = sharedOrNew(redis, options);
   return {
     notify: (name) => void redis.publish(keys.channel(name), 's').catch(() => undefined),
-    subscribe: (name, onRing) => listener.subscribe(keys.channel(name), onRing),
-    subscribeBestEffort: (name, onRing) =>
-      listener.subscribe(keys.channel(name), ({ kind }) => {
-        if (kind !== 'resync') onRing();
+    subscribe: (name, onNotified) => subscriber.subscribe(keys.channel(name), onNotified),
+    subscribeBestEffort: (name, onNotified) =>
+      subscriber.subscribe(keys.channel(name), ({ kind }) => {
+        if (kind !== 'resync') onNotified();
       }),
-    close: listener.close,
+    close: subscriber.close,
   };
 }

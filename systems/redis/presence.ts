@@ -1,14 +1,14 @@
-// Who holds a session's stream open says so every few seconds; when that was last is all that is kept.
-// A process that dies stops saying it.
+// Processes record every few seconds which sessions' streams they have readers for. Only the last time
+// is kept, so a process that dies simply stops counting.
 
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
 
 export interface Presence {
-  /** Somebody is there, for each of these runs. Never throws. */
+  /** Records that the streams of these runs have readers. Never throws. */
   touch: (runIds: string[]) => Promise<void>;
-  /** Since somebody was there last: 0 where Redis cannot say, null where nobody was for long. */
+  /** Time since the last reader: 0 if Redis is down, null if there was none recently. */
   unattendedForMs: (runId: string) => Promise<number | null>;
 }
 

@@ -1,12 +1,9 @@
 import { connectRedis, type RedisAddress } from './connect.ts';
 import { redisKeys } from './keys.ts';
 
-const atOnce = 1_000;
+const batchSize = 1_000;
 
-/**
- * Removes whatever Redis holds of an instance's runs: all of it can be made again. Fails where Redis
- * does not answer.
- */
+/** Deletes all keys of an instance's runs, which can be rebuilt. Throws if Redis does not answer. */
 export async function purgeRuns({
   instance,
   ...address
@@ -18,7 +15,7 @@ export async function purgeRuns({
       redis.once('ready', resolve);
       redis.once('error', reject);
     });
-    const found = redis.scanStream({ match: redisKeys(instance).allRuns, count: atOnce });
+    const found = redis.scanStream({ match: redisKeys(instance).allRuns, count: batchSize });
     for await (const keys of found as AsyncIterable<string[]>) {
       if (keys.length > 0) await redis.unlink(...keys);
     }

@@ -1,6 +1,5 @@
-// The per-key token bucket, kept twice: in Redis, where all processes share it, and in memory for
-// what this process alone has let through. A call needs a token of both. When Redis is away or has
-// lost its memory the second one still holds the limit, so neither is ever an open door.
+// Two token buckets per key: a shared one in Redis, and one in memory for the calls of this process. A
+// call needs a token of both. If Redis is down or has lost its data, the second one still limits.
 
 import { limits } from '../../core/limits.ts';
 import { answerAt, partsPerToken, type TokenAnswer, takeToken } from '../../core/token-bucket.ts';
@@ -9,13 +8,13 @@ import { redisKeys } from './keys.ts';
 import { createLocalBuckets } from './local-buckets.ts';
 
 export interface RateLimiter {
-  /** Takes one token of a bucket that holds `perMinute` and refills without steps. Never throws. */
+  /** Takes a token of a bucket that holds `perMinute` and refills continuously. Never throws. */
   take: (keyId: string, perMinute: number) => Promise<TokenAnswer>;
 }
 
 export interface RateLimiterOptions {
   instance: string;
-  /** Milliseconds since 1970 that only ever go forward. */
+  /** Milliseconds since 1970, monotonic. */
   nowMs: () => number;
 }
 
@@ -25,16 +24,16 @@ export function createRateLimiter(
 ): RateLimiter {
   const keys = redisKeys(instance);
   const buckets = createLocalBuckets();
-  let askAgainAtMs = 0;
+  let retryAtMs = 0;
 
-  /** After a failure Redis is left alone for a moment, so that calls do not wait for it one by one. */
+  /** Skips Redis for a moment after a failure, so that calls do not each wait for the timeout. */
   async function takeShared(keyId: string, perMinute: number): Promise<SharedLevel | null> {
-    if (nowMs() < askAgainAtMs) return null;
+    if (nowMs() < retryAtMs) return null;
     try {
       const args = [keys.bucket(keyId), perMinute, partsPerToken];
       return (await redis.eval(takeScript, 1, ...args)) as SharedLevel; // what the script returns
     } catch {
-      askAgainAtMs = nowMs() + limits.redisBackoffMs;
+      retryAtMs = nowMs() + limits.redisBackoffMs;
       return null;
     }
   }
@@ -57,7 +56,7 @@ export function createRateLimiter(
 
 type SharedLevel = [allowed: number, parts: number];
 
-/** Judged by the clock of Redis, which all processes share. A bucket that would be full is gone. */
+/** Uses the clock of Redis, which all processes share. A full bucket expires. */
 const takeScript = `
 local perMinute, token = tonumber(ARGV[1]), tonumber(ARGV[2])
 local full = perMinute * token

@@ -1,5 +1,5 @@
-// Open streams are counted in Redis, where all processes share the count. A seat lapses by itself
-// unless it is renewed, so that a process that dies gives its seats back.
+// Open streams are counted in Redis, across all processes. A slot expires unless it is renewed, so the
+// slots of a process that dies become free.
 
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
@@ -16,7 +16,7 @@ export type StreamSlotAnswer =
   | { allowed: false; limit: number; current: number };
 
 export interface StreamSlots {
-  /** Null: Redis could not be reached, and nothing was counted. */
+  /** Null if Redis is down; nothing is counted then. */
   claim: (request: StreamSlotRequest) => Promise<StreamSlotAnswer | null>;
   /** Call well within `limits.streamSeatMs` of the last time. Never throws. */
   renew: (requests: StreamSlotRequest[]) => Promise<void>;
@@ -60,7 +60,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** Returns the limit that is reached and the count, or zeros where the seat was taken. */
+/** Returns the limit that is reached and the count, or zeros if the slot was claimed. */
 const claimScript = `${clock}
 for i, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
@@ -74,7 +74,7 @@ end
 return { 0, 0 }
 `;
 
-/** Also takes the seat again where Redis has forgotten it. */
+/** Claims the slot again if Redis has lost it. */
 const renewScript = `${clock}
 for _, key in ipairs(KEYS) do
   redis.call('ZADD', key, now + ARGV[2], ARGV[1])

@@ -1,12 +1,12 @@
 import { limits } from '../../core/limits.ts';
 
 /**
- * Keeps a run's stream below its bound in bytes, which Redis cannot count by itself. A run has one
- * publisher, so what that one has written is nearly all there is; after a restart of the publisher
- * the stream may be twice the bound until the earlier half is trimmed with the rest.
+ * Bounds the bytes of a run's stream, which Redis cannot do. A run has one publisher, which counts what
+ * it has written. After the publisher restarts, the stream may reach twice the bound before it is
+ * trimmed.
  */
 export interface StreamTrimmer {
-  /** Counts an entry; names the lowest id to keep when the run is over its bound. */
+  /** Counts an entry. */
   add: (runId: string, entry: { id: string; bytes: number }) => void;
   /** The lowest id to keep, or null while everything fits. */
   trim: (runId: string) => string | null;

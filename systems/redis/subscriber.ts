@@ -1,38 +1,50 @@
 import type { Redis } from './connect.ts';
 import { readEntries, type StreamEntry } from './frame-entry.ts';
 
-/**
- * Why somebody is woken up. `resync`: the connection was away, or has only now begun to listen, so
- * anything may have happened.
- */
+/** `resync`: messages may have been missed, because the subscription is new or was interrupted. */
 export type Notification =
-  /** `entries`: all that was published with it, or none where that is long. */
+  /** `entries`: everything published with it; empty if that was too long. */
   | { kind: 'frames'; lastSeq: number; entries: StreamEntry[] }
   | { kind: 'state' }
   | { kind: 'filetree' }
   | { kind: 'resync' };
 
+export type OnNotification = (notification: Notification) => void;
+
 export interface Subscriber {
-  subscribe: (channel: string, onWake: (wake: Notification) => void) => () => void;
+  subscribe: (channel: string, onNotification: OnNotification) => () => void;
   close: () => void;
 }
 
+export interface SubscriberOptions {
+  /** One that is shared, which its creator closes; undefined: a new one. */
+  subscriber?: Subscriber;
+  onError?: (error: Error) => void;
+}
+
+/** `close` closes the subscriber unless it is shared. */
+export function sharedOrNew(redis: Redis, options: SubscriberOptions): Subscriber {
+  const { subscriber: shared, onError = () => undefined } = options;
+  if (shared === undefined) return createSubscriber(redis, { onError });
+  return { subscribe: shared.subscribe, close: () => undefined };
+}
+
 /**
- * All channels of a process on one connection, opened with the first of them. Whenever it is ready
- * it subscribes anew to all that somebody listens to, and says `resync` to each.
+ * All channels of a process on one connection, which is opened for the first of them. Whenever the
+ * connection becomes ready, it subscribes to every channel again and sends `resync` to each listener.
  */
 export function createSubscriber(
   redis: Redis,
   { onError }: { onError: (error: Error) => void },
 ): Subscriber {
-  const listeners = new Map<string, Set<(wake: Notification) => void>>();
+  const listeners = new Map<string, Set<OnNotification>>();
   let connection: Redis | undefined;
 
-  function deliver(channel: string, wake: Notification): void {
-    for (const onWake of listeners.get(channel) ?? []) onWake(wake);
+  function deliver(channel: string, notification: Notification): void {
+    for (const onNotification of listeners.get(channel) ?? []) onNotification(notification);
   }
 
-  /** Refused while the connection is away: the next `ready` makes up for it. */
+  /** Fails while the connection is down; the next `ready` subscribes again. */
   function listen(channels: string[]): void {
     if (connection === undefined || channels.length === 0) return;
     connection.subscribe(...channels).then(
@@ -52,15 +64,15 @@ export function createSubscriber(
   }
 
   return {
-    subscribe(channel, onWake) {
+    subscribe(channel, onNotification) {
       connection ??= connect();
       const known = listeners.get(channel);
-      const own = known ?? new Set();
-      listeners.set(channel, own.add(onWake));
+      const ofChannel = known ?? new Set();
+      listeners.set(channel, ofChannel.add(onNotification));
       if (known === undefined) listen([channel]);
       return () => {
-        own.delete(onWake);
-        if (own.size > 0 || listeners.get(channel) !== own) return;
+        ofChannel.delete(onNotification);
+        if (ofChannel.size > 0 || listeners.get(channel) !== ofChannel) return;
         listeners.delete(channel);
         connection?.unsubscribe(channel).catch(() => undefined);
       };

@@ -3,11 +3,8 @@
 
 import { expect, test } from 'vitest';
 import { createRunFeed } from '../../../api/stream/run-feed.ts';
-import type {
-  Notification,
-  StreamEntry,
-  StreamPosition,
-} from '../../../systems/redis/frame-stream.ts';
+import type { StreamEntry, StreamPosition } from '../../../systems/redis/frame-entry.ts';
+import type { Notification } from '../../../systems/redis/subscriber.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
 const frame = (seq: number): StreamEntry => {

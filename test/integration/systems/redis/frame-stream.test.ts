@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StoredFrame } from '../../../../core/frames/frame.ts';
 import { limits } from '../../../../core/limits.ts';
-import {
-  createFrameStream,
-  type FrameStream,
-  type Notification,
-} from '../../../../systems/redis/frame-stream.ts';
+import { createFrameStream, type FrameStream } from '../../../../systems/redis/frame-stream.ts';
 import { redisKeys } from '../../../../systems/redis/keys.ts';
+import type { Notification } from '../../../../systems/redis/subscriber.ts';
 import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
 
 let world: RedisWorld;
