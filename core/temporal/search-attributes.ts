@@ -1,6 +1,6 @@
 /**
- * By what operators find workflows in Temporal. Never encrypted and readable by every operator: ids
- * and words of ours only. All are of the type Keyword.
+ * Operators find workflows in Temporal by these attributes, all of type Keyword. Search attributes
+ * are never encrypted: they hold ids and fixed words only.
  */
 export const searchAttributeNames = [
   'ProjectId',

@@ -1,6 +1,6 @@
 /**
- * Which queue a piece of work waits in. Long and short activities never share one: a host whose
- * places are all taken by following activities must still be able to stop a sandbox.
+ * Long and short activities never share a task queue: a host that follows as many runs as it has
+ * slots must still be able to stop a sandbox.
  */
 export const runQueue = (instance: string): string => `${instance}/run`;
 export const webhookQueue = (instance: string): string => `${instance}/webhook`;

@@ -20,7 +20,7 @@ import { type ListedWorkflow, workflowsSince } from './workflows-since.ts';
 
 export interface TemporalOptions extends TemporalAddress {
   instance: string;
-  /** The service's own address, for whoever meets its runs in Temporal's tools. */
+  /** The service's own URL, for links in Temporal's web interface. */
   publicUrl?: string;
   timeouts?: Partial<SessionTimeouts>;
 }
@@ -29,69 +29,70 @@ export type WorkflowState = 'running' | 'closed' | 'missing';
 
 export interface Temporal {
   startRun(run: Run): Promise<'started' | 'already'>;
-  signalStop(workflowId: string, order: StopSignalPayload): Promise<'signalled' | 'gone'>;
-  /** Starts the session's workflow where it was not. */
+  signalStop(workflowId: string, stop: StopSignalPayload): Promise<'signalled' | 'gone'>;
+  /** Starts the session's workflow if it has not started. */
   signalMessage(run: Run, messageId: string): Promise<'signalled' | 'gone'>;
-  /** Of which message the turn is to be ended. */
+  /** Ends the turn of the message. */
   signalInterrupt(workflowId: string, turn: { messageId: string }): Promise<'signalled' | 'gone'>;
   signalSleep(workflowId: string): Promise<'signalled' | 'gone'>;
   signalHostLost(workflowId: string, lost: HostLostPayload): Promise<'signalled' | 'gone'>;
   describe(workflowId: string): Promise<WorkflowState>;
-  /** Whether it came to its own end, all that it had to do done. */
+  /** Whether the workflow returned, with all its work done. */
   hasCompleted(workflowId: string): Promise<boolean>;
-  /** How many attempts at its webhook it had made when it was cut off, or has made by now. */
+  /** How many delivery attempts the workflow has made, or had made when it was terminated. */
   webhookAttempts(workflowId: string): Promise<number>;
-  /** Ends a workflow that can no longer end itself. A second call changes nothing. */
+  /** Ends a workflow that cannot end itself. A second call changes nothing. */
   terminate(workflowId: string, reason: string): Promise<void>;
-  /** Of the runs and sessions of this instance; what was started a moment ago may be missing. */
+  /** The ids of this instance's runs and sessions. Recently started ones may be missing. */
   openWorkflows(): Promise<string[]>;
-  /** Those, and what was started since then and is over; a page at a time. */
+  /** Open workflows and those started since then, page by page. */
   workflowsSince(since: Date): AsyncIterable<ListedWorkflow[]>;
   ensureSchedule(flowId: string, schedule: Schedule): Promise<void>;
   removeSchedule(flowId: string): Promise<void>;
-  /** Registers what operators find workflows by; returns what was missing. */
+  /** Registers missing search attributes and returns them. */
   ensureSearchAttributes(): Promise<SearchAttributeName[]>;
   startWebhook(webhook: DeliverWebhookInput): Promise<'started' | 'already'>;
-  /** The server's, asked now. */
+  /** The server's version, from a new request. */
   version(): Promise<string>;
-  /** Does the server answer, now? */
+  /** Throws if the server does not answer. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function createTemporal(options: TemporalOptions): Temporal {
   const { instance, namespace, publicUrl = null, timeouts = {} } = options;
-  const { client, operator, withDeadline: ask, close } = connectTemporal(options);
+  const { client, operator, withDeadline, close } = connectTemporal(options);
   const starter = { client, instance, timeouts, publicUrl };
   const handle = (workflowId: string) => client.workflow.getHandle(workflowId);
-  const signal = (send: (to: WorkflowHandle) => Promise<void>, workflowId: string) =>
+  const signal = (send: (workflow: WorkflowHandle) => Promise<void>, workflowId: string) =>
     orWhenNotFound<'signalled' | 'gone'>('gone', async () => {
-      await ask(() => send(handle(workflowId)));
+      await withDeadline(() => send(handle(workflowId)));
       return 'signalled';
     });
-  const describe = (workflowId: string) => ask(() => handle(workflowId).describe());
+  const describe = (workflowId: string) => withDeadline(() => handle(workflowId).describe());
   const statusOf = async (workflowId: string): Promise<string> =>
     (await describe(workflowId)).status.name;
-  // Not the SDK's own word on its connection: that one never changes after the first time.
+  // The SDK caches the system info of its connection, so the request is made here.
   const version = async (): Promise<string> => {
-    const { serverVersion } = await ask(() => client.workflowService.getSystemInfo({}));
+    const { serverVersion } = await withDeadline(() => client.workflowService.getSystemInfo({}));
     return serverVersion;
   };
   return {
-    startRun: (run) => ask(() => startRun(starter, run)),
-    startWebhook: (start) => ask(() => startWebhook({ client, instance }, start)),
+    startRun: (run) => withDeadline(() => startRun(starter, run)),
+    startWebhook: (webhook) => withDeadline(() => startWebhook({ client, instance }, webhook)),
     ensureSchedule: (flowId, schedule) =>
-      ask(() => ensureSchedule({ client, instance }, flowId, schedule)),
-    removeSchedule: (flowId) => ask(() => removeSchedule({ client, instance }, flowId)),
-    ensureSearchAttributes: () => ask(() => ensureSearchAttributes({ operator, namespace })),
-    signalStop: (workflowId, order) =>
-      signal((to) => to.signal<[StopSignalPayload]>('stop', order), workflowId),
-    signalMessage: (run, messageId) => ask(() => signalMessage(starter, run, messageId)),
+      withDeadline(() => ensureSchedule({ client, instance }, flowId, schedule)),
+    removeSchedule: (flowId) => withDeadline(() => removeSchedule({ client, instance }, flowId)),
+    ensureSearchAttributes: () =>
+      withDeadline(() => ensureSearchAttributes({ operator, namespace })),
+    signalStop: (workflowId, stop) =>
+      signal((workflow) => workflow.signal<[StopSignalPayload]>('stop', stop), workflowId),
+    signalMessage: (run, messageId) => withDeadline(() => signalMessage(starter, run, messageId)),
     signalInterrupt: (workflowId, turn) =>
-      signal((to) => to.signal<[InterruptPayload]>('interrupt', turn), workflowId),
-    signalSleep: (workflowId) => signal((to) => to.signal('sleep'), workflowId),
+      signal((workflow) => workflow.signal<[InterruptPayload]>('interrupt', turn), workflowId),
+    signalSleep: (workflowId) => signal((workflow) => workflow.signal('sleep'), workflowId),
     signalHostLost: (workflowId, lost) =>
-      signal((to) => to.signal<[HostLostPayload]>('hostLost', lost), workflowId),
+      signal((workflow) => workflow.signal<[HostLostPayload]>('hostLost', lost), workflowId),
     openWorkflows: () => openWorkflows({ client, instance }),
     workflowsSince: (since) => workflowsSince({ client, instance }, since),
     describe: (workflowId) =>
@@ -104,7 +105,7 @@ export function createTemporal(options: TemporalOptions): Temporal {
       orWhenNotFound(0, async () => webhookAttempts(await describe(workflowId))),
     terminate: (workflowId, reason) =>
       orWhenNotFound(undefined, async () => {
-        await ask(() => handle(workflowId).terminate(reason));
+        await withDeadline(() => handle(workflowId).terminate(reason));
       }),
     version,
     check: async () => void (await version()),

@@ -14,23 +14,23 @@ export interface TemporalAddress {
 export interface TemporalConnection {
   client: Client;
   operator: OperatorService;
-  /** Fails when Temporal has not answered within the deadline. */
+  /** Fails if Temporal does not answer in time. */
   withDeadline<T>(call: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-const askTimeoutMs = 5_000;
+const requestTimeoutMs = 5_000;
 
-/** Connects with the first question, and again whenever Temporal was away: a start never waits. */
+/** Connects at the first request and reconnects after an outage, so a process starts without Temporal. */
 export function connectTemporal({
   namespace,
   connection: options,
 }: TemporalAddress): TemporalConnection {
-  const connection = Connection.lazy({ connectTimeout: askTimeoutMs, ...options });
+  const connection = Connection.lazy({ connectTimeout: requestTimeoutMs, ...options });
   return {
     client: new Client({ connection, namespace }),
     operator: connection.operatorService,
-    withDeadline: (call) => connection.withDeadline(Date.now() + askTimeoutMs, call),
+    withDeadline: (call) => connection.withDeadline(Date.now() + requestTimeoutMs, call),
     close: () => connection.close(),
   };
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 
-/** The ids of this instance's workflows that stand for a run or a session and have not ended. */
+/** The ids of this instance's open run and session workflows. */
 export async function openWorkflows({
   client,
   instance,

@@ -6,18 +6,18 @@ import { findMissing } from './search-attributes.ts';
 export interface TemporalFacts {
   version: string;
   hasNamespace: boolean;
-  /** How many workers have asked for this instance's work in the last five minutes, gone or not. */
+  /** Workers that polled this instance's queue in the last five minutes, including stopped ones. */
   workers: number;
 }
 
 export interface TemporalProbe {
   facts(): Promise<TemporalFacts>;
-  /** Of those that operators find workflows by. */
+  /** The service's search attributes that the namespace lacks. */
   missingSearchAttributes(): Promise<SearchAttributeName[]>;
   close(): Promise<void>;
 }
 
-/** For whoever wants to know how it is, and asks nothing else of it. */
+/** For the doctor, which only checks Temporal's state. */
 export function createTemporalProbe(
   options: TemporalAddress & { instance: string },
 ): TemporalProbe {
@@ -44,13 +44,13 @@ export function createTemporalProbe(
   return {
     async facts() {
       const { serverVersion: version } = await ask(() => service.getSystemInfo({}));
-      const isThere = await hasNamespace();
-      return { version, hasNamespace: isThere, workers: isThere ? await workers() : 0 };
+      const exists = await hasNamespace();
+      return { version, hasNamespace: exists, workers: exists ? await workers() : 0 };
     },
     missingSearchAttributes: () => ask(() => findMissing({ operator, namespace })),
     close,
   };
 }
 
-/** As gRPC numbers it. */
+/** gRPC's status code NOT_FOUND. */
 const notFound = 5;

@@ -15,7 +15,7 @@ export interface Scheduler {
 
 const scheduleId = (flowId: string): string => `flow/${flowId}`;
 
-/** Makes the flow's schedule what it is to be, whatever it was. Safe to repeat. */
+/** Creates or replaces the flow's schedule. Safe to repeat. */
 export async function ensureSchedule(
   scheduler: Scheduler,
   flowId: string,
@@ -43,7 +43,7 @@ export async function removeSchedule({ client }: Scheduler, flowId: string): Pro
   }
 }
 
-/** While one moment is still being tried the next is let go; what was missed is made up for shortly. */
+/** A tick is skipped while the previous one is retried. Missed ticks are caught up for 10 minutes. */
 const policies = { overlap: 'SKIP', catchupWindow: '10 minutes' } as const;
 
 function actionOf({ instance }: Scheduler, flowId: string) {

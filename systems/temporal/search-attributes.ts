@@ -12,20 +12,21 @@ export interface Registrar {
   namespace: string;
 }
 
-/** Of Temporal's enumeration IndexedValueType. */
+/** KEYWORD in Temporal's enumeration IndexedValueType. */
 const keyword = 2;
-/** Of gRPC. */
+/** gRPC's status code INVALID_ARGUMENT. */
 const invalidArgument = 3;
-const triesMax = 5;
-const againMs = 300;
+const maxAttempts = 5;
+const retryAfterMs = 300;
 
 /**
- * Registers what the namespace lacks and returns that. Safe to repeat; of several that do it at once
- * the server refuses all but one, and the others find it done.
+ * Registers the attributes that the namespace lacks and returns them. Safe to repeat. The server
+ * rejects all but one of several concurrent registrations. The others find the attributes at the
+ * next attempt.
  */
 export async function ensureSearchAttributes(
   registrar: Registrar,
-  tries = 1,
+  attempt = 1,
 ): Promise<SearchAttributeName[]> {
   const missing = await findMissing(registrar);
   if (missing.length === 0) return [];
@@ -33,9 +34,9 @@ export async function ensureSearchAttributes(
     await register(registrar, missing);
     return missing;
   } catch (error) {
-    if (tries >= triesMax) throw error;
-    await sleep(againMs);
-    return ensureSearchAttributes(registrar, tries + 1);
+    if (attempt >= maxAttempts) throw error;
+    await sleep(retryAfterMs);
+    return ensureSearchAttributes(registrar, attempt + 1);
   }
 }
 
@@ -57,7 +58,7 @@ async function register(
   await operator.addSearchAttributes({ namespace, searchAttributes });
 }
 
-/** A server that has not all of them refuses the whole start: it gets the run without any. */
+/** A server that lacks one of the attributes rejects the start, so the run starts without any. */
 export async function withSearchAttributes<T>(
   run: Run,
   start: (attributes: SearchAttributePair[]) => Promise<T>,

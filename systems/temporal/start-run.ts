@@ -13,15 +13,15 @@ import { withSearchAttributes } from './search-attributes.ts';
 export interface RunStarter {
   client: Client;
   instance: string;
-  /** What an operator has shortened or lengthened. */
+  /** The operator's overrides of the defaults. */
   timeouts: Partial<SessionTimeouts>;
-  /** The service's own address. */
+  /** The service's own URL. */
   publicUrl: string | null;
 }
 
 const messageSignalName = 'message';
 
-/** Safe to repeat: a running workflow is used, an ended one is never started again. */
+/** Safe to repeat: a running workflow is kept, and an ended one is never started again. */
 export async function startRun(starter: RunStarter, run: Run): Promise<'started' | 'already'> {
   try {
     await withSearchAttributes(run, (typedSearchAttributes) =>
@@ -39,8 +39,8 @@ export async function startRun(starter: RunStarter, run: Run): Promise<'started'
 }
 
 /**
- * `gone`: the session's workflow has ended, and a message does not bring it back. One that has had a
- * sandbox has a workflow, to which the signal alone is less work for the server.
+ * `gone`: the session's workflow has ended, and a message does not restart it. A session that has had
+ * a sandbox has a workflow, so it is only signalled: that is less work for the server.
  */
 export async function signalMessage(
   starter: RunStarter,
@@ -64,7 +64,7 @@ export async function signalMessage(
   }
 }
 
-/** False where no workflow of that id is running. */
+/** False if no workflow with this id is running. */
 async function signalRunning(
   { client }: RunStarter,
   { workflowId }: Run,
@@ -83,28 +83,28 @@ const workflowOf = ({ sessionId }: Run): 'runWorkflow' | 'sessionWorkflow' =>
   sessionId === null ? 'runWorkflow' : 'sessionWorkflow';
 
 function startOptions(starter: RunStarter, run: Run) {
-  const what = run.sessionId === null ? 'run' : 'session';
+  const kind = run.sessionId === null ? 'run' : 'session';
   const memo = memoOf(starter, run);
   return {
     workflowId: run.workflowId,
     taskQueue: runQueue(starter.instance),
     args: [inputOf(starter, run)],
     workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
-    staticSummary: `${run.triggerType} ${what} of flow ${run.flowId}`,
+    staticSummary: `${run.triggerType} ${kind} of flow ${run.flowId}`,
     staticDetails: staticDetails(run, memo),
     memo: { ...memo },
   };
 }
 
-/** A session's has no place: it takes one when there is a message. */
-function inputOf({ instance, timeouts: times }: RunStarter, run: Run): RunInput | SessionInput {
+/** A session's input has no host: its workflow claims a slot when a message waits. */
+function inputOf({ instance, timeouts }: RunStarter, run: Run): RunInput | SessionInput {
   if (run.sessionId !== null) {
     return {
       runId: run.runId,
       projectId: run.projectId,
       flowId: run.flowId,
       instance,
-      timeouts: { ...times, runMs: run.timeoutSeconds * 1_000 },
+      timeouts: { ...timeouts, runMs: run.timeoutSeconds * 1_000 },
     };
   }
   return {
@@ -114,11 +114,11 @@ function inputOf({ instance, timeouts: times }: RunStarter, run: Run): RunInput 
     instance,
     hostId: run.hostId,
     generation: run.generation,
-    timeouts: { ...times, runMs: run.timeoutSeconds * 1_000 },
+    timeouts: { ...timeouts, runMs: run.timeoutSeconds * 1_000 },
   };
 }
 
-/** Ids, and how long the prompt is, never what it says. */
+/** Ids and the size of the prompt, never its text. */
 function memoOf({ publicUrl }: RunStarter, run: Run): Memo {
   const { runId, flowId, projectId, triggerType, timeoutSeconds, sessionId } = run;
   const page = `${publicUrl}/api/projects/${projectId}/runs/${runId}`;
@@ -130,7 +130,7 @@ function memoOf({ publicUrl }: RunStarter, run: Run): Memo {
   };
 }
 
-/** Shown when no worker is there to answer, too. */
+/** Shown in Temporal's web interface even without a worker. */
 const staticDetails = (run: Run, { prompt, page }: Memo): string =>
   [
     `**Run** \`${run.runId}\``,

@@ -1,11 +1,11 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 
-/** Of Temporal's enumeration PendingActivityState: it waits for its next attempt. */
+/** SCHEDULED in Temporal's enumeration PendingActivityState: waiting for the next attempt. */
 const scheduled = 1;
 
 /**
- * How many attempts at its webhook a workflow was making when it was asked after, or terminated: the
- * server keeps that. 0 where it made none, or is done with them.
+ * How many delivery attempts the workflow has made, or had made when it was terminated. The server
+ * keeps the number. 0 without a pending delivery.
  */
 export function webhookAttempts({ raw }: Pick<WorkflowExecutionDescription, 'raw'>): number {
   const delivery = raw.pendingActivities?.find(

@@ -6,23 +6,22 @@ export interface ListedWorkflow {
   workflowId: string;
   isOpen: boolean;
   startedAt: Date;
-  /** Null as long as it is open. */
+  /** Null while the workflow is open. */
   closedAt: Date | null;
-  /** Null where its start has not said it. */
-  run: MemoRun | null;
+  run: MemoRun;
 }
 
-/** Temporal answers few such questions in a second: each asks for much. */
-const listedAtOnce = 500;
+/** Large pages, because Temporal rate-limits listing. */
+const defaultPageSize = 500;
 
 /**
- * Page by page, this instance's workflows that stand for a run or a session: those that were started
- * since then, whatever became of them, and all that are open. Where a history began anew, the last counts.
+ * Lists this instance's run and session workflows that are open or were started since then, page by
+ * page. Of a workflow that continued as new, only the latest history is listed.
  */
 export async function* workflowsSince(
   { client, instance }: { client: Client; instance: string },
   since: Date,
-  pageSize = listedAtOnce,
+  pageSize = defaultPageSize,
 ): AsyncGenerator<ListedWorkflow[]> {
   const query = [
     `TaskQueue = '${runQueue(instance)}'`,
@@ -32,7 +31,7 @@ export async function* workflowsSince(
   ].join(' and ');
   let page: ListedWorkflow[] = [];
   for await (const info of client.workflow.list({ query, pageSize })) {
-    page.push(seen(info));
+    page.push(toListed(info));
     if (page.length < pageSize) continue;
     yield page;
     page = [];
@@ -40,7 +39,7 @@ export async function* workflowsSince(
   yield page;
 }
 
-function seen({ workflowId, status, startTime, closeTime, memo }: WorkflowExecutionInfo) {
+function toListed({ workflowId, status, startTime, closeTime, memo }: WorkflowExecutionInfo) {
   return {
     workflowId,
     isOpen: status.name === 'RUNNING',

@@ -128,7 +128,7 @@ it('tells the same of a session, in the histories after its first too, and finds
     'Phase waiting for a message',
     `Host ${hostIdIn(service.dataDir)}`,
     `Container frs-${service.instance}-${chat.runId}-1`,
-    'In full, for operators of the service',
+    'Full details (for operators of this service)',
   ]);
   expect(metadata).not.toContain(canary);
   await takePicture('session');

@@ -29,7 +29,6 @@ export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler
   let comparedFor: number | null | undefined;
   /** Of those that were compared, whose workflows could not be asked after. */
   let unverified: Run[] = [];
-  const loggedUnidentified = new Set<string>();
 
   async function compare(restoration: PendingRestore | null): Promise<void> {
     const time = restoration?.restoredAt.getTime() ?? null;
@@ -47,7 +46,7 @@ export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler
       const restoration = await reconcile.pendingRestore();
       await compare(restoration);
       if (restoration === null) return;
-      const found = await reconcileUnknown(deps, restoration, loggedUnidentified);
+      const found = await reconcileUnknown(deps, restoration);
       if (found > 0) return;
       const settled = await reconcile.markRestoresReconciled(listedWithinMs);
       if (settled > 0) logger.info({ ...restoration }, 'restore_reconciled');
@@ -83,7 +82,6 @@ const endedMeanwhile = {
 async function reconcileUnknown(
   deps: ReconcilerDeps,
   { dumpedAt }: PendingRestore,
-  told: Set<string>,
 ): Promise<number> {
   const since = new Date(dumpedAt.getTime() - clocksApartMs);
   let found = 0;
@@ -91,7 +89,6 @@ async function reconcileUnknown(
     const ids = page.map(({ workflowId }) => workflowId);
     const unknown = new Set(await deps.reconcile.unknownWorkflows(ids));
     const lost = page.filter(({ workflowId }) => unknown.has(workflowId));
-    logUnidentified(deps, lost, told);
     found += (await terminateOpen(deps, lost)) + (await importRuns(deps, lost));
   }
   return found;
@@ -107,23 +104,8 @@ async function terminateOpen({ temporal, logger }: ReconcilerDeps, lost: ListedW
   return open.length;
 }
 
-/** Begun by a version whose workflows did not say which run they are: a repeat of one runs again. */
-function logUnidentified(
-  { logger }: ReconcilerDeps,
-  lost: ListedWorkflow[],
-  told: Set<string>,
-): void {
-  for (const { workflowId, run } of lost) {
-    if (run !== null || told.has(workflowId)) continue;
-    told.add(workflowId);
-    logger.warn({ workflowId }, 'workflow_unidentified');
-  }
-}
-
 async function importRuns({ reconcile, logger }: ReconcilerDeps, lost: ListedWorkflow[]) {
-  const runs = lost.flatMap(({ run, ...workflow }) =>
-    run === null ? [] : [{ ...run, ...workflow }],
-  );
+  const runs = lost.map(({ run, ...workflow }) => ({ ...run, ...workflow }));
   const adopted = await reconcile.importRuns(runs);
   for (const runId of adopted)
     logger.warn({ runId, requestId: null }, 'run_imported_after_restore');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import type { Run } from '../../../../core/runs/run.ts';
 import type { MemoRun } from '../../../../core/temporal/workflow-memo.ts';
@@ -19,6 +20,15 @@ import type { SandboxRef } from '../../../../workflows/shared/activities.ts';
 import { type TestDatabase, testSealer } from '../../../support/database.ts';
 
 const dayMs = 24 * 3_600_000;
+
+/** Of a flow that the database has lost, too. */
+const unknownRun = (): MemoRun => ({
+  runId: randomUUID(),
+  flowId: randomUUID(),
+  projectId: 'project-unknown',
+  triggerType: 'api',
+  timeoutSeconds: 60,
+});
 
 /** The real database; Temporal and the engine are literals that remember what they were asked. */
 export function reconcilerWorld(database: TestDatabase) {
@@ -65,7 +75,7 @@ export function reconcilerWorld(database: TestDatabase) {
         isOpen: state === 'running',
         startedAt: new Date(clock.now),
         closedAt: state === 'running' ? null : new Date(clock.now),
-        run: memos.get(workflowId) ?? null,
+        run: memos.get(workflowId) ?? unknownRun(),
       }));
     },
     ensureSchedule: async (flowId, { cron, timezone }) => {

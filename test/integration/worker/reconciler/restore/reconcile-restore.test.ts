@@ -105,14 +105,6 @@ it('says that it has compared once it lets everybody in, and once', async () => 
   expect([await isSettled(), compared().length]).toEqual([true, 1]);
 });
 
-it('tells once of a workflow that does not say which run it was', async () => {
-  const unknown = hear('warn', 'workflow_unidentified');
-  world.workflows.set('run/silent', 'closed').set('run/silent-open', 'running');
-  await restored();
-  for (let pass = 0; pass < 2; pass += 1) await world.reconciler.pass();
-  expect(unknown()).toEqual([{ workflowId: 'run/silent' }, { workflowId: 'run/silent-open' }]);
-});
-
 it('keeps the cause that a run in the backup was about to end for', async () => {
   const run = await world.started(await scene.run());
   await world.runs.recordCause({ runId: run.runId, cause: 'stopped_by_api', detail: null });
