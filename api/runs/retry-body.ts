@@ -1,5 +1,5 @@
 import type { Run } from '../../core/runs/run.ts';
-import type { ConfigField } from '../../core/runs/run-config.ts';
+import type { SecretField } from '../../core/runs/run-config.ts';
 import type { TriggerFields } from '../../systems/postgres/runs/trigger-fields.ts';
 import { invalid } from '../errors.ts';
 import type { ParsedTrigger } from './parse-trigger.ts';
@@ -24,7 +24,7 @@ export function retryBody(run: Run, kept: TriggerFields, given: TriggerBody): Tr
 
 /** What was secret is not kept: a run without it would be another, so it has to be given anew. */
 export function requireSecretsAgain(run: Run, body: TriggerBody, { config }: ParsedTrigger): void {
-  const missing = run.configFields.filter((field) => {
+  const missing = run.secretFields.filter((field) => {
     if (field === 'context') return Object.keys(config.context).length === 0;
     return body[field] === undefined;
   });
@@ -33,5 +33,5 @@ export function requireSecretsAgain(run: Run, body: TriggerBody, { config }: Par
   throw invalid(`${named}: the run had it, it is not kept, and has to be given anew`);
 }
 
-const pathOf = (field: ConfigField): string =>
+const pathOf = (field: SecretField): string =>
   field === 'context' ? 'headers.X-Ctx-*' : `body.${field}`;

@@ -87,7 +87,7 @@ async function tailOf({ frames, stream, spool, runId, moments }: TailParts): Pro
       bytes: 4 * 1024 ** 2,
     },
     withDeltas: false,
-    interactions: { note: () => Promise.resolve() },
+    interactions: { record: () => Promise.resolve() },
     frames: {
       append(batch) {
         moments.committing = performance.now();

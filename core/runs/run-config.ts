@@ -31,14 +31,14 @@ export const configFields = [
   'context',
 ] as const;
 
-export type ConfigField = (typeof configFields)[number];
+export type SecretField = (typeof configFields)[number];
 
 /** What differs from an empty configuration, by name; of the rest nothing is lost. */
-export function nonEmptyFields(config: RunConfig): ConfigField[] {
+export function nonEmptyFields(config: RunConfig): SecretField[] {
   return configFields.filter((field) => !isEmpty(config, field));
 }
 
-function isEmpty(config: RunConfig, field: ConfigField): boolean {
+function isEmpty(config: RunConfig, field: SecretField): boolean {
   const value = config[field];
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return value === emptyRunConfig[field];

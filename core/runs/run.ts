@@ -1,5 +1,5 @@
 import type { EndCause } from './end-cause.ts';
-import type { ConfigField } from './run-config.ts';
+import type { SecretField } from './run-config.ts';
 
 /** The container's state, and the only two values a client ever sees. */
 export type RunStatus = 'running' | 'sleep';
@@ -42,7 +42,7 @@ export interface Run {
   maxBudgetUsd: number | null;
   sessionId: string | null;
   /** Of a session: a message is being worked on, or a sandbox is up for the next. */
-  awake: boolean;
+  holdsSlot: boolean;
   createdAt: Date;
   startedAt: Date | null;
   endedAt: Date | null;
@@ -61,7 +61,7 @@ export interface Run {
   /** The run that this one repeats. */
   retryOf: string | null;
   /** Which parts of a configuration that is not kept the request brought. */
-  configFields: ConfigField[];
+  secretFields: SecretField[];
   /** Of the request that asked for it; null where a schedule did. */
   requestId: string | null;
   hostId: string | null;
@@ -72,6 +72,6 @@ export interface Run {
 }
 
 /** Whether it takes one of its project's places, and its host's where it has one. */
-export function occupiesSlot(run: Pick<Run, 'endedAt' | 'sessionId' | 'awake'>): boolean {
-  return run.endedAt === null && (run.sessionId === null || run.awake);
+export function occupiesSlot(run: Pick<Run, 'endedAt' | 'sessionId' | 'holdsSlot'>): boolean {
+  return run.endedAt === null && (run.sessionId === null || run.holdsSlot);
 }

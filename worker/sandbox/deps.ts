@@ -52,7 +52,7 @@ export interface SupervisorDeps {
     'stealLease' | 'renewLease' | 'beginGeneration' | 'append' | 'appendOwn'
   >;
   files: Pick<FileStore, 'replaceSnapshot' | 'listSeed' | 'listRespawn'>;
-  interactions: Pick<InteractionStore, 'note' | 'open'>;
+  interactions: Pick<InteractionStore, 'record' | 'open'>;
   blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;
   frameStream: Pick<FrameStream, 'publish' | 'publishFileTree' | 'expire' | 'notify'>;
   bells: Pick<Notifier, 'subscribeBestEffort'>;

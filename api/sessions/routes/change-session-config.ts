@@ -35,7 +35,7 @@ export function changeSessionConfig(app: App, deps: ApiDeps): void {
     return {
       data: {
         sessionId: params.sessionId,
-        effective: run.awake ? ('next_turn' as const) : ('now' as const),
+        effective: run.holdsSlot ? ('next_turn' as const) : ('now' as const),
         env: Object.keys(config.env),
         mcpServers: Object.keys(config.mcpServers),
         disallowedTools: config.disallowedTools,

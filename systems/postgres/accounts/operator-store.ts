@@ -54,7 +54,7 @@ async function invite(db: Db, name: string): Promise<SignInCode> {
        on conflict (name) do update set name = excluded.name
        returning id, name, created_at
      )
-     ${withLink(3)}`,
+     ${insertLinkFor(3)}`,
     [randomUUID(), name, hashOfToken(code), limits.signInLinkMs],
   );
   if (!rows[0]) throw new Error('the operator was not stored');
@@ -70,14 +70,14 @@ async function inviteFirst(db: Db, name: string): Promise<SignInCode | null> {
        on conflict do nothing
        returning id, name, created_at
      )
-     ${withLink(3)}`,
+     ${insertLinkFor(3)}`,
     [randomUUID(), name, hashOfToken(code), limits.signInLinkMs],
   );
   return rows[0] ? codeOf(rows[0], code) : null;
 }
 
 /** Ends a statement that has an `operator`; takes two parameters. */
-const withLink = (first: number): string => `
+const insertLinkFor = (first: number): string => `
   , link as (
     insert into operator_links (code_hash, operator_id, expires_at)
     select $${first}, id, ${after(`$${first + 1}`)} from operator

@@ -28,7 +28,7 @@ export interface Batch {
   frames: Frame[];
   facts: RunUpdate;
   /** What is known of the agent at the batch's end; absent where that has not changed. */
-  memory?: AgentState;
+  agentState?: AgentState;
 }
 
 export interface OwnFrames {
@@ -60,7 +60,7 @@ export interface ExtraCte {
 export async function appendFrames(db: Db, batch: Batch, beside?: ExtraCte): Promise<Appended> {
   const { runId, token, generation, fromOffset, toOffset, frames } = batch;
   if (toOffset <= fromOffset) throw new RangeError('a batch of frames covers no bytes');
-  const memory = batch.memory === undefined ? null : JSON.stringify(batch.memory);
+  const memory = batch.agentState === undefined ? null : JSON.stringify(batch.agentState);
   const position = [token, generation, fromOffset, toOffset, memory];
   const { rows } = await db.query<AdvancedRow>({
     name: beside?.name ?? 'append_batch',

@@ -10,7 +10,7 @@ export interface Lease {
   generation: number;
   byteOffset: number;
   lastSeq: number;
-  memory: AgentState;
+  agentState: AgentState;
 }
 
 export interface LeaseRequest {
@@ -32,11 +32,11 @@ export async function takeLease(db: Db, request: LeaseRequest): Promise<Lease | 
        and not is_final
        and (lease_expires_at is null or lease_expires_at <= db_clock() or ($4 and lease_owner = $2))
      returning lease_token as "token", generation, byte_offset as "byteOffset",
-               last_seq as "lastSeq", agent_state as memory`,
+               last_seq as "lastSeq", agent_state as "agentState"`,
     [request.runId, request.owner, request.leaseMs, request.evenFromSelf],
   );
   const [row] = rows;
-  return row === undefined ? null : { ...row, memory: memoryOf(row.memory) };
+  return row === undefined ? null : { ...row, agentState: memoryOf(row.memory) };
 }
 
 /** Written by `appendFrames` alone. */

@@ -21,7 +21,7 @@ export type InteractionStore = ReturnType<typeof createInteractionStore>;
 export function createInteractionStore(pool: Pool) {
   return {
     /** Safe to repeat: what is known already changes nothing. */
-    note: (runId: string, news: InteractionEvent[]) => note(pool, runId, news),
+    record: (runId: string, news: InteractionEvent[]) => note(pool, runId, news),
     find: (runId: string, interactionId: string) => find(pool, runId, interactionId),
     /** Those that the agent waits for, oldest first. */
     open: (runId: string) => readOpen(pool, runId),

@@ -6,7 +6,7 @@ import type {
   TriggerType,
   WebhookState,
 } from '../../../core/runs/run.ts';
-import type { ConfigField } from '../../../core/runs/run-config.ts';
+import type { SecretField } from '../../../core/runs/run-config.ts';
 
 /** Of `runs r` and `run_logs l`: all that a Run is made of, but its prompt, which may be long. */
 export const listedColumns = `
@@ -63,7 +63,7 @@ export interface RunRow {
   webhook_last_status: number | null;
   mcp_server_names: string[];
   retry_of: string | null;
-  secret_fields: ConfigField[];
+  secret_fields: SecretField[];
   request_id: string | null;
   host_id: string | null;
   generation: number;
@@ -95,7 +95,7 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     maxTurns: row.max_turns,
     maxBudgetUsd: row.max_budget_usd,
     sessionId: row.session_id,
-    awake: row.holds_slot,
+    holdsSlot: row.holds_slot,
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,
@@ -116,7 +116,7 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     },
     mcpServerNames: row.mcp_server_names,
     retryOf: row.retry_of,
-    configFields: row.secret_fields,
+    secretFields: row.secret_fields,
     requestId: row.request_id,
     hostId: row.host_id,
     generation: row.generation,

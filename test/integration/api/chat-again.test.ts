@@ -35,7 +35,7 @@ test('it is the first one still after its turn, in its sleep, and in another san
   expect(await again()).toEqual([202, messageId, 1]);
   const asleep = await call(`${sessionsOf()}/${sessionId}`);
   expect(asleep.json.data).toMatchObject({ status: 'sleep', queued: 0 });
-  expect((await world.stores.runs.find(runId))?.awake).toBe(false);
+  expect((await world.stores.runs.find(runId))?.holdsSlot).toBe(false);
 
   const second = await chat({ message: 'Two.', sessionId, clientMessageId: 'two' });
   expect(await worker.begin()).toBe(second.json.data.messageId);

@@ -54,7 +54,7 @@ export async function pollAnswers(
   { turns, answers }: Pick<SandboxContext, 'turns' | 'answers'>,
   { signal, onFailure }: RetryPolicy,
 ): Promise<void> {
-  answers.deny(turns.memory().denials);
+  answers.deny(turns.agentState().denials);
   while (!signal.aborted) {
     if (turns.isWaiting()) await answers.deliver().catch((error: unknown) => onFailure(error, 1));
     await sleep(checkEveryMs, signal);

@@ -3,7 +3,7 @@ import { createDeferred } from '../../../lib/async/deferred.ts';
 
 /** What the agent has said of its work so far. */
 export interface TurnTracker {
-  note(stored: { frames: number; memory: AgentState }): void;
+  note(stored: { frames: number; agentState: AgentState }): void;
   /** Resolves when the agent is done with its message, with a result or without. */
   finished: Promise<unknown>;
   /** How the last turn ended that had a result. */
@@ -15,36 +15,36 @@ export interface TurnTracker {
   isWorking(): boolean;
   /** Since when it has had nothing to do, now or later; null while it has. */
   idleSince(): number | null;
-  memory(): AgentState;
+  agentState(): AgentState;
 }
 
 /** Goes on from what the log tells, where this is not the beginning. */
 export function createTurnTracker(earlier: {
-  memory: AgentState;
+  agentState: AgentState;
   hasSpoken: boolean;
 }): TurnTracker {
   const finished = createDeferred<true>();
-  let { memory, hasSpoken } = earlier;
+  let { agentState, hasSpoken } = earlier;
   let idleSince: number | null = null;
 
   function update(next: AgentState): void {
-    memory = next;
-    if (memory.isDone) finished.resolve(true);
-    idleSince = isIdle(memory) ? (idleSince ?? performance.now()) : null;
+    agentState = next;
+    if (agentState.isDone) finished.resolve(true);
+    idleSince = isIdle(agentState) ? (idleSince ?? performance.now()) : null;
   }
 
-  update(memory);
+  update(agentState);
   return {
-    note({ frames, memory: next }) {
+    note({ frames, agentState: next }) {
       hasSpoken ||= frames > 0;
       update(next);
     },
     finished: finished.promise,
-    last: () => memory.turn,
-    isWaiting: () => memory.questions.length > 0,
-    isDone: () => memory.isDone,
-    isWorking: () => hasSpoken && (memory.isInTurn || !memory.isDone),
+    last: () => agentState.turn,
+    isWaiting: () => agentState.questions.length > 0,
+    isDone: () => agentState.isDone,
+    isWorking: () => hasSpoken && (agentState.isInTurn || !agentState.isDone),
     idleSince: () => idleSince,
-    memory: () => memory,
+    agentState: () => agentState,
   };
 }

@@ -10,7 +10,7 @@ import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 export interface HeldLease {
   token: number;
   /** Where the log had got to when the lease was taken. */
-  position: { generation: number; byteOffset: number; lastSeq: number; memory: AgentState };
+  position: { generation: number; byteOffset: number; lastSeq: number; agentState: AgentState };
   /** False once another is known to have it. Asks, but takes no answer for a yes. */
   confirm(): Promise<boolean>;
   release(): void;

@@ -12,12 +12,12 @@ export interface LogAppenderDeps {
   runId: string;
   generation: number;
   token: number;
-  position: { byteOffset: number; lastSeq: number; memory: AgentState };
+  position: { byteOffset: number; lastSeq: number; agentState: AgentState };
   withDeltas: boolean;
   frames: Pick<FrameStore, 'append'>;
-  interactions: Pick<InteractionStore, 'note'>;
+  interactions: Pick<InteractionStore, 'record'>;
   frameStream: Pick<FrameStream, 'publish'>;
-  onStored(stored: { frames: number; memory: AgentState; facts: RunFacts }): void;
+  onStored(stored: { frames: number; agentState: AgentState; facts: RunFacts }): void;
 }
 
 export interface LogAppender {
@@ -49,23 +49,25 @@ export function createLogAppender(deps: LogAppenderDeps, retry: RetryPolicy): Lo
     return true;
   }
 
-  function noteStored({ frames, memory, facts }: SpoolBatch): void {
-    deps.onStored({ frames: frames.length, memory, facts });
+  function noteStored({ frames, agentState, facts }: SpoolBatch): void {
+    deps.onStored({ frames: frames.length, agentState, facts });
   }
 
   /** Null: the lease is lost. */
   async function commit(batch: SpoolBatch, toOffset: number): Promise<StoredFrame[] | null> {
     const { agentStatus, turn, startedMessage: startedMessage, turnEnd } = batch.facts;
-    const { interactionEvents: news, memory } = batch;
+    const { interactionEvents: news, agentState } = batch;
     const facts = { ...(agentStatus && { agentStatus }), ...(turn && { turn }) };
     const chat = { ...(startedMessage && { startedMessage }), ...(turnEnd && { turnEnd }) };
     failpoint('log.committing');
     // Before the frames: a question that somebody has seen can be answered.
-    if (news.length > 0) await retryUntilAborted(() => deps.interactions.note(runId, news), retry);
+    if (news.length > 0)
+      await retryUntilAborted(() => deps.interactions.record(runId, news), retry);
     if (turnEnd) failpoint('turn.ending');
     const place = { runId, token, generation, fromOffset: byteOffset, toOffset };
     const stored = await retryUntilAborted(
-      () => deps.frames.append({ ...place, frames: batch.frames, facts, memory }, chat),
+      () =>
+        deps.frames.append({ ...place, frames: batch.frames, facts, agentState: agentState }, chat),
       retry,
     );
     if (stored.outcome === 'fenced') return null;

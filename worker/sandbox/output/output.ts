@@ -36,7 +36,7 @@ export function startOutput(
     onStored(stored) {
       turns.note(stored);
       session?.turns.note(stored.facts);
-      context.answers.deny(stored.memory.denials);
+      context.answers.deny(stored.agentState.denials);
       tree.notify();
       onFirstOutput();
     },

@@ -12,7 +12,7 @@ export interface SpoolBatch {
   facts: RunFacts;
   interactionEvents: InteractionEvent[];
   /** What is known of the agent after the last line. */
-  memory: AgentState;
+  agentState: AgentState;
   /**
    * Where the last line ends that the log keeps something of; null where no line is kept. Token
    * deltas after it stay ahead of the cursor, so that a restart counts them from the same frame and
@@ -39,7 +39,7 @@ export interface BatchBuilder {
 }
 
 export function createBatch(
-  start: { offset: number; deltaCount: number; memory: AgentState },
+  start: { offset: number; deltaCount: number; agentState: AgentState },
   bounds: BatchBounds,
   chat: Pick<ChatReader, 'read'> | null = null,
 ): BatchBuilder {
@@ -47,7 +47,7 @@ export function createBatch(
   const deltas: { framesBefore: number; n: number; data: string }[] = [];
   const facts: RunFacts = {};
   const news: InteractionEvent[] = [];
-  let { offset, deltaCount, memory } = start;
+  let { offset, deltaCount, agentState } = start;
   let committedTo: number | null = null;
   let lines = 0;
 
@@ -61,12 +61,12 @@ export function createBatch(
       deltaCount += 1;
       deltas.push({ framesBefore: frames.length, n: deltaCount, data });
     }
-    const next = reduce(memory, read.facts);
+    const next = reduce(agentState, read.facts);
     const added = [...chatLine.text, ...read.frames, ...next.frames, ...chatLine.end];
     if (added.length > 0) deltaCount = 0;
     frames.push(...added);
     news.push(...next.interactionEvents);
-    memory = next.state;
+    agentState = next.state;
     const { agentStatus } = next;
     Object.assign(facts, read.facts, chatLine.facts, agentStatus && { agentStatus });
     if (added.length > 0 || Object.keys(read.facts).length > 0) committedTo = offset;
@@ -81,7 +81,7 @@ export function createBatch(
       frames,
       facts,
       interactionEvents: news,
-      memory,
+      agentState,
       committedTo: committedTo,
       deltaCount,
       deltas: ({ lastSeqBefore, firstSeq }) =>

@@ -21,7 +21,7 @@ export interface SpoolReader {
 
 interface ReaderStart {
   offset: number;
-  memory: AgentState;
+  agentState: AgentState;
   bounds: ReaderBounds;
   /** Of a session's agent. */
   chat?: Pick<ChatReader, 'read'> | null;
@@ -33,13 +33,13 @@ interface ReaderStart {
  */
 export function createSpoolReader(
   spool: SpoolFile,
-  { offset, memory, bounds, chat = null }: ReaderStart,
+  { offset, agentState, bounds, chat = null }: ReaderStart,
 ): SpoolReader {
   const buffer = Buffer.allocUnsafe(bounds.chunkBytes);
   const splitter = createLineSplitter(bounds.lineBytes);
   let waiting: SpoolLine[] = [];
   let readTo = offset;
-  let position = { offset, deltaCount: 0, memory };
+  let position = { offset, deltaCount: 0, agentState };
 
   function take(): SpoolBatch | null {
     const builder = createBatch(position, bounds, chat);
@@ -53,8 +53,8 @@ export function createSpoolReader(
     const bytes = waiting.slice(0, taken).reduce((sum, line) => sum + line.bytes, 0);
     waiting = waiting.slice(taken);
     const batch = builder.build();
-    const { deltaCount, memory: next } = batch;
-    position = { offset: position.offset + bytes, deltaCount, memory: next };
+    const { deltaCount, agentState: next } = batch;
+    position = { offset: position.offset + bytes, deltaCount, agentState: next };
     return batch;
   }
 

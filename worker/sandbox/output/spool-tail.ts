@@ -45,9 +45,9 @@ const checkEveryMs = 200;
 
 export function startTail(deps: TailDeps): SpoolTail {
   const { spool, position, bounds } = deps;
-  const { byteOffset: offset, memory } = position;
+  const { byteOffset: offset, agentState } = position;
   const { chat = null } = deps;
-  const reader = createSpoolReader(spool, { offset, memory, bounds, chat });
+  const reader = createSpoolReader(spool, { offset, agentState, bounds, chat });
   const stopping = new AbortController();
   const retry: RetryPolicy = { signal: stopping.signal, onFailure: deps.onFailure };
   const reading = { retry, withinMs: bounds.unreadableMs };

@@ -102,7 +102,7 @@ function createPauser(
 ): IdlePauser {
   // What it has left in the background begins a turn of its own when it ends.
   const mayPause = (): boolean => {
-    const { isInTurn, backgroundTasks } = turns.memory();
+    const { isInTurn, backgroundTasks } = turns.agentState();
     return session.turns.present() === null && !isInTurn && backgroundTasks === 0;
   };
   const hasWork = () => deps.turns.hasWork(ref.runId);

@@ -67,8 +67,8 @@ export async function openSandbox(
     const opened = await openSpool(folders.spoolFile);
     spool = opened;
     const session = await createSessionContext(deps, ref, plan.session);
-    const { memory, byteOffset } = held.position;
-    const turns = createTurnTracker({ memory, hasSpoken: byteOffset > 0 });
+    const { agentState, byteOffset } = held.position;
+    const turns = createTurnTracker({ agentState, hasSpoken: byteOffset > 0 });
     const { input } = served;
     const answers = createInteractionAnswers({ ...ref, input, interactions: deps.interactions });
     const { run, flow } = plan;
@@ -122,7 +122,7 @@ async function takeRunLease(
     lease.release();
     return null;
   }
-  const position = { ...lease.position, generation, byteOffset: 0, memory: initialAgentState };
+  const position = { ...lease.position, generation, byteOffset: 0, agentState: initialAgentState };
   return { ...lease, position };
 }
 

@@ -89,7 +89,7 @@ async function asking(world: ApiWorld, runId: string): Promise<void> {
   await live(world, runId);
   const input = JSON.stringify({ questions: [{ question: 'Which?' }] });
   const interaction = { interactionId, toolName: 'AskUserQuestion', input };
-  await world.stores.interactions.note(runId, [{ kind: 'asked', interaction }]);
+  await world.stores.interactions.record(runId, [{ kind: 'asked', interaction }]);
 }
 
 /** With something in its log and a file that it left. */

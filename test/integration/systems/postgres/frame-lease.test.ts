@@ -13,13 +13,13 @@ describe('the lease', () => {
 
   test('is one owner’s until it expires, and begins where the log has got to', async () => {
     const first = await frames().takeLease(run.runId, 'one', 60_000);
-    const start = { generation: 1, byteOffset: 0, lastSeq: 0, memory: initialAgentState };
+    const start = { generation: 1, byteOffset: 0, lastSeq: 0, agentState: initialAgentState };
     expect(first).toEqual({ token: 1, ...start });
     expect(await frames().takeLease(run.runId, 'two', 60_000)).toBeNull();
     expect(await frames().takeLease(run.runId, 'one', 60_000)).toBeNull();
     expect(await frames().stealLease(run.runId, 'two', 60_000)).toBeNull();
     const memory = { ...initialAgentState, isInTurn: true };
-    await frames().append(batch(1, { toOffset: 42, frames: [chat(1)], memory }));
+    await frames().append(batch(1, { toOffset: 42, frames: [chat(1)], agentState: memory }));
     await expire();
     expect(await frames().takeLease(run.runId, 'two', 60_000)).toEqual({
       token: 2,

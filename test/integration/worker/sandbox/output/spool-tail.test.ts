@@ -160,7 +160,7 @@ test('a batch ends with the result that is in it', async () => {
   const world = await tailWorld(database.pool);
   const batches: [number, boolean][] = [];
   const tail = await world.tail({
-    onStored: ({ frames, memory }) => void batches.push([frames, memory.isDone]),
+    onStored: ({ frames, agentState }) => void batches.push([frames, agentState.isDone]),
   });
   await world.write(`${assistant('one')}\n${result}\n${result}\n${assistant('two')}\n`);
   await tail.readToEnd();

@@ -5,7 +5,7 @@ import { takeLease } from '../../../../../worker/sandbox/output/lease.ts';
 
 const leaseMs = 15_000;
 const logger = pino({ enabled: false });
-const taken = { token: 1, generation: 1, byteOffset: 0, lastSeq: 0, memory: initialAgentState };
+const taken = { token: 1, generation: 1, byteOffset: 0, lastSeq: 0, agentState: initialAgentState };
 
 beforeEach(() => {
   vi.useFakeTimers();

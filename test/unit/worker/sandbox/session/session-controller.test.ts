@@ -96,7 +96,7 @@ test.each([
   };
   const context = {
     ...{ ref, logger, containerId: 'container-1' },
-    turns: { memory: () => ({ isInTurn: false, backgroundTasks: 0 }) },
+    turns: { agentState: () => ({ isInTurn: false, backgroundTasks: 0 }) },
     lease: { token: 1, confirm: async () => isOurs },
   };
   const ownership = createOwnership(logger);

@@ -46,7 +46,7 @@ test.each([
   const dataDir = await mkdtemp(join(tmpdir(), 'let-go-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const told: string[] = [];
-  const position = { generation: 1, byteOffset: 0, lastSeq: 0, memory: initialAgentState };
+  const position = { generation: 1, byteOffset: 0, lastSeq: 0, agentState: initialAgentState };
   const deps = {
     ...{ hostId: 'host-1', dataDir, logger, times: { leaseMs } },
     egress: { listen: async () => ({ close: async () => void told.push('socket closed') }) },
