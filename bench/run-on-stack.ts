@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import { repository } from '../dev/lib/folders.ts';
 import { exitWithError } from '../dev/lib/setup-error.ts';
+import { runInForeground } from '../dev/test-runner/run-in-foreground.ts';
 import { withFreshStack } from '../dev/test-runner/test-stack-runner.ts';
-import { runInForeground } from '../dev/test-runner/test-steps.ts';
 import { readArguments } from './arguments.ts';
 import { knownIds } from './targets.ts';
 

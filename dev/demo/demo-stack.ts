@@ -9,6 +9,7 @@ import { withStackLock } from '../stack/lock.ts';
 import { ensureModel, type Model } from '../stack/servers/model.ts';
 import { ensureService } from '../stack/service.ts';
 import { type ServiceEnv, serviceEnv, writeStackFile } from '../stack/service-env.ts';
+import { stackNames } from '../stack/stack-names.ts';
 import { type DemoPorts, demoPorts } from './demo-ports.ts';
 
 export interface DemoStack {
@@ -18,11 +19,9 @@ export interface DemoStack {
   model: Model;
 }
 
-export const demoName = 'demo';
-
 export function ensureDemoStack(): Promise<DemoStack> {
-  const folders = foldersOf(demoName);
-  return withStackLock(demoName, async () => {
+  const folders = foldersOf(stackNames.demo);
+  return withStackLock(stackNames.demo, async () => {
     const ports = await demoPorts(folders);
     try {
       return await bringUp(folders, ports);
@@ -41,7 +40,7 @@ async function bringUp(folders: Folders, ports: DemoPorts): Promise<DemoStack> {
     ensureModel(folders),
   ]);
   const env = serviceEnv(folders, {
-    instance: demoName,
+    instance: stackNames.demo,
     apiPort: ports.api,
     dependencies: outside,
     model,

@@ -1,5 +1,5 @@
-// What node:24-bookworm-slim holds, put together from its sources: Debian by debootstrap, Node's
-// binary and npm from the npm registry, pinned by hash in dev/from-source/base-image.
+// Builds the files of node:24-bookworm-slim: Debian by debootstrap, Node and npm from the npm registry,
+// pinned by hash in dev/from-source/base-image.
 
 import {
   cpSync,
@@ -24,7 +24,7 @@ const sources = [
   `deb ${mirror}-security ${suite}-security main`,
 ];
 
-/** Makes the archive whole or not at all. */
+/** The archive appears whole or not at all. */
 export async function buildRootFolder(
   file: string,
   progress: (doing: string) => void,
@@ -34,9 +34,9 @@ export async function buildRootFolder(
   await clear(root);
   mkdirSync(root, { mode: 0o755 });
   try {
-    await putDebian(join(root, 'files'), progress);
-    await putNode(join(root, 'files'), join(root, 'npm'), progress);
-    progress('packing it');
+    await installDebian(join(root, 'files'), progress);
+    await installNode(join(root, 'files'), join(root, 'npm'), progress);
+    progress('packing');
     await runCommand('tar', [
       '--numeric-owner',
       '-C',
@@ -51,7 +51,7 @@ export async function buildRootFolder(
   }
 }
 
-/** A debootstrap that was cut off leaves the kernel's file systems mounted inside. */
+/** An interrupted debootstrap leaves the kernel's file systems mounted inside. */
 async function clear(root: string): Promise<void> {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
   const inside = mounts.map((line) => line.split(' ')[1] ?? '').filter((at) => at.startsWith(root));
@@ -59,11 +59,11 @@ async function clear(root: string): Promise<void> {
   rmSync(root, { recursive: true, force: true });
 }
 
-async function putDebian(root: string, progress: (doing: string) => void): Promise<void> {
-  const place = ['/usr/sbin'];
-  if (findOnPath('debootstrap', place) === undefined)
+async function installDebian(root: string, progress: (doing: string) => void): Promise<void> {
+  const folders = ['/usr/sbin'];
+  if (findOnPath('debootstrap', folders) === undefined)
     await installPackages(['debootstrap'], progress);
-  const program = findOnPath('debootstrap', place) ?? 'debootstrap';
+  const program = findOnPath('debootstrap', folders) ?? 'debootstrap';
   progress('unpacking Debian');
   await runCommand(program, [
     '--variant=minbase',
@@ -87,7 +87,7 @@ async function putDebian(root: string, progress: (doing: string) => void): Promi
   rmSync(join(root, 'etc/resolv.conf'), { force: true });
 }
 
-async function putNode(
+async function installNode(
   root: string,
   work: string,
   progress: (doing: string) => void,

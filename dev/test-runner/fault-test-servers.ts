@@ -1,4 +1,4 @@
-// Servers that the fault tests have for themselves, in a folder beside those of the stacks.
+// Servers that only the fault tests use, in their own folder beside the stacks.
 
 import { type Folders, foldersOf } from '../lib/folders.ts';
 import { stopPostgres } from '../stack/servers/postgres.ts';
@@ -10,7 +10,7 @@ export function faultTestFolders(): Folders {
   return foldersOf('faults-own');
 }
 
-/** Ends all of them; those that do not run change nothing. */
+/** Stops those that run. */
 export async function stopFaultTestServers(): Promise<void> {
   const folders = faultTestFolders();
   await stopTemporalServer(folders);

@@ -1,10 +1,10 @@
-// The fault tests, on a stack of their own: parts of the service and of what stands under it are
-// killed, frozen and lost, and every promise is checked afterwards.
+// `npm run test:faults` kills, freezes and disconnects parts of the service and its servers, on a stack
+// of its own, and checks every guarantee afterwards.
 
 import { join } from 'node:path';
 import { stopFaultTestServers } from './fault-test-servers.ts';
+import { runTests } from './run-tests.ts';
 import { runOnTestStack } from './test-stack-runner.ts';
-import { runTests } from './test-steps.ts';
 
 await runOnTestStack('faults', async ({ folders, env, signal }) => {
   const resultFile = join(folders.data, 'faults.json');

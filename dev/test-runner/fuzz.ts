@@ -1,8 +1,8 @@
-// Ten times as many hostile requests as `npm test` sends, on a stack of their own.
+// `npm run test:fuzz` sends ten times as many hostile requests as `npm test`, on a stack of its own.
 
 import { join } from 'node:path';
+import { runTests } from './run-tests.ts';
 import { runOnTestStack } from './test-stack-runner.ts';
-import { runTests } from './test-steps.ts';
 
 const requests = process.env.FUZZ_REQUESTS ?? '100000';
 

@@ -25,10 +25,3 @@ function filesMatching(pattern: string): string[] {
   const paths = readdirSync(join(repository, folder)).map((name) => `${folder}/${name}`);
   return paths.filter((path) => matchesGlob(path, pattern));
 }
-
-/** Whether the filters of `npm test -- <filter>` match one of them. */
-export function asksForGvisorTests(args: string[]): boolean {
-  const filters = args.filter((arg) => !arg.startsWith('-'));
-  const files = gvisorTestFiles();
-  return filters.length === 0 || files.some((file) => filters.some((f) => file.includes(f)));
-}

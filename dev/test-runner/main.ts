@@ -1,44 +1,77 @@
-// Every check there is, on a stack of its own: format, lint, types, then all tests, and those of
-// sandboxes once more on gVisor.
+// `npm test` runs every check and test on a fresh stack. With files or `--project`, it runs that part
+// alone, on a stack that stays up, or on none if the part needs none.
 
 import { join } from 'node:path';
+import { print } from '../lib/progress.ts';
+import { exitWithError } from '../lib/setup-error.ts';
+import { commandHint } from '../stack/command-hint.ts';
 import { ensureBrowser } from '../stack/servers/browser.ts';
 import { ensureGvisorEngine } from '../stack/servers/gvisor-engine.ts';
-import { asksForGvisorTests } from './gvisor-tests.ts';
-import { runOnTestStack, type TestStack } from './test-stack-runner.ts';
-import { runChecks, runTests, type Tally } from './test-steps.ts';
+import { gvisorTestFiles } from './gvisor-tests.ts';
+import { abortOnSignals } from './run-in-foreground.ts';
+import { runTests } from './run-tests.ts';
+import { needsStack, type Selection, selectTests } from './select-tests.ts';
+import { runStaticChecks } from './static-checks.ts';
+import { reportTallies, type Tally } from './tally.ts';
+import { runOnReusedStack, runOnTestStack, type TestStack } from './test-stack-runner.ts';
+import { runUnitTests } from './unit-tests.ts';
 
 const args = process.argv.slice(2);
-const nothing = 'none of them on gVisor:';
-const pathOf = (dockerHost = ''): string => dockerHost.slice('unix://'.length);
 
-await runOnTestStack('test', async ({ folders, env, signal }) => {
-  const checks = await runChecks(signal);
+await test().catch(exitWithError);
+
+async function test(): Promise<void> {
+  const selection = selectTests(args);
+  const isPart = selection.files.length > 0 || selection.project !== undefined;
+  if (!isPart) return runOnTestStack('test', runEverything);
+  if (needsStack(selection)) return runOnReusedStack((stack) => runPart(stack, selection));
+  reportTallies([await runUnitTests(args, abortOnSignals())]);
+}
+
+async function runEverything({ folders, env, signal }: TestStack): Promise<Tally[]> {
+  const checks = await runStaticChecks(signal);
   const resultFile = join(folders.data, 'tests.json');
-  const withBrowser = { ...env, TEST_BROWSER: await ensureBrowser() };
-  const tests = await runTests({ env: withBrowser, resultFile, args, signal });
-  return [checks, tests, await runOnGvisor({ folders, env: withBrowser, signal })];
-});
+  const fullEnv = { ...env, TEST_BROWSER: await ensureBrowser() };
+  const tests = await runTests({ env: fullEnv, resultFile, args, signal });
+  const onGvisor = await runOnGvisor({ folders, env: fullEnv, signal }, [
+    '--project',
+    'gvisor',
+    ...args,
+  ]);
+  return [checks, tests, onGvisor];
+}
 
-/** Never passed over in silence: what comes of it is said beside the count. */
-async function runOnGvisor({ folders, env, signal }: TestStack): Promise<Tally> {
-  const none = { passed: 0, failed: 0 };
-  if (!asksForGvisorTests(args))
-    return { ...none, note: `${nothing} no test of sandboxes was asked for` };
-  const { socket, reason: whyNot } = await ensureGvisorEngine({
+async function runPart(stack: TestStack, selection: Selection): Promise<Tally[]> {
+  const env = { ...stack.env, TEST_BROWSER: await ensureBrowser() };
+  if (selection.project === 'gvisor') return [await runOnGvisor({ ...stack, env }, args)];
+  const resultFile = join(stack.folders.data, 'tests.json');
+  const tally = await runTests({ env, resultFile, args, signal: stack.signal });
+  const hasGvisorTests = gvisorTestFiles().some((file) => selection.files.includes(file));
+  if (hasGvisorTests)
+    print(`\n${commandHint('npm test -- --project gvisor')} <file> runs them on gVisor.`);
+  return [tally];
+}
+
+/** If no engine here has gVisor, the note above the sums says so. */
+async function runOnGvisor(
+  { folders, env, signal }: TestStack,
+  vitestArgs: string[],
+): Promise<Tally> {
+  const { socket, reason } = await ensureGvisorEngine({
     folders,
-    stackSocket: pathOf(env['TEST_DOCKER_HOST']),
+    stackSocket: (env['TEST_DOCKER_HOST'] ?? '').slice('unix://'.length),
     images: [env['TEST_SANDBOX_IMAGE'], env['TEST_SCRIPTED_IMAGE']].filter(
       (tag) => tag !== undefined,
     ),
   });
-  if (socket === undefined) return { ...none, note: `${nothing} ${whyNot}` };
-  const onGvisor = { TEST_DOCKER_HOST: `unix://${socket}`, TEST_SANDBOX_RUNTIME: 'runsc' };
+  if (socket === undefined)
+    return { passed: 0, failed: 0, note: `none of them on gVisor: ${reason}` };
+  const gvisor = { TEST_DOCKER_HOST: `unix://${socket}`, TEST_SANDBOX_RUNTIME: 'runsc' };
   const { passed, failed } = await runTests({
     title: 'tests of sandboxes, on gVisor',
-    env: { ...env, ...onGvisor },
+    env: { ...env, ...gvisor },
     resultFile: join(folders.data, 'gvisor-tests.json'),
-    args: ['--project', 'gvisor', ...args],
+    args: vitestArgs,
     signal,
   });
   return { passed, failed, note: `${passed + failed} of them on gVisor` };

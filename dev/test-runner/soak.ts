@@ -1,9 +1,9 @@
-// The long tests, on a stack of their own: what is right a hundred times is to be right for hours.
+// `npm run test:soak` runs the tests that take hours, on a stack of their own.
 
 import { join } from 'node:path';
 import { stopFaultTestServers } from './fault-test-servers.ts';
+import { runTests } from './run-tests.ts';
 import { runOnTestStack } from './test-stack-runner.ts';
-import { runTests } from './test-steps.ts';
 
 await runOnTestStack('soak', async ({ folders, env, signal }) => {
   const resultFile = join(folders.data, 'soak.json');

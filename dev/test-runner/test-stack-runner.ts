@@ -1,64 +1,59 @@
-// A stack of its own for tests: brought up anew, ended afterwards unless FLOWRUN_KEEP=1. What was
-// tested is counted in one last line.
-
 import { rmSync } from 'node:fs';
 import { type Folders, foldersOf } from '../lib/folders.ts';
-import { print } from '../lib/progress.ts';
 import { exitWithError } from '../lib/setup-error.ts';
+import { commandHint } from '../stack/command-hint.ts';
 import { isRunning } from '../stack/daemon.ts';
 import { withStackLock } from '../stack/lock.ts';
+import { stackNames } from '../stack/stack-names.ts';
 import { stopStack } from '../stack/stop-stack.ts';
+import { abortOnSignals } from './run-in-foreground.ts';
+import { reportTallies, type Tally } from './tally.ts';
 import { ensureTestStack } from './test-stack.ts';
-import type { Tally } from './test-steps.ts';
 
 export interface TestStack {
   folders: Folders;
-  /** What test/support/stack-env.ts reads. */
+  /** The variables that test/support/stack-env.ts reads. */
   env: Record<string, string>;
-  /** Aborted by Ctrl-C: the stack is still ended in order. */
+  /** Aborted by Ctrl-C. The stack still stops in order. */
   signal: AbortSignal;
 }
 
-export async function runOnTestStack(
-  stack: string,
-  work: (stack: TestStack) => Promise<Tally[]>,
-): Promise<void> {
-  await withFreshStack(stack, work).then(report).catch(exitWithError);
+type Work<T> = (stack: TestStack) => Promise<T>;
+
+/** Runs tests on a fresh stack and reports their sums. */
+export async function runOnTestStack(name: string, work: Work<Tally[]>): Promise<void> {
+  await withFreshStack(name, work).then(reportTallies).catch(exitWithError);
 }
 
-/** Nobody else uses a stack of that name meanwhile. */
-export function withFreshStack<T>(
-  stack: string,
-  work: (stack: TestStack) => Promise<T>,
-): Promise<T> {
-  return withStackLock(stack, () => bringUp(stack, work));
+/** Runs tests on the stack that stays up, and starts it first if it is not running. */
+export async function runOnReusedStack(work: Work<Tally[]>): Promise<void> {
+  const signal = abortOnSignals();
+  const folders = foldersOf(stackNames.testFiles);
+  const env = await withStackLock(stackNames.testFiles, () => ensureTestStack(folders));
+  const tallies = await work({ folders, env, signal });
+  const note = `The stack stays up for the next test; ${commandHint('npm run stop')} stops it.`;
+  reportTallies([...tallies, { passed: 0, failed: 0, note }]);
 }
 
-async function bringUp<T>(stack: string, work: (stack: TestStack) => Promise<T>): Promise<T> {
-  const folders = freshFolders(stack);
-  const end = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end.abort());
-  try {
-    const env = await ensureTestStack(folders);
-    return await work({ folders, env, signal: end.signal });
-  } finally {
-    if (process.env.FLOWRUN_KEEP !== '1') await stopStack(stack);
-  }
+/** Locks the name, so that no other command uses the stack. FLOWRUN_KEEP=1 leaves it running. */
+export function withFreshStack<T>(name: string, work: Work<T>): Promise<T> {
+  return withStackLock(name, async () => {
+    const folders = freshFolders(name);
+    const signal = abortOnSignals();
+    try {
+      const env = await ensureTestStack(folders);
+      return await work({ folders, env, signal });
+    } finally {
+      if (process.env.FLOWRUN_KEEP !== '1') await stopStack(name);
+    }
+  });
 }
 
-/** Nothing of an earlier run is left, but where its servers were kept up on purpose. */
-function freshFolders(stack: string): Folders {
-  const folders = foldersOf(stack);
-  if (['postgres', 'redis', 'temporal'].some((part) => isRunning(folders, part))) return folders;
+/** Deletes the data of an earlier run, unless FLOWRUN_KEEP=1 has left its servers running. */
+function freshFolders(name: string): Folders {
+  const folders = foldersOf(name);
+  if (['postgres', 'redis', 'temporal'].some((server) => isRunning(folders, server)))
+    return folders;
   rmSync(folders.data, { recursive: true, force: true });
-  return foldersOf(stack);
-}
-
-function report(tallies: Tally[]): void {
-  const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
-  const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0);
-  print('');
-  for (const { note: said } of tallies) if (said !== undefined) print(said);
-  print(`${passed} passed, ${failed} failed`);
-  if (failed > 0) process.exitCode = 1;
+  return foldersOf(name);
 }

@@ -1,5 +1,5 @@
-// `docker compose`, Temporal's web interface, Caddy and a newer engine, from their sources, where no
-// registry brings them.
+// Builds `docker compose`, the Temporal UI, Caddy and a newer Docker Engine from source, for machines
+// without a registry of images or binaries.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,11 +19,11 @@ interface Program {
   from: string;
   flags?: string;
   env?: Record<string, string>;
-  /** What has to be there to build it, by one file of it. */
+  /** A file that the build needs, and the packages that contain it. */
   needs?: { file: string; packages: string[] };
 }
 
-/** The folder that the docker command line finds its plug-in in, as its configuration. */
+/** Returns the configuration folder in which the docker command line finds the plug-in. */
 export function ensureComposePlugin(): Promise<string> {
   return ensurePrograms('docker compose', 'plugin', [
     {
@@ -44,7 +44,7 @@ export async function ensureCaddy(): Promise<string> {
   return join(await ensurePrograms('caddy', 'caddy', [program]), program.name);
 }
 
-/** The folder of a Docker Engine newer than Debian's, which gives containers folders of a volume. */
+/** Returns the folder of a Docker Engine newer than Debian's, which can mount folders of a volume. */
 export function ensureNewerEngine(): Promise<string> {
   return ensurePrograms('newer engine', 'engine', [
     { name: 'dockerd', from: 'github.com/moby/moby/v2/cmd/dockerd' },
@@ -66,24 +66,24 @@ export function ensureNewerEngine(): Promise<string> {
   ]);
 }
 
-/** A folder with the programs of one of the modules beside this file, built where they are not there. */
+/** Returns a folder with the programs of a Go module beside this file. Builds them if it is missing. */
 function ensurePrograms(title: string, module: string, programs: Program[]): Promise<string> {
   return step(title, async (progress) => {
     const home = join(repository, 'dev/from-source/compose', module);
     const key = hashOf(readFileSync(join(home, 'go.sum')), JSON.stringify(programs));
     const folder = join(cacheFolder(), `${module}-${key}`);
-    if (existsSync(folder)) return { value: folder, summary: 'is there' };
+    if (existsSync(folder)) return { value: folder, summary: 'cached' };
     const go = findOnPath('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
     if (go === undefined) throw new SetupError(`Go is needed to build ${title}.`);
     requireDiskSpace(cacheFolder(), `building ${title}`);
-    progress('building it (the first time takes minutes)');
+    progress('building (takes minutes the first time)');
     const part = `${folder}.part`;
     rmSync(part, { recursive: true, force: true });
     mkdirSync(part);
     for (const { name, from, flags = '', env = {}, needs } of programs) {
       if (needs && !existsSync(needs.file)) await installPackages(needs.packages, progress);
-      const how = ['-trimpath', '-ldflags', `-s -w${flags}`];
-      await runCommand(go, ['build', ...how, '-o', join(part, name), from], {
+      const flagsOfAll = ['-trimpath', '-ldflags', `-s -w${flags}`];
+      await runCommand(go, ['build', ...flagsOfAll, '-o', join(part, name), from], {
         cwd: home,
         env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', ...env },
       });

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The first process of a machine within this machine: processes, mounts and network are its own, and
-# when this ends all of it is gone. Called by machine.ts with the engine's settings and a command.
+# The first process of an isolated machine: processes, mounts and network are in namespaces that end
+# with this process. machine.ts calls it with the engine's settings and a command.
 set -eu
 settings=$1
 shift

@@ -1,5 +1,5 @@
-// A bare machine within this one, for what must be on its own: processes, mounts, a network behind a
-// user-mode router, and a Docker Engine on the usual socket. It ends with the process that started it.
+// An isolated machine in namespaces of this one: its own processes, mounts, a network behind a user-mode
+// router, and a Docker Engine on the default socket. It ends with the process that started it.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,27 +14,27 @@ import { SetupError } from '../../lib/setup-error.ts';
 import { pingEngine } from '../../stack/engine-api.ts';
 
 export interface Machine {
-  /** The engine's socket, as it is reached from outside. */
+  /** The path of the engine's socket outside the namespaces. */
   socket: string;
-  /** What stands before a command so that it runs in there. */
+  /** The prefix that runs a command inside. */
   enter(folder: string): [string, ...string[]];
   stop(): Promise<void>;
 }
 
-const readyWithinMs = 60_000;
+const readyTimeoutMs = 60_000;
 const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 const needed = { dockerd: 'docker.io', slirp4netns: 'slirp4netns', unshare: 'util-linux' };
-const apart = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
-/** `programs` is a folder with another engine than the one that is installed. */
+/** `programs` is a folder with an engine to use in place of the installed one. */
 export function startMachine(home: string, programs?: string): Promise<Machine> {
   return step('machine', async (progress) => {
-    if (!isRoot) throw new SetupError('Only root may start a machine within this one.');
+    if (!isRoot) throw new SetupError('Only root may start an isolated machine.');
     for (const [program, from] of Object.entries(needed)) {
       if (findOnPath(program, systemFolders) === undefined) await installPackages([from], progress);
     }
     mkdirSync(home, { recursive: true });
-    const outer = spawn('unshare', [...apart, '--', ...firstProcess(home)], {
+    const outer = spawn('unshare', [...namespaces, '--', ...firstProcess(home)], {
       stdio: ['pipe', 'ignore', 'inherit'],
       env: { ...process.env, PATH: [programs, process.env.PATH].filter(Boolean).join(delimiter) },
     });
@@ -58,27 +58,27 @@ export function startMachine(home: string, programs?: string): Promise<Machine> 
       stop: () => stop(outer, router),
     };
     await untilReady(machine.socket, outer);
-    await forgetContainers(machine);
-    return { value: machine, summary: 'started, with an engine of its own' };
+    await removeContainers(machine);
+    return { value: machine, summary: 'started, with its own engine' };
   });
 }
 
-/** It waits for the end of its input, which is the end of us. */
+/** `cat` keeps it running until its input closes, which happens at the latest when this process ends. */
 function firstProcess(home: string): string[] {
   const settings = join(home, 'docker.json');
-  const wanted = {
+  const engineSettings = {
     'data-root': join(home, 'docker'),
     'exec-root': '/run/docker-exec',
     pidfile: '/run/dockerd.pid',
     hosts: ['unix:///run/docker.sock'],
     dns: ['10.0.2.3'],
   };
-  writeFileSync(settings, `${JSON.stringify(wanted, null, 2)}\n`);
+  writeFileSync(settings, `${JSON.stringify(engineSettings, null, 2)}\n`);
   return [join(repository, 'dev/test-runner/compose/machine.sh'), settings, 'cat'];
 }
 
 async function childOf({ pid }: ChildProcess): Promise<string> {
-  const deadline = Date.now() + readyWithinMs;
+  const deadline = Date.now() + readyTimeoutMs;
   while (Date.now() < deadline) {
     const file = `/proc/${pid}/task/${pid}/children`;
     const child = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
@@ -89,16 +89,17 @@ async function childOf({ pid }: ChildProcess): Promise<string> {
 }
 
 async function untilReady(socket: string, outer: ChildProcess): Promise<void> {
-  const deadline = Date.now() + readyWithinMs;
+  const deadline = Date.now() + readyTimeoutMs;
   while (!(await pingEngine(socket))) {
     if (outer.exitCode !== null) throw new Error(`the machine ended with ${outer.exitCode}`);
-    if (Date.now() > deadline) throw new Error('the engine of the machine never answered');
+    if (Date.now() > deadline)
+      throw new Error(`the engine of the machine did not answer within ${readyTimeoutMs} ms`);
     await sleep(200);
   }
 }
 
-/** What images are built of is kept from one time to the next, and nothing else. */
-async function forgetContainers({ enter }: Pick<Machine, 'enter'>): Promise<void> {
+/** Removes everything of an earlier run except the build cache and base images. */
+async function removeContainers({ enter }: Pick<Machine, 'enter'>): Promise<void> {
   const script = `
     docker ps -aq | xargs -r docker rm -fv
     docker volume ls -q | xargs -r docker volume rm
@@ -111,7 +112,7 @@ async function forgetContainers({ enter }: Pick<Machine, 'enter'>): Promise<void
 async function stop(outer: ChildProcess, router: ChildProcess): Promise<void> {
   const gone = outer.exitCode === null ? once(outer, 'exit') : Promise.resolve();
   outer.stdin?.end();
-  await Promise.race([gone, sleep(readyWithinMs, undefined, { ref: false })]);
+  await Promise.race([gone, sleep(readyTimeoutMs, undefined, { ref: false })]);
   outer.kill('SIGKILL');
   router.kill('SIGTERM');
 }

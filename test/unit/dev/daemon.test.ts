@@ -64,7 +64,7 @@ test('the error of a long-winded process has its first words, too', async () => 
 });
 
 test('a process that never gets ready is ended', async () => {
-  const never = { ...sleeper, ready: async () => false, readyWithinMs: 300 };
+  const never = { ...sleeper, ready: async () => false, readyTimeoutMs: 300 };
   await expect(startDaemon(where, never)).rejects.toThrow(/not ready after 300 ms/);
   expect(isRunning(where, 'sleeper')).toBe(false);
 });

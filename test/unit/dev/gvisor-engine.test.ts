@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { foldersOf, repository } from '../../../dev/lib/folders.ts';
 import { hashOf } from '../../../dev/lib/hash.ts';
 import { ensureGvisorEngine } from '../../../dev/stack/servers/gvisor-engine.ts';
-import { asksForGvisorTests, gvisorTestFiles } from '../../../dev/test-runner/gvisor-tests.ts';
+import { gvisorTestFiles } from '../../../dev/test-runner/gvisor-tests.ts';
 import { type FakeEngine, startFakeEngine } from '../../support/fake-engine.ts';
 
 let folder: string;
@@ -47,7 +47,7 @@ test('where it cannot run the reason is told, and nothing is started', async () 
   writeFileSync(join(home, 'runsc'), script, { mode: 0o755 });
   listed['runsc'] = { path: '/somewhere/runsc' };
   expect(await ensure()).toEqual({
-    whyNot: expect.stringMatching(/^gVisor cannot run|^only root/),
+    reason: expect.stringMatching(/^gVisor cannot run|^only root/),
   });
 });
 
@@ -57,14 +57,4 @@ test('the tests of sandboxes are those of the engine and of what the service pro
     expect(files).toContain(`test/integration/systems/${one}.test.ts`);
   }
   expect(files).toContain('test/system/watchdogs.test.ts');
-});
-
-test.each([
-  [[], true],
-  [['test/integration/systems'], true],
-  [['session-idle'], true],
-  [['--bail=1'], true],
-  [['test/unit/core'], false],
-])('npm test -- %j asks for them: %j', (args, asked) => {
-  expect(asksForGvisorTests(args)).toBe(asked);
 });

@@ -42,8 +42,8 @@ test('ten at once work one after the other', async () => {
 
 test('the lock of a killed process is free', async () => {
   const script = `
-    const { takeLock } = await import('./dev/stack/lock.ts');
-    await takeLock(${JSON.stringify(file)});
+    const { acquireLock } = await import('./dev/stack/lock.ts');
+    await acquireLock(${JSON.stringify(file)});
     console.log('held');
     setInterval(() => {}, 1000);`;
   const args = ['--input-type=module', '-e', script];

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the official image does with the settings that the compose file uses.
+# Handles the settings of the compose file as the official image does.
 set -eu
 chown redis: .
 exec setpriv --reuid redis --regid redis --init-groups "$@" --protected-mode no

@@ -1,6 +1,6 @@
-// Images of the names and tags that docker-compose.yml asks for, where no registry brings them: of
-// Debian's packages and of what was built from sources. They know of the vendors' images what the
-// compose file uses of them, and nothing more.
+// Images under the names and tags of docker-compose.yml, for machines without an image registry. They
+// are built from Debian packages and from programs compiled from source, and support only those
+// features of the vendors' images that the compose file uses.
 
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,26 +13,25 @@ import { temporalPrograms } from '../../stack/servers/temporal-binary.ts';
 import type { Machine } from '../../test-runner/compose/machine.ts';
 import { ensureCaddy, ensureTemporalUi } from './programs.ts';
 
-interface StandIn {
+interface SubstituteImage {
   folder: string;
   image: string;
   programs: string[];
 }
 
-export async function ensureStandIns(machine: Machine): Promise<void> {
-  for (const standIn of await standIns()) {
-    await step('stand-in', async (progress) => {
-      const { image } = standIn;
-      if (await hasImage(machine.socket, image))
-        return { value: null, summary: `${image} is there` };
+export async function ensureSubstituteImages(machine: Machine): Promise<void> {
+  for (const substitute of await substituteImages()) {
+    await step('image', async (progress) => {
+      const { image } = substitute;
+      if (await hasImage(machine.socket, image)) return { value: null, summary: `${image} exists` };
       progress(`building ${image}`);
-      await build(machine, standIn);
+      await build(machine, substitute);
       return { value: null, summary: `${image} built` };
     });
   }
 }
 
-async function standIns(): Promise<StandIn[]> {
+async function substituteImages(): Promise<SubstituteImage[]> {
   const { cli, server, sqlTool } = await temporalPrograms(() => {});
   const image = imagesOf(readFileSync(join(repository, 'docker-compose.yml'), 'utf8'));
   return [
@@ -49,19 +48,22 @@ async function standIns(): Promise<StandIn[]> {
   ];
 }
 
-/** The tag that stands in the file, behind the variable that may change it. */
+/** Finds the default tag, behind the variable that overrides it. */
 function imagesOf(composeFile: string): (name: string) => string {
   return (name) => {
     const tag = new RegExp(`image: ${name}:\\$\\{[A-Z_]+:-([^}]+)\\}`).exec(composeFile)?.[1];
-    if (tag === undefined) throw new Error(`docker-compose.yml names no tag of ${name}`);
+    if (tag === undefined) throw new Error(`docker-compose.yml has no tag for ${name}`);
     return `${name}:${tag}`;
   };
 }
 
-async function build(machine: Machine, { folder, image, programs }: StandIn): Promise<void> {
-  const context = mkdtempSync(join(tmpdir(), 'flowrun-stand-in-'));
+async function build(
+  machine: Machine,
+  { folder, image, programs }: SubstituteImage,
+): Promise<void> {
+  const context = mkdtempSync(join(tmpdir(), 'flowrun-image-'));
   try {
-    cpSync(join(repository, 'dev/from-source/compose/stand-ins', folder), context, {
+    cpSync(join(repository, 'dev/from-source/compose/substitutes', folder), context, {
       recursive: true,
     });
     for (const program of programs) cpSync(program, join(context, basename(program)));

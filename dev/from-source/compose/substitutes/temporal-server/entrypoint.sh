@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the vendor's image does with the settings that the compose file uses.
+# Handles the settings of the compose file as the vendor's image does.
 set -eu
 TEMPORAL_BROADCAST_ADDRESS=$(getent hosts "$(hostname)" | cut -d ' ' -f 1)
 export TEMPORAL_BROADCAST_ADDRESS

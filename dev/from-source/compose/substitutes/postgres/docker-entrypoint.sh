@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the official image does with the settings that the compose file uses.
+# Handles the settings of the compose file as the official image does.
 set -eu
 as() { setpriv --reuid postgres --regid postgres --init-groups "$@"; }
 mkdir -p /var/run/postgresql "$PGDATA"

@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runTests } from './run-tests.ts';
+import type { Tally } from './tally.ts';
+
+/** Runs tests that need no stack. */
+export async function runUnitTests(args: string[], signal: AbortSignal): Promise<Tally> {
+  const folder = mkdtempSync(join(tmpdir(), 'flowrun-unit-'));
+  const resultFile = join(folder, 'tests.json');
+  try {
+    return await runTests({ resultFile, args: ['--project', 'unit', ...args], signal });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
