@@ -20,18 +20,19 @@ export type Backups = typeof backups;
 
 export const backups = { backUp: createBackup, restoreBackup, takeOutKey: extractKey };
 
-interface BackupMade {
+interface BackupResult {
   file: string;
   bytes: number;
   dumpedAt: Date;
   hasKey: boolean;
 }
 
-async function createBackup(file: string, passphrase: string | null): Promise<BackupMade> {
+async function createBackup(file: string, passphrase: string | null): Promise<BackupResult> {
   const { databaseUrl, encryptionKey, programEnv: env } = readBackupConfig();
   await rejectEarlierData(databaseUrl);
   const { now, serverMajor, schema } = await readDatabaseFacts(databaseUrl);
-  if (schema === null) throw new CliError('The database has no schema: there is nothing to keep.');
+  if (schema === null)
+    throw new CliError('The database has no schema: there is nothing to back up.');
   const programs = await findPgTools({ databaseUrl, env }, serverMajor);
   const key = passphrase === null ? null : sealKey(encryptionKey, passphrase);
   const head = { dumpedAt: now, schema, keyId: keyIdOf(encryptionKey), key };
@@ -39,16 +40,19 @@ async function createBackup(file: string, passphrase: string | null): Promise<Ba
   return { file, bytes, dumpedAt: now, hasKey: key !== null };
 }
 
-interface Restored {
+interface RestoreResult {
   file: string;
   dumpedAt: Date;
 }
 
 /**
- * What Redis holds of the runs goes first: it is of a time that the database is about to lose, and
- * nothing is lost with it. All the rest is one transaction; the schema is brought up to date after it.
+ * Run data in Redis is purged first, because it is newer than the restored database. The restore
+ * itself is one transaction; the schema is migrated afterwards.
  */
-async function restoreBackup(file: string, { replace }: { replace: boolean }): Promise<Restored> {
+async function restoreBackup(
+  file: string,
+  { replace }: { replace: boolean },
+): Promise<RestoreResult> {
   const { databaseUrl, encryptionKey, programEnv: env, redis, instance } = readRestoreConfig();
   const backup = await openBackup(file);
   const facts = await readDatabaseFacts(databaseUrl);
@@ -56,7 +60,7 @@ async function restoreBackup(file: string, { replace }: { replace: boolean }): P
   assertRestorable(backup.head, { key: encryptionKey, facts, replace, schemas });
   const programs = await findPgTools({ databaseUrl, env }, facts.serverMajor);
   await purgeRuns({ ...redis, instance }).catch((error: unknown) => {
-    throw new CliError(`Redis cannot be reached, or refuses: ${messageOf(error)}`);
+    throw new CliError(`Redis cannot be reached or rejects the request: ${messageOf(error)}`);
   });
   const { dumpedAt } = backup.head;
   await restore(programs, { dump: backup.dump(), dumpedAt });
@@ -69,9 +73,9 @@ async function extractKey(
   { passphrase, path }: { passphrase: string; path: string },
 ): Promise<void> {
   const { head } = await openBackup(file);
-  if (head.key === null) throw new CliError('The key was left out of this backup.');
+  if (head.key === null) throw new CliError('This backup does not contain the key.');
   const key = openKey(head.key, passphrase);
-  if (key === null) throw new CliError('The passphrase is not the one of this backup.');
+  if (key === null) throw new CliError('Wrong passphrase for this backup.');
   const content = `${key.toString('base64')}\n`;
   await writeFile(path, content, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
     throw new CliError(`${path} cannot be written: ${messageOf(error)}.`);
@@ -89,15 +93,15 @@ interface RestoreTarget {
 function assertRestorable(head: BackupHead, { key, facts, replace, schemas }: RestoreTarget): void {
   if (head.keyId !== keyIdOf(key))
     throw new CliError(
-      'ENCRYPTION_KEY is not the key of this backup: nothing secret in it could be read. ' +
-        'Take the key out of the backup with --key-to, and set it.',
+      'ENCRYPTION_KEY is not the key of this backup, so its secrets could not be decrypted. ' +
+        'Extract the key with --key-to and set it.',
     );
   if (!schemas.includes(head.schema))
     throw new CliError(`The backup was made by another version of the service (${head.schema}).`);
   if (facts.users.length > 0)
     throw new CliError(`The service is running (${facts.users.join(', ')}): stop it first.`);
   if (!facts.isEmpty && !replace)
-    throw new CliError('The database is not empty. With --replace, what is in it is lost.');
+    throw new CliError('The database is not empty. Use --replace to discard its content.');
 }
 
 async function readDatabaseFacts(databaseUrl: string): Promise<DatabaseFacts> {

@@ -13,15 +13,15 @@ export interface Stores {
   keys: KeyStore;
   operators: OperatorStore;
   hosts: HostStore;
-  /** Where the service is reached, for links. */
+  /** The URL of the API, for links. */
   publicUrl: string;
 }
 
-/** What the commands ask of the world. */
+/** What the commands need; tests replace it. */
 export interface CliDeps {
   loadValidators(): Promise<Validators>;
   withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
-  withDoctor<T>(work: (parts: DoctorContext) => Promise<T>): Promise<T>;
+  withDoctor<T>(work: (context: DoctorContext) => Promise<T>): Promise<T>;
   migrate(): Promise<void>;
   backups(): Promise<Backups>;
 }

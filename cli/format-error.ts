@@ -2,18 +2,18 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { redactText } from '../core/runs/redact.ts';
 
-/** What was asked for cannot be done; the message says why, and what to do. */
+/** The command failed; the message says why and what to do. */
 export class CliError extends Error {
   override name = 'CliError';
 }
 
-/** What was asked for makes no sense, whatever there is: no option is wrong by itself. */
+/** The options contradict each other, although each is valid by itself. */
 export class UsageError extends CliError {
   override name = 'UsageError';
 }
 
 export interface FormattedError {
-  /** Empty where it has been said already. */
+  /** Empty if commander has already printed it. */
   message: string;
   exitCode: 1 | 2 | 0;
 }
@@ -24,34 +24,34 @@ export function formatError(error: unknown): FormattedError {
   if (error instanceof UsageError) return { message: error.message, exitCode: 2 };
   if (error instanceof CliError) return { message: error.message, exitCode: 1 };
   if (error instanceof ConfigError) return { message: configHelp(error), exitCode: 1 };
-  return { message: ofDatabase(error), exitCode: 1 };
+  return { message: formatDatabaseError(error), exitCode: 1 };
 }
 
 function configHelp(error: ConfigError): string {
   return `${error.message}\nSet it, or start the local stack with \`npm start\`.`;
 }
 
-/** Errors of Postgres and of the way to it. */
-function ofDatabase(error: unknown): string {
-  const said = redactText(errorText(error));
+/** Errors of Postgres and of the connection to it. */
+function formatDatabaseError(error: unknown): string {
+  const text = redactText(errorText(error));
   const code = codeOf(error);
-  if (unreachable.has(code) || isNoSocket(error))
-    return `Postgres cannot be reached: ${said}\n${startHelp}`;
-  if (ofTls.test(code)) return `The way to Postgres is not to be trusted: ${said}\n${tlsHelp}`;
+  if (unreachable.has(code) || isMissingSocket(error))
+    return `Postgres cannot be reached: ${text}\n${startHelp}`;
+  if (tlsCodes.test(code)) return `The TLS connection to Postgres fails: ${text}\n${tlsHelp}`;
   if (code === '42P01' || code === '42883')
     return 'The database has no schema yet: run `flowrun migrate`.';
-  if (code === '3D000') return `${said}\n${startHelp}`;
+  if (code === '3D000') return `${text}\n${startHelp}`;
   if (code === '28P01' || code === '28000')
-    return `Postgres refuses the user of DATABASE_URL: ${said}`;
-  return said;
+    return `Postgres rejects the user of DATABASE_URL: ${text}`;
+  return text;
 }
 
 const startHelp =
-  'Is it running, and is DATABASE_URL right? `npm start` brings up the local stack.';
+  'Check that it runs and that DATABASE_URL is correct. `npm start` starts the local stack.';
 
-const ofTls = /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/;
+const tlsCodes = /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/;
 const tlsHelp =
-  'See sslrootcert, sslcert and sslkey in DATABASE_URL; `flowrun doctor` says what each of them lacks.';
+  'Check sslrootcert, sslcert and sslkey in DATABASE_URL; `flowrun doctor` finds the cause.';
 
 const unreachable = new Set([
   'ECONNREFUSED',
@@ -62,13 +62,13 @@ const unreachable = new Set([
   '57P03',
 ]);
 
-/** A socket in the file system is no file that could be missing for any other reason. */
-function isNoSocket(error: unknown): boolean {
+/** ENOENT of a connect: the Unix socket of Postgres does not exist. */
+function isMissingSocket(error: unknown): boolean {
   const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException; // each may be absent
   return code === 'ENOENT' && syscall === 'connect';
 }
 
-/** A connection tried on several addresses fails with all of their errors at once. */
+/** A connection attempt to several addresses fails with one error per address. */
 function errorText(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(errorText).join('; ');
   return error instanceof Error ? error.message.trim() : String(error);

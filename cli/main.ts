@@ -2,10 +2,10 @@ import type { CliDeps } from './deps.ts';
 import { formatError } from './format-error.ts';
 import { createProgram } from './program.ts';
 
-/** Runs one command line; the result is the exit code: 0, 1 for trouble, 2 for wrong usage. */
+/** Runs one command; the result is the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
 export async function main(args: string[]): Promise<number> {
   try {
-    await createProgram(world).parseAsync(args, { from: 'user' });
+    await createProgram(deps).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     const { message, exitCode } = formatError(error);
@@ -14,15 +14,15 @@ export async function main(args: string[]): Promise<number> {
   }
 }
 
-// Whoever reads may have seen enough; what was begun is still done.
+// A reader such as `head` may close the pipe early; the command still completes.
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
 }
 
-/** Loaded when a command needs it, so that help and errors of usage come at once. */
-const world: CliDeps = {
+/** Modules load on demand, so that help and usage errors are fast. */
+const deps: CliDeps = {
   async loadValidators() {
     return (await import('./validators.ts')).validators;
   },

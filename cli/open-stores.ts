@@ -9,7 +9,7 @@ import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { Stores } from './deps.ts';
 import { rejectEarlierData } from './reject-earlier-data.ts';
 
-/** Opens what one command needs, and closes it whatever comes of it. */
+/** Connects for the duration of one command. */
 export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
   const config = readCliConfig();
   await rejectEarlierData(config.databaseUrl);

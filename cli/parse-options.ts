@@ -13,10 +13,10 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import { limits } from '../core/limits.ts';
 import { passphraseMinChars } from './backup/sealed-key.ts';
 
-// Each reads one value of the command line, or refuses it with what was expected.
+// Parsers of option values. An invalid value is refused with the expected format.
 
 export function projectId(text: string): string {
-  return following(text, projectIdRule);
+  return byRule(text, projectIdRule);
 }
 
 export function uuid(text: string): string {
@@ -29,20 +29,20 @@ export function name(text: string): string {
 }
 
 export function model(text: string): string {
-  return following(text, modelRule);
+  return byRule(text, modelRule);
 }
 
 export function modelKey(text: string): string {
-  return following(text, modelKeyRule);
+  return byRule(text, modelKeyRule);
 }
 
 export function modelBaseUrl(text: string): string {
-  return following(text, modelBaseUrlRule);
+  return byRule(text, modelBaseUrlRule);
 }
 
 /** `host`, `host:port`, or `*.host` for all hosts below it. */
 export function allowedHost(text: string, before: string[] = []): string[] {
-  return [...before, following(text, allowedHostRule)];
+  return [...before, byRule(text, allowedHostRule)];
 }
 
 export function wholeNumber(min: number, max: number): (text: string) => number {
@@ -60,14 +60,14 @@ export function budgetUsd(text: string): number {
   throw new InvalidArgumentError(`Expected dollars from ${min} to ${max}.`);
 }
 
-/** `none` stays a word while the line is read: commander takes a null for a missing value. */
+/** `none` stays a string until the action runs, because commander treats null as a missing value. */
 export type OrNone<T> = T | 'none';
 
 export function orNone<T>(read: (text: string) => T): (text: string) => OrNone<T> {
   return (text) => (text === 'none' ? 'none' : read(text));
 }
 
-/** Null for `none`, and what was not given is still not given. */
+/** Null for `none`; undefined stays undefined. */
 export function noneAsNull<T extends string | number>(
   value: OrNone<T> | undefined,
 ): T | null | undefined {
@@ -81,7 +81,7 @@ export function cpus(text: string): number {
   throw new InvalidArgumentError(`Expected a number from ${min} to ${max}.`);
 }
 
-/** Units are spelled out: `2G` means two things. */
+/** Units are spelled out, because `2G` is ambiguous. */
 export function memory(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,6}(?:\.\d{1,3})?)(MiB|GiB)$/.exec(text) ?? [];
   const bytes = Math.floor(Number(count) * (unit === 'GiB' ? 1024 ** 3 : 1024 ** 2));
@@ -96,29 +96,29 @@ export function futureDate(text: string): Date {
     : null;
   if (date !== null && date.getTime() > Date.now()) return date;
   throw new InvalidArgumentError(
-    'Expected a moment to come, like 2030-01-31 or 2030-01-31T12:00:00Z.',
+    'Expected a date in the future, like 2030-01-31 or 2030-01-31T12:00:00Z.',
   );
 }
 
-/** There is no second reading of it: an option that got nothing would be taken at its word. */
+/** Standard input can be read only once; a second option would silently get an empty value. */
 let isInputRead = false;
 
-/** The text of a file, `-` being standard input. */
+/** The content of a file; `-` is standard input. */
 export function fileText(path: string): string {
   if (path === '-') {
     if (isInputRead)
-      throw new InvalidArgumentError('Standard input is read for another option already.');
+      throw new InvalidArgumentError('Standard input is already read for another option.');
     isInputRead = true;
   }
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new InvalidArgumentError(`It cannot be read: ${why}.`);
+    throw new InvalidArgumentError(`Cannot be read: ${why}.`);
   }
 }
 
-/** A line end at its end is the editor's, not the author's. */
+/** The final line break is dropped. */
 export function passphraseIn(path: string): string {
   const text = fileText(path).replace(/\r?\n$/, '');
   if (text.length >= passphraseMinChars) return text;
@@ -127,27 +127,27 @@ export function passphraseIn(path: string): string {
   );
 }
 
-/** What stands in it is never said again: it may be a secret. */
+/** Errors never quote the content, which may be secret. */
 export function jsonObject(text: string): JsonObject {
-  const value = parsed(text);
+  const value = parseJson(text);
   if (isObject(value)) return value;
   throw new InvalidArgumentError('Expected a JSON object.');
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text, refusingPrototypes);
+    return JSON.parse(text, refusePrototype);
   } catch (error) {
     if (error instanceof InvalidArgumentError) throw error;
     const at = /line \d+ column \d+/.exec(String(error))?.[0];
-    throw new InvalidArgumentError(`It is not JSON${at === undefined ? '' : `, at ${at}`}.`);
+    throw new InvalidArgumentError(`Invalid JSON${at === undefined ? '' : `, at ${at}`}.`);
   }
 }
 
-/** As in a body of the API: it would be lost on the way. */
-function refusingPrototypes(key: string, value: unknown): unknown {
+/** Refused as in a request body, because JSON.parse would silently drop it. */
+function refusePrototype(key: string, value: unknown): unknown {
   if (key !== '__proto__') return value;
-  throw new InvalidArgumentError('No field is named __proto__.');
+  throw new InvalidArgumentError('A field must not be named __proto__.');
 }
 
 export function prompt(text: string): string {
@@ -163,7 +163,7 @@ export function instructions(text: string): string {
 
 const isText = (text: string, max: number): boolean => !text.includes('\0') && hasAtMost(max, text);
 
-function following(text: string, { pattern, expected }: TextRule): string {
+function byRule(text: string, { pattern, expected }: TextRule): string {
   return matching(text, pattern, expected);
 }
 

@@ -1,12 +1,12 @@
-/** One record: JSON for scripts, or a line for each of its fields. */
+/** Prints a record as JSON or with one line per field. */
 export function printRecord(record: object, { json }: { json?: true }): void {
   if (json === true) return write(JSON.stringify(record));
   const fields = Object.entries(record);
   const width = Math.max(...fields.map(([field]) => field.length));
-  write(fields.map(([field, value]) => `${field.padEnd(width)}  ${shown(value)}`).join('\n'));
+  write(fields.map(([field, value]) => `${field.padEnd(width)}  ${formatValue(value)}`).join('\n'));
 }
 
-/** Several records: JSON for scripts, or a table of some of their fields. */
+/** Prints records as JSON or as a table of some of their fields. */
 export function printTable<T extends object>(
   records: T[],
   fields: (keyof T & string)[],
@@ -31,12 +31,12 @@ export function write(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** What a person should know and a script need not read. */
+/** A hint for people, on standard error so that scripts can ignore it. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** `lastUsedAt` is headed `LAST USED AT`. */
+/** `lastUsedAt` becomes `LAST USED AT`. */
 function heading(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => ` ${letter}`).toUpperCase();
 }
@@ -44,11 +44,11 @@ function heading(field: string): string {
 const cellMaxChars = 40;
 
 function cell(value: unknown): string {
-  const text = shown(value).replaceAll(/\s+/g, ' ');
+  const text = formatValue(value).replaceAll(/\s+/g, ' ');
   return text.length > cellMaxChars ? `${text.slice(0, cellMaxChars - 1)}…` : text;
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'string' ? value : JSON.stringify(value);

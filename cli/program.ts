@@ -10,31 +10,31 @@ import { projectCommand } from './commands/project.ts';
 import { restoreCommand } from './commands/restore.ts';
 import type { CliDeps } from './deps.ts';
 
-export function createProgram(world: CliDeps): Command {
+export function createProgram(deps: CliDeps): Command {
   const program = new Command('flowrun')
-    .description('Projects, flows, API keys, operators and hosts of the flow run service.')
+    .description('Administration of Flowrun: projects, flows, API keys, operators and hosts.')
     .addHelpText('after', environmentHelp)
-    .addCommand(projectCommand(world))
-    .addCommand(flowCommand(world))
-    .addCommand(keyCommand(world))
-    .addCommand(operatorCommand(world))
-    .addCommand(hostCommand(world))
-    .addCommand(doctorCommand(world))
-    .addCommand(migrateCommand(world))
-    .addCommand(backupCommand(world))
-    .addCommand(restoreCommand(world));
-  return throwing(program);
+    .addCommand(projectCommand(deps))
+    .addCommand(flowCommand(deps))
+    .addCommand(keyCommand(deps))
+    .addCommand(operatorCommand(deps))
+    .addCommand(hostCommand(deps))
+    .addCommand(doctorCommand(deps))
+    .addCommand(migrateCommand(deps))
+    .addCommand(backupCommand(deps))
+    .addCommand(restoreCommand(deps));
+  return withThrownErrors(program);
 }
 
 const environmentHelp = `
-The database is the one of DATABASE_URL and ENCRYPTION_KEY (or DATABASE_URL_FILE,
-ENCRYPTION_KEY_FILE); where neither is set, that of the local stack. The doctor also looks at what
-REDIS_URL, TEMPORAL_ADDRESS, DOCKER_HOST, SANDBOX_IMAGE, DATA_DIR and PUBLIC_URL name.
-Every command takes --json. Exit codes: 0 done, 1 could not be done, 2 wrong usage.`;
+The database is set by DATABASE_URL and ENCRYPTION_KEY, or by DATABASE_URL_FILE and
+ENCRYPTION_KEY_FILE; if neither is set, the local stack is used. The doctor also reads
+REDIS_URL, TEMPORAL_ADDRESS, DOCKER_HOST, SANDBOX_IMAGE, DATA_DIR and PUBLIC_URL.
+Every command accepts --json. Exit codes: 0 success, 1 failure, 2 wrong usage.`;
 
-/** Instead of ending the process, errors of usage are thrown, by sub-commands too. */
-function throwing(command: Command): Command {
-  command.exitOverride().showHelpAfterError('(add --help for what it takes)');
-  for (const subCommand of command.commands) throwing(subCommand);
+/** Makes commander throw usage errors instead of exiting, in subcommands too. */
+function withThrownErrors(command: Command): Command {
+  command.exitOverride().showHelpAfterError('(use --help for usage)');
+  for (const subCommand of command.commands) withThrownErrors(subCommand);
   return command;
 }

@@ -1,5 +1,5 @@
-// The operators' API judges what is decided about flows and projects, and the command line has it
-// judge in the same words. Loaded by the commands that need it: with it comes all of zod.
+// Validates flows and projects with the schemas of the operators' API, so that both report the same
+// messages. Loaded on demand, because it loads all of zod.
 
 import { ApiError } from '../api/errors.ts';
 import { parseBody } from '../api/http/validation.ts';
@@ -20,8 +20,8 @@ export interface Validators {
 export const validators: Validators = {
   newFlow: (body) =>
     asUsageErrors(() => {
-      const given = parseBody(newFlow, body);
-      return { ...flowFieldsFrom(given), name: given.name };
+      const fields = parseBody(newFlow, body);
+      return { ...flowFieldsFrom(fields), name: fields.name };
     }),
   flowPatch: (body, before) =>
     asUsageErrors(() => flowFieldsFrom(parseBody(flowPatch, body), before)),
@@ -33,10 +33,10 @@ export const validators: Validators = {
   projectPatch: (body) => asUsageErrors(() => omitUndefined(parseBody(settingsPatch, body))),
 };
 
-/** A refusal names fields of a body; here there is none. */
-function asUsageErrors<T>(judge: () => T): T {
+/** Drops the prefix `body.` from field names, which only makes sense in the API. */
+function asUsageErrors<T>(validate: () => T): T {
   try {
-    return judge();
+    return validate();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     throw new UsageError(error.message.replaceAll(/(^|; )body\./g, '$1'));

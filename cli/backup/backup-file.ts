@@ -1,5 +1,5 @@
-// A backup is one file: a line that says so, a line of JSON about it, the dump as pg_dump made it, and
-// the SHA-256 of all before. It appears under its name when it is whole, and never in place of another.
+// The backup file format: a magic line, a line of JSON metadata, the output of pg_dump, and the SHA-256
+// of all preceding bytes. The file appears under its name once it is complete, and never replaces one.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -14,9 +14,9 @@ export interface BackupHead {
   dumpedAt: Date;
   /** The last migration of the database. */
   schema: string;
-  /** Of the key that the secrets in the dump are sealed with. */
+  /** The ID of the key that encrypts the secrets in the dump. */
   keyId: string;
-  /** Null where it was left out. */
+  /** Null if the key is not part of the backup. */
   key: SealedKey | null;
 }
 
@@ -29,13 +29,13 @@ const firstLine = 'flowrun backup 1\n';
 const digestBytes = 32;
 const headMaxBytes = 4_096;
 
-/** Returns how long it is. */
+/** Returns the size in bytes. */
 export async function writeBackup(
   path: string,
   head: BackupHead,
   dumpInto: (file: Writable) => Promise<void>,
 ): Promise<number> {
-  if (await isThere(path)) throw taken(path);
+  if (await exists(path)) throw alreadyExists(path);
   const part = `${path}.${randomUUID().slice(0, 8)}.part`;
   const file = await open(part, 'wx', 0o600).catch((error: unknown) => {
     throw new CliError(`${path} cannot be written: ${messageOf(error)}.`);
@@ -43,9 +43,9 @@ export async function writeBackup(
   try {
     const bytes = await fill(file, head, dumpInto);
     await link(part, path).catch((error: unknown) => {
-      throw isTaken(error) ? taken(path) : error;
+      throw isAlreadyExists(error) ? alreadyExists(path) : error;
     });
-    await syncFolder(path);
+    await syncDirectory(path);
     return bytes;
   } finally {
     await file.close();
@@ -76,12 +76,12 @@ async function fill(
   return bytes;
 }
 
-/** Reads all of it once: what is not whole is not begun with. */
+/** Verifies the whole file first, so that a restore never starts with a damaged one. */
 export async function openBackup(path: string): Promise<OpenedBackup> {
   const size = await sizeOf(path);
   const { head, headBytes } = await readHead(path);
   const end = size - digestBytes;
-  if (end <= headBytes || !(await isWhole(path, end))) throw damaged(path);
+  if (end <= headBytes || !(await isIntact(path, end))) throw damaged(path);
   return { head, dump: () => createReadStream(path, { start: headBytes, end: end - 1 }) };
 }
 
@@ -92,7 +92,7 @@ async function readHead(path: string): Promise<{ head: BackupHead; headBytes: nu
     const start = buffer.subarray(0, bytesRead);
     const lineEnd = start.indexOf('\n', firstLine.length);
     const isOurs = start.subarray(0, firstLine.length).equals(Buffer.from(firstLine));
-    if (!isOurs || lineEnd === -1) throw new CliError(`${path} is no backup of this service.`);
+    if (!isOurs || lineEnd === -1) throw new CliError(`${path} is not a backup of this service.`);
     const line = start.subarray(firstLine.length, lineEnd).toString();
     return { head: headIn(path, line), headBytes: lineEnd + 1 };
   } finally {
@@ -108,7 +108,7 @@ function headIn(path: string, line: string): BackupHead {
   }
 }
 
-async function isWhole(path: string, end: number): Promise<boolean> {
+async function isIntact(path: string, end: number): Promise<boolean> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { end: end - 1 })) hash.update(chunk as Buffer);
   const stored: Buffer[] = [];
@@ -131,12 +131,12 @@ function written({ key, ...head }: BackupHead): object {
 }
 
 const damaged = (path: string, cause?: unknown): CliError =>
-  new CliError(`${path} is damaged: it is not what was written.`, { cause });
+  new CliError(`${path} is damaged: its checksum does not match.`, { cause });
 
-const taken = (path: string): CliError =>
-  new CliError(`There is a file ${path} already: it is not overwritten.`);
+const alreadyExists = (path: string): CliError =>
+  new CliError(`${path} already exists and is not overwritten.`);
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,
@@ -150,8 +150,8 @@ async function sizeOf(path: string): Promise<number> {
   return found.size;
 }
 
-/** The name is kept as well as the content. */
-async function syncFolder(path: string): Promise<void> {
+/** Persists the directory entry as well as the content. */
+async function syncDirectory(path: string): Promise<void> {
   const folder = await open(dirname(resolve(path)));
   try {
     await folder.sync();
@@ -160,7 +160,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-const isTaken = (error: unknown): boolean =>
+const isAlreadyExists = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST';
 
 export const messageOf = (error: unknown): string =>

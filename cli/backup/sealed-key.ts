@@ -1,5 +1,5 @@
-// The encryption key in a backup: AES-256-GCM under a key that scrypt makes of a passphrase, at a cost
-// that leaves a guesser some ten tries a second and a core.
+// Encrypts the encryption key for a backup: AES-256-GCM with a key derived from a passphrase by scrypt.
+// The cost allows about ten guesses per second and core.
 
 import {
   createCipheriv,
@@ -27,15 +27,15 @@ const tagBytes = 16;
 export function sealKey(key: Buffer, passphrase: string): SealedKey {
   const salt = randomBytes(16);
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(algorithm, derived(passphrase, salt), nonce).setAAD(purpose);
+  const cipher = createCipheriv(algorithm, deriveKey(passphrase, salt), nonce).setAAD(purpose);
   const body = Buffer.concat([cipher.update(key), cipher.final()]);
   return { salt, sealed: Buffer.concat([nonce, cipher.getAuthTag(), body]) };
 }
 
-/** Null where the passphrase is another, or the sealed key was changed. */
+/** Null if the passphrase is wrong or the sealed key was modified. */
 export function openKey({ salt, sealed }: SealedKey, passphrase: string): Buffer | null {
   const nonce = sealed.subarray(0, nonceBytes);
-  const decipher = createDecipheriv(algorithm, derived(passphrase, salt), nonce, {
+  const decipher = createDecipheriv(algorithm, deriveKey(passphrase, salt), nonce, {
     authTagLength: tagBytes,
   })
     .setAAD(purpose)
@@ -48,9 +48,9 @@ export function openKey({ salt, sealed }: SealedKey, passphrase: string): Buffer
   }
 }
 
-/** Tells keys apart, and nothing of any: they are made of chance. */
+/** Identifies a key without revealing anything about it: keys are random. */
 export const keyIdOf = (key: Buffer): string =>
   createHmac('sha256', key).update('flowrun backup: key id').digest('hex').slice(0, 32);
 
-const derived = (passphrase: string, salt: Buffer): Buffer =>
+const deriveKey = (passphrase: string, salt: Buffer): Buffer =>
   scryptSync(passphrase.normalize('NFKC'), salt, 32, cost);

@@ -12,28 +12,30 @@ interface BackupOptions {
 
 export function backupCommand({ backups }: CliDeps): Command {
   return new Command('backup')
-    .description('writes the database and the encryption key into one file; the service may run')
-    .argument('<file>', 'where to; it must not be there yet')
+    .description(
+      'write the database and the encryption key to one file; the service may be running',
+    )
+    .argument('<file>', 'path of the backup; must not exist yet')
     .option(
       '--passphrase-file <path>',
-      'what the key is sealed with, from a file; - is standard input',
+      'file with the passphrase that encrypts the key; - is standard input',
       passphraseIn,
     )
-    .option('--without-key', 'leaves the key out: keep it elsewhere')
+    .option('--without-key', 'omit the key; store it elsewhere')
     .option('--json', 'print JSON')
     .action(async (file: string, { passphraseFile, withoutKey, json }: BackupOptions) => {
       if ((passphraseFile === undefined) === (withoutKey === undefined))
-        throw new UsageError('Say how the key is kept: --passphrase-file, or --without-key.');
-      const made = await (await backups()).backUp(file, passphraseFile ?? null);
-      printRecord(made, json ? { json } : {});
-      note(made.hasKey ? sealedNote : leftOutNote);
+        throw new UsageError('Pass either --passphrase-file or --without-key.');
+      const result = await (await backups()).backUp(file, passphraseFile ?? null);
+      printRecord(result, json ? { json } : {});
+      note(result.hasKey ? sealedNote : withoutKeyNote);
     });
 }
 
 const sealedNote =
-  'Prompts, output and files in it are in plain text: keep it as safe as the database. ' +
+  'Prompts, output and files in it are not encrypted: protect it like the database. ' +
   'Without the passphrase its secrets are lost.';
 
-const leftOutNote =
-  'WARNING: the encryption key is not in this backup. Without ENCRYPTION_KEY, kept elsewhere, ' +
-  'every secret in it is lost. Prompts, output and files are in plain text.';
+const withoutKeyNote =
+  'WARNING: the encryption key is not in this backup. Without a copy of ENCRYPTION_KEY, ' +
+  'its secrets are lost. Prompts, output and files are not encrypted.';

@@ -21,7 +21,7 @@ import {
   wholeNumber,
 } from '../parse-options.ts';
 
-/** What is decided about a flow, both when it is made and when it is changed. */
+/** Options of both `flow create` and `flow update`. */
 export interface FlowOptions {
   config?: JsonObject;
   name?: string;
@@ -43,103 +43,106 @@ export interface FlowOptions {
 }
 
 export function withFlowOptions(command: Command): Command {
-  const policy = new Option('--network <policy>', 'what its runs may reach');
+  const policy = new Option('--network <policy>', 'network access of its runs');
   const promptFile = new Option(
     '--prompt-file <path>',
-    'the same, from a file; - is standard input',
+    'the prompt from a file; - is standard input',
   );
   const timeout = wholeNumber(1, limits.timeoutMaxSeconds);
   const turns = wholeNumber(1, limits.maxTurnsMax);
   return command
-    .option('--config <path>', 'its fields as JSON, from a file; - is standard input', (path) =>
+    .option('--config <path>', 'fields as JSON from a file; - is standard input', (path) =>
       jsonObject(fileText(path)),
     )
-    .option('--name <text>', 'what people call it', name)
-    .option('--prompt <text>', 'the first message of a run that brings none', prompt)
+    .option('--name <text>', 'display name', name)
+    .option('--prompt <text>', 'default prompt of its runs', prompt)
     .addOption(promptFile.argParser((path) => prompt(fileText(path))).conflicts('prompt'))
-    .option('--instructions-file <path>', 'its system prompt', (path) =>
+    .option('--instructions-file <path>', 'file with the system prompt', (path) =>
       instructions(fileText(path)),
     )
-    .option('--model <name|none>', 'the model; none: the agent’s own choice', orNone(model))
+    .option('--model <name|none>', 'model; none: the agent’s default', orNone(model))
     .addOption(policy.choices(['limited', 'open', 'none']))
-    .option('--allow-host <host>', 'a host its runs may reach; may be repeated', allowedHost)
-    .option('--memory <size>', 'of each run, like 2GiB', memory)
-    .option('--cpus <n>', 'of each run', cpus)
-    .option('--timeout-seconds <n|none>', 'how long a run may take', orNone(timeout))
-    .option('--max-turns <n|none>', 'how often a run may ask the model', orNone(turns))
-    .option('--max-budget-usd <n|none>', 'what a run may cost', orNone(budgetUsd))
-    .option('--runner <host|none>', 'the id of the only host that may run it', orNone(name))
+    .option('--allow-host <host>', 'a host that its runs may reach; repeatable', allowedHost)
+    .option('--memory <size>', 'memory of each run, like 2GiB', memory)
+    .option('--cpus <n>', 'CPUs of each run', cpus)
+    .option('--timeout-seconds <n|none>', 'maximum duration of a run', orNone(timeout))
+    .option('--max-turns <n|none>', 'maximum number of model turns of a run', orNone(turns))
+    .option('--max-budget-usd <n|none>', 'maximum cost of a run', orNone(budgetUsd))
+    .option('--runner <host|none>', 'ID of the only host that may run it', orNone(name))
     .option(
       '--schedule <cron|none>',
-      'when it runs by itself, like "30 9 * * MON-FRI"',
+      'cron schedule, like "30 9 * * MON-FRI"',
       orNone((text) => text),
     )
-    .option('--timezone <name>', 'where the schedule’s clock hangs (default: UTC)')
+    .option('--timezone <name>', 'IANA time zone of the schedule (default: UTC)')
     .option('--json', 'print JSON')
     .addHelpText('after', configHelp);
 }
 
 const configHelp = `
---config takes every field that the operators' API takes, the only way for those without
-an option of their own, so that no secret stands on a command line:
+--config accepts every field of the operators' API. Fields without an option, and secrets,
+can only be set this way:
   {"description": "…", "image": "…", "disallowedTools": ["Bash(git:*)"],
    "env": {"TOKEN": "…"},
    "mcpServers": {"docs": {"type": "http", "url": "https://…",
                            "headers": {"Authorization": "Bearer \${TOKEN}"}}}}
-Of "env" and "mcpServers", what is named is put in, null takes one away, and null for all
-takes all away. Options win over the file.`;
+Keys under "env" and "mcpServers" are merged; null removes a key, and null in place of the
+object removes all. Options override the file.`;
 
-/** What no flow could make sense of, there or not. */
-export function checkTogether({ schedule, timezone }: FlowOptions): void {
+/** Refuses contradictions that are invalid for any flow. */
+export function checkConsistency({ schedule, timezone }: FlowOptions): void {
   if (schedule === 'none' && timezone !== undefined)
-    throw new UsageError('--timezone is that of a schedule, and --schedule none takes it away.');
+    throw new UsageError('--timezone cannot be used with --schedule none.');
 }
 
-/** Whether anything is said of the flow itself. */
-export function saysNothing({ config = {}, json: _json, ...options }: FlowOptions): boolean {
+/** Whether no field of the flow is set. */
+export function isEmptyUpdate({ config = {}, json: _json, ...options }: FlowOptions): boolean {
   return Object.keys({ ...config, ...omitUndefined(options) }).length === 0;
 }
 
-/** What the operators' API would be sent: what the file says, and what options say over it. */
-export function bodyOf(
+/** The request body for the operators' API: the file, overridden by options. */
+export function requestBody(
   options: FlowOptions,
   before: Pick<Flow, 'schedule'> = defaultFlow,
 ): JsonObject {
   const { config = {} } = options;
-  const given = {
+  const fields = {
     name: options.name,
     prompt: options.prompt ?? options.promptFile,
     instructions: options.instructionsFile,
     model: noneAsNull(options.model),
-    network: over(config['network'], {
+    network: mergeOptions(config['network'], {
       policy: options.network,
       allowedHosts: options.allowHost,
     }),
-    resources: over(config['resources'], { memoryBytes: options.memory, cpus: options.cpus }),
+    resources: mergeOptions(config['resources'], {
+      memoryBytes: options.memory,
+      cpus: options.cpus,
+    }),
     timeoutSeconds: noneAsNull(options.timeoutSeconds),
-    limits: over(config['limits'], {
+    limits: mergeOptions(config['limits'], {
       maxTurns: noneAsNull(options.maxTurns),
       maxBudgetUsd: noneAsNull(options.maxBudgetUsd),
     }),
     runner: noneAsNull(options.runner),
     schedule: scheduleOf(options, config['schedule'] ?? before.schedule),
   };
-  return { ...config, ...omitUndefined(given) };
+  return { ...config, ...omitUndefined(fields) };
 }
 
-/** A group of which no option speaks is as the file has it, and so is one that is none. */
-function over(group: unknown, options: object): unknown {
-  const given = omitUndefined(options);
-  if (Object.keys(given).length === 0) return undefined;
+/** Merges options into a group of the file. Keeps the file's value if no option is set or it is invalid. */
+function mergeOptions(group: unknown, options: object): unknown {
+  const fields = omitUndefined(options);
+  if (Object.keys(fields).length === 0) return undefined;
   if (group !== undefined && !isObject(group)) return undefined;
-  return { ...group, ...given };
+  return { ...group, ...fields };
 }
 
-/** Of the two parts, the one that is not given stays as it was. */
+/** Keeps the previous cron or time zone if only the other is set. */
 function scheduleOf({ schedule, timezone }: FlowOptions, before: unknown): unknown {
   if (schedule === 'none') return null;
-  const given = over(before ?? undefined, { cron: schedule, timezone });
-  if (isObject(given) && given['cron'] === undefined)
-    throw new UsageError('--timezone is that of a schedule, and there is none.');
-  return given;
+  const fields = mergeOptions(before ?? undefined, { cron: schedule, timezone });
+  if (isObject(fields) && fields['cron'] === undefined)
+    throw new UsageError('--timezone needs a schedule, and the flow has none.');
+  return fields;
 }

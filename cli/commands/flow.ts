@@ -6,39 +6,39 @@ import { CliError } from '../format-error.ts';
 import { noneAsNull, projectId, uuid } from '../parse-options.ts';
 import { printRecord, printTable } from '../print.ts';
 import {
-  bodyOf,
-  checkTogether,
+  checkConsistency,
   type FlowOptions,
-  saysNothing,
+  isEmptyUpdate,
+  requestBody,
   withFlowOptions,
 } from './flow-options.ts';
-import { nothingToChange } from './require-change.ts';
+import { nothingToUpdate } from './require-change.ts';
 
-export function flowCommand(world: CliDeps): Command {
+export function flowCommand(deps: CliDeps): Command {
   return new Command('flow')
-    .description('what a run is made from')
-    .addCommand(create(world))
-    .addCommand(list(world))
-    .addCommand(show(world))
-    .addCommand(update(world));
+    .description('manage flows, the configuration of runs')
+    .addCommand(create(deps))
+    .addCommand(list(deps))
+    .addCommand(show(deps))
+    .addCommand(update(deps));
 }
 
 function create({ withStores, loadValidators: loadRules }: CliDeps): Command {
   const command = new Command('create')
-    .description('makes a flow')
-    .requiredOption('--project <project>', 'whose flow it is', projectId);
+    .description('create a flow')
+    .requiredOption('--project <project>', 'the project of the flow', projectId);
   return withFlowOptions(command).action(async (options: FlowOptions & { project: string }) => {
     const { project } = options;
-    checkTogether(options);
-    const body = bodyOf(options);
+    checkConsistency(options);
+    const body = requestBody(options);
     if (body['name'] === undefined)
-      command.error("error: a flow needs a name: by option '--name <text>', or in its file", {
+      command.error("error: a flow needs a name: pass '--name <text>' or set it in the file", {
         exitCode: 2,
       });
     const fields = (await loadRules()).newFlow(body);
     await withStores(async ({ projects, flows, hosts }) => {
       if ((await projects.find(project)) === null)
-        throw new CliError(`There is no project ${project}.`);
+        throw new CliError(`No such project: ${project}.`);
       await checkRunner(hosts, options);
       printRecord(await flows.create({ ...fields, projectId: project }), options);
     });
@@ -47,12 +47,12 @@ function create({ withStores, loadValidators: loadRules }: CliDeps): Command {
 
 function list({ withStores }: CliDeps): Command {
   return new Command('list')
-    .description('lists the flows of a project')
-    .requiredOption('--project <project>', 'whose flows', projectId)
+    .description('list the flows of a project')
+    .requiredOption('--project <project>', 'the project', projectId)
     .option('--json', 'print JSON')
     .action((options: { project: string; json?: true }) =>
       withStores(async ({ flows }) => {
-        const all = await everyFlow(flows, options.project);
+        const all = await allFlows(flows, options.project);
         printTable(all, ['flowId', 'name', 'model', 'prompt', 'version', 'updatedAt'], options);
       }),
     );
@@ -61,8 +61,8 @@ function list({ withStores }: CliDeps): Command {
 type Flows = Stores['flows'];
 type Flow = Awaited<ReturnType<Flows['create']>>;
 
-/** Page after page, to the end. */
-async function everyFlow(flows: Flows, project: string): Promise<Flow[]> {
+/** Reads all pages. */
+async function allFlows(flows: Flows, project: string): Promise<Flow[]> {
   const all: Flow[] = [];
   for (let after: string | null = ''; after !== null; ) {
     const from = after === '' ? {} : { after };
@@ -75,13 +75,13 @@ async function everyFlow(flows: Flows, project: string): Promise<Flow[]> {
 
 function show({ withStores }: CliDeps): Command {
   return new Command('show')
-    .description('shows a flow')
-    .argument('<flow-id>', 'its id', uuid)
+    .description('show a flow')
+    .argument('<flow-id>', 'its ID', uuid)
     .option('--json', 'print JSON')
     .action((flowId: string, options: { json?: true }) =>
       withStores(async ({ flows }) => {
         const flow = await flows.find(flowId);
-        if (flow === null) throw new CliError(`There is no flow ${flowId}.`);
+        if (flow === null) throw new CliError(`No such flow: ${flowId}.`);
         printRecord(flow, options);
       }),
     );
@@ -89,18 +89,18 @@ function show({ withStores }: CliDeps): Command {
 
 function update({ withStores, loadValidators: loadRules }: CliDeps): Command {
   const command = new Command('update')
-    .description('changes a flow; runs that are on their way keep what they began with')
-    .argument('<flow-id>', 'its id', uuid);
+    .description('change a flow; active runs keep their configuration')
+    .argument('<flow-id>', 'its ID', uuid);
   return withFlowOptions(command).action(async (flowId: string, options: FlowOptions) => {
-    if (saysNothing(options)) throw nothingToChange('flow update');
-    checkTogether(options);
+    if (isEmptyUpdate(options)) throw nothingToUpdate('flow update');
+    checkConsistency(options);
     const { flowPatch } = await loadRules();
     await withStores(async ({ flows, hosts }) => {
       await checkRunner(hosts, options);
       const flow = await flows.change(flowId, (before) =>
-        flowPatch(bodyOf(options, before.flow), before),
+        flowPatch(requestBody(options, before.flow), before),
       );
-      if (flow === null) throw new CliError(`There is no flow ${flowId}.`);
+      if (flow === null) throw new CliError(`No such flow: ${flowId}.`);
       printRecord(flow, options);
     });
   });

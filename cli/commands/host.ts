@@ -4,17 +4,17 @@ import { CliError } from '../format-error.ts';
 import { name } from '../parse-options.ts';
 import { note, printRecord, printTable } from '../print.ts';
 
-export function hostCommand(world: CliDeps): Command {
+export function hostCommand(deps: CliDeps): Command {
   return new Command('host')
-    .description('the machines on which sandboxes run')
-    .addCommand(list(world))
-    .addCommand(setDraining(world, { verb: 'drain', draining: true, what: drainHelp }))
-    .addCommand(setDraining(world, { verb: 'undrain', draining: false, what: undrainHelp }));
+    .description('manage the machines that run sandboxes')
+    .addCommand(list(deps))
+    .addCommand(setDraining(deps, { verb: 'drain', draining: true, description: drainHelp }))
+    .addCommand(setDraining(deps, { verb: 'undrain', draining: false, description: undrainHelp }));
 }
 
 const drainHelp =
-  'places nothing new on a host; its runs go on to their end, its sessions move on when they are idle';
-const undrainHelp = 'lets a host take sandboxes again';
+  'start nothing new on a host; its runs continue to their end, its sessions move when they are idle';
+const undrainHelp = 'let a host start sandboxes again';
 
 interface Output {
   json?: true;
@@ -22,7 +22,7 @@ interface Output {
 
 function list({ withStores }: CliDeps): Command {
   return new Command('list')
-    .description('lists all hosts that were ever seen')
+    .description('list all hosts')
     .option('--json', 'print JSON')
     .action((options: Output) =>
       withStores(async ({ hosts }) => {
@@ -34,30 +34,30 @@ function list({ withStores }: CliDeps): Command {
 
 function setDraining(
   { withStores }: CliDeps,
-  { verb, draining, what }: { verb: string; draining: boolean; what: string },
+  { verb, draining, description }: { verb: string; draining: boolean; description: string },
 ): Command {
   return new Command(verb)
-    .description(what)
-    .argument('<host>', 'its id or its name, from the list', name)
+    .description(description)
+    .argument('<host>', 'its ID or name, see `flowrun host list`', name)
     .option('--json', 'print JSON')
-    .action((wanted: string, options: Output) =>
+    .action((idOrName: string, options: Output) =>
       withStores(async ({ hosts }) => {
-        const { hostId } = theHost(await hosts.list(), wanted);
+        const { hostId } = findHost(await hosts.list(), idOrName);
         if (!(await hosts.setDraining(hostId, draining)))
-          throw new CliError(`There is no host ${hostId}.`);
+          throw new CliError(`No such host: ${hostId}.`);
         if (options.json) printRecord({ hostId, draining }, options);
-        else note(`${hostId} ${draining ? 'takes nothing new' : 'takes sandboxes again'}.`);
+        else note(`${hostId} ${draining ? 'is draining' : 'accepts sandboxes again'}.`);
       }),
     );
 }
 
-/** An id goes before a name: it is what others cannot have. */
-function theHost<H extends { hostId: string; name: string }>(hosts: H[], wanted: string): H {
-  const byId = hosts.filter(({ hostId }) => hostId === wanted);
-  const found = byId.length > 0 ? byId : hosts.filter(({ name: its }) => its === wanted);
+/** IDs win over names, because they are unique. */
+function findHost<H extends { hostId: string; name: string }>(hosts: H[], idOrName: string): H {
+  const byId = hosts.filter(({ hostId }) => hostId === idOrName);
+  const found = byId.length > 0 ? byId : hosts.filter(({ name: its }) => its === idOrName);
   const [host, ...others] = found;
-  if (host === undefined) throw new CliError(`There is no host ${wanted}.`);
+  if (host === undefined) throw new CliError(`No such host: ${idOrName}.`);
   if (others.length === 0) return host;
   const ids = found.map(({ hostId }) => hostId).join(', ');
-  throw new CliError(`${found.length} hosts are called ${wanted}; give the id of one: ${ids}.`);
+  throw new CliError(`${found.length} hosts are named ${idOrName}; use an ID: ${ids}.`);
 }

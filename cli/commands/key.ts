@@ -6,12 +6,12 @@ import { CliError } from '../format-error.ts';
 import { futureDate, name, projectId, uuid, wholeNumber } from '../parse-options.ts';
 import { note, printRecord, printTable, write } from '../print.ts';
 
-export function keyCommand(world: CliDeps): Command {
+export function keyCommand(deps: CliDeps): Command {
   return new Command('key')
-    .description('what callers of the API show')
-    .addCommand(create(world))
-    .addCommand(list(world))
-    .addCommand(revoke(world));
+    .description('manage API keys')
+    .addCommand(create(deps))
+    .addCommand(list(deps))
+    .addCommand(revoke(deps));
 }
 
 interface NewKeyOptions {
@@ -25,18 +25,18 @@ interface NewKeyOptions {
 
 function create({ withStores }: CliDeps): Command {
   return new Command('create')
-    .description('makes an API key and shows it, this once')
-    .requiredOption('--project <project>', 'whose key it is', projectId)
-    .requiredOption('--name <text>', 'what it is for', name)
-    .option('--created-by <text>', 'who answers for it (default: you)', name)
-    .option('--rpm <n>', 'calls a minute', wholeNumber(1, limits.keyRatePerMinuteMax))
-    .option('--expires <date>', 'when it ends, in ISO 8601', futureDate)
+    .description('create an API key; it is shown only once')
+    .requiredOption('--project <project>', 'the project of the key', projectId)
+    .requiredOption('--name <text>', 'the purpose of the key', name)
+    .option('--created-by <text>', 'the person responsible (default: your user name)', name)
+    .option('--rpm <n>', 'requests per minute', wholeNumber(1, limits.keyRatePerMinuteMax))
+    .option('--expires <date>', 'expiry date in ISO 8601', futureDate)
     .option('--json', 'print JSON')
     .action((options: NewKeyOptions) =>
-      withStores(async ({ projects, keys }) => {
+      withStores(async ({ projects, flows, keys, publicUrl }) => {
         const { project, rpm, expires } = options;
         if ((await projects.find(project)) === null)
-          throw new CliError(`There is no project ${project}.`);
+          throw new CliError(`No such project: ${project}.`);
         const { key, record } = await keys.create({
           projectId: project,
           name: options.name,
@@ -46,15 +46,26 @@ function create({ withStores }: CliDeps): Command {
         });
         if (options.json) return printRecord({ key, ...record }, options);
         write(key);
-        note(`Key ${record.keyId} of project ${project}. It is not shown again: keep it safe now.`);
+        note(`Key ${record.keyId} of project ${project}. It is not shown again: store it now.`);
+        const { flows: found } = await flows.listByProject(project, { limit: 1 });
+        note(exampleRequest({ publicUrl, key, flowId: found[0]?.flowId }));
       }),
     );
 }
 
+/** A request that works as it is: triggers a run of the project's first flow, or lists the flows. */
+function exampleRequest(call: { publicUrl: string; key: string; flowId?: string | undefined }) {
+  const { publicUrl, key, flowId } = call;
+  const auth = `-H 'Authorization: Bearer ${key}'`;
+  if (flowId === undefined) return `Try it:\n  curl ${auth} \\\n    ${publicUrl}/api/v1/flows`;
+  const body = `-H 'Content-Type: application/json' -d '{"prompt": "Write hello.md"}'`;
+  return `Try it:\n  curl ${auth} \\\n    ${body} \\\n    ${publicUrl}/api/v1/flows/${flowId}/runs`;
+}
+
 function list({ withStores }: CliDeps): Command {
   return new Command('list')
-    .description('lists the keys of a project')
-    .requiredOption('--project <project>', 'whose keys', projectId)
+    .description('list the keys of a project')
+    .requiredOption('--project <project>', 'the project', projectId)
     .option('--json', 'print JSON')
     .action((options: { project: string; json?: true }) =>
       withStores(async ({ keys }) => {
@@ -76,13 +87,13 @@ const listedFields = [
 
 function revoke({ withStores }: CliDeps): Command {
   return new Command('revoke')
-    .description('ends a key at once and for good; runs that it started go on')
-    .argument('<key-id>', 'its id, from the list', uuid)
+    .description('revoke a key permanently; its runs continue')
+    .argument('<key-id>', 'its ID, see `flowrun key list`', uuid)
     .option('--json', 'print JSON')
     .action((keyId: string, options: { json?: true }) =>
       withStores(async ({ keys }) => {
         const record = await keys.revoke(keyId);
-        if (record === null) throw new CliError(`There is no key ${keyId}.`);
+        if (record === null) throw new CliError(`No such key: ${keyId}.`);
         printRecord(record, options);
       }),
     );

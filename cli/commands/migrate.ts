@@ -4,7 +4,7 @@ import { printRecord, write } from '../print.ts';
 
 export function migrateCommand({ migrate }: CliDeps): Command {
   return new Command('migrate')
-    .description('brings the database’s schema up to date; safe to repeat')
+    .description('migrate the database to the current schema; safe to repeat')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }) => {
       await migrate();

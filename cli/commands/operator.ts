@@ -5,12 +5,12 @@ import { CliError } from '../format-error.ts';
 import { name } from '../parse-options.ts';
 import { note, printRecord, printTable, write } from '../print.ts';
 
-export function operatorCommand(world: CliDeps): Command {
+export function operatorCommand(deps: CliDeps): Command {
   return new Command('operator')
-    .description('who may sign in and decide about all projects')
-    .addCommand(add(world))
-    .addCommand(list(world))
-    .addCommand(remove(world));
+    .description('manage operators, who administer all projects')
+    .addCommand(add(deps))
+    .addCommand(list(deps))
+    .addCommand(remove(deps));
 }
 
 interface Output {
@@ -19,8 +19,10 @@ interface Output {
 
 function add({ withStores }: CliDeps): Command {
   return new Command('add')
-    .description('makes an operator, if need be, and a link that signs in once, within 24 hours')
-    .argument('<name>', 'who it is', name)
+    .description(
+      'create an operator if needed, and a one-time sign-in link that is valid for 24 hours',
+    )
+    .argument('<name>', 'the operator’s name', name)
     .option('--json', 'print JSON')
     .action((operator: string, options: Output) =>
       withStores(async ({ operators, publicUrl }) => {
@@ -28,14 +30,14 @@ function add({ withStores }: CliDeps): Command {
         const link = signInLink(publicUrl, code);
         if (options.json) return printRecord({ name: operator, link, expiresAt }, options);
         write(link);
-        note(`Signs ${operator} in, once, until ${expiresAt.toISOString()}.`);
+        note(`Signs ${operator} in once. Valid until ${expiresAt.toISOString()}.`);
       }),
     );
 }
 
 function list({ withStores }: CliDeps): Command {
   return new Command('list')
-    .description('lists all operators')
+    .description('list all operators')
     .option('--json', 'print JSON')
     .action((options: Output) =>
       withStores(async ({ operators }) => {
@@ -46,15 +48,15 @@ function list({ withStores }: CliDeps): Command {
 
 function remove({ withStores }: CliDeps): Command {
   return new Command('remove')
-    .description('removes an operator; whoever is signed in by that name is out at once')
-    .argument('<name>', 'who it is', name)
+    .description('remove an operator and end its sessions')
+    .argument('<name>', 'the operator’s name', name)
     .option('--json', 'print JSON')
     .action((operator: string, options: Output) =>
       withStores(async ({ operators }) => {
         if (!(await operators.remove(operator)))
-          throw new CliError(`There is no operator ${operator}.`);
+          throw new CliError(`No such operator: ${operator}.`);
         if (options.json) printRecord({ name: operator, removed: true }, options);
-        else note(`${operator} is no operator any more.`);
+        else note(`Removed operator ${operator}.`);
       }),
     );
 }

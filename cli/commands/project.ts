@@ -15,15 +15,15 @@ import {
   wholeNumber,
 } from '../parse-options.ts';
 import { printRecord, printTable } from '../print.ts';
-import { nothingToChange } from './require-change.ts';
+import { nothingToUpdate } from './require-change.ts';
 
-export function projectCommand(world: CliDeps): Command {
+export function projectCommand(deps: CliDeps): Command {
   return new Command('project')
-    .description('who triggers runs, and within which bounds')
-    .addCommand(create(world))
-    .addCommand(list(world))
-    .addCommand(set(world))
-    .addCommand(webhookSecret(world));
+    .description('manage projects, their limits and their webhook secret')
+    .addCommand(create(deps))
+    .addCommand(list(deps))
+    .addCommand(set(deps))
+    .addCommand(webhookSecret(deps));
 }
 
 interface Output {
@@ -32,14 +32,14 @@ interface Output {
 
 function create({ withStores, loadValidators: loadRules }: CliDeps): Command {
   const command = new Command('create')
-    .description('makes a project')
-    .argument('<project>', 'its id', projectId)
-    .option('--name <text>', 'what people call it (default: its id)', name);
-  return withBounds(command).action(async (id: string, options: Bounds) => {
-    const fields = (await loadRules()).newProject({ projectId: id, ...boundsOf(options) });
+    .description('create a project')
+    .argument('<project>', 'its ID', projectId)
+    .option('--name <text>', 'display name (default: its ID)', name);
+  return withLimits(command).action(async (id: string, options: ProjectLimits) => {
+    const fields = (await loadRules()).newProject({ projectId: id, ...limitsOf(options) });
     await withStores(async ({ projects }) => {
       const project = await projects.create(fields);
-      if (project === null) throw new CliError(`There is a project ${id} already.`);
+      if (project === null) throw new CliError(`The project ${id} already exists.`);
       printRecord(project, options);
     });
   });
@@ -47,7 +47,7 @@ function create({ withStores, loadValidators: loadRules }: CliDeps): Command {
 
 function list({ withStores }: CliDeps): Command {
   return new Command('list')
-    .description('lists all projects')
+    .description('list all projects')
     .option('--json', 'print JSON')
     .action((options: Output) =>
       withStores(async ({ projects }) => {
@@ -63,26 +63,26 @@ function list({ withStores }: CliDeps): Command {
     );
 }
 
-interface Bounds extends Output {
+interface ProjectLimits extends Output {
   name?: string;
   maxConcurrentRuns?: number;
   monthlyRunQuota?: OrNone<number>;
 }
 
-interface Settings extends Bounds {
+interface Settings extends ProjectLimits {
   ownModelKeyFile?: OrNone<string>;
   ownModelBaseUrl?: string;
 }
 
-function withBounds(command: Command): Command {
+function withLimits(command: Command): Command {
   const count = wholeNumber(0, limits.projectRunsMax);
   return command
-    .option('--max-concurrent-runs <n>', 'how many of its runs go on at once', count)
-    .option('--monthly-run-quota <n|none>', 'how many it may start a month', orNone(count))
+    .option('--max-concurrent-runs <n>', 'limit of concurrent runs', count)
+    .option('--monthly-run-quota <n|none>', 'limit of runs per month', orNone(count))
     .option('--json', 'print JSON');
 }
 
-const boundsOf = ({ name: title, maxConcurrentRuns, monthlyRunQuota }: Bounds) =>
+const limitsOf = ({ name: title, maxConcurrentRuns, monthlyRunQuota }: ProjectLimits) =>
   omitUndefined({
     name: title,
     maxConcurrentRuns,
@@ -91,46 +91,46 @@ const boundsOf = ({ name: title, maxConcurrentRuns, monthlyRunQuota }: Bounds) =
 
 function set({ withStores, loadValidators: loadRules }: CliDeps): Command {
   const command = new Command('set')
-    .description('changes what a project may do')
-    .argument('<project>', 'its id', projectId)
-    .option('--name <text>', 'what people call it', name)
+    .description('change the settings of a project')
+    .argument('<project>', 'its ID', projectId)
+    .option('--name <text>', 'display name', name)
     .option(
       '--own-model-key-file <path|none>',
-      'its own key for the model API, from a file; - is standard input; none: the service’s',
+      'file with the project’s own model API key; - is standard input; none: use the service’s key',
       orNone((path) => modelKey(fileText(path).trim())),
     )
-    .option('--own-model-base-url <url>', 'where that key is good', modelBaseUrl);
-  return withBounds(command).action(async (id: string, options: Settings) => {
-    const body = omitUndefined({ ...boundsOf(options), model: modelOf(options) });
-    if (Object.keys(body).length === 0) throw nothingToChange('project set');
+    .option('--own-model-base-url <url>', 'URL of the model API for that key', modelBaseUrl);
+  return withLimits(command).action(async (id: string, options: Settings) => {
+    const body = omitUndefined({ ...limitsOf(options), model: modelOf(options) });
+    if (Object.keys(body).length === 0) throw nothingToUpdate('project set');
     const patch = (await loadRules()).projectPatch(body);
     await withStores(async ({ projects }) => {
       const project = await projects.update(id, patch);
-      if (project === null) throw new CliError(`There is no project ${id}.`);
+      if (project === null) throw new CliError(`No such project: ${id}.`);
       printRecord(project, options);
     });
   });
 }
 
-/** The key and the address come together: a key is never sent to an address it was not given for. */
+/** A key and its URL are set together, so that a key is never sent to another URL. */
 function modelOf({ ownModelKeyFile, ownModelBaseUrl }: Settings) {
   const apiKey = noneAsNull(ownModelKeyFile);
   if (apiKey === undefined && ownModelBaseUrl === undefined) return undefined;
   if (apiKey === null && ownModelBaseUrl === undefined) return null;
   if (typeof apiKey === 'string' && ownModelBaseUrl !== undefined)
     return { apiKey, baseUrl: ownModelBaseUrl };
-  throw new UsageError('--own-model-key-file and --own-model-base-url are given together.');
+  throw new UsageError('--own-model-key-file and --own-model-base-url must be used together.');
 }
 
 function webhookSecret({ withStores }: CliDeps): Command {
   return new Command('webhook-secret')
-    .description('shows the secret with which receivers verify a project’s webhooks')
-    .argument('<project>', 'its id', projectId)
-    .option('--rotate', 'puts another in its place, from the next attempt on')
+    .description('show the secret that verifies a project’s webhooks')
+    .argument('<project>', 'its ID', projectId)
+    .option('--rotate', 'replace it, starting with the next delivery attempt')
     .option('--json', 'print JSON')
     .action((id: string, options: Output & { rotate?: true }) =>
       withStores(async ({ projects }) => {
-        if ((await projects.find(id)) === null) throw new CliError(`There is no project ${id}.`);
+        if ((await projects.find(id)) === null) throw new CliError(`No such project: ${id}.`);
         const secret = options.rotate
           ? await projects.rotateWebhookSecret(id)
           : await projects.ensureWebhookSecret(id);

@@ -1,7 +1,7 @@
 import { UsageError } from '../format-error.ts';
 
-/** A change of nothing would still be one to whoever counts versions. */
-export const nothingToChange = (command: string) =>
+/** An empty update is refused, because it would still increment the version. */
+export const nothingToUpdate = (command: string) =>
   new UsageError(
-    `Nothing is to be changed: say what by an option; flowrun ${command} --help lists them.`,
+    `Nothing to update. Pass at least one option (see \`flowrun ${command} --help\`).`,
   );

@@ -13,22 +13,22 @@ interface RestoreOptions {
 
 export function restoreCommand({ backups }: CliDeps): Command {
   return new Command('restore')
-    .description('fills the database from a backup, or takes the key out of it')
+    .description('restore the database from a backup, or extract the key from it')
     .argument('<file>', 'the backup')
-    .option('--replace', 'even where the database is not empty: what is in it is lost')
-    .option('--key-to <path>', 'only writes the backup’s encryption key into this file')
+    .option('--replace', 'discard the content of a non-empty database')
+    .option('--key-to <path>', 'only write the encryption key of the backup to this file')
     .option(
       '--passphrase-file <path>',
-      'what the key is sealed with, from a file; - is standard input',
+      'file with the passphrase of the key; - is standard input',
       passphraseIn,
     )
     .option('--json', 'print JSON')
     .action(async (file: string, options: RestoreOptions) => {
       const { keyTo, passphraseFile, json } = options;
       if ((keyTo === undefined) !== (passphraseFile === undefined))
-        throw new UsageError('--key-to and --passphrase-file are given together.');
+        throw new UsageError('--key-to and --passphrase-file must be used together.');
       if (keyTo !== undefined && options.replace)
-        throw new UsageError('--key-to only takes the key out: there is nothing to --replace.');
+        throw new UsageError('--key-to only extracts the key and cannot be used with --replace.');
       const { restoreBackup, takeOutKey } = await backups();
       if (keyTo !== undefined && passphraseFile !== undefined) {
         await takeOutKey(file, { passphrase: passphraseFile, path: keyTo });
@@ -42,5 +42,5 @@ export function restoreCommand({ backups }: CliDeps): Command {
 }
 
 const restoredNote =
-  'Start the service: runs that were going on in the backup end with max_reconnects_exceeded, ' +
-  'sessions go on asleep. API keys that were revoked since the backup are good again.';
+  'Start the service. Runs that were active in the backup end with max_reconnects_exceeded; ' +
+  'sessions continue asleep. API keys revoked after the backup become valid again. Revoke them again.';

@@ -1,4 +1,4 @@
-// Who is let in: projects by their keys, operators by links.
+// Access: API keys of projects, and sign-in links of operators.
 
 import { describe, expect, test } from 'vitest';
 import { createKeyStore, type KeyRecord } from '../../../systems/postgres/accounts/key-store.ts';
@@ -11,11 +11,14 @@ import { useCliWorld } from './cli-fixture.ts';
 const { world, flowrun } = useCliWorld();
 
 describe('keys', () => {
-  test('are shown once, alone on standard output, and work', async () => {
+  test('are printed once, alone on standard output, with an example request', async () => {
     const { out, err, code } = await flowrun('key', 'create', '--project', 'shop', '--name', 'ci');
     expect(code).toBe(0);
     expect(out).toMatch(/^frs_[0-9A-Za-z]{43}\n$/);
     expect(err).toContain('not shown again');
+    expect(err).toMatch(
+      /curl -H 'Authorization: Bearer frs_\w+' .*\n +http:\/\/\S+\/api\/v1\/flows\n$/,
+    );
     const found = await createKeyStore(world.database.pool).findByKey(out.trim());
     expect(found).toMatchObject({
       projectId: 'shop',
@@ -58,6 +61,6 @@ describe('operators', () => {
     expect(listed.map(({ name }) => name)).toEqual(['ana']);
     expect((await flowrun('operator', 'remove', 'ana')).code).toBe(0);
     expect(await operators.findBySession(begun?.session ?? '')).toBeNull();
-    expect((await flowrun('operator', 'remove', 'ana')).err).toContain('no operator ana');
+    expect((await flowrun('operator', 'remove', 'ana')).err).toContain('No such operator: ana');
   });
 });

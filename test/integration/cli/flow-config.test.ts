@@ -112,7 +112,7 @@ describe('a flow of a file', () => {
   });
 });
 
-describe('what is refused changes nothing, names the field and repeats no secret', () => {
+describe('a rejected update changes nothing, names the field and quotes no secret', () => {
   test.each([
     [{ env: { PATH: 'canary' } }, 'env.PATH: '],
     [{ env: { A: 1 } }, 'env.A: '],
@@ -137,11 +137,11 @@ describe('what is refused changes nothing, names the field and repeats no secret
   });
 
   test.each([
-    ['{"env":{"A":"canary"}', 'It is not JSON'],
-    ['{"env":{"A": canary}}', 'It is not JSON'],
+    ['{"env":{"A":"canary"}', 'Invalid JSON'],
+    ['{"env":{"A": canary}}', 'Invalid JSON'],
     ['["canary"]', 'Expected a JSON object.'],
-    ['', 'It is not JSON'],
-    ['{"env":{"__proto__":"canary"}}', 'No field is named __proto__.'],
+    ['', 'Invalid JSON'],
+    ['{"env":{"__proto__":"canary"}}', 'A field must not be named __proto__.'],
   ])('the file %s', async (text, says) => {
     const refused = await flowrun('flow', 'create', '--project', 'shop', ...config(text));
     expect(refused).toMatchObject({ code: 2, out: '' });
@@ -154,7 +154,7 @@ describe('what is refused changes nothing, names the field and repeats no secret
     expect([nameless.code, nameless.err]).toEqual([2, expect.stringContaining('needs a name')]);
     const named = ['--name', 'x', '--prompt', 'Go', '--timezone', 'UTC'];
     const timeless = await flowrun('flow', 'create', '--project', 'shop', ...named);
-    expect(timeless).toMatchObject({ code: 2, err: expect.stringContaining('there is none') });
+    expect(timeless).toMatchObject({ code: 2, err: expect.stringContaining('needs a schedule') });
   });
 
   test('a group that is none, whatever options say of it', async () => {

@@ -49,7 +49,7 @@ describe('flows', () => {
     });
   });
 
-  test('are bound to no host that was never seen', async () => {
+  test('cannot be bound to an unknown host', async () => {
     const err = expect.stringMatching(/The runner is the id of no host .*flowrun host list/);
     const named = ['flow', 'create', '--project', 'shop', '--name', 'Bound'];
     expect(await flowrun(...named, '--runner', 'nope')).toMatchObject({ code: 1, err });

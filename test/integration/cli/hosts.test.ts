@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-it('lists the hosts, and drains one until it is told otherwise', async () => {
+it('lists, drains and undrains hosts', async () => {
   const hosts = createHostStore(database.pool);
   const renew = () => hosts.renew({ hostId: 'host-1', name: 'alpha', capacity: 4 });
   await renew();
   expect(await flowrun.json<Host[]>('host', 'list')).toMatchObject([
     { hostId: 'host-1', name: 'alpha', capacity: 4, used: 0, draining: false },
   ]);
-  expect((await flowrun('host', 'drain', 'host-1')).err).toContain('takes nothing new');
+  expect((await flowrun('host', 'drain', 'host-1')).err).toContain('is draining');
   expect(await renew()).toEqual({ draining: true });
   expect(await flowrun.json('host', 'undrain', 'host-1')).toEqual({
     hostId: 'host-1',
@@ -29,11 +29,11 @@ it('lists the hosts, and drains one until it is told otherwise', async () => {
   expect(await renew()).toEqual({ draining: false });
   expect(await flowrun('host', 'drain', 'host-2')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('no host host-2'),
+    err: expect.stringContaining('No such host: host-2'),
   });
 });
 
-it('drains a host by its name, too, where no other has it', async () => {
+it('finds a host by its name if the name is unique', async () => {
   const hosts = createHostStore(database.pool);
   for (const hostId of ['host-7', 'host-8']) {
     await hosts.renew({ hostId, name: hostId === 'host-7' ? 'seven' : 'host-7', capacity: 4 });
@@ -45,6 +45,6 @@ it('drains a host by its name, too, where no other has it', async () => {
   await hosts.renew({ hostId: 'host-9', name: 'seven', capacity: 4 });
   expect(await flowrun('host', 'drain', 'seven')).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/2 hosts are called seven.*host-7, host-9/),
+    err: expect.stringMatching(/2 hosts are named seven.*host-7, host-9/),
   });
 });

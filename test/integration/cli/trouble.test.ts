@@ -28,22 +28,22 @@ test('a database without a schema is told apart, and migrated', async () => {
   await flowrun.json('project', 'create', 'shop');
 });
 
-describe('what cannot be done ends with 1 and says why', () => {
+describe('a failed command exits with 1 and says why', () => {
   test.each([
-    [['project', 'create', 'shop'], 'There is a project shop already.'],
-    [['project', 'set', 'shopp', '--max-concurrent-runs', '1'], 'There is no project shopp.'],
-    [['project', 'webhook-secret', 'shopp'], 'There is no project shopp.'],
-    [['flow', 'create', '--project', 'shopp', '--name', 'x'], 'There is no project shopp.'],
-    [['flow', 'show', unknownId], `There is no flow ${unknownId}.`],
-    [['flow', 'update', unknownId, '--name', 'x'], `There is no flow ${unknownId}.`],
-    [['key', 'create', '--project', 'shopp', '--name', 'x'], 'There is no project shopp.'],
-    [['key', 'revoke', unknownId], `There is no key ${unknownId}.`],
+    [['project', 'create', 'shop'], 'The project shop already exists.'],
+    [['project', 'set', 'shopp', '--max-concurrent-runs', '1'], 'No such project: shopp.'],
+    [['project', 'webhook-secret', 'shopp'], 'No such project: shopp.'],
+    [['flow', 'create', '--project', 'shopp', '--name', 'x'], 'No such project: shopp.'],
+    [['flow', 'show', unknownId], `No such flow: ${unknownId}.`],
+    [['flow', 'update', unknownId, '--name', 'x'], `No such flow: ${unknownId}.`],
+    [['key', 'create', '--project', 'shopp', '--name', 'x'], 'No such project: shopp.'],
+    [['key', 'revoke', unknownId], `No such key: ${unknownId}.`],
   ])('%j', async (args, message) => {
     expect(await flowrun(...args)).toEqual({ code: 1, out: '', err: `${message}\n` });
   });
 });
 
-describe('wrong usage ends with 2 and says what was expected', () => {
+describe('wrong usage exits with 2 and says what was expected', () => {
   const flow = ['flow', 'create', '--project', 'shop', '--name', 'x'];
   const key = ['key', 'create', '--project', 'shop', '--name', 'x'];
   test.each([
@@ -62,12 +62,12 @@ describe('wrong usage ends with 2 and says what was expected', () => {
     [[...flow, '--model=--settings'], 'the name of a model'],
     [[...flow, '--prompt', ''], 'Expected 1 to 1048576 bytes'],
     [[...flow, '--prompt', 'x', '--prompt-file', '/etc/hostname'], 'cannot be used with option'],
-    [[...flow, '--instructions-file', '/nowhere/x'], 'It cannot be read: ENOENT'],
+    [[...flow, '--instructions-file', '/nowhere/x'], 'Cannot be read: ENOENT'],
     [['flow', 'show', 'x'], 'Expected a UUID'],
     [[...key, '--rpm', '0'], 'from 1 to 10000'],
     [[...key, '--rpm', '10001'], 'from 1 to 10000'],
-    [[...key, '--expires', '2001-01-01'], 'Expected a moment to come'],
-    [[...key, '--expires', 'soon'], 'Expected a moment to come'],
+    [[...key, '--expires', '2001-01-01'], 'Expected a date in the future'],
+    [[...key, '--expires', 'soon'], 'Expected a date in the future'],
   ])('%j', async (args, message) => {
     const { code, err } = await inThisProcess(args);
     expect(err).toContain(message);
@@ -81,7 +81,7 @@ describe('wrong usage ends with 2 and says what was expected', () => {
   });
 });
 
-describe('options that make no sense together, or none where one is needed, are wrong usage', () => {
+describe('contradicting or missing options are wrong usage', () => {
   const keyFile = ['--own-model-key-file', '/etc/hostname'];
   const address = ['--own-model-base-url', 'https://m.test'];
   const phrase = ['--passphrase-file', '/proc/sys/kernel/random/uuid'];
@@ -97,24 +97,30 @@ describe('options that make no sense together, or none where one is needed, are 
     [['doctor', '--fix', 'api'], 'too many arguments'],
     [['operator', 'add'], "missing required argument 'name'"],
     [create, 'a flow needs a name'],
-    [[...create, '--name', 'x', '--timezone', 'UTC'], 'there is none'],
-    [[...create, '--name', 'x', '--schedule', 'none', '--timezone', 'UTC'], 'takes it away'],
+    [[...create, '--name', 'x', '--timezone', 'UTC'], 'needs a schedule'],
+    [
+      [...create, '--name', 'x', '--schedule', 'none', '--timezone', 'UTC'],
+      'cannot be used with --schedule none',
+    ],
     [[...create, '--name', 'x', '--schedule', '0 3 * * *'], 'schedule: needs a prompt'],
     [[...create, '--name', 'x', '--prompt', 'x', '--schedule', 'daily'], 'schedule.cron: must'],
-    [update, 'Nothing is to be changed: say what by an option; flowrun flow update --help'],
-    [[...update, '--json'], 'Nothing is to be changed'],
-    [[...update, '--schedule', 'none', '--timezone', 'UTC'], '--schedule none takes it away'],
+    [update, 'Nothing to update. Pass at least one option (see `flowrun flow update --help`'],
+    [[...update, '--json'], 'Nothing to update'],
+    [[...update, '--schedule', 'none', '--timezone', 'UTC'], 'cannot be used with --schedule none'],
     [[...update, '--prompt', 'x', '--prompt-file', '/etc/hostname'], 'cannot be used with'],
-    [set, 'Nothing is to be changed: say what by an option; flowrun project set --help'],
-    [[...set, ...keyFile], 'are given together'],
-    [[...set, ...address], 'are given together'],
-    [[...set, '--own-model-key-file', 'none', ...address], 'are given together'],
+    [set, 'Nothing to update. Pass at least one option (see `flowrun project set --help`'],
+    [[...set, ...keyFile], 'must be used together'],
+    [[...set, ...address], 'must be used together'],
+    [[...set, '--own-model-key-file', 'none', ...address], 'must be used together'],
     [['key', 'create', '--project', 'shop'], "required option '--name <text>' not specified"],
-    [['backup', '/nowhere/x'], 'Say how the key is kept'],
-    [['backup', '/nowhere/x', '--without-key', ...phrase], 'Say how the key is kept'],
-    [['restore', '/nowhere/x', '--key-to', '/nowhere/key'], 'are given together'],
-    [['restore', '/nowhere/x', ...phrase], 'are given together'],
-    [['restore', '/nowhere/x', '--key-to', '/nowhere/key', ...phrase, '--replace'], 'to --replace'],
+    [['backup', '/nowhere/x'], 'Pass either --passphrase-file or'],
+    [['backup', '/nowhere/x', '--without-key', ...phrase], 'Pass either --passphrase-file or'],
+    [['restore', '/nowhere/x', '--key-to', '/nowhere/key'], 'must be used together'],
+    [['restore', '/nowhere/x', ...phrase], 'must be used together'],
+    [
+      ['restore', '/nowhere/x', '--key-to', '/nowhere/key', ...phrase, '--replace'],
+      'cannot be used with --replace',
+    ],
   ])('%j', async (args, message) => {
     vi.stubEnv('DATABASE_URL', database.url);
     vi.stubEnv('ENCRYPTION_KEY', encryptionKey);
@@ -124,10 +130,10 @@ describe('options that make no sense together, or none where one is needed, are 
     expect(code).toBe(2);
   });
 
-  test('standard input for two of them', async () => {
+  test('standard input for two options', async () => {
     const piped = cliWith({ DATABASE_URL: database.url, ENCRYPTION_KEY: encryptionKey }, 'Hello.');
     const { code, err } = await piped(...update, '--prompt-file', '-', '--instructions-file', '-');
-    expect([code, err]).toEqual([2, expect.stringContaining('read for another option already')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('already read for another option')]);
   });
 });
 

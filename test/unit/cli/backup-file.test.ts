@@ -35,6 +35,6 @@ test('whichever byte was changed, it is said that the backup is damaged, or none
     writeFileSync(path, changed);
     const error: unknown = await openBackup(path).catch((thrown: unknown) => thrown);
     expect(error, `byte ${at}`).toBeInstanceOf(CliError);
-    expect(String(error)).toMatch(/is damaged: it is not what was written|is no backup/);
+    expect(String(error)).toMatch(/is damaged: its checksum does not match|is not a backup/);
   }
 });
