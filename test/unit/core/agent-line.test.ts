@@ -78,9 +78,9 @@ test('an id that no store takes is mended, and one that is no id is not taken', 
   ];
   expect(factsOf('a\0b\ud800').map(({ facts }) => facts)).toEqual([
     { completed: 'a\ufffdb\ufffd' },
-    { turnBegun: true, session: 'a\ufffdb\ufffd' },
+    { turnStarted: true, session: 'a\ufffdb\ufffd' },
   ]);
-  expect(factsOf('x'.repeat(129)).map(({ facts }) => facts)).toEqual([{}, { turnBegun: true }]);
+  expect(factsOf('x'.repeat(129)).map(({ facts }) => facts)).toEqual([{}, { turnStarted: true }]);
 });
 
 describe('forgery', () => {

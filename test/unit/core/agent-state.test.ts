@@ -151,7 +151,7 @@ describe('the bounds of questions', () => {
 
   test('so many wait at a time; one more is refused', () => {
     const full = hear(many(limits.interactionsMax));
-    expect(full.memory).toMatchObject({ refusals: [] });
+    expect(full.memory).toMatchObject({ denials: [] });
     expect(full.memory.questions).toHaveLength(limits.interactionsMax);
     const over = hear(many(limits.interactionsMax + 1));
     expect(over.memory.questions).toEqual(full.memory.questions);

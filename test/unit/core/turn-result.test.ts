@@ -31,7 +31,7 @@ describe('a turn', () => {
       },
       costUsd: 0.25,
       numTurns: 5,
-      ofItself: false,
+      isUnprompted: false,
       cause: null,
     });
     const byItself = { ...line, origin: { kind: 'task-notification' } };

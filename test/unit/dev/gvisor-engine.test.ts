@@ -39,7 +39,7 @@ test('an engine that has gVisor as sandboxes need it is taken', async () => {
   expect(await ensure()).toEqual({ socket: engine.dockerHost.slice('unix://'.length) });
 });
 
-test('where it cannot run the reason is told, and nothing is started', async () => {
+test('reports why gVisor cannot run, and starts nothing', async () => {
   const sums = readFileSync(join(repository, 'dev/from-source/gvisor/go.sum'));
   const home = join(folder, `gvisor-${hashOf(sums)}`);
   mkdirSync(home);

@@ -61,8 +61,8 @@ describe('the data folder of a worker', () => {
 
 async function startOther() {
   const module = join(repository, 'worker/host/data-dir-lock.ts');
-  const script = `import(${JSON.stringify(module)}).then(({ takeDataFolder }) => {
-    takeDataFolder(${JSON.stringify(dataDir)});
+  const script = `import(${JSON.stringify(module)}).then(({ lockDataDir }) => {
+    lockDataDir(${JSON.stringify(dataDir)});
     console.log('held');
     setInterval(() => {}, 1000);
   });`;

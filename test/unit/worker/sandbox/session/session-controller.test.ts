@@ -31,7 +31,7 @@ function sessionWith(
     tail: { finish: () => undefined, done: Promise.resolve(), quietSince: () => null },
     tree: { finish: async () => undefined },
   };
-  const session = { sessionId: 's', chat, reader: {} };
+  const session = { sessionId: 's', turns: chat, reader: {} };
   const around = { session, output, gracefulStop: {}, ownership, recorded: async () => undefined };
   return createSessionController(
     deps as unknown as SandboxDeps,
@@ -58,9 +58,9 @@ test('what a session leaves is stored after whatever else stores its files, and 
     turns: {
       clock: async () => new Date(),
       markSaved: async () => undefined,
-      sandboxGone: async () => true,
+      releaseSandbox: async () => true,
     },
-    bells: { overhear: () => () => undefined },
+    bells: { subscribeBestEffort: () => () => undefined },
     frameStream: { wake: async () => true },
   };
   const context = {
@@ -91,7 +91,7 @@ test.each([
   const told: string[] = [];
   const deps = {
     pauseAfterMs: 20,
-    bells: { overhear: () => () => undefined },
+    bells: { subscribeBestEffort: () => () => undefined },
     sandboxes: { pause: async () => void told.push('pause') },
   };
   const context = {
@@ -110,7 +110,7 @@ test('what a turn leaves that was found in its middle is stored when it ends, wh
   const stored: string[] = [];
   const deps = {
     storing: async (runId: string) => void stored.push(runId),
-    bells: { overhear: () => () => undefined },
+    bells: { subscribeBestEffort: () => () => undefined },
   };
   const context = { ref, logger, containerId: null, lease: { token: 1 } };
   const chat = createSessionTurnTracker({
@@ -133,7 +133,7 @@ test('a turn is over with its sandbox, and goes on where its sandbox was let go 
     now: () => new Date(),
     times: { stallTimeoutMs: 60_000 },
     turns: { claim: async () => ({ ...claimed, startedAt: new Date(), waitedMs: 0 }) },
-    bells: { overhear: () => () => undefined },
+    bells: { subscribeBestEffort: () => () => undefined },
     storing: async () => undefined,
   };
   const context = {
