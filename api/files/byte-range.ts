@@ -1,12 +1,12 @@
-/** A part of a file: its first byte, and the byte after its last. */
+/** A range of bytes; `end` is exclusive. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * What a `Range` header asks of a file of a given size. Null: the whole of it, as for forms that
- * need not be honoured (several ranges, other units, what cannot be read).
+ * Parses a `Range` header for a file of a given size. Null means the whole file, also for forms that
+ * a server may ignore (several ranges, other units, invalid ones). `none`: not satisfiable.
  */
 export function byteRange(header: string | undefined, size: number): ByteRange | 'none' | null {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');

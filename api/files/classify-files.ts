@@ -2,12 +2,13 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { ignoreName } from '../../core/files/file-entry.ts';
 import { limits } from '../../core/limits.ts';
-import type { InputFiles } from '../../systems/postgres/files/input-files.ts';
+import type { FileConflict, InputFiles } from '../../systems/postgres/files/input-files.ts';
 import type { ApiDeps } from '../deps.ts';
+import { ApiError, invalid } from '../errors.ts';
 import { matchIgnored } from './flow-ignore.ts';
 import type { DecodedFile } from './input-files.ts';
 
-/** Contents first: nothing may name one that is not there. One that nobody names harms nobody. */
+/** Stores contents before any row refers to them. Unreferenced contents are removed later. */
 export async function storeContents(
   { blobs }: Pick<ApiDeps, 'blobs'>,
   files: DecodedFile[],
@@ -18,15 +19,15 @@ export async function storeContents(
   }
 }
 
-/** Which are the run's alone and which its flow's: by the request's own rules, else by the flow's. */
+/** Splits files into those of the run and of its flow, by the request's `.flowignore` or the flow's. */
 export async function classifyFiles(
   deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
   flowId: string,
   files: DecodedFile[],
 ): Promise<InputFiles> {
-  const own = files.find(({ path }) => path === ignoreName);
-  const rules = own
-    ? { text: own.content.toString(), judgedBy: null }
+  const ignoreFile = files.find(({ path }) => path === ignoreName);
+  const rules = ignoreFile
+    ? { text: ignoreFile.content.toString(), classifiedBy: null }
     : await rulesOfFlow(deps, flowId);
   const ignored = matchIgnored(
     rules.text,
@@ -35,18 +36,53 @@ export async function classifyFiles(
   const scoped = files.map(({ path, sha256, size, mode }) => {
     return { path, sha256, size, mode, scope: ignored.has(path) ? 'run' : 'flow' } as const;
   });
-  return { files: scoped, classifiedBy: rules.judgedBy };
+  return { files: scoped, classifiedBy: rules.classifiedBy };
 }
 
 async function rulesOfFlow(
   { blobs, flowFiles }: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
   flowId: string,
-): Promise<{ text: string; judgedBy: { sha256: string | null } }> {
+): Promise<{ text: string; classifiedBy: { sha256: string | null } }> {
   const found = await flowFiles.find(flowId, ignoreName);
-  if (found === null) return { text: '', judgedBy: { sha256: null } };
+  if (found === null) return { text: '', classifiedBy: { sha256: null } };
   const range = { end: limits.flowIgnoreMaxBytes };
   return {
     text: await text(Readable.from(blobs.read(found.sha256, range))),
-    judgedBy: { sha256: found.sha256 },
+    classifiedBy: { sha256: found.sha256 },
   };
+}
+
+const attemptsMax = 5;
+
+/** Classifies files again as long as the flow's `.flowignore` changes concurrently. */
+export async function retryWhileIgnoreChanges<T extends { outcome: string }>(
+  deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
+  { flowId, files }: { flowId: string; files: DecodedFile[] },
+  give: (given: InputFiles) => Promise<T | FileConflict>,
+): Promise<T> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const answer = await give(await classifyFiles(deps, flowId, files));
+    if (!isRejection(answer)) return answer;
+    if (answer.outcome !== 'stale') throw rejectionError(answer, files);
+  }
+  throw new ApiError('UPSTREAM_UNAVAILABLE', "The flow's .flowignore keeps changing. Retry later.");
+}
+
+function isRejection(answer: { outcome: string }): answer is FileConflict {
+  return ['stale', 'full', 'in_the_way'].includes(answer.outcome);
+}
+
+function rejectionError(
+  refusal: Exclude<FileConflict, { outcome: 'stale' }>,
+  files: DecodedFile[],
+): ApiError {
+  if (refusal.outcome === 'full') {
+    const { what, limit, current } = refusal;
+    return invalid(`body.files: the flow's files would exceed its limit of ${what}`, {
+      limit,
+      current,
+    });
+  }
+  const index = files.findIndex(({ path }) => path === refusal.path);
+  return invalid(`body.files.${index}.path: conflicts with the flow's file ${refusal.other}`);
 }

@@ -19,7 +19,7 @@ export const filesQuery = z.strictObject({
   prefix: z
     .string()
     .max(512)
-    .refine((prefix) => !prefix.includes('\0'), { error: 'must not hold NUL' })
+    .refine((prefix) => !prefix.includes('\0'), { error: 'must not contain NUL' })
     .optional()
-    .meta({ description: 'How the paths begin.' }),
+    .meta({ description: 'Prefix of the paths.' }),
 });

@@ -4,24 +4,24 @@ import { limits } from '../../core/limits.ts';
 import { invalid } from '../errors.ts';
 
 /**
- * The paths that a `.flowignore` matches, by git's rules. Its patterns are a client's and become
- * regular expressions: what takes too long is refused, since it would hold up everybody else.
+ * The paths that a `.flowignore` matches, by git's rules. The patterns come from a client and become
+ * regular expressions. One that takes too long is rejected, because it would block the event loop.
  */
 export function matchIgnored(text: string, paths: string[]): Set<string> {
   const { size } = new Blob([text]);
   if (size > limits.flowIgnoreMaxBytes) {
-    throw invalid(`.flowignore: is larger than ${limits.flowIgnoreMaxBytes} bytes`);
+    throw invalid(`.flowignore: must be at most ${limits.flowIgnoreMaxBytes} bytes`);
   }
   let ignored: string[] = [];
   const match = (): void => {
     const rules = ignore({ ignorecase: false, allowRelativePaths: false }).add(text);
     ignored = paths.filter((path) => rules.ignores(path));
   };
-  if (!finishesInTime(match)) throw invalid('.flowignore: its patterns take too long to match');
+  if (!finishesInTime(match)) throw invalid('.flowignore: the patterns take too long to match');
   return new Set(ignored);
 }
 
-/** A busy machine may leave it waiting for all of its time: only what it has worked for counts. */
+/** Counts CPU time: on a busy machine the wall-clock timeout may pass without any work. */
 function finishesInTime(match: () => void): boolean {
   for (let workedMs = 0; workedMs < limits.flowIgnoreMatchMs / 2; ) {
     const before = process.cpuUsage();
@@ -42,5 +42,5 @@ function finishes(match: () => void): boolean {
   }
 }
 
-/** The only way to give synchronous work a time limit: it is ended wherever it is. */
+/** `vm` is the only way to interrupt synchronous work after a timeout. */
 const timed = new Script('match()');

@@ -6,17 +6,17 @@ import { ApiError, invalid } from '../errors.ts';
 
 type HostFileDeps = Pick<ApiDeps, 'files' | 'hostRpc' | 'runs'>;
 
-/** The host whose disk has the newest of a run's files; null where what is stored is the newest. */
+/** The host whose disk has the latest files of a run; null if the stored ones are the latest. */
 export function activeHostOf({ startedAt, endedAt, status, hostId }: Run): string | null {
   return startedAt !== null && endedAt === null && status === 'running' ? hostId : null;
 }
 
 export const sandboxUnavailable = () =>
-  new ApiError('UPSTREAM_UNAVAILABLE', "The run's sandbox cannot be reached just now.", {
+  new ApiError('UPSTREAM_UNAVAILABLE', "The run's sandbox is temporarily unreachable. Retry.", {
     headers: { 'retry-after': '1' },
   });
 
-/** A file as it is now, stored; null where there is none. */
+/** Has the host store the current version of a file, and returns it; null if there is none. */
 export async function fetchFile(
   deps: HostFileDeps,
   run: Run,
@@ -24,12 +24,12 @@ export async function fetchFile(
 ): Promise<Omit<FileEntry, 'scope'> | null> {
   const hostId = activeHostOf(run);
   if (hostId === null) return deps.files.find(run.runId, path);
-  const answer = await deps.hostRpc.call(
+  const response = await deps.hostRpc.call(
     { hostId, runId: run.runId, kind: 'store_file', payload: { path } },
     { timeoutMs: limits.hostFilesTimeoutMs },
   );
-  if (answer.outcome === 'timeout') throw sandboxUnavailable();
-  const { result } = answer;
+  if (response.outcome === 'timeout') throw sandboxUnavailable();
+  const { result } = response;
   switch (result.outcome) {
     case 'stored':
       return { ...result.file, modifiedAt: new Date(result.file.modifiedAt) };
@@ -37,14 +37,14 @@ export async function fetchFile(
       return null;
     case 'too_large': {
       const { size: current, limit } = result;
-      throw invalid('The file is too large to be downloaded.', { limit, current });
+      throw invalid('The file is too large to download.', { limit, current });
     }
     case 'gone':
       return findAfterEnd(deps, run.runId, path);
   }
 }
 
-/** Only once the run has ended is what is stored the last of it. */
+/** Stored files are final only after the end of the run. */
 async function findAfterEnd(
   deps: HostFileDeps,
   runId: string,
@@ -55,7 +55,7 @@ async function findAfterEnd(
   return deps.files.find(runId, path);
 }
 
-/** Has the host store all there is; where it cannot, what was stored before is all there is to show. */
+/** Has the host store all current files. If it cannot, the files stored before remain. */
 export async function syncFiles(deps: HostFileDeps, run: Run): Promise<void> {
   const hostId = activeHostOf(run);
   if (hostId === null) return;

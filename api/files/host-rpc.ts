@@ -1,5 +1,5 @@
-// The way from an API process to the host that holds a run: a row in Postgres is the question, a bell
-// in Redis says that it is there. The bell may be lost; both sides look by a slow clock as well.
+// Calls from an API process to the host that owns a run: a row in Postgres is the request, and a
+// notification in Redis announces it. Notifications may be lost, so both sides also poll.
 
 import type { HostCallKind, HostCallPayload, HostCallResult } from '../../core/hosts/host-rpc.ts';
 import { hostChannel, responseChannel } from '../../core/hosts/host-rpc.ts';
@@ -16,7 +16,7 @@ export interface HostRpcRequest<K extends HostCallKind> {
 
 export type HostRpcResponse<K extends HostCallKind> =
   | { outcome: 'done'; result: HostCallResult<K> }
-  /** Whether the host has done it, or will, nobody knows: what is asked must be safe to repeat. */
+  /** The host may or may not have executed the request: it must be safe to repeat. */
   | { outcome: 'timeout' };
 
 export interface HostRpc {
@@ -44,7 +44,7 @@ export function createHostRpc({ store, bells, newId }: HostRpcDeps): HostRpc {
         await store.open({ ...request, hostId, lifeMs: timeoutMs });
         bells.notify(hostChannel(hostId));
         const result = (await untilAnswered()) ?? (await store.withdraw(requestId));
-        // Written by the handler of this kind, whose type says what it answers.
+        // Written by the handler of this kind, which has this result type.
         const done = (text: string) => JSON.parse(text) as HostCallResult<typeof kind>;
         return result === null ? { outcome: 'timeout' } : { outcome: 'done', result: done(result) };
       } finally {

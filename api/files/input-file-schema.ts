@@ -8,7 +8,7 @@ const path = z
     const check = checkInputPath(value);
     if (!check.ok) context.addIssue({ code: 'custom', message: check.reason });
   })
-  .meta({ description: `Relative, with slashes, at most ${limits.filePathMaxBytes} bytes.` });
+  .meta({ description: `Relative path with slashes, at most ${limits.filePathMaxBytes} bytes.` });
 
 const inputFile = z
   .strictObject({
@@ -19,14 +19,14 @@ const inputFile = z
   })
   .meta({ id: 'GivenFile' });
 
-/** Files that a request puts into a working directory. How large they are is seen when decoded. */
+/** Files that a request adds to a working directory. Sizes are checked after decoding. */
 export const inputFiles = z
   .array(inputFile)
   .max(limits.filesPerRequestMax)
   .meta({
     description:
       `At most ${limits.filesPerRequestMax} files, ${limits.fileMaxBytes} bytes each and ` +
-      `${limits.filesPerRequestMaxBytes} together. What \`.flowignore\` matches is this run's alone; ` +
+      `${limits.filesPerRequestMaxBytes} in total. A path matched by \`.flowignore\` is stored for this run only; ` +
       'any other becomes a file of the flow.',
   });
 

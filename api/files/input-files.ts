@@ -8,36 +8,36 @@ export interface DecodedFile extends InputFile {
   content: Buffer;
 }
 
-/** Refuses what no working directory could hold: a path twice, or a file where a folder must be. */
+/** Decodes files. Rejects duplicate paths, and a file whose path is a folder of another. */
 export function decodeFiles(files: InputFileBody[]): DecodedFile[] {
   const decoded = files.map(decodeFile);
   const bytes = decoded.reduce((sum, { size }) => sum + size, 0);
   if (bytes > limits.filesPerRequestMaxBytes) {
-    throw invalid(`body.files: more than ${limits.filesPerRequestMaxBytes} bytes together`);
+    throw invalid(`body.files: must be at most ${limits.filesPerRequestMaxBytes} bytes in total`);
   }
   const paths = new Set<string>();
   for (const [index, { path }] of files.entries()) {
-    if (paths.has(path)) throw invalid(`${at(index)}.path: comes twice`);
+    if (paths.has(path)) throw invalid(`${at(index)}.path: must not be repeated`);
     paths.add(path);
   }
   for (const [index, { path }] of files.entries()) {
     if (parentsOf(path).some((folder) => paths.has(folder))) {
-      throw invalid(`${at(index)}.path: one of its folders is a file of this request`);
+      throw invalid(`${at(index)}.path: one of its folders is a file in this request`);
     }
   }
   return decoded;
 }
 
-function decodeFile({ path, content: given, encoding, mode }: InputFileBody, index: number) {
-  const content = Buffer.from(given, encoding);
-  if (encoding === 'base64' && content.toString('base64') !== given) {
-    throw invalid(`${at(index)}.content: is not base64`);
+function decodeFile({ path, content: text, encoding, mode }: InputFileBody, index: number) {
+  const content = Buffer.from(text, encoding);
+  if (encoding === 'base64' && content.toString('base64') !== text) {
+    throw invalid(`${at(index)}.content: must be base64`);
   }
-  if (encoding === 'utf8' && /\p{Surrogate}/u.test(given)) {
-    throw invalid(`${at(index)}.content: holds half of a surrogate pair`);
+  if (encoding === 'utf8' && /\p{Surrogate}/u.test(text)) {
+    throw invalid(`${at(index)}.content: must not contain an unpaired surrogate`);
   }
   if (content.length > limits.fileMaxBytes) {
-    throw invalid(`${at(index)}.content: is larger than ${limits.fileMaxBytes} bytes`);
+    throw invalid(`${at(index)}.content: must be at most ${limits.fileMaxBytes} bytes`);
   }
   const sha256 = createHash('sha256').update(content).digest('hex');
   return { path, content, sha256, size: content.length, mode: mode === '0755' ? 0o755 : 0o644 };

@@ -9,24 +9,23 @@ interface Rejection {
   current?: number | null | undefined;
 }
 
-/** What a caller is told whom one of the gates before a sandbox has turned away. */
+/** The client's error for a rejected run or message. */
 export function admissionError({ reason, limit, current }: Rejection): ApiError {
   if (reason === 'UPSTREAM_UNAVAILABLE') return restoreNotReconciled();
   const bound = typeof limit === 'number' && typeof current === 'number' ? { limit, current } : {};
   return new ApiError(reason, messages[reason], bound);
 }
 
-/** Whoever repeats a run or a session may mean one that the database has lost: that is found out soon. */
+/** A repeated request may refer to a run that the database lost, until the restore is reconciled. */
 export const restoreNotReconciled = () =>
   new ApiError('UPSTREAM_UNAVAILABLE', messages.UPSTREAM_UNAVAILABLE, {
     headers: { 'retry-after': String(limits.restoreRetrySeconds) },
   });
 
 const messages: Record<Rejection['reason'], string> = {
-  RUNNER_OFFLINE: 'The host that this flow is bound to is offline.',
-  CONCURRENT_LIMIT: 'The project has as many runs as it may have at once.',
-  MONTHLY_QUOTA: "The project's runs of this month are used up.",
-  UPSTREAM_UNAVAILABLE:
-    'The service was restored from a backup, and is finding out whether it knows this; try again.',
-  QUEUE_FULL: 'The session has as many messages waiting as it may have.',
+  RUNNER_OFFLINE: 'The host to which this flow is bound is offline.',
+  CONCURRENT_LIMIT: "The project's concurrent run limit is reached.",
+  MONTHLY_QUOTA: "The project's monthly run quota is reached.",
+  UPSTREAM_UNAVAILABLE: 'A restore from backup is still being reconciled. Retry later.',
+  QUEUE_FULL: "The session's message queue is full.",
 };

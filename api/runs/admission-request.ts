@@ -6,7 +6,7 @@ import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
-/** In whose name a run is asked for, and by which request. */
+/** The creator of a run and the request that it came with. */
 export type RunCreator = Pick<
   AdmitRun,
   'triggerType' | 'keyId' | 'keyName' | 'keyCreatedBy' | 'requestId'
@@ -28,26 +28,26 @@ export interface AdmissionRequestInput {
   idempotencyKey: string | null;
 }
 
-/** What admission is asked: the request's word where it says something, else the flow's. */
+/** The input of admission: fields of the request, with the flow's values as defaults. */
 export function toAdmissionRequest(
   deps: Pick<ApiDeps, 'newId' | 'runTimeoutMs'>,
-  { creator: asker, flow, body, config, idempotencyKey }: AdmissionRequestInput,
+  { creator, flow, body, config, idempotencyKey }: AdmissionRequestInput,
 ): AdmitRun {
   const prompt = body.prompt ?? flow.prompt;
-  if (!prompt) throw invalid('body.prompt: is needed, since the flow has no prompt of its own');
-  const ordinary = flow.timeoutSeconds ?? Math.ceil(deps.runTimeoutMs / 1_000);
+  if (!prompt) throw invalid('body.prompt: is required, because the flow has no prompt');
+  const defaultTimeoutSeconds = flow.timeoutSeconds ?? Math.ceil(deps.runTimeoutMs / 1_000);
   return {
     runId: deps.newId(),
     flowId: flow.flowId,
     projectId: flow.projectId,
-    ...asker,
+    ...creator,
     prompt,
     name: body.name ?? null,
     labels: body.labels ?? {},
     partialMessages: body.partialMessages ?? false,
     callbackUrl: body.callbackUrl ?? null,
     idempotencyKey,
-    timeoutSeconds: body.timeoutSeconds ?? ordinary,
+    timeoutSeconds: body.timeoutSeconds ?? defaultTimeoutSeconds,
     model: body.model ?? null,
     maxTurns: body.maxTurns ?? null,
     maxBudgetUsd: body.maxBudgetUsd ?? null,

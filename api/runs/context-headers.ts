@@ -6,33 +6,33 @@ import { invalid } from '../errors.ts';
 const prefix = 'x-ctx-';
 
 /**
- * What the `X-Ctx-*` headers say, by the part of the name after the prefix. Names come in small
- * letters, whatever was sent.
+ * The values of the `X-Ctx-*` headers by the name after the prefix. Node converts names to lower
+ * case.
  */
 export function parseContextHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const given = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
-  if (given.length > limits.contextHeadersMax) {
-    throw invalid(`headers.X-Ctx-*: must be at most ${limits.contextHeadersMax}`);
+  const sent = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
+  if (sent.length > limits.contextHeadersMax) {
+    throw invalid(`headers.X-Ctx-*: must be at most ${limits.contextHeadersMax} headers`);
   }
-  const context = given.map(([header, value]): [string, string] => {
+  const context = sent.map(([header, value]): [string, string] => {
     const name = header.slice(prefix.length);
     if (!/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(name)) {
-      throw refused(header, 'must be named by letters and digits with dashes between them');
+      throw rejected(header, 'the name must have letters and digits, separated by dashes');
     }
     if (name.length > limits.contextNameMaxChars) {
-      throw refused(header, `must be named by at most ${limits.contextNameMaxChars} characters`);
+      throw rejected(header, `the name must have at most ${limits.contextNameMaxChars} characters`);
     }
     return [name, valueOf(header, String(value))];
   });
   return Object.fromEntries(context);
 }
 
-/** A header's bytes arrive one by one; together they are UTF-8. */
+/** Node decodes header bytes as Latin-1; they are UTF-8. */
 function valueOf(header: string, raw: string): string {
   const value = decoded(raw);
-  if (value === null) throw refused(header, 'must be UTF-8');
+  if (value === null) throw rejected(header, 'must be UTF-8');
   if (hasAtMost(limits.contextValueMaxChars, value)) return value;
-  throw refused(header, `must be at most ${limits.contextValueMaxChars} characters`);
+  throw rejected(header, `must be at most ${limits.contextValueMaxChars} characters`);
 }
 
 function decoded(raw: string): string | null {
@@ -43,4 +43,4 @@ function decoded(raw: string): string | null {
   }
 }
 
-const refused = (header: string, why: string) => invalid(`headers.${header}: ${why}`);
+const rejected = (header: string, why: string) => invalid(`headers.${header}: ${why}`);

@@ -8,13 +8,13 @@ type SlotDeps = Pick<ApiDeps, 'messages' | 'runs'>;
 
 interface SlotRequest {
   projectId: string;
-  /** Nobody waits for the room any more. */
+  /** Aborts when the client has disconnected. */
   signal: AbortSignal;
 }
 
 /**
- * Puts the project's longest-idle session to sleep, and says whether it sleeps. It has until then what
- * it needs to go on, on any host.
+ * Evicts the project's longest-idle session: requests its sleep and waits until it releases its slot.
+ * False if no session is idle, or if the eviction takes too long.
  */
 export async function freeProjectSlot(
   deps: SlotDeps,
@@ -29,23 +29,23 @@ export async function freeProjectSlot(
   while (performance.now() < endsAt) {
     await sleep(limits.evictionPollMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return false;
-    const now = await deps.runs.find(idle.runId);
-    if (now === null || !occupiesSlot(now)) return true;
+    const latest = await deps.runs.find(idle.runId);
+    if (latest === null || !occupiesSlot(latest)) return true;
   }
   return false;
 }
 
 /**
- * Does what was refused for the cap again, as long as room can be made for it. For one who has left
- * nothing is done again: the refusal stands.
+ * Retries an attempt that the concurrent run limit rejected, as long as a slot can be freed. `evict`
+ * returns false once the client has disconnected, so nothing is retried for it.
  */
 export async function retryAfterEviction<T>(
   attempt: () => Promise<T>,
   isCapped: (answer: T) => boolean,
-  make: () => Promise<boolean>,
+  evict: () => Promise<boolean>,
 ): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     const answer = await attempt();
-    if (!isCapped(answer) || tries >= limits.evictionTriesMax || !(await make())) return answer;
+    if (!isCapped(answer) || attempts >= limits.evictionTriesMax || !(await evict())) return answer;
   }
 }

@@ -1,14 +1,14 @@
 import { invalid } from '../errors.ts';
 
 interface KeySources {
-  /** What the `Idempotency-Key` header holds. */
+  /** The `Idempotency-Key` header. */
   header: string | undefined;
   field: string | undefined;
-  /** The field's path. */
+  /** The path of the field, for the error. */
   at: string;
 }
 
-/** Header and field are two ways to say one thing; null where neither says it. */
+/** The key can be in the header or in the body. Null if it is in neither. */
 export function resolveIdempotencyKey({ header, field, at }: KeySources): string | null {
   if (header !== undefined && field !== undefined && header !== field) {
     throw invalid(`${at}: differs from the Idempotency-Key header`);

@@ -3,7 +3,7 @@ import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { foreign, notFound } from '../errors.ts';
 
-/** The one way to a run by its id: of this project, and not deleted. */
+/** Loads a run of this project that is not deleted, or throws. */
 export async function loadRun(
   deps: Pick<ApiDeps, 'runs'>,
   runId: string,

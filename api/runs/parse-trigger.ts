@@ -19,7 +19,7 @@ export interface ParsedTrigger {
   files: DecodedFile[];
 }
 
-/** What a trigger says beyond the form of its fields; refused where its parts do not go together. */
+/** Checks what the schema cannot: rules across fields, and headers. */
 export function parseTrigger(
   { isCallbackAddressAllowed }: Pick<ApiDeps, 'isCallbackAddressAllowed'>,
   { headers, body }: TriggerRequest,

@@ -10,17 +10,17 @@ export interface EndRequest {
   graceSeconds: number;
 }
 
-interface Means {
+interface RequestEndDeps {
   workflows: WorkflowClient;
   log: FastifyBaseLogger;
 }
 
 /**
- * The run as it is once its end was asked for; as it was where it had ended before. The recorded
- * cause decides; the signal only makes it come about at once. Safe to repeat.
+ * Records the cause of the end and signals the workflow. Returns the run afterwards, unchanged if it
+ * had ended before. The recorded cause is authoritative; the signal only speeds it up. Safe to repeat.
  */
 export async function requestEnd(
-  { runs, workflows, log }: Pick<ApiDeps, 'runs'> & Means,
+  { runs, workflows, log }: Pick<ApiDeps, 'runs'> & RequestEndDeps,
   found: Run,
   { cause, graceSeconds }: EndRequest,
 ): Promise<Run> {

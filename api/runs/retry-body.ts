@@ -5,8 +5,8 @@ import { invalid } from '../errors.ts';
 import type { ParsedTrigger } from './parse-trigger.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
-/** What the run was asked for, as far as it is kept; what is given anew replaces. */
-export function retryBody(run: Run, kept: TriggerFields, given: TriggerBody): TriggerBody {
+/** The stored fields of the original run, overridden by the request's. */
+export function retryBody(run: Run, stored: TriggerFields, overrides: TriggerBody): TriggerBody {
   return {
     prompt: run.prompt,
     labels: run.labels,
@@ -16,21 +16,21 @@ export function retryBody(run: Run, kept: TriggerFields, given: TriggerBody): Tr
     model: run.model ?? undefined,
     maxTurns: run.maxTurns ?? undefined,
     maxBudgetUsd: run.maxBudgetUsd ?? undefined,
-    callbackUrl: kept.callbackUrl ?? undefined,
-    outputSchema: kept.outputSchema ?? undefined,
-    ...given,
+    callbackUrl: stored.callbackUrl ?? undefined,
+    outputSchema: stored.outputSchema ?? undefined,
+    ...overrides,
   };
 }
 
-/** What was secret is not kept: a run without it would be another, so it has to be given anew. */
+/** Secrets are not stored, so a retry must supply every secret field that the original run had. */
 export function requireSecretsAgain(run: Run, body: TriggerBody, { config }: ParsedTrigger): void {
   const missing = run.secretFields.filter((field) => {
     if (field === 'context') return Object.keys(config.context).length === 0;
     return body[field] === undefined;
   });
   if (missing.length === 0) return;
-  const named = missing.map(pathOf).join(', ');
-  throw invalid(`${named}: the run had it, it is not kept, and has to be given anew`);
+  const paths = missing.map(pathOf).join(', ');
+  throw invalid(`${paths}: required, because the original run used it and secrets are not stored`);
 }
 
 const pathOf = (field: SecretField): string =>

@@ -3,7 +3,7 @@ import { invalid } from '../errors.ts';
 import type { ConfigBody } from '../schemas/run-config-fields.ts';
 import { checkMcpServers } from './validate-mcp-servers.ts';
 
-/** What a request brings for its own sandbox; refused where its parts do not go together. */
+/** The run's configuration from the request. Throws if its fields are inconsistent. */
 export function runConfigOf(body: ConfigBody, context: RunConfig['context']): RunConfig {
   const env = body.env ?? {};
   const mcpServers = Object.fromEntries(
@@ -23,8 +23,8 @@ export function runConfigOf(body: ConfigBody, context: RunConfig['context']): Ru
   };
 }
 
-/** A replay could neither compare nor apply what nobody may read back. */
+/** A replay could neither compare nor apply this field, because it cannot be read back. */
 export function rejectIdempotentMcpServers(body: ConfigBody, idempotencyKey: string | null): void {
   if (idempotencyKey === null || body.mcpServers === undefined) return;
-  throw invalid('body.mcpServers: cannot be given together with an idempotency key');
+  throw invalid('body.mcpServers: cannot be combined with an idempotency key');
 }

@@ -3,7 +3,7 @@ import type { RunCursor } from '../../systems/postgres/runs/run-list.ts';
 import { invalid } from '../errors.ts';
 import { decodeCursor, encodeCursor } from '../http/pagination.ts';
 
-// Runs and sessions are listed from the latest on: a cursor says which one ended the page before.
+// Runs and sessions are listed latest first. A cursor holds the last item of the previous page.
 
 export const encodeRunCursor = ({ createdAt, runId }: RunCursor): string =>
   encodeCursor(`${createdAt.toISOString()}/${runId}`);
@@ -11,9 +11,9 @@ export const encodeRunCursor = ({ createdAt, runId }: RunCursor): string =>
 export function decodeRunCursor(cursor: string | undefined): RunCursor | undefined {
   const decoded = decodeCursor(cursor);
   if (decoded === undefined) return undefined;
-  const place = runCursor.safeParse(decoded.split('/'));
-  if (!place.success) throw invalid('query.cursor: is no cursor of this list');
-  const [createdAt, runId] = place.data;
+  const parsed = runCursor.safeParse(decoded.split('/'));
+  if (!parsed.success) throw invalid('query.cursor: invalid cursor');
+  const [createdAt, runId] = parsed.data;
   return { createdAt: new Date(createdAt), runId };
 }
 

@@ -1,5 +1,5 @@
-// Whoever asked for it is answered when a run has ended. A wake says at once that something has
-// changed; a tick asks Postgres for all that are waited for, in case nobody was there to say so.
+// Waits for runs to end. A notification triggers a read immediately. A poll reads all awaited runs from
+// Postgres, in case a notification is lost.
 
 import { limits } from '../../core/limits.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts';
 /** Resolves when the run has ended, the time is up, or the signal aborts. */
 export type WaitForEnd = (
   runId: string,
-  within: { ms: number; signal: AbortSignal },
+  options: { ms: number; signal: AbortSignal },
 ) => Promise<void>;
 
 type WaitDeps = Pick<ApiDeps, 'frames' | 'frameStream' | 'logger'>;
@@ -17,18 +17,20 @@ interface Waiter {
   end: () => void;
 }
 
-/** Nothing is looked at any more once `closing` aborts: each wait has a signal of its own. */
+/** `closing` stops the poll; each wait ends by its own signal. */
 export function createRunEndWaiter(deps: WaitDeps, closing: AbortSignal): WaitForEnd {
   const waiters = new Set<Waiter>();
-  const tick = setInterval(() => void look([...waiters]), limits.runEndPollMs);
-  tick.unref();
-  closing.addEventListener('abort', () => clearInterval(tick));
+  const timer = setInterval(() => void check([...waiters]), limits.runEndPollMs);
+  timer.unref();
+  closing.addEventListener('abort', () => clearInterval(timer));
 
-  async function look(at: Waiter[]): Promise<void> {
-    if (at.length === 0) return;
+  async function check(awaited: Waiter[]): Promise<void> {
+    if (awaited.length === 0) return;
     try {
-      const states = await deps.frames.progressOfRuns([...new Set(at.map(({ runId }) => runId))]);
-      for (const { runId, end } of at) if (states.get(runId)?.endedAt !== null) end();
+      const states = await deps.frames.progressOfRuns([
+        ...new Set(awaited.map(({ runId }) => runId)),
+      ]);
+      for (const { runId, end } of awaited) if (states.get(runId)?.endedAt !== null) end();
     } catch (err) {
       deps.logger.warn({ err }, 'run_wait_poll_failed');
     }
@@ -37,16 +39,16 @@ export function createRunEndWaiter(deps: WaitDeps, closing: AbortSignal): WaitFo
   return (runId, { ms, signal }) =>
     new Promise((resolve) => {
       const waiter = { runId, end };
-      const timer = setTimeout(end, ms);
+      const timeout = setTimeout(end, ms);
       const unsubscribe = deps.frameStream.subscribe(runId, ({ kind }) => {
-        if (kind === 'state' || kind === 'resync') void look([waiter]);
+        if (kind === 'state' || kind === 'resync') void check([waiter]);
       });
       waiters.add(waiter);
       signal.addEventListener('abort', end);
       if (signal.aborted) end();
 
       function end(): void {
-        clearTimeout(timer);
+        clearTimeout(timeout);
         unsubscribe();
         waiters.delete(waiter);
         signal.removeEventListener('abort', end);

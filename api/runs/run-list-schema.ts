@@ -7,7 +7,7 @@ import { runRecord } from './run-schema.ts';
 
 const { status, agentStatus, triggerType } = runRecord.shape;
 
-/** Each filter narrows the list further. */
+/** All filters must match. */
 export const runListQuery = z.strictObject({
   ...pageQuery,
   flowId: uuidLike().optional(),
@@ -16,8 +16,8 @@ export const runListQuery = z.strictObject({
   triggerType: triggerType.optional(),
   label: labelFilter.optional(),
   sessionId: sessionId.optional(),
-  createdAfter: isoTimestamp().optional().meta({ description: 'Created at this moment or later.' }),
-  createdBefore: isoTimestamp().optional().meta({ description: 'Created before this moment.' }),
+  createdAfter: isoTimestamp().optional().meta({ description: 'Created at or after this time.' }),
+  createdBefore: isoTimestamp().optional().meta({ description: 'Created before this time.' }),
 });
 
 export type RunListQuery = z.infer<typeof runListQuery>;

@@ -41,12 +41,12 @@ export const runRecord = z
       lastStatus: z.int().nullable(),
     }),
     mcpServerNames: z.array(z.string()),
-    retryOf: z.uuid().nullable().meta({ description: 'The run that this one repeats.' }),
+    retryOf: z.uuid().nullable().meta({ description: 'The run that this one retries.' }),
     error: runError,
     stopping: z
       .literal(true)
       .optional()
-      .meta({ description: 'An end is recorded, not yet reached.' }),
+      .meta({ description: 'An end was requested, and the run has not ended yet.' }),
   })
   .meta({ id: 'Run' });
 
@@ -57,11 +57,11 @@ export const runWithPrompt = runRecord
     prompt: z.string(),
     interactions: z
       .array(pendingInteraction)
-      .meta({ description: 'Questions of the agent that wait for an answer.' }),
+      .meta({ description: 'Unanswered questions of the agent.' }),
   })
   .meta({ id: 'RunWithPrompt' });
 
-/** What is left to say of a run that was deleted. */
+/** The remaining fields of a deleted run. */
 const deletedRun = z
   .object({
     runId: z.uuid(),
@@ -74,7 +74,7 @@ const deletedRun = z
   })
   .meta({ id: 'DeletedRun' });
 
-/** Of whatever begins a run: 200 is the run that an idempotency key names. */
+/** Responses of every route that starts a run. 200: the run that the idempotency key refers to. */
 export const startRunResponses = {
   201: enveloped(runRecord),
   200: enveloped(runRecord.or(deletedRun)),

@@ -2,7 +2,7 @@ import { errorOf } from '../../core/runs/end-cause.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { RunRecord } from './run-schema.ts';
 
-/** A run as clients see it. */
+/** The run record for clients. */
 export function runView(run: Omit<Run, 'prompt'>, publicUrl: string): RunRecord {
   return {
     runId: run.runId,
@@ -52,7 +52,7 @@ export function streamUrl(runId: string, publicUrl: string): string {
   return `${publicUrl}${runPath(runId)}/stream`;
 }
 
-/** Why it ended, once it has; that it is going to, until then. */
+/** `error` after the end, `stopping` between the stop request and the end. */
 function ending(run: Omit<Run, 'prompt'>): { error?: string; stopping?: true } {
   if (run.endCause === null) return {};
   if (run.endedAt === null) return { stopping: true };
@@ -60,7 +60,7 @@ function ending(run: Omit<Run, 'prompt'>): { error?: string; stopping?: true } {
   return error === null ? {} : { error };
 }
 
-/** Kept as the agent wrote it, which was JSON. */
+/** Stored as the agent's JSON text. */
 function parsed(json: string | null): RunRecord['structuredOutput'] {
   return json === null ? null : (JSON.parse(json) as RunRecord['structuredOutput']);
 }

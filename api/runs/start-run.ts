@@ -19,7 +19,7 @@ export interface RunStart {
   waitSeconds: number | undefined;
 }
 
-/** Admits a run, starts its workflow, and says so; or throws what the gates refuse it for. */
+/** Admits a run, starts its workflow and answers, or throws the error of a rejection. */
 export type StartRun = (
   request: Pick<FastifyRequest, 'id' | 'log'>,
   reply: FastifyReply,
@@ -33,47 +33,47 @@ interface Helpers {
 }
 
 export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
-  const { workflows, ...waiting } = helpers;
-  return async (request, reply, { admission: wanted, files, waitSeconds = 0 }) => {
+  const { workflows, ...rest } = helpers;
+  return async (request, reply, { admission: input, files, waitSeconds = 0 }) => {
     failpoint('trigger.asked');
     const admission = await retryAfterEviction(
-      () => admitRun(deps, wanted, files),
-      (given) => given.outcome === 'rejected' && given.reason === 'CONCURRENT_LIMIT',
+      () => admitRun(deps, input, files),
+      (answer) => answer.outcome === 'rejected' && answer.reason === 'CONCURRENT_LIMIT',
       () =>
         withClientSignal(reply, helpers.closing, (signal) =>
-          freeProjectSlot(deps, workflows, { projectId: wanted.projectId, signal }),
+          freeProjectSlot(deps, workflows, { projectId: input.projectId, signal }),
         ),
     );
     if (admission.outcome === 'admitted') failpoint('trigger.admitted');
     deps.metrics.runDecided(
       admission.outcome === 'rejected' ? admission.reason : admission.outcome,
     );
-    logDecision(request, reply, { wanted, admission });
+    logDecision(request, reply, { input, admission });
     if (admission.outcome === 'admitted') {
       await workflows.start(admission.run);
     }
-    const settled = await waitForEnd(waitSeconds, { admission, deps, request, reply, ...waiting });
-    return answer(reply, settled, deps.publicUrl);
+    const result = await withEnd(waitSeconds, { admission, deps, request, reply, ...rest });
+    return toResponse(reply, result, deps.publicUrl);
   };
 }
 
-/** Whatever becomes of the answer, this stands from here on. */
+/** The decision is final, even if the answer never arrives. */
 function logDecision(
   request: Pick<FastifyRequest, 'id' | 'log'>,
   reply: FastifyReply,
-  { wanted, admission }: { wanted: AdmitRun; admission: Admission },
+  { input, admission }: { input: AdmitRun; admission: Admission },
 ): void {
-  const { flowId, projectId } = wanted;
-  const asked = { requestId: request.id, flowId, projectId };
+  const { flowId, projectId } = input;
+  const fields = { requestId: request.id, flowId, projectId };
   const afterMs = Math.round(reply.elapsedTime);
   if (admission.outcome === 'rejected') {
     const { reason: code, limit, current } = admission;
-    request.log.info({ ...asked, code, limit, current, afterMs }, 'run_rejected');
+    request.log.info({ ...fields, code, limit, current, afterMs }, 'run_rejected');
     return;
   }
   const { runId, hostId } = admission.run;
   const event = admission.outcome === 'admitted' ? 'run_admitted' : 'run_replayed';
-  request.log.info({ ...asked, runId, hostId, afterMs }, event);
+  request.log.info({ ...fields, runId, hostId, afterMs }, event);
 }
 
 interface Waiting {
@@ -83,26 +83,26 @@ interface Waiting {
   reply: FastifyReply;
 }
 
-/** The same admission with the run as it is when it has ended, or when the time is up. */
-async function waitForEnd(
+/** Waits for the run's end, and returns the admission with the run's latest state. */
+async function withEnd(
   seconds: number,
-  given: Waiting & Omit<Helpers, 'workflows'>,
+  waiting: Waiting & Omit<Helpers, 'workflows'>,
 ): Promise<Admission> {
-  const { admission, deps, request, reply, waitForEnd: untilEnded, closing } = given;
+  const { admission, deps, request, reply, waitForEnd, closing } = waiting;
   if (seconds === 0 || admission.outcome === 'rejected') return admission;
   const { runId, endedAt, deletedAt } = admission.run;
   if (endedAt !== null || deletedAt !== null) return admission;
   const ms = seconds * 1_000;
-  await waitForClient(reply, closing, (signal) => untilEnded(runId, { ms, signal }));
-  // It is admitted: an answer that fails now would have it triggered once more.
-  const now = await deps.runs.find(runId).catch((err: unknown) => {
+  await waitForClient(reply, closing, (signal) => waitForEnd(runId, { ms, signal }));
+  // The run is admitted: an error now would make the client trigger another one.
+  const latest = await deps.runs.find(runId).catch((err: unknown) => {
     request.log.warn({ err, runId }, 'run_read_failed');
     return null;
   });
-  return { ...admission, run: now ?? admission.run };
+  return { ...admission, run: latest ?? admission.run };
 }
 
-function answer(reply: FastifyReply, admission: Admission, publicUrl: string) {
+function toResponse(reply: FastifyReply, admission: Admission, publicUrl: string) {
   switch (admission.outcome) {
     case 'admitted':
       reply.code(201).header('location', publicPath(publicUrl, runPath(admission.run.runId)));

@@ -10,31 +10,31 @@ export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]+$/, { error: 'must be 1 to 255 visible ASCII characters' })
   .max(limits.idempotencyKeyMaxChars)
-  .meta({ description: 'Deduplicates retries for 24 hours within the project.' });
+  .meta({ description: 'Deduplicates retries within the project for 24 hours.' });
 
 export const partialMessages = z.boolean().meta({
   description:
-    'Answers come as they are written, too: as `stream_event` on the stream, whose `content_block_delta` has a ' +
-    '`text_delta` or `thinking_delta`. These have no id and are not kept; the whole `assistant` event follows. ' +
-    'Off unless asked for.',
+    'Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or ' +
+    '`thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. ' +
+    'Default: false.',
 });
 
 /**
- * The body of a trigger. Each field is a schema of its own, and the object is strict: a field that
- * is not listed is refused, never ignored.
+ * The body of a trigger. Each field has its own schema, and the object is strict: an unknown field is
+ * rejected, never ignored.
  */
 export const triggerBody = z.strictObject({
   prompt: nonBlankText()
     .check(maxBytes(limits.promptMaxBytes))
     .optional()
     .meta({
-      description: `The initial message, at most ${limits.promptMaxBytes} bytes of UTF-8; the flow's own prompt where it is absent.`,
+      description: `The initial message, at most ${limits.promptMaxBytes} bytes of UTF-8. Default: the flow's prompt.`,
     }),
   idempotencyKey: idempotencyKey.optional(),
   callbackUrl: text()
     .max(limits.callbackUrlMaxChars)
     .optional()
-    .meta({ format: 'uri', description: 'https address that gets the signed webhook.' }),
+    .meta({ format: 'uri', description: 'HTTPS URL that receives the signed webhook.' }),
   name: name().optional(),
   labels: labels.optional(),
   files: inputFiles.optional(),
@@ -45,7 +45,7 @@ export const triggerBody = z.strictObject({
 
 export const triggerQuery = z.strictObject({
   wait: queryNumber({ min: 0, max: limits.waitMaxSeconds }).optional().meta({
-    description: 'Answer when the run has ended, or after so many seconds.',
+    description: 'Seconds to wait for the end of the run before answering.',
   }),
 });
 

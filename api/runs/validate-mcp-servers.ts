@@ -5,7 +5,7 @@ import { invalid } from '../errors.ts';
 
 type Env = Readonly<Record<string, string>>;
 
-/** What an address or a header takes from the environment must be in this very request. */
+/** Every variable that a URL or a header refers to must be in the `env` of the same request. */
 export function checkMcpServers(servers: McpServers, env: Env): void {
   for (const [name, { url, headers = {} }] of Object.entries(servers)) {
     const at = `body.mcpServers.${name}`;
@@ -20,20 +20,23 @@ export function checkMcpServers(servers: McpServers, env: Env): void {
 function checkNames(at: string, text: string, env: Env): void {
   const foreign = namesIn(text).find((name) => !Object.hasOwn(env, name));
   if (foreign === undefined) return;
-  throw invalid(`${at}: \${${foreign.slice(0, 100)}} is not in the env beside it`);
+  throw invalid(`${at}: \${${foreign.slice(0, 100)}} is not in env`);
 }
 
-/** Inside the sandbox nobody listens in; everywhere else TLS is needed. */
+/** TLS is required except inside the sandbox. */
 function checkAddress(at: string, address: string): void {
   const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) throw invalid(`${at}: must be an address`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw invalid(`${at}: must be an http or https URL`);
   if (url.username !== '' || url.password !== '') {
-    throw invalid(`${at}: must not hold credentials`);
+    throw invalid(`${at}: must not contain credentials`);
   }
   if (url.hostname === '[::1]') {
-    throw invalid(`${at}: leads nowhere, since a sandbox has no IPv6; localhost is the sandbox`);
+    throw invalid(
+      `${at}: is unreachable, because a sandbox has no IPv6; use localhost for the sandbox`,
+    );
   }
   if (url.protocol === 'http:' && !isSandboxLoopback(url.hostname)) {
-    throw invalid(`${at}: must be https, unless it leads to localhost`);
+    throw invalid(`${at}: must be https, except for localhost`);
   }
 }

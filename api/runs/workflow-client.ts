@@ -1,6 +1,6 @@
-// What the API asks of Temporal. The answer to a client never depends on it: what could not be
-// said now is said by the reconciler, from what Postgres holds. So a call is waited for as long as
-// a client may be kept waiting, and goes on without it after that.
+// Calls from the API to Temporal. The answer to a client never depends on them: the reconciler repeats a
+// failed call from the state in Postgres. So a request waits for a call up to a deadline, and the call
+// continues in the background.
 
 import { failpoint } from '../../core/failpoint.ts';
 import { limits } from '../../core/limits.ts';
@@ -10,13 +10,13 @@ import type { ApiDeps } from '../deps.ts';
 export interface WorkflowClient {
   start: (run: Run) => Promise<void>;
   stop: (run: Run, graceMs: number) => Promise<void>;
-  /** `gone`: the session has ended, and will not take it. */
+  /** `gone`: the session has ended and rejects the message. */
   message: (run: Run, messageId: string) => Promise<'sent' | 'gone'>;
-  /** The turn of this message, and no later one. */
+  /** Interrupts the turn of this message, and no later one. */
   interrupt: (run: Run, messageId: string) => Promise<void>;
-  /** Puts a session to sleep if it has nothing to do. */
+  /** Requests an idle session to sleep. */
   sleep: (run: Run) => Promise<void>;
-  /** Waits, as shortly, for the calls that went on without their clients. */
+  /** Waits up to a deadline for the calls in the background. */
   close: () => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function createWorkflowClient(deps: ClientDeps): WorkflowClient {
   const { runs, startRun, signalStop, logger } = deps;
   const open = new Set<Promise<unknown>>();
 
-  function waitShortly<T>(call: Promise<T>, waitMs: number): Promise<T | void> {
+  function withDeadline<T>(call: Promise<T>, waitMs: number): Promise<T | void> {
     open.add(call);
     void call.finally(() => open.delete(call));
     return Promise.race([call, delay(waitMs)]);
@@ -76,25 +76,25 @@ export function createWorkflowClient(deps: ClientDeps): WorkflowClient {
 
   return {
     message: async (run, messageId) =>
-      (await waitShortly(message(run, messageId), limits.workflowSignalWaitMs)) ?? 'sent',
+      (await withDeadline(message(run, messageId), limits.workflowSignalWaitMs)) ?? 'sent',
     interrupt: (run, messageId) =>
-      waitShortly(
+      withDeadline(
         sendSignal(logger, run, (workflowId) => deps.signalInterrupt(workflowId, { messageId })),
         limits.workflowSignalWaitMs,
       ),
     sleep: (run) =>
-      waitShortly(sendSignal(logger, run, deps.signalSleep), limits.workflowSignalWaitMs),
-    start: (run) => waitShortly(start(run), limits.workflowStartWaitMs),
-    stop: (run, graceMs) => waitShortly(stop(run, graceMs), limits.workflowSignalWaitMs),
+      withDeadline(sendSignal(logger, run, deps.signalSleep), limits.workflowSignalWaitMs),
+    start: (run) => withDeadline(start(run), limits.workflowStartWaitMs),
+    stop: (run, graceMs) => withDeadline(stop(run, graceMs), limits.workflowSignalWaitMs),
     close: () =>
-      waitShortly(
+      withDeadline(
         Promise.all(open).then(() => undefined),
         limits.workflowStartWaitMs,
       ),
   };
 }
 
-/** What is lost of these is asked for again by whoever wanted it. */
+/** The caller repeats a lost signal. */
 async function sendSignal(
   logger: ClientDeps['logger'],
   run: Run,
@@ -107,7 +107,7 @@ async function sendSignal(
   }
 }
 
-/** The request that waited for the call may be over by now: these lead to the one that asked for the run. */
+/** The current request may be finished already, so this logs the request that created the run. */
 const logContext = ({ runId, requestId }: Run) => ({ runId, requestId });
 
 function delay(ms: number): Promise<void> {

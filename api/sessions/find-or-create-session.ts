@@ -20,13 +20,13 @@ export interface SessionRequest {
 
 export interface OpenedSession extends Run {
   sessionId: string;
-  /** It was there before. */
+  /** The session existed before. */
   isResumed: boolean;
 }
 
 /**
- * The session of this id, or a new one: nothing runs yet. Of one that exists already nothing changes;
- * one that has ended is not opened again.
+ * Finds the session with this ID or creates it; no sandbox is started. An existing session is not
+ * changed, and an ended one is not reopened.
  */
 export async function findOrCreateSession(
   deps: Pick<ApiDeps, 'sessions' | 'newId' | 'runTimeoutMs'>,
@@ -35,9 +35,9 @@ export async function findOrCreateSession(
 ): Promise<OpenedSession> {
   const config = runConfigOf(body, context);
   const sessionId = body.sessionId ?? deps.newId();
-  const ownRunId = deps.newId();
+  const newRunId = deps.newId();
   const run = await deps.sessions.open({
-    runId: ownRunId,
+    runId: newRunId,
     sessionId,
     hasClientId: body.sessionId !== undefined,
     flowId: flow.flowId,
@@ -51,11 +51,11 @@ export async function findOrCreateSession(
     partialMessages: body.partialMessages ?? false,
     timeoutSeconds: flow.timeoutSeconds ?? Math.ceil(deps.runTimeoutMs / 1_000),
     model: flow.model,
-    mcpServerNames: namesOf(flow, config),
+    mcpServerNames: serverNamesOf(flow, config),
     config,
   });
   if (run === 'unsettled') throw restoreNotReconciled();
-  const isResumed = run.runId !== ownRunId;
+  const isResumed = run.runId !== newRunId;
   if (!isResumed) {
     const { runId, flowId, projectId } = run;
     log.info({ runId, sessionId, flowId, projectId }, 'session_opened');
@@ -65,7 +65,7 @@ export async function findOrCreateSession(
   return { ...run, sessionId, isResumed };
 }
 
-function namesOf(
+function serverNamesOf(
   flow: Pick<Flow, 'mcpServerNames'>,
   { mcpMode, mcpServers }: ReturnType<typeof runConfigOf>,
 ): string[] {

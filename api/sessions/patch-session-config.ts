@@ -5,22 +5,22 @@ import { runConfigOf } from '../runs/run-config.ts';
 import { configFields } from '../schemas/run-config-fields.ts';
 import type { ConfigPatch } from './session-schema.ts';
 
-/** The configuration with the changes in it; refused where the whole would be refused anew. */
+/** Applies a patch. Throws if the resulting configuration is invalid. */
 export function patchSessionConfig(known: RunConfig, patch: ConfigPatch): RunConfig {
   const whole = parseBody(wholeConfig, {
     env: mergeEnv(known, patch),
     mcpServers: mergeServers(known, patch),
-    ...given('mcpMode', patch.mcpMode, known.mcpMode),
-    ...given('appendSystemPrompt', patch.appendSystemPrompt, known.appendSystemPrompt),
-    ...given('disallowedTools', patch.disallowedTools, known.disallowedTools),
+    ...patched('mcpMode', patch.mcpMode, known.mcpMode),
+    ...patched('appendSystemPrompt', patch.appendSystemPrompt, known.appendSystemPrompt),
+    ...patched('disallowedTools', patch.disallowedTools, known.disallowedTools),
   });
   return runConfigOf(whole, known.context);
 }
 
 const wholeConfig = z.strictObject(configFields);
 
-/** Left out, it stays; null clears it. */
-function given<T>(name: string, change: T | null | undefined, known: T | null) {
+/** An absent field keeps its value; null clears it. */
+function patched<T>(name: string, change: T | null | undefined, known: T | null) {
   const value = change === undefined ? known : change;
   return value === null ? {} : { [name]: value };
 }
@@ -35,12 +35,12 @@ function mergeServers(known: RunConfig, { mcpServers }: ConfigPatch): Record<str
   if (mcpServers === null) return {};
   const changed = Object.entries(mcpServers).map(([name, change]): [string, unknown] => [
     name,
-    change === null || !isHeadersAlone(change) ? change : { ...known.mcpServers[name], ...change },
+    change === null || !hasOnlyHeaders(change) ? change : { ...known.mcpServers[name], ...change },
   ]);
   return withoutNulls({ ...known.mcpServers, ...Object.fromEntries(changed) });
 }
 
-const isHeadersAlone = (change: object): boolean =>
+const hasOnlyHeaders = (change: object): boolean =>
   Object.keys(change).length === 1 && 'headers' in change;
 
 const withoutNulls = (map: Record<string, unknown>): Record<string, unknown> =>

@@ -2,14 +2,14 @@ import type { FastifyBaseLogger } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
 import { sessionChannel } from '../../core/hosts/host-rpc.ts';
 import type { Run } from '../../core/runs/run.ts';
-import type { StoredMessage } from '../../systems/postgres/sessions/message-store.ts';
+import type { NewMessage, StoredMessage } from '../../systems/postgres/sessions/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionOver } from '../errors.ts';
+import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
 import { admissionError } from '../runs/admission-error.ts';
 import { retryAfterEviction } from '../runs/free-project-slot.ts';
 import type { WorkflowClient } from '../runs/workflow-client.ts';
-import { storeMessage } from './store-message.ts';
 
 export interface OutgoingMessage {
   text: string;
@@ -20,7 +20,7 @@ export interface OutgoingMessage {
 interface SendRequest {
   run: Run;
   message: OutgoingMessage;
-  /** Makes room for its sandbox; false where there is none to be had. */
+  /** Frees a slot for the session's sandbox; false if none can be freed. */
   freeSlot: (projectId: string) => Promise<boolean>;
   log: FastifyBaseLogger;
 }
@@ -28,33 +28,53 @@ interface SendRequest {
 type SendDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles' | 'bells' | 'metrics' | 'newId'>;
 
 /**
- * Stores the message, then tells the session's workflow; the reconciler tells it where nobody could.
- * A message that a session which has ended can no longer take is taken back, unless it was told to
- * those who watch that its turn has failed: then it was taken.
+ * Stores the message, then signals the session's workflow. The reconciler repeats a failed signal. If
+ * the session has ended meanwhile, the message is withdrawn, unless readers were already notified that
+ * its turn has failed.
  */
 export async function sendMessage(
   deps: SendDeps,
   workflows: Pick<WorkflowClient, 'message'>,
-  { run, message, freeSlot: roomFor, log }: SendRequest,
+  { run, message, freeSlot, log }: SendRequest,
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
-  const { files, ...words } = message;
+  const { files, ...content } = message;
   const stored = await retryAfterEviction(
-    () => storeMessage(deps, { runId, messageId: deps.newId(), ...words }, { flowId, files }),
+    () => storeMessage(deps, { runId, messageId: deps.newId(), ...content }, { flowId, files }),
     (answer) => answer.outcome === 'rejected' && answer.reason === 'CONCURRENT_LIMIT',
-    () => roomFor(projectId),
+    () => freeSlot(projectId),
   );
   logDecision(deps.metrics, log, { run, stored });
   const { outcome, messageId, position } = acceptedOrThrow(stored);
   if (outcome === 'stored') {
     failpoint('chat.stored');
     deps.bells.notify(sessionChannel(runId));
-    const told = await workflows.message(run, messageId);
-    if (told === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
+    const delivery = await workflows.message(run, messageId);
+    if (delivery === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
       throw sessionOver();
     }
   }
   return { messageId, position };
+}
+
+type StoreDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles'>;
+
+/** Stores a message with its files, or nothing if it is rejected or already known. */
+async function storeMessage(
+  { messages, ...deps }: StoreDeps,
+  message: NewMessage,
+  { flowId, files }: { flowId: string; files: DecodedFile[] },
+): Promise<StoredMessage> {
+  if (files.length === 0) return messages.store(message);
+  const request = { flowId, files };
+  const dryRun = await retryWhileIgnoreChanges(deps, request, (given) =>
+    messages.dryRunWithFiles(message, { flowId, given }),
+  );
+  if (dryRun.outcome !== 'stored') return dryRun;
+  await storeContents(deps, files);
+  return retryWhileIgnoreChanges(deps, request, (given) =>
+    messages.storeWithFiles(message, { flowId, given }),
+  );
 }
 
 function logDecision(

@@ -11,7 +11,8 @@ import { sessionId } from './session-id.ts';
 
 export const sessionBody = z.strictObject({
   sessionId: sessionId.optional().meta({
-    description: 'Goes on with the conversation of this id, if there is one; a new one without it.',
+    description:
+      'Resumes the conversation with this ID if it exists. Default: a new conversation with a generated ID.',
   }),
   name: name().optional(),
   labels: labels.optional(),
@@ -27,24 +28,28 @@ export const sessionOpened = z
 
 export const sessionRecord = runRecord
   .extend({
-    queued: z.int().min(0).meta({ description: 'Messages that no agent has been given yet.' }),
+    queued: z
+      .int()
+      .min(0)
+      .meta({ description: 'Messages that were not delivered to the agent yet.' }),
     lastMessageAt: z.string().nullable().meta({ format: 'date-time' }),
   })
   .meta({ id: 'Session' });
 
-/** An id that no session can have names none. */
+/** Any string: an invalid ID yields 404, not 400. */
 export const sessionParams = flowParams.extend({ sessionId: z.string() });
 
-/** Each filter narrows the list further. */
+/** All filters must match. */
 export const sessionsQuery = z.strictObject({
   ...pageQuery,
   status: runRecord.shape.status.optional(),
   ended: z
     .enum(['true', 'false'])
-    .transform((given) => given === 'true')
+    .transform((value) => value === 'true')
     .optional()
     .meta({
-      description: 'Those that have ended, or those that have not: a sleeping one may be either.',
+      description:
+        'Only ended sessions, or only those that have not ended. A session with status `sleep` may be either.',
     }),
   label: labelFilter.optional(),
 });
@@ -57,15 +62,16 @@ export const endedSession = z
 
 export const chatBody = z.strictObject({
   message: nonBlankText().check(maxBytes(limits.promptMaxBytes)),
-  sessionId: sessionId.optional().meta({ description: 'A new session without it.' }),
+  sessionId: sessionId.optional().meta({ description: 'Default: a new session.' }),
   stream: z
     .boolean()
     .optional()
     .meta({
-      description: `false: the answer waits for the end of the turn, ${limits.chatWaitMs / 1_000} s at most; after that it is the one that true, the default, gets at once.`,
+      description: `false: the answer waits for the end of the turn, at most ${limits.chatWaitMs / 1_000} s. After that, and with true (default), it is the 202 answer.`,
     }),
   clientMessageId: idempotencyKey.optional().meta({
-    description: 'The same message is not run twice in its session. As the Idempotency-Key header.',
+    description:
+      'Deduplicates retries of the message within its session. Same as the Idempotency-Key header.',
   }),
   files: inputFiles.optional(),
 });
@@ -80,7 +86,7 @@ export const messageQueued = z
   .object({
     ...queuedFields,
     streamUrl: z.string(),
-    position: z.int().min(0).meta({ description: 'How many messages come before it.' }),
+    position: z.int().min(0).meta({ description: 'Number of messages before it in the queue.' }),
   })
   .meta({ id: 'QueuedMessage' });
 
@@ -91,7 +97,7 @@ export const turnAnswer = z
     exitCode: z.int(),
     error: z.string().optional().meta({
       description:
-        'Why the turn was given up, like the error of a run, `no_capacity` or `files_refused`; absent where its agent has ended it.',
+        'Why the turn failed: an error of the run, `no_capacity` or `files_refused`. Absent if the agent has ended the turn.',
     }),
     usage: runRecord.shape.usage,
     costUsd: z.number().nullable(),
@@ -100,18 +106,21 @@ export const turnAnswer = z
 
 const { mcpMode, appendSystemPrompt, disallowedTools } = configFields;
 
-/** What is left out stays as it is; null clears a field, or one entry of a map. */
+/** Absent fields keep their values; null clears a field or one entry of a map. */
 export const configPatch = z.strictObject({
   env: z
     .record(z.string(), text().nullable())
     .nullable()
     .optional()
-    .meta({ description: 'Merged by name; null takes a variable away.' }),
+    .meta({ description: 'Merged by name. Null removes a variable.' }),
   mcpServers: z
     .record(z.string(), z.record(z.string(), z.unknown()).nullable())
     .nullable()
     .optional()
-    .meta({ description: 'Merged by name; of a known server `headers` may be given alone.' }),
+    .meta({
+      description:
+        'Merged by name. For an existing server, `headers` may be sent alone. Null removes a server.',
+    }),
   mcpMode: mcpMode.nullable(),
   appendSystemPrompt: appendSystemPrompt.nullable(),
   disallowedTools: disallowedTools.nullable(),

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
+import { sleep } from '../../lib/async/sleep.ts';
 import type { MessageEnd } from '../../systems/postgres/sessions/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
 
@@ -7,43 +7,43 @@ export interface AwaitedTurn {
   runId: string;
   messageId: string;
   timeoutMs: number;
-  /** Nobody waits any more. */
+  /** Aborts when the client has disconnected. */
   signal: AbortSignal;
   log: Pick<FastifyBaseLogger, 'warn'>;
 }
 
 /**
- * How the turn of a message ended; null where it has not, in time. What is published of the session
- * makes this look; and a tick, in case nobody was there to publish it. Never throws: the message is
- * stored, and an answer that fails now would have it sent once more.
+ * The end of a message's turn; null if it has not ended in time. Notifications of the session trigger
+ * a read, and so does a poll, in case a notification is lost. Never throws: the message is stored, and
+ * an error now would make the client send it again.
  */
 export async function waitForTurnEnd(
   { messages, frameStream }: Pick<ApiDeps, 'messages' | 'frameStream'>,
-  { runId, messageId, timeoutMs: withinMs, signal, log }: AwaitedTurn,
+  { runId, messageId, timeoutMs, signal, log }: AwaitedTurn,
 ): Promise<MessageEnd | null> {
-  const look = () =>
+  const readEnd = () =>
     messages.end(messageId).catch((err: unknown) => {
       log.warn({ err, runId, messageId }, 'turn_wait_poll_failed');
       return null;
     });
-  const endsAt = performance.now() + withinMs;
-  let bell = new AbortController();
-  const unsubscribe = frameStream.subscribe(runId, () => bell.abort());
+  const endsAt = performance.now() + timeoutMs;
+  let notification = new AbortController();
+  const unsubscribe = frameStream.subscribe(runId, () => notification.abort());
   try {
     while (!signal.aborted && performance.now() < endsAt) {
-      bell = new AbortController();
-      const end = await look();
+      notification = new AbortController();
+      const end = await readEnd();
       if (end !== null) return end;
-      await pause(restMs, signal);
-      await pause(tickMs, AbortSignal.any([bell.signal, signal]));
+      await sleep(minIntervalMs, signal);
+      await sleep(pollMs, notification.signal, signal);
     }
-    return await look();
+    return await readEnd();
   } finally {
     unsubscribe();
   }
 }
 
-/** Of a message that was waited for: others have had their turn meanwhile. Never throws, as above. */
+/** The position of a message after a wait: others were processed meanwhile. Never throws. */
 export async function currentPosition(
   { messages }: Pick<ApiDeps, 'messages'>,
   sent: { runId: string; messageId: string; position: number },
@@ -58,9 +58,6 @@ export async function currentPosition(
   }
 }
 
-/** An agent that floods is not followed frame by frame. */
-const restMs = 20;
-const tickMs = 1_000;
-
-const pause = (ms: number, signal: AbortSignal): Promise<unknown> =>
-  sleep(ms, undefined, { signal }).catch(() => undefined);
+/** The minimum time between two reads, for agents with much output. */
+const minIntervalMs = 20;
+const pollMs = 1_000;

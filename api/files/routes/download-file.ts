@@ -28,7 +28,7 @@ const schema = {
   },
 };
 
-/** Raw bytes that no browser shows, runs or guesses the type of. */
+/** Raw bytes, with headers that stop browsers from rendering them or guessing their type. */
 export function downloadFile(app: App, deps: ApiDeps): void {
   app.get('/api/v1/runs/:runId/files/*', { schema }, async (request, reply) => {
     const path = request.params['*'];
@@ -72,10 +72,10 @@ function isNotModified(request: FastifyRequest, file: Stored): boolean {
     .some((tag) => ['*', etagOf(file)].includes(tag.trim().replace(/^W\//, '')));
 }
 
-/** A range of what the file was before (`If-Range`) is answered with the whole of what it is. */
+/** A range of an outdated version (`If-Range`) is answered with the whole current file. */
 function requestedRange(request: FastifyRequest, file: Stored): ByteRange {
   const whole = { start: 0, end: file.size };
-  if (request.method === 'HEAD') return whole; // ranges are for GET alone
+  if (request.method === 'HEAD') return whole; // ranges apply to GET only
   const ifRange = request.headers['if-range'];
   if (ifRange !== undefined && ifRange !== etagOf(file)) return whole;
   const range = byteRange(request.headers.range, file.size);
@@ -89,7 +89,7 @@ function setContentRange(reply: FastifyReply, { start, end }: ByteRange, size: n
   reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
 }
 
-/** As RFC 8187 wants it: these are left as they are by encodeURIComponent, but are no token. */
+/** RFC 8187: encodeURIComponent leaves these characters, but they are not allowed in a token. */
 function encodeName(name: string): string {
   return encodeURIComponent(name).replaceAll(
     /['()*]/g,

@@ -4,11 +4,10 @@ import type { Run } from '../../../core/runs/run.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
-import { retryWhileIgnoreChanges } from '../../runs/admit-run.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { noQuery, runParams } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
-import { storeContents } from '../classify-files.ts';
+import { retryWhileIgnoreChanges, storeContents } from '../classify-files.ts';
 import { fileEntry } from '../file-schema.ts';
 import { fileView } from '../file-view.ts';
 import { activeHostOf, sandboxUnavailable } from '../host-files.ts';
@@ -17,7 +16,7 @@ import { type DecodedFile, decodeFiles } from '../input-files.ts';
 
 const schema = {
   operationId: 'injectFiles',
-  summary: 'Put files into the working directory of a run that is going on',
+  summary: 'Add files to the working directory of a run that has not ended',
   params: runParams,
   querystring: noQuery,
   body: z.strictObject({ files: inputFiles.min(1) }),
@@ -28,9 +27,9 @@ const schema = {
 };
 
 /**
- * The run's directory first, the flow's files after it: what cannot be written there changes nothing
- * for later runs. A request that broke off in between is safe to repeat. What a session without a
- * sandbox is given waits for its next turn.
+ * Writes to the run's directory first and to the flow's files after it: a file that cannot be written
+ * changes nothing for later runs. An interrupted request is safe to repeat. For a session without a
+ * sandbox the files are written at its next turn.
  */
 export function injectFiles(app: App, deps: ApiDeps): void {
   const url = '/api/v1/runs/:runId/files';
@@ -44,7 +43,7 @@ export function injectFiles(app: App, deps: ApiDeps): void {
     const target = { flowId, files };
     await storeContents(deps, files);
     await retryWhileIgnoreChanges(deps, target, (given) => deps.flowFiles.check(flowId, given));
-    const arePending = (await writeNow(deps, run, files)) === 'kept';
+    const arePending = (await writeNow(deps, run, files)) === 'pending';
     const { scoped } = await retryWhileIgnoreChanges(deps, target, async (given) => {
       const answer = await deps.flowFiles.add({ runId, flowId, arePending }, given);
       return answer.outcome === 'given' ? { ...answer, scoped: given.files } : answer;
@@ -55,15 +54,15 @@ export function injectFiles(app: App, deps: ApiDeps): void {
   });
 }
 
-/** A session goes on in another sandbox; a plain run has but one. */
+/** A session continues in another sandbox; a plain run has only one. */
 const canWait = ({ sessionId, endCause }: Run): boolean => sessionId !== null && endCause === null;
 
-/** `kept`: there is no sandbox to write them to, and they can wait for one. */
+/** `pending`: no sandbox exists, and the session's next one gets the files. */
 async function writeNow(
   deps: ApiDeps,
   run: Run,
   files: DecodedFile[],
-): Promise<'written' | 'kept'> {
+): Promise<'written' | 'pending'> {
   if (activeHostOf(run) !== null && (await writeToHost(deps, run, files)) === 'written') {
     return 'written';
   }
@@ -74,15 +73,15 @@ async function writeNow(
   const blocked = await deps.files.findPathConflict(run.runId, paths);
   if (blocked !== null) {
     const index = paths.indexOf(blocked.path);
-    throw invalid(`body.files.${index}.path: ${blocked.other} is in its way`);
+    throw invalid(`body.files.${index}.path: conflicts with ${blocked.other}`);
   }
-  return 'kept';
+  return 'pending';
 }
 
 const runHasEnded = () =>
-  invalid('The run has ended: nothing can be put into its working directory.');
+  invalid('The run has ended. Files cannot be added to its working directory.');
 
-/** `gone`: the host has no such sandbox any more. */
+/** `gone`: the sandbox no longer exists on the host. */
 async function writeToHost(
   deps: ApiDeps,
   run: Run,

@@ -14,7 +14,7 @@ import { syncFiles } from '../host-files.ts';
 
 const schema = {
   operationId: 'listFiles',
-  summary: 'Files of a run by path, as they are now while it goes on',
+  summary: 'List the files of a run by path; current ones while it is running',
   params: runParams,
   querystring: filesQuery,
   response: { 200: enveloped(z.array(fileEntry)), ...errors(400, 401, 403, 404, 429, 500, 503) },
@@ -25,7 +25,7 @@ export function listFiles(app: App, deps: ApiDeps): void {
     const run = await loadRun(deps, request.params.runId, projectOf(request));
     const { scope, prefix, cursor } = request.query;
     const after = decodeCursor(cursor);
-    if (after?.includes('\0')) throw invalid('query.cursor: is no cursor of this list');
+    if (after?.includes('\0')) throw invalid('query.cursor: invalid cursor');
     if (after === undefined) await syncFiles(deps, run);
     const limit = pageLimit(request.query);
     const wanted = { ...omitUndefined({ scope, prefix, after }), limit: limit + 1 };

@@ -13,7 +13,7 @@ import { answeredInteraction, answersBody, interactionParams } from './interacti
 
 const schema = {
   operationId: 'answerInteraction',
-  summary: 'Answer a question that the agent waits with',
+  summary: 'Answer a question of the agent',
   params: interactionParams,
   querystring: noQuery,
   body: answersBody,
@@ -23,7 +23,7 @@ const schema = {
   },
 };
 
-/** The first answer stands; the same again is answered as the first was, another is refused. */
+/** The first answer is final. Repeating it succeeds; a different one is rejected. */
 export function answerInteraction(app: App, deps: ApiDeps): void {
   const path = '/api/v1/runs/:runId/interactions/:interactionId';
   app.post(path, { schema }, async (request) => {
@@ -34,14 +34,14 @@ export function answerInteraction(app: App, deps: ApiDeps): void {
     const isAnswered = interaction.answers !== null;
     if (!isAnswered) await storeAnswers(deps, { run, interaction }, answers);
     else if (!isDeepStrictEqual(interaction.answers, answers)) throw answerConflict();
-    const heard = await notifyHost(deps, run, interaction);
+    const delivery = await notifyHost(deps, run, interaction);
     const { interactionId } = interaction;
-    request.log.info({ runId, interactionId, isAnswered, heard }, 'interaction_answered');
+    request.log.info({ runId, interactionId, isAnswered, delivery }, 'interaction_answered');
     return { data: { runId, interactionId, answers } };
   });
 }
 
-const answerConflict = () => invalid('The question was answered before, and otherwise.');
+const answerConflict = () => invalid('The question already has a different answer.');
 
 async function findInteraction(
   { interactions }: Pick<ApiDeps, 'interactions'>,
@@ -53,7 +53,7 @@ async function findInteraction(
   return found;
 }
 
-/** Of two who answer at once the later is judged by the answer of the earlier. */
+/** Of two concurrent answers, the later one is compared with the first. */
 async function storeAnswers(
   { interactions }: Pick<ApiDeps, 'interactions'>,
   { run, interaction }: { run: Run; interaction: StoredInteraction },
@@ -64,7 +64,7 @@ async function storeAnswers(
   const { interactionId } = interaction;
   if (await interactions.answer(run.runId, interactionId, answers)) return;
   const { answers: first } = await findInteraction({ interactions }, run.runId, interactionId);
-  if (first === null) throw invalid('The agent waits for this answer no more.');
+  if (first === null) throw invalid('The agent is no longer waiting for this answer.');
   if (!isDeepStrictEqual(first, answers)) throw answerConflict();
 }
 
@@ -72,10 +72,10 @@ function checkAnswers({ input }: StoredInteraction, answers: Answers): void {
   const questions = new Map(questionsOf(input).map((one) => [String(one['question']), one]));
   for (const [text, answer] of Object.entries(answers)) {
     const question = questions.get(text);
-    if (question === undefined) throw invalid(`body.answers: there is no question ${quoted(text)}`);
+    if (question === undefined) throw invalid(`body.answers: unknown question ${quoted(text)}`);
     const isList = typeof answer !== 'string';
     if (isList && question['multiSelect'] !== true) {
-      throw invalid(`body.answers: the question ${quoted(text)} takes one answer`);
+      throw invalid(`body.answers: the question ${quoted(text)} takes a single answer`);
     }
   }
   const missing = [...questions.keys()].find((text) => !Object.hasOwn(answers, text));
@@ -85,14 +85,14 @@ function checkAnswers({ input }: StoredInteraction, answers: Answers): void {
 const quoted = (text: string): string =>
   JSON.stringify(text.slice(0, limits.reportedFieldMaxChars));
 
-/** The answer is kept: a host that is away finds it when it is back. */
+/** The answer is stored: an unreachable host reads it when it is back. */
 async function notifyHost(
   { hostRpc }: Pick<ApiDeps, 'hostRpc'>,
   { runId, hostId, endedAt }: Run,
   { outcome }: StoredInteraction,
 ): Promise<string> {
-  if (hostId === null || endedAt !== null || outcome !== null) return 'nobody';
-  const question = { hostId, runId, kind: 'answer_interaction', payload: {} } as const;
-  const heard = await hostRpc.call(question, { timeoutMs: limits.answerDeliveryTimeoutMs });
-  return heard.outcome;
+  if (hostId === null || endedAt !== null || outcome !== null) return 'not_needed';
+  const request = { hostId, runId, kind: 'answer_interaction', payload: {} } as const;
+  const response = await hostRpc.call(request, { timeoutMs: limits.answerDeliveryTimeoutMs });
+  return response.outcome;
 }

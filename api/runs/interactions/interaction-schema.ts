@@ -15,18 +15,18 @@ export const answersBody = z.strictObject({
     .record(z.string(), z.union([answer(), z.array(answer()).min(1).max(limits.questionsMax)]))
     .meta({
       description:
-        'By the text of the question, an answer to each: a label, or words of your own; a list where several may be chosen.',
+        'One answer for each question, by its text: the label of an option or free text; a list for a question with `multiSelect`.',
     }),
 });
 
-/** A question of the agent that nobody has answered yet. */
+/** An unanswered question of the agent. */
 export const pendingInteraction = z
   .object({
     interactionId: z.string(),
     toolName: z.string(),
     questions: z
       .array(z.record(z.string(), z.unknown()))
-      .meta({ description: 'As the agent put them: question, header, options, multiSelect.' }),
+      .meta({ description: 'As asked by the agent: question, header, options, multiSelect.' }),
     askedAt: z.string().meta({ format: 'date-time' }),
   })
   .meta({ id: 'PendingInteraction' });

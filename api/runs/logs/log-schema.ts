@@ -15,20 +15,20 @@ export const logsQuery = z
   })
   .refine(({ format, channel }) => format === 'structured' || channel !== 'chat', {
     path: ['channel'],
-    error: 'chat has no text of its own; ask for format=structured',
+    error: 'has no text form; use format=structured for chat',
   });
 
 export type LogsQuery = z.infer<typeof logsQuery>;
 
-const place = z.int().min(0).nullable();
+const seqOrNull = z.int().min(0).nullable();
 
 export const logText = z
   .object({
     runId: z.uuid(),
     format: z.literal('text'),
     content: z.string(),
-    fromSeq: place,
-    toSeq: place,
+    fromSeq: seqOrNull,
+    toSeq: seqOrNull,
     complete: z.boolean(),
   })
   .meta({ id: 'LogText' });
@@ -46,7 +46,7 @@ export const logEntries = z
         data: jsonValue(),
       }),
     ),
-    nextSeq: place,
+    nextSeq: seqOrNull,
     complete: z.boolean(),
   })
   .meta({ id: 'LogEntries' });

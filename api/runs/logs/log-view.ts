@@ -4,13 +4,13 @@ import type { LogsQuery } from './log-schema.ts';
 export interface LogSlice {
   runId: string;
   query: LogsQuery;
-  /** In the order that was asked for. */
+  /** In the requested order. */
   frames: StoredFrame[];
-  /** Nothing can follow in that order. */
+  /** No frame can follow in that order. */
   complete: boolean;
 }
 
-/** Rendered text reads forwards, in whatever order its frames were asked for. */
+/** Text is always in forward order. */
 export function logTextView({ runId, query, frames, complete }: LogSlice) {
   const inOrder = query.order === 'asc' ? frames : [...frames].reverse();
   return {
@@ -24,8 +24,8 @@ export function logTextView({ runId, query, frames, complete }: LogSlice) {
 }
 
 /**
- * The whole body. The data of a frame is JSON that goes out as it was stored: parsing it would
- * change numbers that JavaScript cannot hold.
+ * The whole body as JSON text. A frame's data is inserted as stored: parsing it would change numbers
+ * that JavaScript cannot represent.
  */
 export function logEntriesJson({ runId, query, frames, complete }: LogSlice): string {
   const head = { runId, format: 'structured', channel: query.channel };
@@ -40,12 +40,12 @@ function entryJson({ seq, at, event, data }: StoredFrame): string {
   return `${head.slice(0, -1)},"data":${data}}`;
 }
 
-/** Of an empty page: where to ask again. */
+/** For an empty page: where to continue. */
 function startOf({ order, afterSeq, beforeSeq }: LogsQuery): number | null {
   return order === 'asc' ? (afterSeq ?? 0) : (beforeSeq ?? null);
 }
 
-/** Frames of the channel `output` are `{data: text}`, written by this service alone. */
+/** Frames of the channel `output` are always `{data: text}`, written by this service. */
 function textOf({ data }: StoredFrame): string {
   return (JSON.parse(data) as { data: string }).data;
 }

@@ -11,7 +11,7 @@ import { logEntriesJson, logTextView } from './log-view.ts';
 
 const schema = {
   operationId: 'readLogs',
-  summary: 'A slice of the persisted log of a run',
+  summary: 'Read a slice of the persisted log of a run',
   params: runParams,
   querystring: logsQuery,
   response: {
@@ -23,24 +23,24 @@ const schema = {
 export function readLogs(app: App, deps: ApiDeps): void {
   app.get('/api/v1/runs/:runId/logs', { schema }, async (request, reply) => {
     const { query } = request;
-    // Whether it has ended is asked before the page is read: what is written in between is in it.
+    // Read before the page: a run that has ended by now adds no frames after it.
     const run = await loadRun(deps, request.params.runId, projectOf(request));
-    const { frames, isLast } = await readPage(deps, run.runId, query);
+    const { frames, isLast } = await readLogPage(deps, run.runId, query);
     const complete = isLast && (query.order === 'desc' || run.endedAt !== null);
     const slice = { runId: run.runId, query, frames, complete };
     if (query.format === 'text') return { data: logTextView(slice) };
     reply.type('application/json; charset=utf-8');
-    return reply.send(logEntriesJson(slice) as never); // the text of what the schema describes
+    return reply.send(logEntriesJson(slice) as never); // JSON text of the described schema
   });
 }
 
 interface LogPage {
   frames: StoredFrame[];
-  /** Nothing follows. A page that was ended by its size may be the last one without saying so. */
+  /** No frame follows. False if a page was cut by its size, even if it is the last one. */
   isLast: boolean;
 }
 
-async function readPage(
+async function readLogPage(
   deps: Pick<ApiDeps, 'frames'>,
   runId: string,
   query: LogsQuery,

@@ -11,7 +11,7 @@ import { runView } from '../run-view.ts';
 
 const schema = {
   operationId: 'changeLabels',
-  summary: 'Change labels of a run, whether it has ended or not',
+  summary: 'Change the labels of a run, also after its end',
   params: runParams,
   querystring: noQuery,
   body: z.strictObject({ labels: labelChange }),

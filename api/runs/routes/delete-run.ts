@@ -19,7 +19,7 @@ const schema = {
   },
 };
 
-/** Of two calls at once one deletes; for the other there is no such run any more. */
+/** Of two concurrent calls one deletes the run, and the other returns 404. */
 export function deleteRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.delete('/api/v1/runs/:runId', { schema }, async (request) => {
     const { runId } = await loadRun(deps, request.params.runId, projectOf(request));

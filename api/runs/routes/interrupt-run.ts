@@ -11,9 +11,9 @@ import type { WorkflowClient } from '../workflow-client.ts';
 
 const schema = {
   operationId: 'interruptRun',
-  summary: 'Interrupt what the agent is doing; a run that is no session ends with it',
+  summary: 'Interrupt the current turn of a session, or end a plain run',
   description:
-    'In a session the turn ends that goes on at that moment, and no later one; messages that wait have theirs. Between two turns nothing changes.',
+    'In a session the current turn ends, and queued messages are processed as usual. Between two turns the call has no effect.',
   params: runParams,
   querystring: noQuery,
   body: z.strictObject({}),
@@ -21,8 +21,8 @@ const schema = {
 };
 
 /**
- * The only turn of a plain run is the run; a session goes on to its next. Which of a session's turns is
- * settled here: by the time that its host is told, another may have begun.
+ * The turn to interrupt is determined here: when the signal reaches the host, another one may have
+ * started.
  */
 export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.post('/api/v1/runs/:runId/interrupt', { schema }, async (request) => {

@@ -25,11 +25,11 @@ export function listRuns(app: App, deps: ApiDeps): void {
   );
 }
 
-/** One page, with the address of the next below the same path. */
+/** One page of runs, with a link to the next one. */
 export async function answerRuns(
   deps: Pick<ApiDeps, 'runs' | 'publicUrl'>,
   reply: FastifyReply,
-  { projectId, path: at, query }: { projectId: string; path: string; query: RunListQuery },
+  { projectId, path: listPath, query }: { projectId: string; path: string; query: RunListQuery },
 ): Promise<{ data: RunRecord[] }> {
   const limit = pageLimit(query);
   const { runs, next } = await deps.runs.list(projectId, {
@@ -39,13 +39,13 @@ export async function answerRuns(
     after: decodeRunCursor(query.cursor),
   });
   if (next !== null) {
-    const further = { ...asAsked(query), limit, cursor: encodeRunCursor(next) };
-    linkNext(reply, `${deps.publicUrl}${at}`, further);
+    const nextQuery = { ...asQuery(query), limit, cursor: encodeRunCursor(next) };
+    linkNext(reply, `${deps.publicUrl}${listPath}`, nextQuery);
   }
   return { data: runs.map((run) => runView(run, deps.publicUrl)) };
 }
 
-function asAsked({ label, createdAfter, createdBefore, ...rest }: RunListQuery) {
+function asQuery({ label, createdAfter, createdBefore, ...rest }: RunListQuery) {
   return {
     ...rest,
     label: label?.map(([key, value]) => `${key}:${value}`),

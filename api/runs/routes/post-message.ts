@@ -2,7 +2,7 @@ import type { App } from '../../app-types.ts';
 import { ApiError } from '../../errors.ts';
 import { errors } from '../../schemas/envelope.ts';
 
-/** Runs are not interactive. Said of any id and before the body is looked at. */
+/** Runs are not interactive. Answers the same for every ID, before the body is read. */
 export function postMessage(app: App): void {
   app.route({
     method: 'POST',
@@ -10,7 +10,7 @@ export function postMessage(app: App): void {
     config: { skipsIdCheck: true },
     schema: {
       operationId: 'postMessage',
-      summary: 'Retired: use the chat of a flow',
+      summary: 'Retired: use the chat endpoint of a flow',
       deprecated: true,
       response: errors(401, 410, 429),
     },
@@ -20,6 +20,6 @@ export function postMessage(app: App): void {
 }
 
 async function retired(): Promise<never> {
-  const message = 'Runs take no messages. Use POST /api/v1/flows/{flowId}/chat.';
+  const message = 'Runs do not accept messages. Use POST /api/v1/flows/{flowId}/chat.';
   throw new ApiError('ENDPOINT_RETIRED', message);
 }

@@ -1,7 +1,8 @@
+import { questionsOf } from '../../../core/agent/interaction.ts';
+import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
-import { interactionView } from '../interactions/interaction-view.ts';
 import { loadRun } from '../load-run.ts';
 import { noQuery, runParams, runWithPrompt } from '../run-schema.ts';
 import { runView } from '../run-view.ts';
@@ -21,4 +22,13 @@ export function readRun(app: App, deps: ApiDeps): void {
     const interactions = open.filter(({ answers }) => answers === null).map(interactionView);
     return { data: { ...runView(run, deps.publicUrl), prompt: run.prompt, interactions } };
   });
+}
+
+function interactionView({ interactionId, toolName, input, askedAt }: StoredInteraction) {
+  return {
+    interactionId,
+    toolName,
+    questions: questionsOf(input),
+    askedAt: askedAt.toISOString(),
+  };
 }

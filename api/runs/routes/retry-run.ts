@@ -13,9 +13,9 @@ import { triggerBody, triggerHeaders, triggerQuery } from '../trigger-schema.ts'
 
 const schema = {
   operationId: 'retryRun',
-  summary: 'Run again what has ended: a new run of the same flow, as it is now',
+  summary: 'Retry an ended run: a new run of the same flow in its current version',
   description:
-    'Prompt, name, labels, callbackUrl, partialMessages, bounds, outputSchema and model are those of the run unless they are given; what is not kept (env, mcpServers, mcpMode, appendSystemPrompt, disallowedTools, X-Ctx-* headers) has to be given anew where the run had it. Files that were the run’s alone come along.',
+    'Prompt, name, labels, callbackUrl, partialMessages, bounds, outputSchema and model default to those of the original run. Fields that are not stored (env, mcpServers, mcpMode, appendSystemPrompt, disallowedTools, X-Ctx-* headers) must be supplied again if the original run set them. The run’s own input files are copied.',
   params: runParams,
   querystring: triggerQuery,
   headers: triggerHeaders,
@@ -29,13 +29,13 @@ export function retryRun(app: App, deps: ApiDeps, startRun: StartRun): void {
     const given = parseTrigger(deps, request);
     const caller = callerOf(request);
     const run = await loadRun(deps, request.params.runId, caller.key.projectId);
-    if (run.sessionId !== null) throw invalid('A session is not run again: open another.');
+    if (run.sessionId !== null) throw invalid('A session cannot be retried. Open a new one.');
     if (run.endedAt === null) throw invalid('The run has not ended.');
     if (run.endCause === 'lost_in_restore')
-      throw invalid('What the run was asked for is lost: trigger another.');
+      throw invalid('The input of this run was lost in a restore. Trigger a new run.');
     requireSecretsAgain(run, request.body, given);
     const body = retryBody(run, await deps.runs.triggerFields(run.runId), request.body);
-    // Asked for once more: what may be called is for the operator to decide, and may have changed.
+    // The operator's allowed networks may have changed since the original run.
     if (body.callbackUrl !== undefined)
       checkCallbackUrl(body.callbackUrl, deps.isCallbackAddressAllowed);
     const flow = await loadFlow(deps, run.flowId, run.projectId);

@@ -20,7 +20,9 @@ const schema = {
       .min(0)
       .max(limits.stopGraceMaxSeconds)
       .optional()
-      .meta({ description: `How long the agent may tidy up; ${limits.stopGraceDefaultSeconds}.` }),
+      .meta({
+        description: `Time for the agent to exit cleanly. Default: ${limits.stopGraceDefaultSeconds}.`,
+      }),
   }),
   response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 415, 429, 500, 503) },
 };

@@ -12,9 +12,9 @@ const schema = {
   operationId: 'triggerRun',
   summary: 'Trigger a run of a flow',
   description:
-    'Headers `X-Ctx-<Name>`, at most 20 of 256 characters, named by letters and digits with dashes ' +
-    'between them, are kept with the run for operators and never returned; the agent has them as ' +
-    '`FLOW_CTX_<NAME>`.',
+    'Headers `X-Ctx-<Name>` are stored with the run for operators and never returned. The agent gets them ' +
+    'as `FLOW_CTX_<NAME>` variables. At most 20 headers with values of at most 256 characters; names have ' +
+    'letters and digits, separated by dashes.',
   params: flowParams,
   querystring: triggerQuery,
   headers: triggerHeaders,

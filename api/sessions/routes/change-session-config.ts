@@ -10,7 +10,7 @@ import { configChanged, configPatch, sessionParams } from '../session-schema.ts'
 
 const schema = {
   operationId: 'changeSessionConfig',
-  summary: "Rotate a session's configuration, from its next turn on",
+  summary: "Change a session's configuration, effective from its next turn",
   params: sessionParams,
   querystring: noQuery,
   body: configPatch,
@@ -20,7 +20,7 @@ const schema = {
   },
 };
 
-/** Names alone are answered: what they stand for is never read back. */
+/** The answer contains only names: values are never returned. */
 export function changeSessionConfig(app: App, deps: ApiDeps): void {
   const url = '/api/v1/flows/:flowId/sessions/:sessionId/config';
   app.patch(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request) => {

@@ -26,7 +26,7 @@ const schema = {
   operationId: 'chat',
   summary: 'Send a chat message',
   description:
-    'One message is one turn, and ends with one `turn_end`. Messages that come while the session is set up, works, sleeps or changes its container wait in order. A session that is not known, and one that has ended, takes none: 404.',
+    'One message is one turn and ends with one `turn_end`. Messages sent while the session starts, works, sleeps or changes its container are queued in order. An unknown or ended session answers 404.',
   params: flowParams,
   querystring: noQuery,
   headers: triggerHeaders,
@@ -38,7 +38,7 @@ const schema = {
   },
 };
 
-/** `closing` ends every wait for a turn: who waits is answered as if it had not asked to. */
+/** `closing` ends every wait for a turn; the client then gets the 202 answer. */
 export function chat(
   app: App,
   deps: ApiDeps,
@@ -56,14 +56,14 @@ export function chat(
     const caller = callerOf(request);
     const { flowId } = request.params;
     const { headers, id: requestId, log } = request;
-    const wanted = { caller, flowId, sessionId, clientMessageId, headers, requestId, log };
-    const run = await resolveSession(deps, workflows, wanted);
+    const target = { caller, flowId, sessionId, clientMessageId, headers, requestId, log };
+    const run = await resolveSession(deps, workflows, target);
     const message = { text, clientMessageId, files };
-    const roomFor = (projectId: string) =>
+    const freeSlot = (projectId: string) =>
       withClientSignal(reply, closing, (signal) =>
         freeProjectSlot(deps, workflows, { projectId, signal }),
       );
-    const sent = await sendMessage(deps, workflows, { run, message, freeSlot: roomFor, log });
+    const sent = await sendMessage(deps, workflows, { run, message, freeSlot, log });
 
     const { runId } = run;
     const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
@@ -99,13 +99,20 @@ async function resolveSession(
     return { ...run, sessionId };
   }
   const flow = await loadFlow(deps, flowId, projectId);
-  const own =
+  const idBody =
     clientMessageId === null ? {} : { sessionId: firstSessionId(flowId, clientMessageId) };
   const context = parseContextHeaders(headers);
-  return findOrCreateSession(deps, workflows, { caller, flow, body: own, context, requestId, log });
+  return findOrCreateSession(deps, workflows, {
+    caller,
+    flow,
+    body: idBody,
+    context,
+    requestId,
+    log,
+  });
 }
 
-/** A first message that is sent again is to find the session that it has opened. */
+/** A retried first message must find the session that it has opened. */
 function firstSessionId(flowId: string, clientMessageId: string): string {
   const digest = createHash('sha256').update(`${flowId}/${clientMessageId}`).digest('hex');
   return `first-${digest.slice(0, 40)}`;
@@ -116,12 +123,12 @@ async function waitForTurn(
   { runId, messageId }: { runId: string; messageId: string },
   { reply, closing, log }: { reply: FastifyReply; closing: AbortSignal; log: FastifyBaseLogger },
 ) {
-  const withinMs = deps.chatWaitMs ?? limits.chatWaitMs;
+  const timeoutMs = deps.chatWaitMs ?? limits.chatWaitMs;
   const end = await waitForClient(reply, closing, (signal) =>
-    waitForTurnEnd(deps, { runId, messageId, timeoutMs: withinMs, signal, log }),
+    waitForTurnEnd(deps, { runId, messageId, timeoutMs, signal, log }),
   );
   if (end === null) return null;
   const { exitCode, error, reply: text, usage, costUsd } = end;
-  const how = error === null ? { exitCode } : { exitCode, error };
-  return { text: text ?? '', ...how, usage: usage ?? noUsage, costUsd };
+  const outcome = error === null ? { exitCode } : { exitCode, error };
+  return { text: text ?? '', ...outcome, usage: usage ?? noUsage, costUsd };
 }

@@ -10,7 +10,7 @@ import { endedSession, sessionParams } from '../session-schema.ts';
 
 const schema = {
   operationId: 'endSession',
-  summary: 'End a session; what it has said and done is kept',
+  summary: 'End a session and keep its log and files',
   params: sessionParams,
   querystring: noQuery,
   response: { 200: enveloped(endedSession), ...errors(400, 401, 403, 404, 429, 500, 503) },

@@ -13,9 +13,9 @@ import { sessionBody, sessionOpened } from '../session-schema.ts';
 
 const schema = {
   operationId: 'openSession',
-  summary: 'Open a conversation, or resolve one, and learn where to watch it',
+  summary: 'Open or resolve a session and get its stream URL',
   description:
-    'Nothing runs yet. Of a session that is there already nothing changes, whatever else is sent: it keeps its name, its labels and its configuration, and the answer says so by the header `Session-Resumed`. Its configuration is rotated with `PATCH …/sessions/{sessionId}/config`. One that has ended is not opened again (404): its id stays taken until a day after it was deleted, and another has to be chosen.',
+    'No sandbox is started. An existing session keeps its name, labels and configuration, whatever the request contains, and the answer has the header `Session-Resumed`. Change its configuration with `PATCH …/sessions/{sessionId}/config`. An ended session is not reopened (404): its ID stays reserved until 24 hours after the session was deleted.',
   params: flowParams,
   querystring: noQuery,
   body: sessionBody,
@@ -25,7 +25,7 @@ const schema = {
   },
 };
 
-/** A flow of another project does not exist here. */
+/** For a flow of another project this route answers 404. */
 export function openSession(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   const url = '/api/v1/flows/:flowId/sessions';
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {

@@ -105,7 +105,7 @@ describe('a message', () => {
     await world.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
     const { status, json } = await chat({ message: 'x', sessionId });
     expect([status, json.error.code]).toEqual([404, 'NOT_FOUND']);
-    expect(json.error.message).toMatch(/^The session has ended.* Open another\.$/);
+    expect(json.error.message).toMatch(/^The session has ended\. Open a new one\.$/);
     expect(await messages(runId)).toBe(0);
   });
 });

@@ -51,7 +51,7 @@ describe('a file that no working directory could hold', () => {
       const answer = await trigger([utf8('ok'), utf8(path)]);
       expect(answer.status).toBe(400);
       expect(answer.json.error.message).toBe(
-        `body.files.1.path: the flow has the file ${other} in its way`,
+        `body.files.1.path: conflicts with the flow's file ${other}`,
       );
     }
     expect((await trigger([utf8('a/b/d'), utf8('a0'), utf8('f.x')])).status).toBe(201);

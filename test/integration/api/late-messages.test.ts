@@ -28,7 +28,7 @@ async function sendLate(signalMessage: ApiDeps['signalMessage']) {
 
 test('a message that comes too late for its session is not taken, and nothing is told of it', async () => {
   const { sent, stored, told } = await sendLate(async () => 'gone');
-  const message = expect.stringMatching(/^The session has ended.* Open another\.$/);
+  const message = expect.stringMatching(/^The session has ended\. Open a new one\.$/);
   expect([sent.status, sent.json.error]).toEqual([404, { code: 'NOT_FOUND', message }]);
   expect([stored, told]).toEqual([[], []]);
 });

@@ -83,7 +83,7 @@ describe.each(Object.entries(doors))('for %s', (_name, door) => {
       signal: left.signal,
     });
     await expect(call).rejects.toThrow();
-    await expect.poll(own.log).toMatch(/"msg":"(run|message)_refused"/);
+    await expect.poll(own.log).toMatch(/"msg":"(run|message)_rejected"/);
     expect(own.looks()).toBeLessThan(few);
   });
 });

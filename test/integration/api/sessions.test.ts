@@ -110,7 +110,7 @@ describe('a configuration', () => {
     const { sessionId, runId } = await open();
     const refusal = [
       404,
-      expect.stringMatching(/^The session of this id has ended.*Choose another/),
+      expect.stringMatching(/^The session with this ID has ended.*Choose another/),
     ];
     const again = async () => {
       const { status, json } = await openWith({ sessionId });

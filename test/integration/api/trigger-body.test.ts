@@ -45,9 +45,7 @@ describe('servers and an idempotency key', () => {
     });
     for (const { status, json } of [byField, byHeader]) {
       expect(status).toBe(400);
-      expect(json.error.message).toContain(
-        'body.mcpServers: cannot be given together with an idem',
-      );
+      expect(json.error.message).toContain('body.mcpServers: cannot be combined with an idem');
     }
     const env = { idempotencyKey: 'm', env: { A: 'b' }, appendSystemPrompt: 'x' };
     expect((await call(runs, { body: { prompt: 'Go', ...env } })).status).toBe(201);

@@ -62,5 +62,8 @@ test('a run of which nothing but its end is known is not retried', async () => {
     ended_at = db_clock() where id = '${runId}'`);
   expect((await call(`/api/v1/runs/${runId}`)).json.data.error).toBe('lost_in_restore');
   const { status, json: refused } = await call(`/api/v1/runs/${runId}/retry`, { body: {} });
-  expect([status, refused.error.message]).toEqual([400, expect.stringContaining('is lost')]);
+  expect([status, refused.error.message]).toEqual([
+    400,
+    expect.stringContaining('was lost in a restore'),
+  ]);
 });

@@ -117,7 +117,7 @@ describe('a rejected update changes nothing, names the field and quotes no secre
     [{ env: { PATH: 'canary' } }, 'env.PATH: '],
     [{ env: { A: 1 } }, 'env.A: '],
     [{ mcpServers: { docs: { type: 'stdio', command: 'canary' } } }, 'mcpServers.docs.type: must'],
-    [{ mcpServers: { docs } }, '${TOKEN} is not in the env'],
+    [{ mcpServers: { docs } }, '${TOKEN} is not in env'],
     [{ mcpServers: { docs: { type: 'sse', url: 'http://a.test' } } }, 'docs.url: must be https'],
     [{ disallowedTools: ['--flag'] }, 'disallowedTools.0: '],
     [{ image: '-x' }, 'image: must be the name of an image'],

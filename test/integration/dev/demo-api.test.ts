@@ -38,13 +38,13 @@ test('waits as it is told and says why, and gives up when it has waited long eno
   await query('select record_restore(db_clock())');
   const refused = await trigger(1_000).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(SetupError);
-  expect(String(refused)).toMatch(/could not go on for 1 s, .* restored from a backup.*\n.*doctor/);
+  expect(String(refused)).toMatch(/could not go on for 1 s, .* restore from backup.*\n.*doctor/);
   expect(said).toBe('');
 
   answers = [];
   const waiting = trigger();
   await expect.poll(() => answers).toHaveLength(2);
-  expect(said).toMatch(/^ {2}503 .*restored from a backup.*\n {2}\(asked again/);
+  expect(said).toMatch(/^ {2}503 .*restore from backup.*\n {2}\(asked again/);
   await query('update restores set reconciled_at = db_clock()');
   expect((await waiting).status).toBe(201);
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 201]);
