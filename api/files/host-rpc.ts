@@ -4,6 +4,7 @@
 import type { HostCallKind, HostCallPayload, HostCallResult } from '../../core/hosts/host-rpc.ts';
 import { hostChannel, responseChannel } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
+import { createNotifier } from '../../lib/async/notifier.ts';
 import type { HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
 
@@ -37,8 +38,8 @@ export function createHostRpc({ store, bells, newId }: HostRpcDeps): HostRpc {
     async call({ hostId, runId, kind, payload }, { timeoutMs }) {
       const requestId = newId();
       const until = performance.now() + timeoutMs;
-      const bell = createWaiter();
-      const leave = bells.subscribe(responseChannel(requestId), bell.ring);
+      const notifier = createNotifier();
+      const leave = bells.subscribe(responseChannel(requestId), notifier.notify);
       try {
         const request = { requestId, runId, kind, payload: JSON.stringify(payload) };
         await store.open({ ...request, hostId, lifeMs: timeoutMs });
@@ -53,36 +54,12 @@ export function createHostRpc({ store, bells, newId }: HostRpcDeps): HostRpc {
 
       async function untilAnswered(): Promise<string | null> {
         for (let leftMs = timeoutMs; leftMs > 0; leftMs = until - performance.now()) {
-          await bell.wait(Math.min(leftMs, limits.hostRpcPollMs));
+          await notifier.waitAtMost(Math.min(leftMs, limits.hostRpcPollMs));
           const result = await store.takeAnswer(requestId);
           if (result !== null) return result;
         }
         return null;
       }
-    },
-  };
-}
-
-/** A ring that comes while nobody waits is kept for the next who does. */
-function createWaiter() {
-  let rung = false;
-  let wake: () => void = () => undefined;
-  return {
-    ring(): void {
-      rung = true;
-      wake();
-    },
-    async wait(ms: number): Promise<void> {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      rung = false;
     },
   };
 }

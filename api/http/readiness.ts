@@ -1,4 +1,5 @@
 import { limits } from '../../core/limits.ts';
+import { singleFlight } from '../../lib/async/single-flight.ts';
 import { withTimeout } from '../../lib/async/timeout.ts';
 import type { Host } from '../../systems/postgres/hosts/host-store.ts';
 import type { ApiDeps, DependencyInfo } from '../deps.ts';
@@ -24,13 +25,7 @@ type ReadinessDeps = Pick<ApiDeps, 'checks' | 'facts' | 'hostLostMs' | 'logger'>
  * because anyone may call this at any rate.
  */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
-  let inFlight: Promise<Readiness> | null = null;
-  return () => {
-    inFlight ??= checkAll(deps).finally(() => {
-      inFlight = null;
-    });
-    return inFlight;
-  };
+  return singleFlight(() => checkAll(deps));
 }
 
 async function checkAll({ checks, facts, hostLostMs, logger }: ReadinessDeps): Promise<Readiness> {

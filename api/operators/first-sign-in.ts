@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../config/logger.ts';
 import { signInLink } from '../../core/sign-in.ts';
+import { sleep } from '../../lib/async/sleep.ts';
 import type { OperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
 
 export interface FirstSignIn {
@@ -22,7 +22,7 @@ export async function logFirstSignInLink(deps: FirstSignIn, signal: AbortSignal)
       return await announce(deps);
     } catch (err) {
       deps.logger.warn({ err }, 'first_sign_in_failed');
-      await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+      await sleep(retryMs, signal);
     }
   }
 }

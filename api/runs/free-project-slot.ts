@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../core/limits.ts';
 import { occupiesSlot } from '../../core/runs/run.ts';
+import { sleep } from '../../lib/async/sleep.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { WorkflowClient } from './workflow-client.ts';
 
@@ -27,7 +27,7 @@ export async function freeProjectSlot(
   await workflows.sleep(idle);
   const endsAt = performance.now() + limits.evictionTimeoutMs;
   while (performance.now() < endsAt) {
-    await sleep(limits.evictionPollMs, undefined, { signal }).catch(() => undefined);
+    await sleep(limits.evictionPollMs, signal);
     if (signal.aborted) return false;
     const latest = await deps.runs.find(idle.runId);
     if (latest === null || !occupiesSlot(latest)) return true;

@@ -5,6 +5,7 @@
 import { failpoint } from '../../core/failpoint.ts';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
+import { settlesWithin } from '../../lib/async/timeout.ts';
 import type { ApiDeps } from '../deps.ts';
 
 export interface WorkflowClient {
@@ -39,7 +40,7 @@ export function createWorkflowClient(deps: ClientDeps): WorkflowClient {
   function withDeadline<T>(call: Promise<T>, waitMs: number): Promise<T | void> {
     open.add(call);
     void call.finally(() => open.delete(call));
-    return Promise.race([call, delay(waitMs)]);
+    return settlesWithin(waitMs, call).then((inTime) => (inTime ? call : undefined));
   }
 
   async function start(run: Run): Promise<void> {
@@ -109,7 +110,3 @@ async function sendSignal(
 
 /** The current request may be finished already, so this logs the request that created the run. */
 const logContext = ({ runId, requestId }: Run) => ({ runId, requestId });
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
-}

@@ -12,7 +12,7 @@ import {
   responseChannel,
 } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
-import { sleep } from '../../lib/async/sleep.ts';
+import { createNotifier } from '../../lib/async/notifier.ts';
 import type { HostRpcRequest, HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
 
@@ -37,12 +37,11 @@ const expireEveryMs = 60_000;
 
 /** Answers what is asked of this host until told to stop, then waits for what is under way. */
 export async function serveHostRpc(loop: HostRpcDeps, signal: AbortSignal): Promise<void> {
-  let notified = new AbortController();
+  const notifier = createNotifier();
   const removeExpired = createExpiry(loop);
-  const leave = loop.bells.subscribe(hostChannel(loop.hostId), () => notified.abort());
+  const leave = loop.bells.subscribe(hostChannel(loop.hostId), notifier.notify);
   const underWay = new Map<string, Promise<void>>();
   while (!signal.aborted) {
-    notified = new AbortController();
     await removeExpired();
     const open = await fetchPending(loop);
     for (const request of open) {
@@ -50,11 +49,11 @@ export async function serveHostRpc(loop: HostRpcDeps, signal: AbortSignal): Prom
       if (underWay.has(request.requestId)) continue;
       const handled = handle(loop, request).finally(() => {
         underWay.delete(request.requestId);
-        if (underWay.size === limits.hostRpcConcurrency - 1) notified.abort(); // others may have waited
+        if (underWay.size === limits.hostRpcConcurrency - 1) notifier.notify(); // others may have waited
       });
       underWay.set(request.requestId, handled);
     }
-    await sleep(limits.hostRpcPollMs, signal, notified.signal);
+    await notifier.waitAtMost(limits.hostRpcPollMs, signal);
   }
   leave();
   await Promise.all(underWay.values());

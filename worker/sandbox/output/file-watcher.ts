@@ -1,38 +1,20 @@
 import { watch } from 'node:fs';
-import { sleep } from '../../../lib/async/sleep.ts';
+import { createNotifier } from '../../../lib/async/notifier.ts';
 
-/** Rings when a file changes, as far as its file system says so; the time-out is for the others. */
+/** Waits for a file to change. Not every file system reports changes, so every wait has a timeout. */
 export interface FileWatcher {
   notify(): void;
-  /** Resolves with the next ring, with one that nobody has heard yet, or when the time is up. */
+  /** Also returns at once if the file changed since the last wait. */
   waitForChange(timeoutMs: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
 export function createFileWatcher(path: string): FileWatcher {
-  let rung = false;
-  let waiting = new AbortController();
-
-  function ring(): void {
-    rung = true;
-    waiting.abort();
-  }
-
-  const close = watchFile(path, ring);
-  return {
-    notify: ring,
-    close,
-    async waitForChange(timeoutMs, signal) {
-      if (!rung) {
-        waiting = new AbortController();
-        await sleep(timeoutMs, waiting.signal, signal);
-      }
-      rung = false;
-    },
-  };
+  const { notify, waitAtMost } = createNotifier();
+  return { notify, waitForChange: waitAtMost, close: watchFile(path, notify) };
 }
 
-/** The kernel has only so many watches; without one the time-out has to do. */
+/** Does nothing if the kernel's limit of watches is reached: the timeout remains. */
 function watchFile(path: string, onChange: () => void): () => void {
   try {
     const watcher = watch(path, { persistent: false }, onChange);

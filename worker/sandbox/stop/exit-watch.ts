@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { createDeferred } from '../../../lib/async/deferred.ts';
-import { sleep } from '../../../lib/async/sleep.ts';
+import { createNotifier } from '../../../lib/async/notifier.ts';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
 import type { ContainerExit } from './resolve-end.ts';
 
@@ -28,15 +28,14 @@ export function watchExit(
 ): ExitWatch {
   const stopping = new AbortController();
   const exited = createDeferred<ContainerExit>();
-  let wakeUp = new AbortController();
+  const notifier = createNotifier();
   let restMs = pollMs;
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       const exit = await look();
       if (exit !== null) return exited.resolve(exit);
-      wakeUp = new AbortController();
-      await sleep(restMs, wakeUp.signal, stopping.signal);
+      await notifier.waitAtMost(restMs, stopping.signal);
       restMs = Math.min(pollMs, restMs * 2);
     }
   }
@@ -65,7 +64,7 @@ export function watchExit(
       // Anything inside the sandbox can say it, as often as it likes.
       if (restMs < pollMs) return;
       restMs = fastPollMs;
-      wakeUp.abort();
+      notifier.notify();
     },
     stop: () => stopping.abort(),
   };

@@ -1,5 +1,6 @@
 import { fileTree } from '../../../core/files/file-tree.ts';
 import { limits } from '../../../core/limits.ts';
+import { createNotifier } from '../../../lib/async/notifier.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import { walkWorkspace } from './walk.ts';
 
@@ -25,7 +26,7 @@ export function watchFileTree(
   publish: (json: string) => Promise<unknown>,
 ): FileTreeWatch {
   const stopping = new AbortController();
-  let changed = new AbortController();
+  const notifier = createNotifier();
   let published = '';
 
   async function publishChange(): Promise<void> {
@@ -38,18 +39,17 @@ export function watchFileTree(
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const began = performance.now();
-      changed = new AbortController();
       await publishChange();
       const tookMs = performance.now() - began;
       await sleep(Math.max(limits.fileTreeEveryMs, restPerScan * tookMs), stopping.signal);
-      await sleep(idlePollMs, changed.signal, stopping.signal);
+      await notifier.waitAtMost(idlePollMs, stopping.signal);
     }
   }
 
   // A tree that cannot be read is not shown; the run goes on.
   const done = run().catch(() => undefined);
   return {
-    notify: () => changed.abort(),
+    notify: notifier.notify,
     async finish() {
       stopping.abort();
       await done;

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { coalesce } from '../../../../lib/async/coalesce.ts';
 
-const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
+const shortly = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-test('whoever asks while it goes on shares one further round, which begins after they asked', async () => {
+test('calls during an execution share the next one, which starts after them', async () => {
   let moment = 0;
   const rounds: string[] = [];
   const ask = coalesce(async (key) => {
     rounds.push(key);
     const seen = moment;
-    await soon();
+    await shortly();
     return seen;
   });
   const first = ask('a');
@@ -20,11 +20,11 @@ test('whoever asks while it goes on shares one further round, which begins after
   expect(await Promise.all([ask('b'), ask('c')])).toEqual([1, 1]);
 });
 
-test('a round that fails is heard of by those who shared it, and keeps no other from coming', async () => {
+test('a failed execution rejects the calls that share it, and no other', async () => {
   let calls = 0;
   const ask = coalesce(async () => {
     calls += 1;
-    await soon();
+    await shortly();
     if (calls < 3) throw new Error(`round ${calls}`);
     return calls;
   });

@@ -5,37 +5,37 @@ import { sleep } from '../../../../lib/async/sleep.ts';
 
 const longMs = 60_000;
 
-test('a pause is over when its time is, and sooner by any of its signals', async () => {
+test('resolves after the time, or as soon as one of the signals aborts', async () => {
   const never = new AbortController();
   await sleep(1);
   await sleep(1, never.signal);
-  for (const place of [0, 1]) {
+  for (const index of [0, 1]) {
     const cut = new AbortController();
     const signals = [never.signal, never.signal];
-    signals[place] = cut.signal;
-    const paused = sleep(longMs, ...signals);
+    signals[index] = cut.signal;
+    const sleeping = sleep(longMs, ...signals);
     cut.abort();
-    await paused;
+    await sleeping;
     await sleep(longMs, ...signals);
   }
 });
 
-test('of its pauses a signal keeps nothing', async () => {
+test('leaves nothing behind on a signal', async () => {
   const [service, loop] = [new AbortController(), new AbortController()];
   const cut = AbortSignal.abort();
-  const pauses = async () => {
+  const sleepOften = async () => {
     for (let n = 0; n < 20_000; n += 1) await sleep(longMs, service.signal, loop.signal, cut);
-    return heldBytes();
+    return usedHeapBytes();
   };
-  const before = await pauses();
-  expect((await pauses()) - before).toBeLessThan(200_000);
+  const before = await sleepOften();
+  expect((await sleepOften()) - before).toBeLessThan(200_000);
   expect([service.signal.aborted, loop.signal.aborted]).toEqual([false, false]);
 });
 
-/** After a collection. */
-function heldBytes(): number {
+/** Measured after a garbage collection. */
+function usedHeapBytes(): number {
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void; // what the flag is for
+  const collect = runInNewContext('gc') as () => void; // exposed by the flag
   collect();
   return process.memoryUsage().heapUsed;
 }
