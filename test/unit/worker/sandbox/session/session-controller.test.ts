@@ -57,11 +57,11 @@ test('what a session leaves is stored after whatever else stores its files, and 
     runs: { recordSnapshot: async () => undefined },
     turns: {
       clock: async () => new Date(),
-      markSaved: async () => undefined,
+      markSnapshot: async () => undefined,
       releaseSandbox: async () => true,
     },
     bells: { subscribeBestEffort: () => () => undefined },
-    frameStream: { wake: async () => true },
+    frameStream: { notify: async () => true },
   };
   const context = {
     ...{ ref, folders, logger, containerId: null, exit: missingExit },
@@ -128,7 +128,13 @@ test('what a turn leaves that was found in its middle is stored when it ends, wh
 
 test('a turn is over with its sandbox, and goes on where its sandbox was let go of', async () => {
   const messageId = randomUUID();
-  const claimed = { outcome: 'turn', messageId, text: 'Hello.', isAccepted: true, told: null };
+  const claimed = {
+    outcome: 'turn',
+    messageId,
+    text: 'Hello.',
+    isAccepted: true,
+    announcedFrame: null,
+  };
   const deps = {
     now: () => new Date(),
     times: { stallTimeoutMs: 60_000 },
