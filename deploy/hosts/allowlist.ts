@@ -1,5 +1,5 @@
-// The list of the hosts that may come in, and what each entrance reads of it: three programs, three
-// volumes, each with what its reader needs and no more. The key of the authority is in none of them.
+// The allowlist of hosts, and the files that each ingress reads. Postgres, Redis and Caddy have one volume
+// each, with only what they need. The authority's key is in none of them.
 
 import {
   copyFileSync,
@@ -18,7 +18,7 @@ export interface AllowlistPaths {
   authority: KeyPair;
   authorityFolder: string;
   serverFolder: string;
-  known: string;
+  hostsDir: string;
   readers: { postgres: string; redis: string; entrance: string };
 }
 
@@ -29,7 +29,7 @@ export function pathsIn(secrets: string): AllowlistPaths {
     authority: keyPairIn(authorityFolder),
     authorityFolder,
     serverFolder: join(own, 'server'),
-    known: join(own, 'known'),
+    hostsDir: join(own, 'known'),
     readers: {
       postgres: join(secrets, 'postgres'),
       redis: join(secrets, 'redis'),
@@ -38,35 +38,35 @@ export function pathsIn(secrets: string): AllowlistPaths {
   };
 }
 
-export function hostNames({ known }: AllowlistPaths): string[] {
-  if (!existsSync(known)) return [];
-  return readdirSync(known)
+export function hostNames({ hostsDir }: AllowlistPaths): string[] {
+  if (!existsSync(hostsDir)) return [];
+  return readdirSync(hostsDir)
     .filter((file) => file.endsWith('.crt'))
     .map((file) => basename(file, '.crt'))
     .sort();
 }
 
-export function allow(places: AllowlistPaths, name: string, certificate: string): void {
-  mkdirSync(places.known, { recursive: true });
-  copyFileSync(certificate, fileOf(places, name));
-  publish(places);
+export function allow(paths: AllowlistPaths, name: string, certificate: string): void {
+  mkdirSync(paths.hostsDir, { recursive: true });
+  copyFileSync(certificate, fileOf(paths, name));
+  publish(paths);
 }
 
-/** Of a name that is not on it, too: the readers are given what is. */
-export function deny(places: AllowlistPaths, name: string): void {
-  rmSync(fileOf(places, name), { force: true });
-  publish(places);
+/** Publishes even if the name was not on the list, so that a failed removal can be repeated. */
+export function deny(paths: AllowlistPaths, name: string): void {
+  rmSync(fileOf(paths, name), { force: true });
+  publish(paths);
 }
 
-/** The authority stands on it, too: a list of nobody is one that none of them starts with. */
-export function publish(places: AllowlistPaths): void {
-  const { authority, serverFolder, readers } = places;
-  const files = [authority.certificate, ...hostNames(places).map((name) => fileOf(places, name))];
+/** Includes the authority's certificate, because none of the readers starts with an empty list. */
+export function publish(paths: AllowlistPaths): void {
+  const { authority, serverFolder, readers } = paths;
+  const files = [authority.certificate, ...hostNames(paths).map((name) => fileOf(paths, name))];
   const certificates = files.map((file) => readFileSync(file, 'utf8').trim());
   const server = keyPairIn(serverFolder);
   for (const [reader, folder] of Object.entries(readers)) {
     put(join(folder, 'server.crt'), readFileSync(server.certificate, 'utf8'));
-    // Redis reads it as a user of its own, whose number is its image's; the others begin as root.
+    // Redis reads it as its own user, whose ID depends on the image; the others start as root.
     const mode = reader === 'redis' ? 0o644 : 0o600;
     put(join(folder, 'server.key'), readFileSync(server.key, 'utf8'), mode);
   }
@@ -75,7 +75,7 @@ export function publish(places: AllowlistPaths): void {
   put(join(readers.entrance, 'hosts.caddy'), trustPool(certificates));
 }
 
-/** The certificates themselves, not a file's name: what is watched is this text. */
+/** Inline certificates, because Caddy only watches the text of its configuration. */
 function trustPool(certificates: string[]): string {
   const lines = certificates.map(
     (pem) => `\ttrust_der ${pem.replaceAll(/-----[^-]+-----|\s/g, '')}`,
@@ -83,7 +83,8 @@ function trustPool(certificates: string[]): string {
   return `trust_pool inline {\n${lines.join('\n')}\n}\n`;
 }
 
-const fileOf = ({ known }: AllowlistPaths, name: string): string => join(known, `${name}.crt`);
+const fileOf = ({ hostsDir }: AllowlistPaths, name: string): string =>
+  join(hostsDir, `${name}.crt`);
 
 function put(file: string, text: string, mode = 0o644): void {
   writeFileSync(`${file}.new`, text, { mode });

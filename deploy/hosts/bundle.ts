@@ -1,4 +1,5 @@
-// All that another host has to know, as one archive: unpacked into a clone it is `.env` and `host/`.
+// A bundle is an archive with everything that another host needs: unpacked into a clone, it becomes
+// `.env` and `host/`.
 
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,18 +14,18 @@ const run = promisify(execFile);
 const archiveMaxBytes = 1024 * 1024;
 
 export interface PrimaryMachine extends HostsConfig {
-  /** Where this machine keeps its secrets. */
+  /** The directory of this machine's secrets. */
   secrets: string;
 }
 
 export interface Bundle {
   archive: Buffer;
-  /** The certificate that is to be put on the list; its key is in the archive alone. */
+  /** The certificate for the allowlist; its key is only in the archive. */
   certificate: string;
   dispose(): void;
 }
 
-export async function createBundle(name: string, first: PrimaryMachine): Promise<Bundle> {
+export async function createBundle(name: string, primary: PrimaryMachine): Promise<Bundle> {
   const folder = mkdtempSync(join(tmpdir(), 'host-'));
   const host = join(folder, 'bundle/host');
   mkdirSync(host, { recursive: true });
@@ -32,11 +33,11 @@ export async function createBundle(name: string, first: PrimaryMachine): Promise
   await createHostCertificate(pair, name);
   copyFileSync(pair.key, join(host, 'host.key'));
   copyFileSync(pair.certificate, join(host, 'host.crt'));
-  copyFileSync(pathsIn(first.secrets).authority.certificate, join(host, 'authority.crt'));
-  copyFileSync(join(first.secrets, 'service/encryption-key'), join(host, 'encryption-key'));
-  writeFileSync(join(host, 'database-url'), databaseUrl(first));
-  writeFileSync(join(host, 'redis-url'), redisUrl(first));
-  writeFileSync(join(folder, 'bundle/.env'), settings(name, first));
+  copyFileSync(pathsIn(primary.secrets).authority.certificate, join(host, 'authority.crt'));
+  copyFileSync(join(primary.secrets, 'service/encryption-key'), join(host, 'encryption-key'));
+  writeFileSync(join(host, 'database-url'), databaseUrl(primary));
+  writeFileSync(join(host, 'redis-url'), redisUrl(primary));
+  writeFileSync(join(folder, 'bundle/.env'), settings(name, primary));
   const owned = ['--owner=0', '--group=0', '--mode=u=rwX,go='];
   const { stdout: archive } = await run(
     'tar',
@@ -62,8 +63,8 @@ const passwordIn = (secrets: string, file: string): string =>
   readFileSync(join(secrets, file), 'utf8').trim();
 
 function settings(host: string, { name, ports, project, publicUrl }: PrimaryMachine): string {
-  return `# This machine as the host ${host} of the installation at ${name}. Further settings go below.
-# What lies in host/ opens that installation: whoever reads it can do all that a worker can.
+  return `# This machine is the host ${host} of the installation at ${name}. Add further settings below.
+# The files in host/ are secret: they give full access as a worker of that installation.
 COMPOSE_FILE=deploy/hosts/worker.yml
 COMPOSE_PROJECT_NAME=${project}
 HOST_NAME=${host}

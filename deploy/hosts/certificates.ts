@@ -1,6 +1,6 @@
-// The certificates of the entrances for other hosts. An authority signs this machine's own, by which hosts
-// know it, and nothing else. A host's certificate is signed by itself and worth what being on the list is:
-// taken off it, it opens nothing, and no other host is asked to change anything.
+// Certificates of the ingress for other hosts. An authority signs only the server's certificate, by which
+// hosts authenticate it. A host's certificate is self-signed and valid only while it is on the allowlist,
+// so removing one host requires no change on any other.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ export const keyPairIn = (folder: string): KeyPair => ({
   certificate: join(folder, 'crt'),
 });
 
-/** Once: a repetition leaves it as it is. */
+/** Idempotent: an existing authority is kept. */
 export async function ensureAuthority(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   await createAtomically(folder, (pair) =>
@@ -35,16 +35,16 @@ export async function ensureAuthority(folder: string): Promise<void> {
   );
 }
 
-/** Once for each name by which other hosts reach this machine. */
+/** Creates a new certificate only if the name has changed. */
 export async function ensureServerCertificate(
   folder: string,
   { name, authority }: { name: string; authority: KeyPair },
 ): Promise<void> {
-  const known = join(folder, 'name');
-  if (existsSync(known) && readFileSync(known, 'utf8') === name) return;
+  const nameFile = join(folder, 'name');
+  if (existsSync(nameFile) && readFileSync(nameFile, 'utf8') === name) return;
   await createAtomically(folder, async (pair, part) => {
-    const named = `subjectAltName=${isIPv4(name) ? 'IP' : 'DNS'}:${name}`;
-    const extensions = [leaf, 'extendedKeyUsage=serverAuth', named];
+    const altName = `subjectAltName=${isIPv4(name) ? 'IP' : 'DNS'}:${name}`;
+    const extensions = [leaf, 'extendedKeyUsage=serverAuth', altName];
     await createCertificate(pair, { name, extensions, signer: authority });
     writeFileSync(join(part, 'name'), name);
   });
@@ -57,7 +57,7 @@ export async function createHostCertificate(pair: KeyPair, name: string): Promis
 interface CertificateRequest {
   name: string;
   extensions: string[];
-  /** Who vouches for it; nobody but itself, where none is named. */
+  /** The issuer; if omitted, the certificate is self-signed. */
   signer?: KeyPair;
 }
 
@@ -67,12 +67,21 @@ async function createCertificate(
 ): Promise<void> {
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc'];
   const files = ['-keyout', key, '-out', certificate, '-config', '/dev/null'];
-  const said = ['-subj', `/CN=${name}`, ...extensions.flatMap((each) => ['-addext', each])];
-  const by = signer === undefined ? [] : ['-CA', signer.certificate, '-CAkey', signer.key];
-  await run('openssl', ['req', '-x509', '-days', validDays, ...newKey, ...files, ...said, ...by]);
+  const subject = ['-subj', `/CN=${name}`, ...extensions.flatMap((each) => ['-addext', each])];
+  const issuer = signer === undefined ? [] : ['-CA', signer.certificate, '-CAkey', signer.key];
+  await run('openssl', [
+    'req',
+    '-x509',
+    '-days',
+    validDays,
+    ...newKey,
+    ...files,
+    ...subject,
+    ...issuer,
+  ]);
 }
 
-/** A folder that is there is complete. */
+/** Fills a temporary directory and renames it, so that an existing directory is complete. */
 async function createAtomically(
   folder: string,
   fill: (pair: KeyPair, part: string) => Promise<void>,

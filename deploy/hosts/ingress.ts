@@ -1,5 +1,5 @@
-// Tells the entrances that the list has changed. Caddy sees it by itself, within a second, and has to be
-// told for the sake of what a host holds open there.
+// Applies a change of the allowlist to the ingress of Postgres, Redis and Temporal. Caddy reloads the
+// list by itself within a second, but only a restart closes the open connections of a removed host.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -14,26 +14,29 @@ export interface Address {
   port: number;
 }
 
-/** Where this machine's own parts reach its stores. */
+/** The addresses of this machine's stores in the compose network. */
 export interface IngressTargets {
   secrets: string;
   postgres: Address;
   redis: Address;
-  /** The socket by which the entrance of Temporal takes orders. */
+  /** The admin socket of Temporal's ingress. */
   temporalIngress: string;
 }
 
-/** Each is told whatever becomes of the other. Returns what went wrong; repeating it does no harm. */
-export async function reloadIngress(stores: IngressTargets, shutOut?: string): Promise<string[]> {
-  const told = {
-    postgres: reloadPostgres(stores, shutOut),
-    redis: reloadRedis(stores, shutOut),
-    ...(shutOut !== undefined && { 'temporal-ingress': stopTemporalIngress(stores) }),
+/** Reloads all of them even if one fails. Returns the failures; safe to repeat. */
+export async function reloadIngress(
+  stores: IngressTargets,
+  removedHost?: string,
+): Promise<string[]> {
+  const reloads = {
+    postgres: reloadPostgres(stores, removedHost),
+    redis: reloadRedis(stores, removedHost),
+    ...(removedHost !== undefined && { 'temporal-ingress': stopTemporalIngress(stores) }),
   };
-  const failures = Object.entries(told).map(([name, each]) =>
+  const failures = Object.entries(reloads).map(([name, each]) =>
     each.then(
       () => [],
-      (error: unknown) => [`${name} was not told: ${String(error)}`],
+      (error: unknown) => [`${name} was not reloaded: ${String(error)}`],
     ),
   );
   return (await Promise.all(failures)).flat();
@@ -41,39 +44,40 @@ export async function reloadIngress(stores: IngressTargets, shutOut?: string): P
 
 async function reloadPostgres(
   { secrets, postgres }: IngressTargets,
-  shutOut?: string,
+  removedHost?: string,
 ): Promise<void> {
   const password = readFileSync(join(secrets, 'postgres/superuser'), 'utf8').trim();
   const client = new pg.Client({ ...postgres, user: 'postgres', password });
   await client.connect();
   try {
     await client.query('select pg_reload_conf()');
-    if (shutOut !== undefined) await terminateConnections(client, shutOut);
+    if (removedHost !== undefined) await terminateConnections(client, removedHost);
   } finally {
     await client.end();
   }
 }
 
 /**
- * Whoever was on the way in goes by the list of that moment: Postgres gives him its timeout for TLS and
- * once more for the password, and shows nothing of him before.
+ * A connection that is still authenticating was checked against the old allowlist and is not in
+ * `pg_stat_ssl` yet. TLS and the password may take one `authentication_timeout` each, so this waits for
+ * two of them and terminates again.
  */
 async function terminateConnections(client: pg.Client, host: string): Promise<void> {
   const timeout = `extract(epoch from current_setting('authentication_timeout')::interval)`;
   const { rows } = await client.query<{ ms: number }>(`select (${timeout} * 1000)::int as ms`);
-  const nobodyIsOnTheWayAt = Date.now() + 2 * (rows[0]?.ms ?? 0) + 1000;
-  const held = 'select pg_terminate_backend(pid) from pg_stat_ssl where client_dn = $1';
+  const authenticatedAt = Date.now() + 2 * (rows[0]?.ms ?? 0) + 1000;
+  const terminate = 'select pg_terminate_backend(pid) from pg_stat_ssl where client_dn = $1';
   for (;;) {
-    const isOver = Date.now() > nobodyIsOnTheWayAt;
-    const { rowCount } = await client.query(held, [`/CN=${host}`]);
-    if (isOver && rowCount === 0) return;
+    const isLast = Date.now() > authenticatedAt;
+    const { rowCount } = await client.query(terminate, [`/CN=${host}`]);
+    if (isLast && rowCount === 0) return;
     await sleep(200);
   }
 }
 
 async function reloadRedis(
   { secrets, redis: at }: IngressTargets,
-  shutOut?: string,
+  removedHost?: string,
 ): Promise<void> {
   const password = readFileSync(join(secrets, 'redis/password'), 'utf8').trim();
   const redis = new Redis({ ...at, password, lazyConnect: true, retryStrategy: () => null });
@@ -83,7 +87,8 @@ async function reloadRedis(
   });
   try {
     await redis.connect();
-    if (shutOut === undefined) await redis.config('SET', 'tls-ca-cert-file', '/secrets/hosts.crt');
+    if (removedHost === undefined)
+      await redis.config('SET', 'tls-ca-cert-file', '/secrets/hosts.crt');
     else await restartRedis(redis);
   } catch (error) {
     throw cause ?? error;
@@ -93,33 +98,33 @@ async function reloadRedis(
 }
 
 /**
- * A host may change any setting of Redis, who is asked for a certificate among them. It ends, and its
- * engine starts it again by its own file and the list; it holds nothing that cannot be lost.
+ * A removed host may have changed any setting of Redis, even the certificate check, so Redis is
+ * restarted with its own configuration file. It holds no data that must not be lost.
  */
 async function restartRedis(redis: Redis): Promise<void> {
   const ended = new Promise<void>((resolve) => redis.once('end', () => resolve()));
-  const refused = redis.shutdown('NOSAVE', 'NOW', 'FORCE').then(
+  const rejected = redis.shutdown('NOSAVE', 'NOW', 'FORCE').then(
     () => undefined,
     (error: unknown) => {
       if (error instanceof Error && error.name === 'ReplyError') throw error;
       return ended;
     },
   );
-  await Promise.race([ended, refused]);
+  await Promise.race([ended, rejected]);
 }
 
 /**
- * Its engine starts it again by the list; whoever stays on that comes again. One that nobody listens at
- * is not there, and holds nothing open.
+ * Docker restarts it with the new list, and the remaining hosts reconnect. If nothing listens on the
+ * socket, the ingress is not running and has no open connections.
  */
 async function stopTemporalIngress({ temporalIngress: socketPath }: IngressTargets): Promise<void> {
-  const order = request({ socketPath, path: '/stop', method: 'POST' });
-  order.setTimeout(10_000, () => order.destroy(new Error('it does not answer')));
-  order.end();
+  const stop = request({ socketPath, path: '/stop', method: 'POST' });
+  stop.setTimeout(10_000, () => stop.destroy(new Error('no response')));
+  stop.end();
   try {
-    const [answer] = (await once(order, 'response')) as [IncomingMessage]; // what the event carries
-    answer.resume();
-    if (answer.statusCode !== 200) throw new Error(`it answers ${answer.statusCode}`);
+    const [response] = (await once(stop, 'response')) as [IncomingMessage]; // what the event carries
+    response.resume();
+    if (response.statusCode !== 200) throw new Error(`HTTP ${response.statusCode}`);
   } catch (error) {
     if (!isAbsent(error)) throw error;
   }

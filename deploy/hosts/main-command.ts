@@ -1,5 +1,6 @@
-// Which hosts may come in: `add <name>` writes a bundle for one to its output, `remove <name>` shuts it
-// out, `list` names them. What was cut off halfway is repeated: `remove` always, `add` after a `remove`.
+// Manages the hosts that may join: `add <name>` writes a bundle for a host to standard output,
+// `remove <name>` revokes its access, `list` prints the names. An interrupted `remove` can be repeated,
+// an interrupted `add` after a `remove`.
 
 import { readHostsConfig } from '../../config/hosts-config.ts';
 import { allow, deny, hostNames, pathsIn } from './allowlist.ts';
@@ -8,15 +9,17 @@ import { type IngressTargets, reloadIngress } from './ingress.ts';
 
 export async function runHostsCommand(args: string[], stores: IngressTargets): Promise<number> {
   const [verb = '', name = '', ...more] = args;
-  const places = pathsIn(stores.secrets);
-  if (verb === 'list' && name === '') return list(hostNames(places));
-  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name) || more.length > 0) return refuse(usage);
-  const isKnown = hostNames(places).includes(name);
+  const paths = pathsIn(stores.secrets);
+  if (verb === 'list' && name === '') return list(hostNames(paths));
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name) || more.length > 0) return usageError(usage);
+  const isKnown = hostNames(paths).includes(name);
   if (verb === 'add') {
-    return isKnown ? refuse(`${name} is on the list: remove it first`) : add(name, stores);
+    return isKnown
+      ? usageError(`${name} is already on the allowlist: remove it first`)
+      : add(name, stores);
   }
   if (verb === 'remove') return remove({ name, isKnown }, stores);
-  return refuse(usage);
+  return usageError(usage);
 }
 
 function list(names: string[]): number {
@@ -25,27 +28,26 @@ function list(names: string[]): number {
 }
 
 async function add(name: string, stores: IngressTargets): Promise<number> {
-  if (process.stdout.isTTY) return refuse('a bundle is no text: expected `run -T … > <file>`');
-  const places = pathsIn(stores.secrets);
+  if (process.stdout.isTTY)
+    return usageError('the bundle is binary: redirect it to a file with `run -T … > <file>`');
+  const paths = pathsIn(stores.secrets);
   const bundle = await createBundle(name, { secrets: stores.secrets, ...readHostsConfig() });
   try {
-    allow(places, name, bundle.certificate);
+    allow(paths, name, bundle.certificate);
     const failures = await reloadIngress(stores);
     if (failures.length > 0) {
-      deny(places, name);
-      return fail(failures, `${name} was not added: say it again.`);
+      deny(paths, name);
+      return fail(failures, `${name} was not added. Run the command again.`);
     }
     process.stdout.write(bundle.archive);
   } finally {
     bundle.dispose();
   }
-  note(
-    `${name} may come in. Whoever has this file can do all that a worker can: send it as a secret.`,
-  );
+  note(`${name} was added. The bundle gives full access as a worker: transfer it as a secret.`);
   return 0;
 }
 
-/** Of a host that is not on the list, too: the entrances may not have heard that it was taken off. */
+/** Also for a host that is not on the list: an earlier removal may not have reached the ingress. */
 async function remove(
   { name, isKnown }: { name: string; isKnown: boolean },
   stores: IngressTargets,
@@ -53,17 +55,20 @@ async function remove(
   deny(pathsIn(stores.secrets), name);
   const failures = await reloadIngress(stores, name);
   if (failures.length > 0) {
-    return fail(failures, `${name} is off the list: say it again, or restart what was not told.`);
+    return fail(
+      failures,
+      `${name} is off the allowlist. Run the command again, or restart what was not reloaded.`,
+    );
   }
-  if (!isKnown) note(`${name} was not on the list; the entrances were told once more.`);
-  note(`${name} is shut out, and what it held open is closed.`);
+  if (!isKnown) note(`${name} was not on the allowlist; the ingress was reloaded anyway.`);
+  note(`${name} was removed, and its connections are closed.`);
   return 0;
 }
 
 const usage =
-  'expected add <name>, remove <name> or list; a name is small letters, digits and dashes';
+  'usage: add <name>, remove <name> or list; a name has lower-case letters, digits and dashes';
 
-function refuse(why: string): number {
+function usageError(why: string): number {
   note(why);
   return 2;
 }

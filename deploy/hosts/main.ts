@@ -1,4 +1,4 @@
-// Run by docker compose, see first.yml.
+// The command of the service `hosts` in primary.yml.
 
 import { runHostsCommand } from './main-command.ts';
 

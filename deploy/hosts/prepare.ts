@@ -1,4 +1,4 @@
-// What the entrances need before they open, made once. Called by make-secrets where other hosts may join.
+// Creates the certificates of the ingress. Called by make-secrets if other hosts may join.
 
 import { ConfigError } from '../../config/config-error.ts';
 import { readHostsConfig } from '../../config/hosts-config.ts';
@@ -9,10 +9,10 @@ const [secrets = '/secrets'] = process.argv.slice(2);
 
 try {
   const { name } = readHostsConfig();
-  const places = pathsIn(secrets);
-  await ensureAuthority(places.authorityFolder);
-  await ensureServerCertificate(places.serverFolder, { name, authority: places.authority });
-  publish(places);
+  const paths = pathsIn(secrets);
+  await ensureAuthority(paths.authorityFolder);
+  await ensureServerCertificate(paths.serverFolder, { name, authority: paths.authority });
+  publish(paths);
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   process.stderr.write(`${error.message}\n`);

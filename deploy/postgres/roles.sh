@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs once, when the database is made: the service and Temporal each own their databases and no more.
+# Runs once, when the database is created: the service and Temporal each own only their databases.
 set -eu
 psql -v ON_ERROR_STOP=1 -U postgres -d postgres \
   -v flowrun="$(cat /secrets/flowrun)" -v temporal="$(cat /secrets/temporal)" <<'SQL'

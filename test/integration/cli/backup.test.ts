@@ -67,7 +67,7 @@ describe('a backup', () => {
     const { code, err } = await flowrun('backup', file, '--without-key');
     expect({ code, err }).toEqual({
       code: 1,
-      err: `There is a file ${file} already: it is not overwritten.\n`,
+      err: `${file} already exists and is not overwritten.\n`,
     });
     expect(readFileSync(file, 'utf8')).toBe('mine');
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
