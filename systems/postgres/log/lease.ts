@@ -23,7 +23,7 @@ export interface LeaseRequest {
 
 /** Null: another holds it, the run has ended, or there is no such run. */
 export async function takeLease(db: Db, request: LeaseRequest): Promise<Lease | null> {
-  const { rows } = await db.query<Omit<Lease, 'memory'> & { memory: string | null }>(
+  const { rows } = await db.query<Omit<Lease, 'agentState'> & { agentState: string | null }>(
     `update run_logs
      set lease_token = lease_token + 1,
          lease_owner = $2,
@@ -36,11 +36,11 @@ export async function takeLease(db: Db, request: LeaseRequest): Promise<Lease | 
     [request.runId, request.owner, request.leaseMs, request.evenFromSelf],
   );
   const [row] = rows;
-  return row === undefined ? null : { ...row, agentState: memoryOf(row.memory) };
+  return row === undefined ? null : { ...row, agentState: parseAgentState(row.agentState) };
 }
 
 /** Written by `appendFrames` alone. */
-function memoryOf(json: string | null): AgentState {
+function parseAgentState(json: string | null): AgentState {
   return json === null ? initialAgentState : (JSON.parse(json) as AgentState);
 }
 
