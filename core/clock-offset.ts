@@ -1,6 +1,6 @@
 /**
- * How far our clock is ahead of another's (behind: less than 0), which was asked and answered at these
- * moments of ours. Within the time that the question took, nobody can tell.
+ * How far this clock is ahead of another (negative: behind). The request was sent and answered at the
+ * given times of this clock; an offset within the duration of the request cannot be measured, and is 0.
  */
 export function clockAheadMs(
   asked: { atMs: number; answeredAtMs: number },

@@ -1,5 +1,5 @@
-// Places between two steps where a process can be made to die, for the tests which show that nothing
-// depends on where it does. None is armed unless a main arms it, by a variable that no operator sets.
+// Points between two steps at which tests kill a process, to show that it can die anywhere. Named
+// `<module>.<event>`. Only a main arms one, by a variable that operators do not set.
 
 export const failpoints = [
   'trigger.asked',

@@ -1,10 +1,10 @@
-/** What a text has to be, for the command line and the API alike: a pattern, and its meaning. */
+/** A rule for a text field, shared by the CLI and the API. */
 export interface TextRule {
   pattern: RegExp;
   expected: string;
 }
 
-/** Counted as people count: a character outside the basic plane is one. */
+/** Counts code points, not UTF-16 units. */
 export function hasAtMost(max: number, text: string): boolean {
   return text.length <= max || Array.from(text).length <= max;
 }
@@ -14,7 +14,7 @@ export const projectIdRule: TextRule = {
   expected: '1 to 64 letters, digits, dashes and underscores',
 };
 
-/** A name that begins with a dash would be read as a flag by the agent. */
+/** No leading dash: the agent would read it as a flag. */
 export const modelRule: TextRule = {
   pattern: /^[A-Za-z0-9][\w.:@/[\]-]{0,99}$/,
   expected: 'the name of a model',
@@ -30,13 +30,13 @@ export const imageRule: TextRule = {
   expected: 'the name of an image',
 };
 
-/** Goes into an HTTP header as it is. */
+/** Sent in an HTTP header unchanged. */
 export const modelKeyRule: TextRule = {
   pattern: /^[\x21-\x7e]{1,500}$/,
   expected: '1 to 500 visible ASCII characters',
 };
 
-/** Where calls to a model go; in the clear only where they never leave the machine. */
+/** Base URL of a model API; plain HTTP only on loopback. */
 export const modelBaseUrlRule: TextRule = {
   pattern:
     /^(?:https:\/\/[a-z0-9.-]{1,253}|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]))(?::\d{1,5})?(?:\/[\w.~%/-]{0,500})?$/i,

@@ -1,11 +1,11 @@
-/** A JSON object of unknown make; its members are read by name only, never walked into a prototype. */
+/** An unvalidated JSON object. Read its members with the functions below. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The object that a line holds; null where it holds none. */
+/** Null if the line is not a JSON object. */
 export function parseObject(line: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(line);
@@ -30,7 +30,7 @@ export function textIn(value: JsonObject, name: string): string | null {
   return typeof member === 'string' ? member : null;
 }
 
-/** JSON text of a value; null where it is nested too deeply to be written. */
+/** Null if the value is nested too deeply to serialize. */
 export function jsonText(value: unknown): string | null {
   try {
     return JSON.stringify(value) ?? null;

@@ -1,9 +1,9 @@
-/** Text that every store takes: no NUL, and no half of a surrogate pair. */
+/** Replaces NUL and lone surrogates, which the stores reject. */
 export function stripUnstorable(text: string): string {
   return text.replaceAll(unstorable, '\ufffd');
 }
 
-/** Text as a terminal would show it, without what would move its cursor or change its colours. */
+/** Removes terminal escape sequences and control characters. */
 export function stripControlCodes(text: string): string {
   return stripUnstorable(text)
     .replaceAll(escapeSequence, '')
@@ -11,7 +11,7 @@ export function stripControlCodes(text: string): string {
     .replaceAll(otherControl, '');
 }
 
-/** The beginning of a text on one line, marked where it was cut. */
+/** The start of a text on one line, with an ellipsis if truncated. */
 export function oneLine(text: string, maxChars: number): string {
   const line = text
     .slice(0, maxChars * 2)
@@ -21,7 +21,7 @@ export function oneLine(text: string, maxChars: number): string {
   return cut ? truncateText(line, maxChars) : line;
 }
 
-/** The beginning of a text, cut between whole characters and marked. */
+/** The start of a text with an ellipsis; never splits a surrogate pair. */
 export function truncateText(text: string, maxChars: number): string {
   return `${text.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

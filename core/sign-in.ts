@@ -1,4 +1,4 @@
-/** The way in for an operator. What follows the `#` is never sent to a server by a browser. */
+/** An operator's sign-in link. Browsers do not send the part after `#` to a server. */
 export function signInLink(publicUrl: string, code: string): string {
   return `${publicUrl}/sign-in#${code}`;
 }

@@ -1,7 +1,6 @@
 /**
- * A bucket that holds one minute's worth of calls and refills without steps. Its level is counted
- * in parts of which a call costs 60 000, so that one millisecond refills `perMinute` parts and all
- * of the arithmetic is in whole numbers.
+ * A bucket that holds one minute's worth of calls and refills continuously. A call costs 60 000 parts,
+ * so one millisecond refills `perMinute` parts and all arithmetic is in integers.
  */
 export interface TokenBucket {
   parts: number;
@@ -15,12 +14,12 @@ export interface TokenAnswer {
   remaining: number;
   /** When the bucket is full again, in seconds since 1970. */
   resetAtSeconds: number;
-  /** Whole seconds until the next call may pass; 0 where this one did. */
+  /** Seconds until the next call is allowed, rounded up; 0 if this one was. */
   retryAfterSeconds: number;
 }
 
 export interface TakeToken {
-  /** Null: never used, which is full. */
+  /** Null: never used, so full. */
   bucket: TokenBucket | null;
   perMinute: number;
   nowMs: number;
@@ -33,7 +32,7 @@ export function takeToken({ bucket, perMinute, nowMs }: TakeToken): TokenAnswer 
   return answerAt({ bucket: { parts, atMs: nowMs }, perMinute, allowed });
 }
 
-/** What to say of a bucket whose level is known. */
+/** The answer for a bucket with a known level. */
 export function answerAt(known: {
   bucket: TokenBucket;
   perMinute: number;
@@ -54,7 +53,7 @@ export function answerAt(known: {
 export const partsPerToken = 60_000;
 const refillMs = 60_000;
 
-/** A clock that goes back refills nothing; one minute fills any bucket. */
+/** If the clock goes back, nothing is refilled. A minute fills any bucket. */
 function partsAt({ bucket, perMinute, nowMs }: TakeToken): number {
   const full = perMinute * partsPerToken;
   if (bucket === null) return full;

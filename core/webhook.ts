@@ -1,7 +1,7 @@
 import { errorOf, type RunEnd } from './runs/end-cause.ts';
 import type { Run } from './runs/run.ts';
 
-/** How a run ended, as the transaction that ends it knows it. */
+/** A run at its end, within the transaction that ends it. */
 export interface FinishedRun {
   run: Run;
   end: RunEnd;
@@ -9,8 +9,8 @@ export interface FinishedRun {
 }
 
 /**
- * The body of `run.finished`. It is frozen with the run's end, so that every attempt sends the same
- * bytes. The interface promises that its fields are never null.
+ * The body of `run.finished`, stored when the run ends, so that every attempt sends the same bytes. The
+ * interface promises that its fields are never null.
  */
 export function webhookBody({ run, end, finishedAt }: FinishedRun): string {
   const error = errorOf(end);
@@ -32,7 +32,7 @@ export function webhookBody({ run, end, finishedAt }: FinishedRun): string {
   });
 }
 
-/** What the signature is made over: when, and exactly which bytes. */
+/** The signed text: timestamp and body. */
 export function signatureBase(unixSeconds: number, body: string): string {
   return `${unixSeconds}.${body}`;
 }

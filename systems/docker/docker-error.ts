@@ -1,4 +1,4 @@
-/** Why a call to the engine failed, as far as a caller may want to act on it. */
+/** Failures of engine calls that callers distinguish. */
 export type DockerErrorCode =
   | 'image_missing'
   | 'runtime_missing'
@@ -11,7 +11,7 @@ export type DockerErrorCode =
 
 export class DockerError extends Error {
   readonly code: DockerErrorCode;
-  /** The engine's HTTP status, where it answered at all. */
+  /** The engine's HTTP status; null if it did not answer. */
   readonly status: number | null;
 
   constructor(
@@ -26,15 +26,15 @@ export class DockerError extends Error {
   }
 }
 
-/** `what` names the call and its object, so that the message alone tells what was tried. */
+/** `what` names the call and its object. */
 export function dockerErrorOf(what: string, error: unknown): DockerError {
   if (error instanceof DockerError) return error;
   const message = error instanceof Error ? error.message.trim() : String(error);
   const status = statusOf(error);
-  const code = status === null ? silentOrAway(error) : codeOf(status, message);
-  const said = code === 'engine_timeout' ? 'no answer within the deadline' : message;
+  const code = status === null ? unreachableOrTimeout(error) : codeOf(status, message);
+  const detail = code === 'engine_timeout' ? 'no answer within the deadline' : message;
   const options = status === null ? { cause: error } : { cause: error, status };
-  return new DockerError(code, `docker: ${what}: ${said}`, options);
+  return new DockerError(code, `docker: ${what}: ${detail}`, options);
 }
 
 function statusOf(error: unknown): number | null {
@@ -48,7 +48,7 @@ function codeOf(status: number, message: string): DockerErrorCode {
   return /no such image/i.test(message) ? 'image_missing' : 'container_missing';
 }
 
-function silentOrAway(error: unknown): DockerErrorCode {
+function unreachableOrTimeout(error: unknown): DockerErrorCode {
   const name = error instanceof Error ? error.name : '';
   return name === 'AbortError' || name === 'TimeoutError' ? 'engine_timeout' : 'engine_unreachable';
 }

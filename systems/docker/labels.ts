@@ -1,7 +1,7 @@
 import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
 import type { SandboxSpec } from './container/sandbox-spec.ts';
 
-/** Everything of ours in the engine is found, and told from everything else, by these alone. */
+/** These labels alone identify Flowrun's containers. */
 export const labelNames = {
   instance: 'frs.instance',
   run: 'frs.run',
@@ -9,7 +9,7 @@ export const labelNames = {
   generation: 'frs.gen',
   host: 'frs.host',
   deadline: 'frs.deadline',
-  /** In the place of the others, of what tries a runtime. */
+  /** On runtime probes, instead of the other labels. */
   probe: 'frs.trial',
 } as const;
 
@@ -17,7 +17,7 @@ export function containerName(instance: string, spec: SandboxSpec): string {
   return sandboxName({ instance, ...spec });
 }
 
-/** Whose container it is: what must be equal before an existing one is taken over. */
+/** Must all match before an existing container is adopted. */
 export function identityLabels(instance: string, spec: SandboxSpec): Record<string, string> {
   return {
     [labelNames.instance]: instance,
@@ -28,10 +28,10 @@ export function identityLabels(instance: string, spec: SandboxSpec): Record<stri
   };
 }
 
-/** The names of the labels that are not as wanted. */
+/** The names of the labels that differ. */
 export function foreignLabels(
-  wanted: Record<string, string>,
-  found: Record<string, string>,
+  expected: Record<string, string>,
+  actual: Record<string, string>,
 ): string[] {
-  return Object.keys(wanted).filter((name) => found[name] !== wanted[name]);
+  return Object.keys(expected).filter((name) => actual[name] !== expected[name]);
 }

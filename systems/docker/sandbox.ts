@@ -11,20 +11,20 @@ import { type ExitHint, type Watch, watchExits } from './container/watch-exits.t
 import { DockerError } from './docker-error.ts';
 import type { Engine } from './engine.ts';
 
-/** Every verb is safe to repeat, ends within the engine's deadline, and throws DockerError. */
+/** Every method is safe to repeat, ends within the engine's deadline, and throws DockerError. */
 export interface Sandboxes {
-  /** Creates it, or takes over the one that an earlier attempt has made. */
+  /** Creates the container, or adopts the one of an earlier attempt. */
   ensureCreated(spec: SandboxSpec): Promise<Created>;
-  /** Starts what was never started; what has run is left as it ended. */
+  /** Does nothing if the container was started before. */
   start(containerId: string): Promise<void>;
   /** `missing` is a state, not an error. */
   inspect(containerId: string): Promise<ContainerState>;
-  /** Nothing happens where nothing runs. */
+  /** Does nothing if the container is not running. */
   signal(containerId: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   pause(containerId: string): Promise<void>;
   unpause(containerId: string): Promise<void>;
   setCpus(containerId: string, cpus: number): Promise<void>;
-  /** Running or not, with all that the engine keeps of it. */
+  /** Running or not, with its volumes. */
   remove(containerId: string): Promise<void>;
   list(): Promise<ListedSandbox[]>;
   watchExits(onExit: (hint: ExitHint) => void): Watch;
@@ -44,7 +44,7 @@ export function createSandboxes(deps: CreateDeps): Sandboxes {
   };
 }
 
-/** A second run of the same container would find no configuration and cover the first exit code. */
+/** A restarted container would have no configuration, and would overwrite its exit code. */
 async function start(engine: Engine, containerId: string): Promise<void> {
   const { status } = await inspect(engine, containerId);
   if (status === 'missing') {
@@ -80,11 +80,11 @@ function adjustments(engine: Engine): Pick<Sandboxes, 'pause' | 'unpause' | 'set
       }),
     unpause: (containerId) => unpause(engine, containerId),
     setCpus: async (containerId, cpus) => {
-      const wanted = { NanoCpus: nanoCpus(cpus, await engine.cpus()) };
+      const update = { NanoCpus: nanoCpus(cpus, await engine.cpus()) };
       return transition(engine, {
         what: `limit to ${cpus} cpus`,
         containerId,
-        act: (container, abortSignal) => container.update({ ...wanted, abortSignal }),
+        act: (container, abortSignal) => container.update({ ...update, abortSignal }),
         acceptable: ['exited', 'missing'],
       });
     },

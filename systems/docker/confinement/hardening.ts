@@ -5,7 +5,7 @@ import { seccompProfile } from './seccomp.ts';
 
 const miB = 1024 ** 2;
 
-/** Docker's own lists, which ours replace, and the paths that its later versions have added. */
+/** Replaces Docker's own lists; includes the paths that later versions of Docker added. */
 const maskedPaths = [
   '/proc/acpi',
   '/proc/asound',
@@ -23,8 +23,8 @@ const maskedPaths = [
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
 /**
- * What holds every sandbox in, whatever runs inside. `nproc` is not among the limits: it counts per
- * user of the whole host, and all sandboxes share one; the limit of processes is the real bound.
+ * The confinement of every sandbox. `nproc` is not set, because it counts per user of the host and all
+ * sandboxes share one user; `PidsLimit` bounds the processes instead.
  */
 export function hardenedHostConfig(): HostConfig & { CgroupnsMode: string } {
   return { ...isolation(), ...privileges(), ...resourceLimits(), ...filesystems() };
@@ -59,7 +59,7 @@ function privileges() {
   };
 }
 
-/** The output is the spool file, so no log; the exit code must survive us, so no automatic removal. */
+/** No log, because output goes to the spool file; no AutoRemove, because the exit code is read later. */
 function resourceLimits() {
   const fileBytes = limits.spoolMaxBytes;
   return {

@@ -3,12 +3,12 @@ import type { MountSettings } from 'dockerode';
 import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
 import type { MountSource } from '../mount-source.ts';
 
-/** The run's folders as the worker sees them, absolute. They exist before the container is made. */
+/** The run's folders as the worker sees them, absolute. They exist before the container. */
 export interface RunFolders {
   workspace: string;
   spool: string;
   config: string;
-  /** Holds the run's socket, so that a restarted host can make the socket anew. */
+  /** Holds the run's socket; a mounted folder lets a restarted host create the socket again. */
   socket: string;
 }
 
@@ -32,7 +32,7 @@ export interface SubpathMount extends MountSettings {
 
 export type SandboxMount = BindMount | SubpathMount;
 
-/** The one place that knows how a run's folders get into its sandbox. */
+/** The mounts of a run's folders in its sandbox. */
 export function runMounts(
   folders: RunFolders,
   place: MountSource = { kind: 'host-path' },
@@ -56,7 +56,7 @@ function mount(folder: string, target: string, place: MountSource): SandboxMount
   }
 }
 
-/** Private and flat: no mount that the host makes later appears inside, none from inside leaves. */
+/** Private and non-recursive: later mounts do not propagate in either direction. */
 function bind(source: string, target: string): BindMount {
   return {
     Type: 'bind',
@@ -67,12 +67,12 @@ function bind(source: string, target: string): BindMount {
   };
 }
 
-/** Engines refuse to bind what is theirs privately, lest it stay busy: it must be able to let go. */
-function ownedByEngine(made: BindMount): BindMount {
-  return { ...made, BindOptions: { ...made.BindOptions, Propagation: 'rslave' } };
+/** Engines reject private binds of their own folders, which could then never be unmounted. */
+function ownedByEngine(mount: BindMount): BindMount {
+  return { ...mount, BindOptions: { ...mount.BindOptions, Propagation: 'rslave' } };
 }
 
-/** Nothing of the image is copied into it: what is in the folder is what the worker put there. */
+/** NoCopy: the image's files are not copied into the folder. */
 function subpath(volume: string, folder: string, target: string): SubpathMount {
   return {
     Type: 'volume',
@@ -88,9 +88,9 @@ function subpath(volume: string, folder: string, target: string): SubpathMount {
   };
 }
 
-/** A sandbox that was given the whole folder, or one above it, would see everybody's files. */
+/** Mounting the data folder itself, or one above it, would expose the files of all runs. */
 function relativeTo(dir: string, folder: string): string {
   const path = relative(dir, folder);
   if (path !== '' && !path.startsWith('..')) return path;
-  throw new Error(`${folder} is no folder below ${dir}`);
+  throw new Error(`${folder} is not below ${dir}`);
 }

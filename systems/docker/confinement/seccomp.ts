@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The system calls a sandbox may make, as the engine wants it: the profile's text, not its path. What
- * it is derived from, and how, stands in seccomp.NOTICE.md.
+ * The allowed system calls. The engine takes the profile's text, not its path. For its origin see
+ * seccomp.NOTICE.md.
  */
 export const seccompProfile: string = JSON.stringify(
   JSON.parse(readFileSync(join(import.meta.dirname, 'seccomp.json'), 'utf8')),

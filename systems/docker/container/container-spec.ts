@@ -8,7 +8,7 @@ import { identityLabels, labelNames } from '../labels.ts';
 import type { MountSource } from '../mount-source.ts';
 import type { SandboxSpec } from './sandbox-spec.ts';
 
-/** What the host adds to what is particular to a sandbox. */
+/** The host's part of a container's specification. */
 export interface ContainerHost {
   instance: string;
   hostCpus: number;
@@ -17,8 +17,8 @@ export interface ContainerHost {
 }
 
 /**
- * One sandbox as the engine is asked for it. Nothing here is secret, because everybody who may look
- * at containers reads it: configuration comes to the sandbox over its socket.
+ * The specification of a sandbox's container. It holds no secrets, because everyone with access to the
+ * engine can read it: configuration reaches the sandbox over its socket.
  */
 export function containerSpec(
   spec: SandboxSpec,
@@ -60,7 +60,7 @@ const unattached = {
   AttachStderr: false,
 };
 
-/** More than the machine has is refused by the engine, so it is given what there is. */
+/** The engine rejects more processors than the machine has. */
 export function nanoCpus(cpus: number, hostCpus: number): number {
   return Math.round(Math.min(cpus, hostCpus) * 1e9);
 }

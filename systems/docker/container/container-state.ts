@@ -2,13 +2,13 @@ import type { ContainerInspectInfo } from 'dockerode';
 
 export type ContainerStatus = 'created' | 'running' | 'paused' | 'exited' | 'missing';
 
-/** What the engine knows of a sandbox. The exit code is a fact only of one that has exited. */
+/** The exit code is null unless the container has exited. */
 export interface ContainerState {
   status: ContainerStatus;
   exitCode: number | null;
-  /** Something inside ran out of memory; whether that ended the run, the exit code tells. */
+  /** A process inside ran out of memory; the exit code shows whether that ended the run. */
   oomKilled: boolean;
-  /** Why it could not start, in the engine's words. */
+  /** The engine's message if it could not start. */
   startError: string | null;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -36,14 +36,14 @@ export function containerState({ State: state }: ContainerInspectInfo): Containe
   };
 }
 
-/** Words of the engine that we never cause (a restart policy) or cannot act on are mapped as well. */
-export function statusOf(word: string): ContainerStatus {
-  switch (word) {
+/** Also maps states that Flowrun never causes (`restarting`) or cannot act on. */
+export function statusOf(state: string): ContainerStatus {
+  switch (state) {
     case 'created':
     case 'running':
     case 'paused':
     case 'exited':
-      return word;
+      return state;
     case 'restarting':
       return 'running';
     case 'dead':
@@ -53,7 +53,7 @@ export function statusOf(word: string): ContainerStatus {
   }
 }
 
-/** The engine writes the year 1 for what has not happened. */
+/** The engine reports the year 1 for events that have not happened. */
 function timeOf(text: string): Date | null {
   const at = new Date(text);
   return at.getTime() > 0 ? at : null;

@@ -1,7 +1,6 @@
-// A sandbox has one name, made of its run and generation, so making it twice cannot make two: the
-// engine refuses the second with 409. What is found then is taken over only if every label of its
-// identity is ours; and it may be found a moment later only, because the engine keeps a name from
-// the beginning of a creation, and the container shows itself at the end.
+// A container's name is derived from run and generation, so creating it twice fails with 409. The
+// existing container is adopted only if all its identity labels match. It may become visible a moment
+// later: the engine reserves the name when a creation begins, and lists the container when it ends.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../core/limits.ts';
@@ -16,7 +15,7 @@ import type { SandboxSpec } from './sandbox-spec.ts';
 
 export interface Created {
   containerId: string;
-  /** It was there before. */
+  /** It existed before. */
   adopted: boolean;
 }
 
@@ -35,12 +34,16 @@ export async function ensureCreated(deps: CreateDeps, spec: SandboxSpec): Promis
     const created = (await create(deps, spec)) ?? (await adopt(deps.engine, spec));
     if (created !== null) return created;
     const name = containerName(deps.engine.instance, spec);
-    if (performance.now() > end) throw new DockerError('refused', `docker: ${name} never shows`);
+    if (performance.now() > end)
+      throw new DockerError(
+        'refused',
+        `docker: ${name} is reserved, but no such container appears`,
+      );
     await sleep(pollMs);
   }
 }
 
-/** Null: the name is taken. */
+/** Null if the name is taken. */
 async function create(
   { engine, runtimes, mountSource }: CreateDeps,
   spec: SandboxSpec,
@@ -52,7 +55,7 @@ async function create(
   const body = containerSpec(spec, { instance, hostCpus, runtime, mountSource: source });
   try {
     const container = await engine.call(`create ${name}`, (abortSignal) => {
-      // Apart, because the whole specification would otherwise stand in the request's address too.
+      // Separate, because dockerode would otherwise put the specification into the query as well.
       const options = { _query: { name }, _body: body, abortSignal };
       return engine.docker.createContainer(options);
     });
@@ -63,7 +66,7 @@ async function create(
   }
 }
 
-/** Null: there is none by now, or none yet. */
+/** Null if there is no such container, or not yet. */
 async function adopt(engine: Engine, spec: SandboxSpec): Promise<Created | null> {
   const name = containerName(engine.instance, spec);
   const found = await findContainer(engine, name);

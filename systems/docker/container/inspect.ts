@@ -8,7 +8,7 @@ export async function inspect(engine: Engine, containerId: string): Promise<Cont
   return found === null ? missingContainer : containerState(found);
 }
 
-/** By id or by name; null where there is none. */
+/** By id or name; null if there is none. */
 export async function findContainer(
   { docker, call: call }: Engine,
   id: string,

@@ -12,7 +12,7 @@ export interface ListedSandbox {
   state: ContainerStatus;
 }
 
-/** All of this instance, whatever their state, and nobody else's. */
+/** All sandboxes of this instance, in any state. */
 export async function list({ docker, call: call, instance }: Engine): Promise<ListedSandbox[]> {
   const label = [`${labelNames.instance}=${instance}`];
   const found = await call('list', (abortSignal) =>

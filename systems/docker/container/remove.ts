@@ -7,7 +7,7 @@ import { unpauseIfGvisor } from './unpause-gvisor.ts';
 
 const pollMs = 50;
 
-/** Another removal may be under way, which is refused and as good: then its end is waited for. */
+/** If another removal is in progress, the engine returns 409; waits until it has finished. */
 export async function remove(engine: Engine, containerId: string): Promise<void> {
   await unpauseIfGvisor(engine, containerId);
   const end = performance.now() + limits.engineCallTimeoutMs;

@@ -1,6 +1,6 @@
 import type { RunFolders } from '../confinement/mounts.ts';
 
-/** What is particular to one sandbox; everything else is the same for all of them. */
+/** The properties of one sandbox; all others are the same for every sandbox. */
 export interface SandboxSpec {
   runId: string;
   projectId: string;
@@ -9,8 +9,8 @@ export interface SandboxSpec {
   hostId: string;
   folders: RunFolders;
   memoryBytes: number;
-  /** The flow's limit; the boot may take more, see `setCpus`. */
+  /** The flow's limit; startup may use more, see `setCpus`. */
   cpus: number;
-  /** When the run is over at the latest, for operators who look at containers. */
+  /** The run's time limit, shown to operators as a label. */
   deadline: Date;
 }

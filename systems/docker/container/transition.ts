@@ -5,25 +5,25 @@ import type { ContainerStatus } from './container-state.ts';
 import { inspect } from './inspect.ts';
 
 export interface Transition {
-  /** The verb, for messages. */
+  /** The verb, for error messages. */
   what: string;
   containerId: string;
   act(container: Container, abortSignal: AbortSignal): Promise<unknown>;
-  /** States in which there is nothing left to do, so that a refusal is no failure. */
+  /** States in which an error of the engine is ignored, because there is nothing left to do. */
   acceptable: readonly ContainerStatus[];
 }
 
 /**
- * Engines word their refusals differently (409, 304, 500, by version and verb), so none is read:
- * whether a refused step is a failure is asked of the container itself.
+ * Engines report a transition that is not needed differently (409, 304, 500, by version and verb), so
+ * the container's state decides whether an error matters.
  */
 export async function transition(engine: Engine, step: Transition): Promise<void> {
   const container = engine.docker.getContainer(step.containerId);
   try {
     await engine.call(`${step.what} ${step.containerId}`, (signal) => step.act(container, signal));
   } catch (error) {
-    const answered = error instanceof DockerError && error.status !== null;
-    if (!answered) throw error;
+    const isResponse = error instanceof DockerError && error.status !== null;
+    if (!isResponse) throw error;
     const { status } = await inspect(engine, step.containerId);
     if (!step.acceptable.includes(status)) throw error;
   }

@@ -11,9 +11,9 @@ export function unpause(engine: Engine, containerId: string): Promise<void> {
   });
 }
 
-/** gVisor hears nothing while it is paused, and keeps the engine waiting: it has to go on to be ended. */
+/** A paused gVisor sandbox handles no signals and blocks the engine, so it is resumed first. */
 export async function unpauseIfGvisor(engine: Engine, containerId: string): Promise<void> {
   const found = await findContainer(engine, containerId);
-  const isDeaf = found?.State.Paused === true && found.HostConfig.Runtime === 'runsc';
-  if (isDeaf) await unpause(engine, containerId);
+  const isPausedGvisor = found?.State.Paused === true && found.HostConfig.Runtime === 'runsc';
+  if (isPausedGvisor) await unpause(engine, containerId);
 }

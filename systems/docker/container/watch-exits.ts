@@ -1,5 +1,5 @@
-// The engine's events, as a hint to look sooner. They are lost while the connection is, so nothing may
-// depend on them; the connection is made again for as long as somebody watches.
+// The engine's events, as a hint to inspect a container sooner. They are lost while the connection is
+// down, so nothing may depend on them. Reconnects until closed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine } from '../engine.ts';
@@ -29,7 +29,7 @@ async function watchUntil(
 ): Promise<void> {
   while (!closed.aborted) {
     const lost = readEvents(closed, engine, onExit);
-    await lost.catch(() => {}); // away or gone: the next round tries again
+    await lost.catch(() => {}); // reconnects below
     await sleep(reconnectMs, null, { signal: closed }).catch(() => {});
   }
 }
@@ -55,7 +55,7 @@ async function readEvents(
 }
 
 function readHint(line: string): ExitHint | null {
-  const event = JSON.parse(line) as DieEvent; // the engine's own documented shape
+  const event = JSON.parse(line) as DieEvent; // documented by the engine
   const containerId = event.Actor?.ID;
   const runId = event.Actor?.Attributes?.[labelNames.run];
   return containerId === undefined || runId === undefined ? null : { containerId, runId };

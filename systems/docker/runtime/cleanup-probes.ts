@@ -4,27 +4,27 @@ import { remove } from '../container/remove.ts';
 import type { Engine } from '../engine.ts';
 import { labelNames } from '../labels.ts';
 
-/** What the folder of each trial is called, up to what makes it its own. */
+/** Prefix of the folder of each probe. */
 export const probeFolderPrefix = 'try-';
 
 export interface StaleProbes {
-  /** Where their folders are; those of nobody else. */
+  /** Parent of their folders. */
   dir: string;
-  /** A younger one may be under way. */
+  /** Younger ones may be in progress. */
   olderThanMs: number;
 }
 
-/** Whoever died between making a trial and starting it has left something that ends by nothing. */
+/** Removes probes of processes that died between creating and starting them: those never end. */
 export async function cleanUpProbes(
   engine: Engine,
   { dir, olderThanMs }: StaleProbes,
 ): Promise<void> {
   const before = Date.now() - olderThanMs;
   const label = [`${labelNames.probe}=${engine.instance}`];
-  const trials = await engine.call('list trial sandboxes', (abortSignal) =>
+  const probes = await engine.call('list runtime probes', (abortSignal) =>
     engine.docker.listContainers({ all: true, filters: { label }, abortSignal }),
   );
-  for (const { Id, Created } of trials) if (Created * 1_000 < before) await remove(engine, Id);
+  for (const { Id, Created } of probes) if (Created * 1_000 < before) await remove(engine, Id);
   for (const name of await readdir(dir)) {
     if (!name.startsWith(probeFolderPrefix)) continue;
     const folder = join(dir, name);

@@ -1,6 +1,5 @@
-// Whether a sandbox on a runtime reaches its socket: one is started that does nothing else, with a
-// listener of ours behind its socket. Nothing of it stays: the engine removes it when it ends, which
-// it does by itself, also where this process is gone by then.
+// Starts a container that only connects to its socket, to learn whether sandboxes on a runtime can. The
+// container ends on its own and the engine removes it, even if this process is gone by then.
 
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -32,12 +31,12 @@ export interface ProbeOptions {
 const pollMs = 50;
 const staleAfterMs = 4 * limits.runtimeProbeMs;
 
-/** Null where it does. What keeps the trial from being made is thrown. */
+/** Null if it can. Throws if the probe could not be made. */
 export async function probeRuntime(
   engine: Engine,
   { runtime, image, data, mountSource }: ProbeOptions,
 ): Promise<string | null> {
-  if (image === undefined) return 'no image is known here that it could be tried with';
+  if (image === undefined) return 'no image is configured to probe it with';
   if (data !== undefined) await cleanUp(engine, data.dir);
   const folder = await mkdtemp(join(data?.dir ?? tmpdir(), probeFolderPrefix));
   await chmod(folder, 0o755);
@@ -48,19 +47,19 @@ export async function probeRuntime(
   });
   try {
     await listen(listener, join(folder, 'x'));
-    const refusal = await runProbe(
+    const failure = await runProbe(
       engine,
       await probeSpec(engine, { runtime, image, folder, mountSource }),
     );
     if (reached) return null;
-    return refusal ?? 'a sandbox on it does not reach its socket';
+    return failure ?? 'a sandbox on it does not reach its socket';
   } finally {
     listener.close();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** What cannot be removed is no reason not to try; the next trial comes back to it. */
+/** A failure does not prevent the probe; the next probe cleans up again. */
 const cleanUp = (engine: Engine, dir: string): Promise<void> =>
   cleanUpProbes(engine, { dir, olderThanMs: staleAfterMs }).catch(() => {});
 
@@ -72,7 +71,7 @@ async function listen(listener: Server, path: string): Promise<void> {
   await chmod(path, 0o666);
 }
 
-/** Held in like every sandbox, but for what it runs and what becomes of it. */
+/** Confined like every sandbox; only its command and AutoRemove differ. */
 async function probeSpec(
   engine: Engine,
   { runtime, image, folder, mountSource }: ProbeOptions & { image: string; folder: string },
@@ -95,22 +94,22 @@ async function probeSpec(
 }
 
 /**
- * That the engine cannot take what is asked for is an answer, too: it would refuse every sandbox on it.
- * Whatever else it fails for, a full disk or itself, may be over a moment later.
+ * A 400 means that the engine would reject every sandbox on this runtime. Other failures, such as a full
+ * disk, may pass, and are thrown.
  */
 async function runProbe(engine: Engine, spec: ContainerCreateOptions): Promise<string | null> {
-  const { id } = await engine.call('create a trial sandbox', (abortSignal) => {
-    const options = { _query: {}, _body: spec, abortSignal }; // apart, as for every sandbox
+  const { id } = await engine.call('create a runtime probe', (abortSignal) => {
+    const options = { _query: {}, _body: spec, abortSignal }; // separate, as for every sandbox
     return engine.docker.createContainer(options);
   });
   try {
     const container = engine.docker.getContainer(id);
-    await engine.call('start a trial sandbox', (abortSignal) => container.start({ abortSignal }));
+    await engine.call('start a runtime probe', (abortSignal) => container.start({ abortSignal }));
     await waitUntilEnded(engine, id);
     return null;
   } catch (error) {
-    const isAnswer = error instanceof DockerError && error.code === 'refused';
-    if (!isAnswer || error.status !== 400) throw error;
+    const isRejected = error instanceof DockerError && error.code === 'refused';
+    if (!isRejected || error.status !== 400) throw error;
     return `a sandbox on it does not start (${error.message})`;
   } finally {
     await remove(engine, id);
@@ -123,13 +122,13 @@ async function waitUntilEnded(engine: Engine, id: string): Promise<void> {
     const { status } = await inspect(engine, id);
     if (status === 'exited' || status === 'missing') return;
     if (performance.now() > end) {
-      throw new DockerError('engine_timeout', `docker: a trial sandbox (${id}) does not end`);
+      throw new DockerError('engine_timeout', `docker: the runtime probe ${id} does not end`);
     }
     await sleep(pollMs);
   }
 }
 
-/** Ends at once when it is answered or refused. */
+/** Ends as soon as the connection is accepted or rejected. */
 const connectScript = `
   setTimeout(() => process.exit(), ${limits.runtimeProbeMs / 2});
   const end = () => process.exit();

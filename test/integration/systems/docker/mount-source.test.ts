@@ -1,4 +1,4 @@
-// A worker in a container: its data is a volume, of which a sandbox sees its own folders and no more.
+// The worker runs in a container with its data in a volume. A sandbox sees its own folders only.
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const { engine, mountSource } = openDocker({
   data,
 });
 const { apiVersion } = await engine.version();
-/** Where this machine sees the volume. */
+/** The volume's folder on this machine. */
 let mountpoint: string;
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ function foldersOf(run: string): RunFolders {
 
 const seen = (path: string): string => join(mountpoint, relative(dir, path));
 
-/** Runs a script where a sandbox of this run would be, and answers what it said. */
+/** Runs a script with the mounts of this run's sandbox; returns its output. */
 async function runIn(folders: RunFolders, place: MountSource, script: string): Promise<string> {
   const container = await engine.docker.createContainer({
     Image: stackEnv.sandboxImage,
@@ -59,7 +59,7 @@ async function runIn(folders: RunFolders, place: MountSource, script: string): P
   }
 }
 
-async function seesItsOwnAlone(place: MountSource): Promise<void> {
+async function expectOwnFilesOnly(place: MountSource): Promise<void> {
   const [own, neighbour] = [foldersOf('own'), foldersOf('neighbour')];
   writeFileSync(join(seen(own.workspace), 'file'), 'of mine');
   writeFileSync(join(seen(neighbour.workspace), 'file'), 'of another');
@@ -74,18 +74,18 @@ async function seesItsOwnAlone(place: MountSource): Promise<void> {
   expect(readFileSync(join(seen(own.workspace), 'made'), 'utf8')).toBe('later\n');
 }
 
-test('a sandbox sees its own folders, bound from where the engine keeps the volume', async () => {
-  await seesItsOwnAlone({ kind: 'bind', dir, source: mountpoint });
+test("a sandbox sees its own folders, bound from the volume's folder", async () => {
+  await expectOwnFilesOnly({ kind: 'bind', dir, source: mountpoint });
 });
 
 test.skipIf(!supportsSubpath(apiVersion))(
-  'a sandbox sees its own folders, as folders of the volume',
+  'a sandbox sees its own folders, mounted as subpaths of the volume',
   async () => {
-    await seesItsOwnAlone({ kind: 'subpath', dir, volume });
+    await expectOwnFilesOnly({ kind: 'subpath', dir, volume });
   },
 );
 
-test('the engine’s own version decides which of the two it is', async () => {
+test("the engine's API version decides between the two", async () => {
   const expected: MountSource = supportsSubpath(apiVersion)
     ? { kind: 'subpath', dir, volume }
     : { kind: 'bind', dir, source: mountpoint };
@@ -99,18 +99,18 @@ test('the engine’s own version decides which of the two it is', async () => {
   ]);
 });
 
-test('a worker on the engine’s own machine names its folders as they are', async () => {
+test("a worker on the engine's machine mounts its folders by path", async () => {
   const local = openDocker({ dockerHost: stackEnv.dockerHost, instance: volume });
   expect(await local.mountSource()).toEqual({ kind: 'host-path' });
 });
 
-test('refuses a volume whose files the engine cannot show, and a folder that is not below', async () => {
+test('rejects unsupported volume drivers and folders outside of the data folder', async () => {
   const place = { kind: 'subpath', dir, volume } as const;
   const folders = { workspace: '/data', spool: '/data/a', config: '/data/b', socket: '/data/c' };
-  expect(() => runMounts(folders, place)).toThrow('/data is no folder below /data');
-  expect(() => runMounts({ ...folders, workspace: '/etc' }, place)).toThrow('/etc is no folder');
+  expect(() => runMounts(folders, place)).toThrow('/data is not below /data');
+  expect(() => runMounts({ ...folders, workspace: '/etc' }, place)).toThrow('/etc is not below');
 
-  // An older engine, whose volume is of a driver of its own.
+  // An older engine with a volume of another driver.
   const fake = await startFakeEngine(({ path }) =>
     path.includes('/version') ? { ApiVersion: '1.44' } : { Driver: 'nfs', Mountpoint: '' },
   );

@@ -1,6 +1,5 @@
-// gVisor where the engine has it, and never anything else in the place of what was asked for. Which
-// runtimes an engine lists is made up here; what it refuses, and whether a sandbox on it reaches its
-// socket, a real one says.
+// gVisor if the engine has it, and never a fallback from the selected runtime. A fake engine lists
+// runtimes; a real one rejects unknown runtimes and runs probes.
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,11 +17,11 @@ import { dockerWorld } from './support/world.ts';
 const world = dockerWorld();
 let fake: FakeEngine;
 let listed: string[];
-/** How the engine calls gVisor. */
+/** gVisor's arguments as the engine lists them. */
 let gvisorArgs: string[] | undefined;
 /** The runtimes that containers were created with. */
 let created: unknown[];
-let asked: number;
+let infoCalls: number;
 
 beforeAll(async () => {
   fake = await startFakeEngine(({ path, body }) => {
@@ -31,7 +30,7 @@ beforeAll(async () => {
       created.push(spec.HostConfig.Runtime);
       return { Id: `container-${created.length}` };
     }
-    if (path.includes('/info')) asked += 1;
+    if (path.includes('/info')) infoCalls += 1;
     const argsOf = (name: string) => (name === 'runsc' ? { runtimeArgs: gvisorArgs } : {});
     const entries = listed.map((name) => [name, { path: name, ...argsOf(name) }] as const);
     const Runtimes = Object.fromEntries(entries);
@@ -41,7 +40,7 @@ beforeAll(async () => {
 beforeEach(() => {
   gvisorArgs = ['--debug', '--host-uds=open'];
   created = [];
-  asked = 0;
+  infoCalls = 0;
 });
 afterAll(async () => {
   fake.close();
@@ -63,7 +62,7 @@ test.each<[RuntimeSetting, string[], string]>([
   ['runc', ['runc', 'runsc'], 'runc'],
   ['runsc', ['runc', 'runsc'], 'runsc'],
 ])(
-  'SANDBOX_RUNTIME=%s, where there are %j, is %s in every sandbox',
+  'SANDBOX_RUNTIME=%s on an engine with %j runs every sandbox on %s',
   async (wanted, names, used) => {
     listed = names;
     const { runtimes, create } = engineWith(wanted);
@@ -71,11 +70,11 @@ test.each<[RuntimeSetting, string[], string]>([
     await create();
     expect(created).toEqual([used, used]);
     expect(await runtimes.runtime()).toBe(used);
-    expect(asked).toBe(2); // how many processors there are, and this
+    expect(infoCalls).toBe(2); // for the processors and for the runtimes
   },
 );
 
-test('gVisor that is set and not there starts nothing, until it is there', async () => {
+test('starts nothing while the configured gVisor is missing', async () => {
   listed = ['runc'];
   const { runtimes, create } = engineWith('runsc');
   await expect(create()).rejects.toMatchObject(missing);
@@ -88,7 +87,7 @@ test('gVisor that is set and not there starts nothing, until it is there', async
   expect(created).toEqual(['runsc']);
 });
 
-test('what was chosen by itself is not given up by itself', async () => {
+test('auto does not switch runtimes later', async () => {
   listed = ['runc', 'runsc'];
   const { runtimes, create } = engineWith('auto');
   await create();
@@ -111,7 +110,7 @@ test.each([
   [['--not-host-uds=open'], null],
   [[], null],
   [undefined, null],
-])('gVisor that is called with %j is %s, whatever it is asked for by', async (args, used) => {
+])('gVisor with the arguments %j selects %s, for auto and for runsc', async (args, used) => {
   listed = ['runc', 'runsc'];
   gvisorArgs = args;
   for (const wanted of ['auto', 'runsc'] as const) {
@@ -122,7 +121,7 @@ test.each([
   expect(created).toEqual([]);
 });
 
-test('what auto cannot use does not become runc, and is used once it can be', async () => {
+test('auto does not fall back to runc, and uses gVisor once it works', async () => {
   listed = ['runc', 'runsc'];
   gvisorArgs = [];
   const { runtimes, create } = engineWith('auto');
@@ -137,15 +136,15 @@ test('what auto cannot use does not become runc, and is used once it can be', as
   expect(created).toEqual(['runsc']);
 });
 
-test('a trial that failed is believed for a minute, one that went well for good', async () => {
+test('a failed probe is cached for a minute, a successful one for good', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     let why: string | null = 'the machine was out of memory';
-    const tryOut = vi.fn(async () => why);
+    const probe = vi.fn(async () => why);
     const runtimes = { runsc: { path: 'runsc' } };
     const { findRuntime } = selectRuntime('runsc', {
       listed: async () => runtimes,
-      probe: tryOut,
+      probe,
     });
     for (const [waitMs, times] of [
       [0, 1],
@@ -154,14 +153,14 @@ test('a trial that failed is believed for a minute, one that went well for good'
     ] as const) {
       vi.advanceTimersByTime(waitMs);
       await expect(findRuntime()).rejects.toMatchObject(unusable);
-      expect(tryOut).toHaveBeenCalledTimes(times);
+      expect(probe).toHaveBeenCalledTimes(times);
     }
     why = null;
     for (const waitMs of [61_000, 3_600_000]) {
       vi.advanceTimersByTime(waitMs);
       expect(await findRuntime()).toBe('runsc');
     }
-    expect(tryOut).toHaveBeenCalledTimes(3);
+    expect(probe).toHaveBeenCalledTimes(3);
   } finally {
     vi.useRealTimers();
   }
@@ -170,7 +169,7 @@ test('a trial that failed is believed for a minute, one that went well for good'
 test.each([
   [400, /^a sandbox on it does not start/],
   [500, null],
-])('that a trial is refused with %i is an answer, or a passing trouble', async (status, said) => {
+])('a probe rejected with 400 is a failure, with 500 an error (%i)', async (status, said) => {
   listed = ['runc', 'runsc'];
   const failing = await startFakeEngine(({ path }) => {
     if (path.includes('/start')) return { status, message: 'no' };
@@ -184,7 +183,7 @@ test.each([
   failing.close();
 });
 
-test('a real engine: what is asked for, where it has that, and nothing where it has not', async () => {
+test('a real engine runs the configured runtime or nothing', async () => {
   const hasGvisor = 'runsc' in (await world.engine.facts()).runtimes;
   const strict = engineWith('runsc', stackEnv.dockerHost);
   if (!hasGvisor) await expect(strict.create()).rejects.toMatchObject(missing);
@@ -195,15 +194,15 @@ test('a real engine: what is asked for, where it has that, and nothing where it 
   expect(HostConfig.Runtime).toBe(hasGvisor ? 'runsc' : 'runc');
 });
 
-test('a sandbox is tried on a real engine: it reaches its socket, and nothing of it stays', async () => {
+test('a probe on a real engine reaches its socket and leaves nothing behind', async () => {
   const folder = mkdtempSync(join(stackEnv.dataDir, 'try-test-'));
   const mountSource = async () => ({ kind: 'host-path' }) as const;
   const wanted = { image: stackEnv.sandboxImage, data: { dir: folder }, mountSource };
   const runtime = stackEnv.sandboxRuntime;
-  const left = mkdtempSync(join(folder, 'try-')); // by one that died long ago
+  const left = mkdtempSync(join(folder, 'try-')); // of a process that died long ago
   utimesSync(left, 0, 0);
   expect(await probeRuntime(world.engine, { ...wanted, runtime })).toBeNull();
-  await expect.poll(trials).toEqual([]); // a removal may be under way
+  await expect.poll(listProbes).toEqual([]); // a removal may be under way
   expect(readdirSync(folder)).toEqual([]);
   const noImage = probeRuntime(world.engine, { ...wanted, runtime, image: 'nobody/has-it:1' });
   await expect(noImage).rejects.toMatchObject({ code: 'image_missing' });
@@ -211,7 +210,7 @@ test('a sandbox is tried on a real engine: it reaches its socket, and nothing of
   rmSync(folder, { recursive: true });
 });
 
-test('what a trial has left that nobody started is removed, and a younger one is not', async () => {
+test('removes stale probes, but no recent ones', async () => {
   const folder = mkdtempSync(join(stackEnv.dataDir, 'left-test-'));
   for (const name of ['try-left', 'not-a-trial']) mkdirSync(join(folder, name));
   const { call: call, docker, instance } = world.engine;
@@ -219,19 +218,19 @@ test('what a trial has left that nobody started is removed, and a younger one is
   await call('create', () => docker.createContainer({ Image: stackEnv.sandboxImage, Labels }));
   await cleanUpProbes(world.engine, { dir: folder, olderThanMs: 60_000 });
   expect(readdirSync(folder)).toHaveLength(2);
-  expect(await trials()).toHaveLength(1);
+  expect(await listProbes()).toHaveLength(1);
   await cleanUpProbes(world.engine, { dir: folder, olderThanMs: -1_000 });
   expect(readdirSync(folder)).toEqual(['not-a-trial']);
-  await expect.poll(trials).toEqual([]);
+  await expect.poll(listProbes).toEqual([]);
   rmSync(folder, { recursive: true });
 });
 
-async function trials(): Promise<unknown[]> {
+async function listProbes(): Promise<unknown[]> {
   const { docker, instance } = world.engine;
   return docker.listContainers({ all: true, filters: { label: [`frs.trial=${instance}`] } });
 }
 
-test('the refusal of a real engine that has lost it has the same name', async () => {
+test('a real engine without the runtime fails with the same code', async () => {
   const { call: call, docker } = world.engine;
   const options = { Image: stackEnv.sandboxImage, HostConfig: { Runtime: 'runsc-lost' } };
   await expect(call('create', () => docker.createContainer(options))).rejects.toMatchObject({

@@ -84,7 +84,7 @@ const everyVerb = (): Promise<[string, unknown][]> =>
 
 const all = (code: string) => Object.keys(verbs).map((name) => [name, { code, inTime: true }]);
 
-test('every verb says at once that the engine is away', async () => {
+test('every method fails at once while the engine is down', async () => {
   expect(await everyVerb()).toEqual(all('engine_unreachable'));
 });
 
