@@ -1,11 +1,11 @@
 import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
 import type { Activities } from '../../workflows/shared/activities.ts';
 
-/** A run whose world is in memory: what was asked for, in order, and an agent that ends when told. */
+/** Activities in memory: records the calls in order, and its agent ends on `end`. */
 export interface FakeRun {
   activities: Activities;
   calls: string[];
-  /** The agent ends by itself. */
+  /** Ends the agent. */
   end(end: Partial<RunEnd>): void;
   called(name: keyof Activities): Promise<void>;
 }
@@ -14,12 +14,12 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
   const calls: string[] = [];
   const waiting = new Map<string, () => void>();
   let recorded: EndCause | null = null;
-  let tellEnd: (end: RunEnd) => void = () => {};
+  let resolveEnd: (end: RunEnd) => void = () => {};
   const ended = new Promise<RunEnd>((resolve) => {
-    tellEnd = resolve;
+    resolveEnd = resolve;
   });
   const end = (how: Partial<RunEnd>): void =>
-    tellEnd({ cause: 'completed', detail: null, exitCode: 0, ...how });
+    resolveEnd({ cause: 'completed', detail: null, exitCode: 0, ...how });
 
   const standard: Activities = {
     claimSlot: async () => ({ hostId: 'host-1' }),

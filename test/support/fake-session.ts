@@ -1,4 +1,4 @@
-// Sessions in a world of their own, each with what happens to it there.
+// Fake activities for sessions, one per course of events.
 
 import { ApplicationFailure } from '@temporalio/activity';
 import { createDeferred } from '../../lib/async/deferred.ts';
@@ -9,7 +9,7 @@ import {
 } from '../../workflows/shared/activities.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 
-/** Its only turn goes on until it is interrupted. */
+/** The only turn runs until it is interrupted. */
 export function endedByInterrupt(): FakeRun {
   const interrupted = createDeferred<true>();
   const run = asleepAfter([{ outcome: 'done', more: false }]);
@@ -23,7 +23,7 @@ export function endedByInterrupt(): FakeRun {
   });
 }
 
-/** What is left of the first sandbox is removed when the next one has done its turn. */
+/** The first sandbox is removed only during the second sandbox's turn. */
 export function removedLate(): FakeRun {
   const next = createDeferred<true>();
   const run = asleepAfter([{ outcome: 'reconfigure' }, { outcome: 'done', more: false }]);
@@ -38,7 +38,7 @@ export function removedLate(): FakeRun {
   });
 }
 
-/** The host of the first turn does not answer any more. */
+/** The first turn never returns. */
 export function firstTurnLost(): FakeRun {
   let turns = 0;
   return fakeRun({
@@ -55,14 +55,14 @@ export function firstTurnLost(): FakeRun {
   });
 }
 
-/** Every host is full for the first message, and none is for the second, which waited behind it. */
-export function withoutPlaceAtFirst(): FakeRun {
-  let asked = 0;
+/** The first claim finds every host full; the second, for the next message, gets a slot. */
+export function noSlotAtFirst(): FakeRun {
+  let claims = 0;
   return fakeRun({
     claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
-      asked += 1;
-      if (asked === 1) throw ApplicationFailure.nonRetryable('full', failureTypes.noCapacity);
-      if (asked > 2) return { outcome: 'no_work' };
+      claims += 1;
+      if (claims === 1) throw ApplicationFailure.nonRetryable('full', failureTypes.noCapacity);
+      if (claims > 2) return { outcome: 'no_work' };
       return { outcome: 'assigned', hostId: 'host-1', generation: after + 1 };
     },
     failTurn: async () => ({ more: true }),
@@ -70,7 +70,7 @@ export function withoutPlaceAtFirst(): FakeRun {
   });
 }
 
-/** A session whose turns go like this, and that has nothing more to do after them. */
+/** The turns have these outcomes. After them the session has no work. */
 export function asleepAfter(outcomes: TurnOutcome[]): FakeRun {
   let left = [...outcomes];
   let generation = 0;

@@ -4,7 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { repository } from '../../dev/lib/folders.ts';
 
-/** Keeps the history of a workflow for test/unit/workflows/replay.test.ts, without what tells of this machine. */
+/** Stores a workflow's history for replay.test.ts, without traces of this machine. */
 export async function keepHistory(
   name: string,
   handle: Pick<WorkflowHandle, 'fetchHistory'>,
@@ -15,10 +15,10 @@ export async function keepHistory(
   console.log(`recorded ${name}`);
 }
 
-/** Traces name the folders of the machine that recorded them; a replay does not look at them. */
+/** Stack traces contain paths of this machine. A replay ignores them. */
 function withoutTraces(key: string, value: unknown): unknown {
   return key === 'stackTrace' ? undefined : value;
 }
 
-/** As Temporal knows a process that was given no other name: by its number and its host. */
+/** Temporal's default identity of a process: its pid and its host name. */
 const processName = /\d+@[\w.-]+/g;

@@ -1,6 +1,7 @@
-// Records the histories that test/unit/workflows/replay.test.ts replays:
-// `node test/support/record-histories.ts` against the test stack's Temporal server; with names, or
-// how they begin, only those. Those of the real service are recorded by record-real-histories.ts.
+// Records the histories that test/unit/workflows/replay.test.ts replays, against the test stack:
+// `node test/support/record-histories.ts [PREFIX…]`. With prefixes, only matching histories are
+// recorded. record-real-histories.ts records those of the whole service.
+
 import { ApplicationFailure } from '@temporalio/activity';
 import { failureTypes } from '../../workflows/shared/activities.ts';
 import type { RunInput } from '../../workflows/shared/inputs.ts';
@@ -17,19 +18,19 @@ interface Story {
 
 const world = await createWorkflowWorld('recorded');
 for (const [name, { run, input, act }] of Object.entries(stories())) {
-  if (!isWanted(name)) continue;
+  if (!isSelected(name)) continue;
   const handle = await world.startRun(run.activities, input);
   await act(run, handle);
   await handle.result();
   await keepHistory(name, handle);
 }
-if (isWanted('scheduled-trigger')) {
+if (isSelected('scheduled-trigger')) {
   const scheduled = await world.startScheduled(fakeRun().activities);
   await scheduled.result();
   await keepHistory('scheduled-trigger', scheduled);
 }
 for (const [name, { run, input, act }] of Object.entries(sessionStories())) {
-  if (!isWanted(name)) continue;
+  if (!isSelected(name)) continue;
   const handle = await world.startSession(run.activities, input);
   await act(run, handle);
   await handle.result();
@@ -41,9 +42,9 @@ for (const [name, { run, input, act }] of Object.entries(sessionStories())) {
 }
 await world.close();
 
-function isWanted(name: string): boolean {
-  const wanted = process.argv.slice(2);
-  return wanted.length === 0 || wanted.some((beginning) => name.startsWith(beginning));
+function isSelected(name: string): boolean {
+  const prefixes = process.argv.slice(2);
+  return prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix));
 }
 
 function stories(): Record<string, Story> {

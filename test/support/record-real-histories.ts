@@ -1,7 +1,6 @@
-// Records the histories of a run and of a session as the service itself makes them, its worker, agent
-// and containers with it, for test/unit/workflows/replay.test.ts: real-run.json and real-session.json. Against
-// the test stack: `node test/support/record-real-histories.ts`. What they hold is ids, causes and
-// counts; of this machine they tell nothing.
+// Records a run and a session of the whole service, with worker, agent and containers, for
+// test/unit/workflows/replay.test.ts: real-run.json and real-session.json. It needs the test stack:
+// `node test/support/record-real-histories.ts`.
 
 import { Client, Connection } from '@temporalio/client';
 import { script } from '../unit/scripted-agent/lines.ts';
@@ -28,7 +27,7 @@ try {
   await service.stop();
 }
 
-/** When its workflow is over. */
+/** Waits for the end of the workflow first. */
 async function keep(name: string, runId: string): Promise<void> {
   const { workflow } = new Client({ connection });
   const handle = workflow.getHandle(await workflowIdOf(service, runId));
@@ -36,7 +35,7 @@ async function keep(name: string, runId: string): Promise<void> {
   await keepHistory(name, handle);
 }
 
-/** To its end by itself, and its webhook. */
+/** A run whose agent ends, with its webhook. */
 async function wholeRun({ trigger }: Service): Promise<string> {
   const receiver = await startReceiver();
   const callbackUrl = `${receiver.url}/hook`;
@@ -46,7 +45,7 @@ async function wholeRun({ trigger }: Service): Promise<string> {
   return runId;
 }
 
-/** Two turns, the second interrupted; a sleep; a turn in another sandbox; and its end by its owner. */
+/** Two turns, the second interrupted; a sleep; a turn in another sandbox; and a deletion by its owner. */
 async function wholeSession({ call, readRun, flowId }: Service): Promise<string> {
   const chat: Conversation = await openConversation(service);
   await chat.say(script([{ say: 'One.' }]));

@@ -5,22 +5,22 @@ import {
   asleepAfter,
   endedByInterrupt,
   firstTurnLost,
+  noSlotAtFirst,
   removedLate,
-  withoutPlaceAtFirst,
 } from './fake-session.ts';
 import type { SessionHandle } from './workflow-world.ts';
 
-/** What may happen in the life of a session, as far as its workflow sees it. */
+/** A course of events in a session, as its workflow sees it. */
 export interface SessionStory {
   run: FakeRun;
   input?: Partial<SessionInput>;
   act(run: FakeRun, handle: SessionHandle): Promise<void>;
-  /** What the workflow asked of the world, in order. */
+  /** The workflow's activities, in order. */
   calls: string[];
 }
 
 const started = ['claimSessionSlot', 'startSandbox', 'runTurn'];
-const putDown = ['stopSandbox', 'followRun'];
+const stopped = ['stopSandbox', 'followRun'];
 
 export function sessionStories(): Record<string, SessionStory> {
   return {
@@ -31,7 +31,7 @@ export function sessionStories(): Record<string, SessionStory> {
         await run.called('runTurn');
         await handle.signal('stop', { graceMs: 0 });
       },
-      calls: [...started, 'recordCause', ...putDown, 'removeSandbox', 'endRun'],
+      calls: [...started, 'recordCause', ...stopped, 'removeSandbox', 'endRun'],
     },
     'session-asleep-stop': {
       run: fakeRun(),
@@ -45,7 +45,7 @@ export function sessionStories(): Record<string, SessionStory> {
       calls: [
         ...started,
         'getSessionIdleness',
-        ...putDown,
+        ...stopped,
         'removeSandbox',
         'claimSessionSlot',
         'endRun',
@@ -57,25 +57,25 @@ export function sessionStories(): Record<string, SessionStory> {
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [
         ...started,
-        ...putDown,
+        ...stopped,
         'removeSandbox',
         ...started,
         'getSessionIdleness',
-        ...putDown,
+        ...stopped,
         'removeSandbox',
         'claimSessionSlot',
         'endRun',
       ],
     },
     'session-no-capacity': {
-      run: withoutPlaceAtFirst(),
+      run: noSlotAtFirst(),
       input: { timeouts: { noCapacityMs: 500, idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [
         ...['claimSessionSlot', 'failTurn'],
         ...started,
         'getSessionIdleness',
-        ...putDown,
+        ...stopped,
         'removeSandbox',
         'claimSessionSlot',
         'endRun',
@@ -112,7 +112,7 @@ export function sessionStories(): Record<string, SessionStory> {
         ...started,
         ...started,
         'getSessionIdleness',
-        ...putDown,
+        ...stopped,
         'removeSandbox',
         'claimSessionSlot',
         'endRun',
@@ -133,7 +133,7 @@ export function sessionStories(): Record<string, SessionStory> {
         'runTurn',
         'runTurn',
         'getSessionIdleness',
-        ...putDown,
+        ...stopped,
         'removeSandbox',
         'claimSessionSlot',
         'endRun',
@@ -145,11 +145,11 @@ export function sessionStories(): Record<string, SessionStory> {
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [
         ...started,
-        ...putDown,
+        ...stopped,
         'removeSandbox',
         ...started,
         'getSessionIdleness',
-        ...putDown,
+        ...stopped,
         'removeSandbox',
         'claimSessionSlot',
         'endRun',
@@ -158,7 +158,7 @@ export function sessionStories(): Record<string, SessionStory> {
   };
 }
 
-/** By the service, which names a message, or by hand. */
+/** With a message id, as the service does, or without, as an operator does. */
 function interruptedBy(...turn: [InterruptPayload?]): SessionStory {
   return {
     run: endedByInterrupt(),
@@ -172,7 +172,7 @@ function interruptedBy(...turn: [InterruptPayload?]): SessionStory {
       ...started,
       'interruptTurn',
       'getSessionIdleness',
-      ...putDown,
+      ...stopped,
       'removeSandbox',
       'claimSessionSlot',
       'endRun',

@@ -21,12 +21,12 @@ import { testBundle } from './test-bundle.ts';
 export type RunHandle = WorkflowHandle<typeof runWorkflow>;
 export type SessionHandle = WorkflowHandleWithFirstExecutionRunId<typeof sessionWorkflow>;
 
-/** Real Temporal, real workflows, one live host; each run brings activities of its own. */
+/** Real Temporal, real workflows and one host. Each run has its own fake activities. */
 export interface WorkflowWorld {
   client: Client;
   instance: string;
   hostId: string;
-  /** The activities of a run that is started by other means, or of a flow's schedule. */
+  /** Sets the activities of a run that is started elsewhere, or of a flow's schedule. */
   serve(runId: string, activities: Activities): void;
   startRun(activities: Activities, input?: Partial<RunInput>): Promise<RunHandle>;
   startSession(activities: Activities, input?: Partial<SessionInput>): Promise<SessionHandle>;
@@ -34,7 +34,7 @@ export interface WorkflowWorld {
     activities: Activities,
     firstAttempt?: number,
   ): Promise<WorkflowHandle<typeof webhookWorkflow>>;
-  /** One moment of a schedule. */
+  /** One tick of a schedule. */
   startScheduled(activities: Activities): Promise<WorkflowHandle<typeof scheduledTriggerWorkflow>>;
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export async function createWorkflowWorld(
   };
 }
 
-/** What the API starts them with, as far as they look at it. */
+/** The search attribute of the API's start options that the workflows read. */
 const asStarted = [{ key: defineSearchAttributeKey('RunStatus', 'KEYWORD'), value: 'running' }];
 
 const emptyInput = {
@@ -170,11 +170,11 @@ function dispatchByRun(fakes: Map<string, Activities>) {
         const { runId, flowId = '' } = input as { runId: string; flowId?: string };
         const fake = fakes.get(runId) ?? fakes.get(flowId);
         if (!fake) throw new Error(`no activities for run ${runId}`);
-        const beat = setInterval(heartbeat, 1_000);
+        const timer = setInterval(heartbeat, 1_000);
         try {
           return await Promise.race([fake[name](input), Context.current().cancelled]);
         } finally {
-          clearInterval(beat);
+          clearInterval(timer);
         }
       },
     ]),

@@ -6,54 +6,54 @@ import { useFreshScene } from '../systems/postgres/use-scene.ts';
 const { scene } = useFreshScene();
 let idle: Awaited<ReturnType<typeof scene.session>> | null;
 let at = 0;
-let told: string[] = [];
+let signalled: string[] = [];
 let isAway = false;
 
 beforeEach(async () => {
   idle = await scene.session();
-  told = [];
+  signalled = [];
   isAway = false;
 });
 
-const makeWay = () =>
+const createEvictor = () =>
   createIdleEvictor({
     admission: { findEvictableSession: async () => idle },
     temporal: {
       signalSleep: async (workflowId) => {
         if (isAway) throw new Error('away');
-        told.push(workflowId);
+        signalled.push(workflowId);
       },
     },
     now: () => new Date(at),
     logger: pino({ enabled: false }),
   });
 
-test('a session is told once, and again when it goes on to be in the way', async () => {
-  const make = makeWay();
+test('signals an idle session once, and again after the retry delay', async () => {
+  const evict = createEvictor();
   for (const ms of [0, 5_000, 9_999]) {
     at = ms;
-    await make('waits');
+    await evict('waits');
   }
-  expect(told).toEqual([idle?.workflowId]);
+  expect(signalled).toEqual([idle?.workflowId]);
   at = 10_000;
-  await make('waits');
-  expect(told).toHaveLength(2);
+  await evict('waits');
+  expect(signalled).toHaveLength(2);
   idle = await scene.session();
-  await make('waits');
-  expect(told[2]).toBe(idle.workflowId);
+  await evict('waits');
+  expect(signalled[2]).toBe(idle.workflowId);
 });
 
-test('one that could not be told is told the next time', async () => {
-  const make = makeWay();
+test('signals again at the next call if the signal failed', async () => {
+  const evict = createEvictor();
   isAway = true;
-  await expect(make('waits')).rejects.toThrow('away');
+  await expect(evict('waits')).rejects.toThrow('away');
   isAway = false;
-  await make('waits');
-  expect(told).toHaveLength(1);
+  await evict('waits');
+  expect(signalled).toHaveLength(1);
 });
 
-test('where nobody is idle nobody is told', async () => {
+test('signals nothing if no session is idle', async () => {
   idle = null;
-  await makeWay()('waits');
-  expect(told).toEqual([]);
+  await createEvictor()('waits');
+  expect(signalled).toEqual([]);
 });

@@ -37,50 +37,50 @@ function world() {
 const newScene = (project = {}) =>
   createScene(database.pool, testSealer, { project, flow: { prompt: 'As planned', schedule } });
 
-test('a moment of the schedule is one run, however often it is tried', async () => {
+test('admits one run per tick, however often it is called', async () => {
   const { deps, runs, started } = world();
   const { flow } = await newScene({ monthlyRunQuota: 0 });
-  const moment = { flowId: flow.flowId, runId: randomUUID() };
+  const tick = { flowId: flow.flowId, runId: randomUUID() };
   for (let count = 0; count < 2; count += 1) {
-    expect(await triggerScheduledRun(deps, moment)).toEqual({ outcome: 'admitted' });
+    expect(await triggerScheduledRun(deps, tick)).toEqual({ outcome: 'admitted' });
   }
-  expect(new Set(started)).toEqual(new Set([moment.runId]));
-  expect(await runs.find(moment.runId)).toMatchObject({
+  expect(new Set(started)).toEqual(new Set([tick.runId]));
+  expect(await runs.find(tick.runId)).toMatchObject({
     ...{ triggerType: 'schedule', prompt: 'As planned', timeoutSeconds: 90 },
     createdBy: { keyName: 'schedule', createdBy: 'schedule' },
     workflowStartedAt: expect.any(Date),
   });
 });
 
-test('a run whose workflow could not be started is left to the reconciler', async () => {
+test('leaves a workflow that cannot be started to the reconciler', async () => {
   const { deps, runs } = world();
   const { flow } = await newScene();
-  const moment = { flowId: flow.flowId, runId: randomUUID() };
-  const away = { ...deps, temporal: { startRun: () => Promise.reject(new Error('away')) } };
-  expect(await triggerScheduledRun(away, moment)).toEqual({ outcome: 'admitted' });
-  expect(await runs.find(moment.runId)).toMatchObject({ workflowStartedAt: null });
+  const tick = { flowId: flow.flowId, runId: randomUUID() };
+  const unreachable = { ...deps, temporal: { startRun: () => Promise.reject(new Error('away')) } };
+  expect(await triggerScheduledRun(unreachable, tick)).toEqual({ outcome: 'admitted' });
+  expect(await runs.find(tick.runId)).toMatchObject({ workflowStartedAt: null });
 });
 
-test('a project at its cap misses the moment, and no run comes of it', async () => {
+test('skips the tick of a project at its concurrency limit', async () => {
   const { deps, runs } = world();
   const { flow } = await newScene({ maxConcurrentRuns: 0 });
-  const moment = { flowId: flow.flowId, runId: randomUUID() };
-  expect(await triggerScheduledRun(deps, moment)).toEqual({ outcome: 'CONCURRENT_LIMIT' });
-  expect(await runs.find(moment.runId)).toBeNull();
+  const tick = { flowId: flow.flowId, runId: randomUUID() };
+  expect(await triggerScheduledRun(deps, tick)).toEqual({ outcome: 'CONCURRENT_LIMIT' });
+  expect(await runs.find(tick.runId)).toBeNull();
 });
 
-test('a moment that a restoration may have lost is tried again until that is known', async () => {
+test('throws while a database restore is not reconciled', async () => {
   const { deps, runs } = world();
   const { flow } = await newScene();
-  const moment = { flowId: flow.flowId, runId: randomUUID() };
+  const tick = { flowId: flow.flowId, runId: randomUUID() };
   await database.pool.query('select record_restore(db_clock())');
-  await expect(triggerScheduledRun(deps, moment)).rejects.toThrow('not settled');
-  expect(await runs.find(moment.runId)).toBeNull();
+  await expect(triggerScheduledRun(deps, tick)).rejects.toThrow('not reconciled');
+  expect(await runs.find(tick.runId)).toBeNull();
   await database.pool.query('update restores set reconciled_at = db_clock()');
-  expect(await triggerScheduledRun(deps, moment)).toEqual({ outcome: 'admitted' });
+  expect(await triggerScheduledRun(deps, tick)).toEqual({ outcome: 'admitted' });
 });
 
-test('a schedule that was taken away meanwhile starts nothing', async () => {
+test('starts nothing after the schedule was removed', async () => {
   const { deps, flows } = world();
   const { flow } = await newScene();
   await flows.update(flow.flowId, { schedule: null });

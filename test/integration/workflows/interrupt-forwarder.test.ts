@@ -1,5 +1,4 @@
-// Which sandbox is told of which turn that it is to end: by the real workflow on a real server, with a
-// world of its own.
+// Which interrupts reach which sandbox, with the real workflow on a real server and fake activities.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDeferred } from '../../../lib/async/deferred.ts';
@@ -27,15 +26,15 @@ interface World {
   run: FakeRun;
   handle: SessionHandle;
   interrupted: Interrupted[];
-  /** Ends the turn that goes on. */
+  /** Ends the current turn. */
   end(outcome: TurnOutcome): void;
   untilTurn(nth: number): Promise<void>;
-  /** Lets the sandbox of this number come up; the first is up by itself. */
-  comeUp(): void;
+  /** Lets the second sandbox start. The first starts at once. */
+  finishStart(): void;
   stop(): Promise<void>;
 }
 
-/** A session with a message, whose turns go on until they are ended. */
+/** A session with one message. Its turns run until `end`. */
 async function startSession(): Promise<World> {
   const turns: ((outcome: TurnOutcome) => void)[] = [];
   const interrupted: World['interrupted'] = [];
@@ -63,7 +62,7 @@ async function startSession(): Promise<World> {
     interrupted,
     untilTurn,
     end: (outcome) => turns.at(-1)?.(outcome),
-    comeUp: () => up.resolve(true),
+    finishStart: () => up.resolve(true),
     async stop() {
       await handle.signal('stop', { graceMs: 0 });
       turns.at(-1)?.({ outcome: 'sandbox_ended' });
@@ -75,21 +74,21 @@ async function startSession(): Promise<World> {
 const more: TurnOutcome = { outcome: 'done', more: true };
 
 describe("an interrupt of a session's turn", () => {
-  it('goes to its sandbox at once, with the message that it is of, however many are asked', async () => {
+  it('reaches the sandbox at once with its message id, and each message once', async () => {
     const { handle, interrupted, stop } = await startSession();
     await handle.signal('interrupt', { messageId: 'a' });
     await handle.signal('interrupt', { messageId: 'late' });
     await handle.signal('interrupt', { messageId: 'a' });
     await handle.signal('interrupt');
     await expect.poll(() => interrupted).toHaveLength(3);
-    const asked = [{ messageId: 'a' }, { messageId: 'late' }, {}];
+    const requested = [{ messageId: 'a' }, { messageId: 'late' }, {}];
     const { runId } = interrupted[0] ?? { runId: '' };
-    const all = asked.map((which) => ({ runId, generation: 1, ...which }));
+    const all = requested.map((which) => ({ runId, generation: 1, ...which }));
     expect(interrupted).toEqual(expect.arrayContaining(all));
     await stop();
   });
 
-  it('is forgotten with the end of a turn', async () => {
+  it('is dropped at the end of the turn', async () => {
     const { handle, interrupted, end, untilTurn, stop } = await startSession();
     await handle.signal('interrupt', { messageId: 'a' });
     await expect.poll(() => interrupted).toHaveLength(1);
@@ -101,20 +100,20 @@ describe("an interrupt of a session's turn", () => {
     await stop();
   });
 
-  it('goes to the next sandbox, too, where the turn is begun again, and not before that is up', async () => {
-    const { run, handle, interrupted, end, comeUp, untilTurn, stop } = await startSession();
+  it('is forwarded to the next sandbox too, after that has started', async () => {
+    const { run, handle, interrupted, end, finishStart, untilTurn, stop } = await startSession();
     await handle.signal('interrupt', { messageId: 'a' });
     await expect.poll(() => interrupted).toHaveLength(1);
     end({ outcome: 'sandbox_ended' });
     const starts = () => run.calls.filter((name) => name === 'startSandbox').length;
     await expect.poll(starts).toBe(2);
     await handle.signal('interrupt', { messageId: 'b' });
-    // What was signalled before this was read with it.
+    // Its forwarding means that the signals before it were processed.
     await handle.signal('interrupt');
     await expect.poll(() => interrupted).toHaveLength(2);
-    expect(interrupted[1], 'by hand, at once').toMatchObject({ generation: 2 });
+    expect(interrupted[1], 'without a message id, at once').toMatchObject({ generation: 2 });
     expect(interrupted[1]).not.toHaveProperty('messageId');
-    comeUp();
+    finishStart();
     await untilTurn(2);
     await expect.poll(() => interrupted).toHaveLength(4);
     expect(

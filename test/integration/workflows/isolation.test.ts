@@ -7,7 +7,7 @@ import { repository } from '../../../dev/lib/folders.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { testBundle } from '../../support/test-bundle.ts';
 
-it('keeps what one workflow has in its memory from all others of the same worker', async () => {
+it('isolates the memory of each workflow from the others on the same worker', async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const address = stackEnv.temporalAddress;
   const [connection, native] = await Promise.all([

@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-describe('a run that ends by itself', () => {
-  it('starts, is followed, stores its workspace, ends, and is cleaned up', async () => {
+describe('a run whose agent ends', () => {
+  it('starts, follows, snapshots, ends and removes, in this order', async () => {
     const run = fakeRun();
     const handle = await world.startRun(run.activities);
     run.end({});
@@ -25,7 +25,7 @@ describe('a run that ends by itself', () => {
     ]);
   });
 
-  it('hands the exit code of a failing agent to the end of the run', async () => {
+  it('passes the exit code of a failing agent to the end of the run', async () => {
     const ends: unknown[] = [];
     const run = fakeRun({
       endRun: async (input) => {
@@ -39,7 +39,7 @@ describe('a run that ends by itself', () => {
     expect(ends).toMatchObject([{ cause: 'exited', exitCode: 7 }]);
   });
 
-  it('ends although its workspace cannot be stored', async () => {
+  it('ends even if its workspace cannot be stored', async () => {
     const run = fakeRun({
       snapshotWorkspace: async () => {
         throw ApplicationFailure.nonRetryable('disk is gone');
@@ -51,7 +51,7 @@ describe('a run that ends by itself', () => {
     expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
   });
 
-  it('delivers the webhook that its end has claimed', async () => {
+  it('delivers the webhook that endRun has claimed', async () => {
     const run = fakeRun({ endRun: async ({ cause }) => ({ webhook: true, cause }) });
     const handle = await world.startRun(run.activities);
     run.end({});
@@ -61,7 +61,7 @@ describe('a run that ends by itself', () => {
   });
 });
 
-describe('a run that is told to end', () => {
+describe('a run that is stopped', () => {
   it('records the cause before it stops the sandbox, and waits for the last output', async () => {
     const run = fakeRun();
     const handle = await world.startRun(run.activities);
@@ -99,7 +99,7 @@ describe('a run that is told to end', () => {
     expect(run.calls).toContain('removeSandbox');
   });
 
-  it('takes a cancellation from outside as an order to stop, and still cleans up', async () => {
+  it('treats a cancellation as a stop request and cleans up', async () => {
     const run = fakeRun();
     const handle = await world.startRun(run.activities);
     await run.called('followRun');
@@ -107,6 +107,13 @@ describe('a run that is told to end', () => {
     expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
     expect(run.calls).toContain('stopSandbox');
     expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
+  });
+
+  it('is stopped by a signal without a payload', async () => {
+    const run = fakeRun();
+    const handle = await world.startRun(run.activities);
+    await handle.signal('stop');
+    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
   });
 
   it('is stopped at its time limit', async () => {
@@ -117,8 +124,8 @@ describe('a run that is told to end', () => {
   });
 
   it('is stopped once when stop, cancellation and time limit come together', async () => {
-    const told = heldEnd();
-    const run = fakeRun(told.activities);
+    const delayed = delayedEnd();
+    const run = fakeRun(delayed.activities);
     const handle = await world.startRun(run.activities, { timeouts: { runMs: 1_000 } });
     await run.called('followRun');
     await Promise.all([
@@ -126,29 +133,29 @@ describe('a run that is told to end', () => {
       handle.signal('stop', { graceMs: 0 }),
       handle.cancel(),
     ]);
-    told.letEnd();
+    delayed.letEnd();
     await handle.result();
     expect(run.calls.filter((name) => name === 'stopSandbox')).toHaveLength(1);
     expect(run.calls.filter((name) => name === 'endRun')).toHaveLength(1);
   });
 
   it('ends once when the agent ends while it is being stopped', async () => {
-    const told = heldEnd();
-    const run = fakeRun(told.activities);
+    const delayed = delayedEnd();
+    const run = fakeRun(delayed.activities);
     const handle = await world.startRun(run.activities);
     await run.called('followRun');
     const signalled = handle.signal('stop', { graceMs: 0 });
     run.end({});
     await signalled;
-    told.letEnd();
+    delayed.letEnd();
     await handle.result();
     expect(run.calls.filter((name) => name === 'endRun')).toHaveLength(1);
     expect(run.calls.filter((name) => name === 'removeSandbox')).toHaveLength(1);
   });
 });
 
-/** A run that does not end before it is let: what is sent to it arrives, however late. */
-function heldEnd(): { activities: Pick<Activities, 'endRun'>; letEnd(): void } {
+/** endRun blocks until `letEnd`, so every signal arrives before the end. */
+function delayedEnd(): { activities: Pick<Activities, 'endRun'>; letEnd(): void } {
   let letEnd = (): void => {};
   const mayEnd = new Promise<void>((resolve) => {
     letEnd = resolve;

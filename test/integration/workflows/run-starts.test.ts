@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 describe('a run that cannot start', () => {
-  it('says why, and removes what there is of a sandbox', async () => {
+  it('reports the reason and removes the remains of the sandbox', async () => {
     const run = fakeRun({
       startSandbox: async () => {
         throw ApplicationFailure.nonRetryable('no such image', failureTypes.startFailed);
@@ -27,7 +27,7 @@ describe('a run that cannot start', () => {
     expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
   });
 
-  it('gives up in time when every attempt fails, and says what the last one said', async () => {
+  it('fails with the last reason when every attempt fails until the timeout', async () => {
     const details: unknown[] = [];
     const run = fakeRun({
       startSandbox: async () => {
@@ -44,7 +44,7 @@ describe('a run that cannot start', () => {
     expect(run.calls.filter((name) => name === 'startSandbox').length).toBeGreaterThan(1);
   });
 
-  it('is not followed when it was ended before its sandbox came up', async () => {
+  it('does not follow a run that ended before its sandbox started', async () => {
     const run = fakeRun({
       startSandbox: async () => ({ outcome: 'cancelled' }),
       endRun: async () => ({ webhook: false, cause: 'deleted_by_api' }),
@@ -54,10 +54,10 @@ describe('a run that cannot start', () => {
     expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
   });
 
-  it('gives up when no place becomes free in time', async () => {
+  it('fails if no slot becomes free in time', async () => {
     const details: unknown[] = [];
     const run = fakeRun({
-      claimSlot: noPlaceFree,
+      claimSlot: everyHostFull,
       endRun: async ({ cause, detail }) => {
         details.push(detail);
         return { webhook: false, cause };
@@ -73,9 +73,9 @@ describe('a run that cannot start', () => {
     expect(run.calls).not.toContain('startSandbox');
   });
 
-  it('starts as soon as a place is free', async () => {
-    const answers = [noPlaceFree, noPlaceFree, async () => ({ hostId: world.hostId })];
-    const run = fakeRun({ claimSlot: () => (answers.shift() ?? noPlaceFree)() });
+  it('starts when a slot becomes free', async () => {
+    const answers = [everyHostFull, everyHostFull, async () => ({ hostId: world.hostId })];
+    const run = fakeRun({ claimSlot: () => (answers.shift() ?? everyHostFull)() });
     const handle = await world.startRun(run.activities, {
       hostId: null,
       timeouts: { slotPollMs: 100 },
@@ -84,8 +84,8 @@ describe('a run that cannot start', () => {
     expect(await handle.result()).toEqual({ cause: 'completed' });
   });
 
-  it('can be stopped while it waits for a place', async () => {
-    const run = fakeRun({ claimSlot: noPlaceFree });
+  it('can be stopped while it waits for a slot', async () => {
+    const run = fakeRun({ claimSlot: everyHostFull });
     const handle = await world.startRun(run.activities, { hostId: null });
     await run.called('claimSlot');
     await handle.signal('stop', { graceMs: 0 });
@@ -94,17 +94,20 @@ describe('a run that cannot start', () => {
   });
 });
 
-describe('a host that does not answer', () => {
-  const deadHost = () => ({ hostId: `dead-${randomUUID()}`, times: { hostDispatchMs: 1_000 } });
+describe('an unresponsive host', () => {
+  const deadHost = () => ({
+    hostId: `dead-${randomUUID()}`,
+    timeouts: { hostScheduleToStartMs: 1_000 },
+  });
 
-  it('costs the run, with its name for it', async () => {
+  it('ends the run as max_reconnects_exceeded', async () => {
     const run = fakeRun();
     const handle = await world.startRun(run.activities, deadHost());
     expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
     expect(run.calls).toEqual(['endRun']);
   });
 
-  it('does not hold up a stop', async () => {
+  it('does not delay a stop', async () => {
     const run = fakeRun();
     const handle = await world.startRun(run.activities, deadHost());
     await handle.signal('stop', { graceMs: 0 });
@@ -112,7 +115,7 @@ describe('a host that does not answer', () => {
     expect(run.calls.slice(-1)).toEqual(['endRun']);
   });
 
-  it('costs the run when the sandbox cannot be followed any more', async () => {
+  it('ends the run when its sandbox is lost', async () => {
     const run = fakeRun({
       followRun: async () => {
         throw ApplicationFailure.nonRetryable('gone', failureTypes.sandboxLost);
@@ -124,6 +127,6 @@ describe('a host that does not answer', () => {
   });
 });
 
-async function noPlaceFree(): Promise<never> {
+async function everyHostFull(): Promise<never> {
   throw ApplicationFailure.retryable('every host is full', failureTypes.noCapacity);
 }

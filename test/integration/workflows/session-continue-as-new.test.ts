@@ -1,4 +1,4 @@
-// Where a session's history begins anew, and what the next one goes on with.
+// When a session continues as new, and what the next history starts with.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../core/limits.ts';
@@ -18,18 +18,18 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** What was asked for and what was done in the first of a session's histories, in order. */
+/** The scheduled and completed activities of a session's first history, in order. */
 async function firstHistory({ workflowId, firstExecutionRunId }: SessionHandle): Promise<string[]> {
   const first = world.client.workflow.getHandle(workflowId, firstExecutionRunId);
   const names = new Map<string, string>();
   const { events } = await first.fetchHistory();
   return (events ?? []).flatMap((event) => {
-    const asked = event.activityTaskScheduledEventAttributes?.activityType?.name;
-    if (asked) names.set(String(event.eventId), asked);
+    const scheduled = event.activityTaskScheduledEventAttributes?.activityType?.name;
+    if (scheduled) names.set(String(event.eventId), scheduled);
     const done = event.activityTaskCompletedEventAttributes?.scheduledEventId;
     if (done) return [`${names.get(String(done)) ?? ''} done`];
-    if (event.workflowExecutionContinuedAsNewEventAttributes) return ['anew'];
-    return asked ? [asked] : [];
+    if (event.workflowExecutionContinuedAsNewEventAttributes) return ['continued as new'];
+    return scheduled ? [scheduled] : [];
   });
 }
 
@@ -45,23 +45,23 @@ async function firstHistoryOf(name: string): Promise<string[]> {
 const countOf = (history: string[], what: string): number =>
   history.filter((each) => each === what).length;
 
-describe("a session's history begins anew", () => {
-  it('between two turns, after so many', async () => {
+describe('a session continues as new', () => {
+  it('between two turns, after the configured number of turns', async () => {
     const history = await firstHistoryOf('session-continued');
     expect(countOf(history, 'runTurn done')).toBe(2);
     expect(countOf(history, 'runTurn')).toBe(2);
-    expect(history.at(-1)).toBe('anew');
+    expect(history.at(-1)).toBe('continued as new');
   });
 
-  it('when what is left of an earlier sandbox is removed, and not before', async () => {
+  it('only after the earlier sandbox is removed', async () => {
     const history = await firstHistoryOf('session-removed-late');
-    expect(history.at(-1)).toBe('anew');
-    expect(countOf(history, 'runTurn done'), 'another turn meanwhile').toBe(2);
+    expect(history.at(-1)).toBe('continued as new');
+    expect(countOf(history, 'runTurn done'), 'a turn runs meanwhile').toBe(2);
     expect(countOf(history, 'removeSandbox done')).toBe(countOf(history, 'removeSandbox'));
     expect(countOf(history, 'removeSandbox')).toBeGreaterThan(0);
   });
 
-  it('without the sandbox whose host was given up last', async () => {
+  it('without the sandbox whose host is lost', async () => {
     const removed = createDeferred<true>();
     const outcomes: TurnOutcome[] = [
       { outcome: 'reconfigure' },
@@ -85,20 +85,20 @@ describe("a session's history begins anew", () => {
     const input = { timeouts: { turnsPerHistory: 1, idleMs: 200 } };
     const handle = await world.startSession(run.activities, input);
     await handle.signal('message', { messageId: 'm-1' });
-    // It rests beside its second sandbox, and nothing but the removal keeps its history going.
+    // The session is idle in its second sandbox. Only the removal delays continue-as-new.
     await run.called('getSessionIdleness');
     removed.resolve(true);
     await expect.poll(() => firstHistory(handle)).toContain('removeSandbox done');
-    // It answers when it has read that.
+    // The answer to the query means that the completion was processed.
     await handle.query('__stack_trace');
     await handle.signal('hostLost', { generation: 2 });
     await expect.poll(() => turns).toEqual([1, 2, 3]);
-    expect((await firstHistory(handle)).at(-1)).toBe('anew');
+    expect((await firstHistory(handle)).at(-1)).toBe('continued as new');
     await handle.signal('stop', { graceMs: 0 });
     await handle.result();
   });
 
-  it('when a turn that was cut off with its host has ended as it was told, and not before', async () => {
+  it('only after an interrupted turn has ended, even if its host was lost', async () => {
     const ends: ((outcome: TurnOutcome) => void)[] = [];
     const interrupted: unknown[] = [];
     const run = fakeRun({
@@ -118,15 +118,15 @@ describe("a session's history begins anew", () => {
     await expect.poll(() => ends).toHaveLength(2);
     await expect.poll(() => interrupted).toHaveLength(2);
     expect(interrupted).toEqual([1, 2].map((generation) => ({ generation, messageId: 'm-1' })));
-    expect(await firstHistory(handle)).not.toContain('anew');
+    expect(await firstHistory(handle)).not.toContain('continued as new');
     ends[1]?.({ outcome: 'done', more: false });
-    await expect.poll(() => firstHistory(handle)).toContain('anew');
+    await expect.poll(() => firstHistory(handle)).toContain('continued as new');
     await handle.signal('stop', { graceMs: 0 });
     ends[0]?.({ outcome: 'sandbox_ended' });
     await handle.result();
   });
 
-  it('and does not forget how many sandboxes were lost one after the other', async () => {
+  it('with the count of consecutive sandbox losses', async () => {
     const ends: ((outcome: TurnOutcome) => void)[] = [];
     const run = fakeRun({
       claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
@@ -141,7 +141,7 @@ describe("a session's history begins anew", () => {
       await handle.signal('hostLost', { generation });
     }
     expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
-    expect((await firstHistory(handle)).at(-1)).toBe('anew');
+    expect((await firstHistory(handle)).at(-1)).toBe('continued as new');
     for (const end of ends) end({ outcome: 'sandbox_ended' });
   });
 });

@@ -12,17 +12,20 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 describe("a session's workflow", () => {
-  it.each(Object.entries(sessionStories()))('asks of the world what %s takes', async (_, story) => {
-    const { run, input, act, calls } = story;
-    const handle = await world.startSession(run.activities, input);
-    await act(run, handle);
-    await handle.result();
-    expect(run.calls.sort(), 'beside each other they may come in either order').toEqual(
-      [...calls].sort(),
-    );
-  });
+  it.each(Object.entries(sessionStories()))(
+    'calls the expected activities in %s',
+    async (_, story) => {
+      const { run, input, act, calls } = story;
+      const handle = await world.startSession(run.activities, input);
+      await act(run, handle);
+      await handle.result();
+      expect(run.calls.sort(), 'concurrent calls may come in either order').toEqual(
+        [...calls].sort(),
+      );
+    },
+  );
 
-  it('ends as what it was ended for', async () => {
+  it('returns the cause of its end', async () => {
     const causes = await Promise.all(
       ['session-stop', 'session-sleep', 'session-lost'].map((name) => causeOf(name)),
     );
@@ -30,21 +33,21 @@ describe("a session's workflow", () => {
   });
 });
 
-it('counts the sandboxes that it has lost anew after each turn that is done', async () => {
+it('resets the count of consecutive losses after each finished turn', async () => {
   const done: TurnOutcome = { outcome: 'done', more: true };
   const lost: TurnOutcome = { outcome: 'sandbox_ended' };
   const { activities } = asleepAfter([lost, lost, done, lost, lost, done, lost, done]);
-  const times = { idleMs: 200, silentMs: 1_000 };
-  const handle = await world.startSession(activities, { timeouts: times });
+  const timeouts = { idleMs: 200, inactivityMs: 1_000 };
+  const handle = await world.startSession(activities, { timeouts });
   await handle.signal('message', { messageId: 'm-1' });
   expect(await handle.result()).toEqual({ cause: 'timed_out' });
 });
 
-it('is not put to sleep after its next turn by an order that found it asleep', async () => {
+it('drops a sleep signal that arrives while the session is asleep', async () => {
   const run = fakeRun();
   const handle = await world.startSession(run.activities);
   await handle.signal('sleep');
-  // It answers when it has read that.
+  // The answer to the query means that the signal was processed.
   await handle.query('__stack_trace');
   await handle.signal('message', { messageId: 'm-1' });
   await run.called('runTurn');
@@ -57,7 +60,7 @@ it('is not put to sleep after its next turn by an order that found it asleep', a
   await handle.result();
 });
 
-it('wakes up again for a message that came, and of which nobody told it, while it fell asleep', async () => {
+it('wakes up for a message without a signal that arrived while it went to sleep', async () => {
   let claims = 0;
   const run = fakeRun({
     async claimSessionSlot(): Promise<SessionSlot> {
@@ -67,21 +70,21 @@ it('wakes up again for a message that came, and of which nobody told it, while i
     },
     getSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
   });
-  const times = { idleMs: 200, silentMs: 1_000 };
-  const handle = await world.startSession(run.activities, { timeouts: times });
+  const timeouts = { idleMs: 200, inactivityMs: 1_000 };
+  const handle = await world.startSession(run.activities, { timeouts });
   await handle.signal('message', { messageId: 'm-1' });
   expect(await handle.result()).toEqual({ cause: 'timed_out' });
   expect(run.calls.filter((name) => name === 'runTurn')).toHaveLength(2);
 });
 
-it('waits for thirty days, asleep, until it ends for want of anybody who speaks to it', async () => {
+it('ends a sleeping session after thirty days without a message', async () => {
   const handle = await world.startSession(fakeRun().activities);
-  const silence = async () => {
+  const timers = async () => {
     const { events } = await handle.fetchHistory();
-    const timers = (events ?? []).flatMap(({ timerStartedEventAttributes: of }) => of ?? []);
-    return timers.map(({ startToFireTimeout }) => Number(startToFireTimeout?.seconds));
+    const started = (events ?? []).flatMap(({ timerStartedEventAttributes: of }) => of ?? []);
+    return started.map(({ startToFireTimeout }) => Number(startToFireTimeout?.seconds));
   };
-  await expect.poll(silence).toEqual([30 * 24 * 60 * 60]);
+  await expect.poll(timers).toEqual([30 * 24 * 60 * 60]);
   await handle.signal('stop', { graceMs: 0 });
   await handle.result();
 });

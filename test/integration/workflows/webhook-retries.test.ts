@@ -11,8 +11,8 @@ afterAll(() => world?.close());
 
 describe('the webhook', () => {
   it.concurrent.each([
-    ['is tried four times, 2, 10 and 30 seconds apart, then given up', 1, [2, 10, 30]],
-    ['goes on as late as it would have where others made attempts before', 3, [30]],
+    ['is abandoned after four attempts with delays of 2, 10 and 30 seconds', 1, [2, 10, 30]],
+    ['continues with the remaining delays after earlier attempts', 3, [30]],
   ])(
     '%s',
     async (_what, firstAttempt, delays) => {
@@ -30,16 +30,16 @@ describe('the webhook', () => {
       expect(gaps).toHaveLength(delays.length);
       for (const [n, delay] of delays.entries()) {
         expect(gaps[n]).toBeGreaterThan(delay - 0.5);
-        expect(gaps[n]).toBeLessThan(delay + 7); // of a busy machine
+        expect(gaps[n]).toBeLessThan(delay + 7); // on a busy machine
       }
     },
     90_000,
   );
 
-  it('is given up at once where it may not be sent', async () => {
+  it('is abandoned at once if the attempt fails permanently', async () => {
     const run = fakeRun({
       deliverWebhook: async () => {
-        throw ApplicationFailure.nonRetryable('refused');
+        throw ApplicationFailure.nonRetryable('blocked');
       },
     });
     const handle = await world.startWebhook(run.activities);
@@ -51,7 +51,7 @@ describe('the webhook', () => {
     const run = fakeRun({
       endRun: async ({ cause }) => ({ webhook: true, cause }),
       deliverWebhook: async () => {
-        throw ApplicationFailure.nonRetryable('refused');
+        throw ApplicationFailure.nonRetryable('blocked');
       },
     });
     const handle = await world.startRun(run.activities);

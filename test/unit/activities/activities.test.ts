@@ -12,54 +12,64 @@ const never = new Promise<never>(() => {});
 const quietEnvironment = (): MockActivityEnvironment =>
   new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
 
-function unasked(): never {
-  throw new Error('nobody should ask for this');
+function unexpected(): never {
+  throw new Error('unexpected call');
 }
 
-function activitiesWith(given: {
+function activitiesWith(overrides: {
   supervisor?: Partial<ActivityDeps['supervisor']>;
   admission?: Partial<ActivityDeps['admission']>;
   lines?: string[];
 }) {
   const supervisor = {
-    start: unasked,
-    follow: unasked,
-    stop: unasked,
-    runTurn: unasked,
-    interrupt: unasked,
-    snapshot: unasked,
-    remove: unasked,
-    ...given.supervisor,
+    start: unexpected,
+    follow: unexpected,
+    stop: unexpected,
+    runTurn: unexpected,
+    interrupt: unexpected,
+    snapshot: unexpected,
+    remove: unexpected,
+    ...overrides.supervisor,
   };
   return createActivities({
     supervisor,
     admission: {
-      claimSlot: unasked,
-      admitRun: unasked,
-      findEvictableSession: unasked,
-      ...given.admission,
+      claimSlot: unexpected,
+      admitRun: unexpected,
+      findEvictableSession: unexpected,
+      ...overrides.admission,
     },
-    runs: { recordCause: unasked, endRun: unasked, find: unasked, markWorkflowStarted: unasked },
-    flows: { find: unasked },
-    temporal: { startRun: unasked, signalSleep: unasked },
+    runs: {
+      recordCause: unexpected,
+      endRun: unexpected,
+      find: unexpected,
+      markWorkflowStarted: unexpected,
+    },
+    flows: { find: unexpected },
+    temporal: { startRun: unexpected, signalSleep: unexpected },
     runTimeoutMs: 1,
-    webhooks: { claimAttempt: unasked, recordAttempt: unasked, drop: unasked },
-    frameStream: { notify: unasked, expire: unasked },
-    turns: { claimSlot: unasked, failTurn: unasked, hasWork: unasked, idleForMs: unasked },
+    webhooks: { claimAttempt: unexpected, recordAttempt: unexpected, drop: unexpected },
+    frameStream: { notify: unexpected, expire: unexpected },
+    turns: {
+      claimSlot: unexpected,
+      failTurn: unexpected,
+      hasWork: unexpected,
+      idleForMs: unexpected,
+    },
     runLogContext: async (runId) => ({ runId, requestId: 'q-1' }),
-    presence: { unattendedForMs: unasked },
-    sendWebhook: unasked,
-    now: unasked,
-    logger: pino({ level: 'warn' }, { write: (line: string) => given.lines?.push(line) }),
+    presence: { unattendedForMs: unexpected },
+    sendWebhook: unexpected,
+    now: unexpected,
+    logger: pino({ level: 'warn' }, { write: (line: string) => overrides.lines?.push(line) }),
   });
 }
 
 async function failureOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(unasked, (error: unknown) => error);
+  return work.then(unexpected, (error: unknown) => error);
 }
 
 describe('following a run', () => {
-  it('sends heartbeats by the clock, though nothing happens', async () => {
+  it('sends heartbeats by a timer, even without progress', async () => {
     vi.useFakeTimers();
     const { host } = activitiesWith({ supervisor: { follow: () => never } });
     const env = quietEnvironment();
@@ -74,7 +84,7 @@ describe('following a run', () => {
   });
 
   it.each(['WORKER_SHUTDOWN', 'TIMED_OUT', 'NOT_FOUND', 'CANCELLED'] as const)(
-    'lets go at once when the reason is %s, and ends nothing',
+    'detaches at once on %s and ends nothing',
     async (reason) => {
       const signals: AbortSignal[] = [];
       const follow = (_ref: unknown, signal: AbortSignal): Promise<RunEnd> => {
@@ -92,7 +102,7 @@ describe('following a run', () => {
 });
 
 describe('interrupting a turn', () => {
-  it('is of the message that is named, or of whichever goes on where none is', async () => {
+  it('passes the message id, or null without one', async () => {
     const asked: unknown[] = [];
     const interrupt = async (...input: unknown[]) => void asked.push(input);
     const { host } = activitiesWith({ supervisor: { interrupt } });
@@ -105,8 +115,8 @@ describe('interrupting a turn', () => {
   });
 });
 
-describe('what an activity lets out', () => {
-  it('is never the words of a library, which go to the log', async () => {
+describe('the error of an activity', () => {
+  it('does not contain the message of a library, which is logged instead', async () => {
     const lines: string[] = [];
     const stop = async (): Promise<never> => {
       throw new TypeError('connection to postgres://user:canary@host failed');
@@ -123,7 +133,7 @@ describe('what an activity lets out', () => {
     ]);
   });
 
-  it('names why a sandbox cannot start, and whether to try again', async () => {
+  it('contains why a sandbox cannot start, and whether to retry', async () => {
     for (const permanent of [true, false]) {
       const start = async (): Promise<never> => {
         throw Object.assign(new Error('docker: canary'), {
@@ -144,8 +154,8 @@ describe('what an activity lets out', () => {
   });
 });
 
-describe('taking a place', () => {
-  it('fails while every host is full, in a way that is asked again and alarms nobody', async () => {
+describe('claiming a slot', () => {
+  it('fails with a retryable, benign error while every host is full', async () => {
     const { run } = activitiesWith({
       admission: { claimSlot: async () => null, findEvictableSession: async () => null },
     });

@@ -11,7 +11,7 @@ import type {
 import type { EndRunInput } from '../../../workflows/shared/activities.ts';
 
 const body = '{"runId":"r","labels":{"who":"Zoë €"}}';
-const owed = {
+const pending = {
   url: 'https://receiver.example/',
   body,
   deliveryId: 'd-1',
@@ -26,7 +26,7 @@ function world(claim: ClaimedAttempt, outcome: WebhookOutcome) {
   const ended: EndRunInput[] = [];
   const deps = {
     webhooks: {
-      claimAttempt: async () => (ended.length > 0 && 'unended' in claim ? owed : claim),
+      claimAttempt: async () => (ended.length > 0 && 'unended' in claim ? pending : claim),
       recordAttempt: async (_runId: string, attempt: number, result: AttemptResult) => {
         recorded.push({ attempt, ...result });
       },
@@ -57,18 +57,18 @@ async function failureOf(delivery: Promise<unknown>): Promise<ApplicationFailure
     () => null,
     (thrown: unknown) => thrown,
   );
-  if (!(error instanceof ApplicationFailure)) throw new Error('it did not fail');
+  if (!(error instanceof ApplicationFailure)) throw new Error('expected a failure');
   return error;
 }
 
-describe('one attempt at a webhook', () => {
+describe('a webhook attempt', () => {
   it('signs exactly the bytes that it sends, at the time of the attempt', async () => {
-    const { deliver, sent } = world(owed, answered(204));
+    const { deliver, sent } = world(pending, answered(204));
     expect(await deliver()).toEqual({ status: 204 });
     const hmac = createHmac('sha256', 'whs_x').update(`1700000000.${body}`).digest('hex');
     expect(sent).toEqual([
       {
-        url: owed.url,
+        url: pending.url,
         body,
         headers: {
           'content-type': 'application/json',
@@ -83,40 +83,37 @@ describe('one attempt at a webhook', () => {
     ]);
   });
 
-  it.each([199, 301, 400, 404, 500])(
-    'is to be tried again when the answer is %i',
-    async (status) => {
-      const { deliver, recorded } = world(owed, answered(status));
-      const failure = await failureOf(deliver());
-      expect(failure).toMatchObject({ nonRetryable: false, category: 'BENIGN' });
-      expect(recorded).toEqual([{ attempt: 2, delivery: 0, status, error: null }]);
-    },
-  );
+  it.each([199, 301, 400, 404, 500])('is retried after the answer %i', async (status) => {
+    const { deliver, recorded } = world(pending, answered(status));
+    const failure = await failureOf(deliver());
+    expect(failure).toMatchObject({ nonRetryable: false, category: 'BENIGN' });
+    expect(recorded).toEqual([{ attempt: 2, delivery: 0, status, error: null }]);
+  });
 
-  it('is to be tried again when nobody was reached', async () => {
-    const { deliver, recorded } = world(owed, { outcome: 'failed', reason: 'timed_out' });
+  it('is retried if the receiver was not reached', async () => {
+    const { deliver, recorded } = world(pending, { outcome: 'failed', reason: 'timed_out' });
     expect(await failureOf(deliver())).toMatchObject({ nonRetryable: false });
     expect(recorded).toEqual([{ attempt: 2, delivery: 0, status: null, error: 'timed_out' }]);
   });
 
-  it('is the last one when the address is refused', async () => {
-    const { deliver } = world(owed, { outcome: 'blocked', reason: 'its address is not public' });
+  it('is not retried if the address is blocked', async () => {
+    const { deliver } = world(pending, { outcome: 'blocked', reason: 'its address is not public' });
     expect(await failureOf(deliver())).toMatchObject({ nonRetryable: true });
   });
 
-  it('sends nothing once the receiver has it', async () => {
+  it('sends nothing after the delivery', async () => {
     const { deliver, sent } = world({ done: 200 }, answered(204));
     expect(await deliver()).toEqual({ status: 200 });
     expect(sent).toEqual([]);
   });
 
-  it('sends nothing where none is owed', async () => {
+  it('sends nothing if no webhook is pending', async () => {
     const { deliver, sent } = world({ refused: 'none' }, answered(204));
     expect(await deliver()).toEqual({ status: null });
     expect(sent).toEqual([]);
   });
 
-  it('ends a run whose end the database has lost, and then tells it', async () => {
+  it('ends a run whose end a database restore lost, then delivers it', async () => {
     const { deliver, sent, ended } = world({ unended: true }, answered(204));
     expect(await deliver()).toEqual({ status: 204 });
     const lost = { cause: 'max_reconnects_exceeded', detail: 'the database restore lost its end' };
@@ -124,14 +121,14 @@ describe('one attempt at a webhook', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('sends nothing under a number that was used before, and leaves the next to a retry', async () => {
+  it('sends nothing under a used number and is retried with the next', async () => {
     const { deliver, sent } = world({ refused: 'taken' }, answered(204));
     expect(await failureOf(deliver())).toMatchObject({ nonRetryable: false });
     expect(sent).toEqual([]);
   });
 
-  it('makes no fifth attempt', async () => {
-    const { deliver, sent } = world(owed, answered(204));
+  it('is not made a fifth time', async () => {
+    const { deliver, sent } = world(pending, answered(204));
     expect(await failureOf(deliver(5))).toMatchObject({ nonRetryable: true });
     expect(sent).toEqual([]);
   });

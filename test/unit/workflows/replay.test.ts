@@ -14,17 +14,17 @@ beforeAll(() => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
 });
 
-describe('the workflows as they are', () => {
-  it('have a history of every ending to answer for', () => {
+describe('the workflows', () => {
+  it('have a recorded history of every outcome', () => {
     const endings = ['success', 'failed-exit', 'stop', 'delete', 'cancel', 'time-limit'];
     const losses = ['sandbox-lost', 'host-lost', 'start-failed', 'no-capacity'];
     const sessions = ['session-stop', 'session-sleep', 'session-interrupted', 'session-lost'];
     const real = ['real-run', 'real-session'];
-    const wanted = [...endings, ...losses, 'webhook-retried', ...sessions, ...real];
-    expect(names).toEqual(expect.arrayContaining(wanted.map((name) => `${name}.json`)));
+    const required = [...endings, ...losses, 'webhook-retried', ...sessions, ...real];
+    expect(names).toEqual(expect.arrayContaining(required.map((name) => `${name}.json`)));
   });
 
-  it.each(names)('have one in %s that tells nothing of the machine it was recorded on', (name) => {
+  it.each(names)('have a history in %s without traces of the machine that recorded it', (name) => {
     const text = plainText(readFileSync(join(folder, name), 'utf8'));
     for (const word of ['stackTrace', hostname()]) expect(text).not.toContain(word);
     expect(text, 'the name of a process').not.toMatch(/\d+@/);
@@ -37,14 +37,20 @@ describe('the workflows as they are', () => {
 });
 
 describe('a changed workflow', () => {
-  const ofBoth = ['success', 'real-run', 'session-stop', 'session-asleep-stop', 'real-session'];
-  it.each(ofBoth)('is caught by the replay of %s', async (name) => {
+  const negativeControls = [
+    'success',
+    'real-run',
+    'session-stop',
+    'session-asleep-stop',
+    'real-session',
+  ];
+  it.each(negativeControls)('fails the replay of %s', async (name) => {
     const changed = 'test/fixtures/changed-workflow/index.ts';
     await expect(replay(`${name}.json`, changed)).rejects.toThrow('TMPRL1100');
   });
 });
 
-/** With what its payloads say in the place of the payloads. */
+/** The history with decoded payloads. */
 const plainText = (json: string): string =>
   json.replaceAll(/"(?:data|encoding)": "([^"]*)"/g, (_, base64: string) =>
     Buffer.from(base64, 'base64').toString(),

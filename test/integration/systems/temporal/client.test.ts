@@ -37,7 +37,7 @@ const describeRaw = async ({ workflowId }: Run) =>
   JSON.stringify((await world.client.workflow.getHandle(workflowId).describe()).raw);
 
 describe('the workflow of a run', () => {
-  it('is started once, however often and by whomever it is started', async () => {
+  it('starts once under concurrent starts', async () => {
     const fake = fakeRun();
     const run = newRun(fake);
     await Promise.all(Array.from({ length: 10 }, () => temporal.startRun(run)));
@@ -47,7 +47,7 @@ describe('the workflow of a run', () => {
     expect(fake.calls.filter((name) => name === 'startSandbox')).toHaveLength(1);
   });
 
-  it('is not started again once it has ended', async () => {
+  it('is not started again after its end', async () => {
     const fake = fakeRun();
     const run = newRun(fake);
     await temporal.startRun(run);
@@ -57,7 +57,7 @@ describe('the workflow of a run', () => {
     expect(await temporal.describe(run.workflowId)).toBe('closed');
   });
 
-  it('hears a stop, and says so; one that is gone does not', async () => {
+  it('receives a stop while it runs; afterwards the workflow is gone', async () => {
     const fake = fakeRun();
     const run = newRun(fake);
     await temporal.startRun(run);
@@ -70,7 +70,7 @@ describe('the workflow of a run', () => {
     expect(await temporal.hasCompleted(`run/${randomUUID()}`)).toBe(false);
   });
 
-  it('ends by force when it cannot end itself, and a second time changes nothing', async () => {
+  it('can be terminated, and a second call changes nothing', async () => {
     const run = newRun(fakeRun());
     await temporal.startRun(run);
     expect(await temporal.hasCompleted(run.workflowId)).toBe(false);
@@ -80,7 +80,7 @@ describe('the workflow of a run', () => {
     expect(await temporal.describe(run.workflowId)).toBe('closed');
   });
 
-  it('can be found and understood by an operator, and tells nothing in confidence', async () => {
+  it('shows operators its state and no prompt text', async () => {
     const fake = fakeRun();
     const run = newRun(fake);
     await temporal.startRun(run);
@@ -116,9 +116,9 @@ describe('the workflow of a run', () => {
 });
 
 describe('the workflow of a session', () => {
-  const sessionRun = (given: Partial<Run> = {}) => {
+  const sessionRun = (fields: Partial<Run> = {}) => {
     const runId = randomUUID();
-    return admittedRun({ runId, workflowId: `session/${runId}`, sessionId: 's', ...given });
+    return admittedRun({ runId, workflowId: `session/${runId}`, sessionId: 's', ...fields });
   };
   const signalsOf = async ({ workflowId }: Run) => {
     const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
@@ -126,9 +126,9 @@ describe('the workflow of a session', () => {
   };
 
   it.each([
-    ['had none yet', null],
-    ['has had a sandbox, and whose workflow Temporal has lost', new Date()],
-  ])('is started by a message where the session %s', async (_what, startedAt) => {
+    ['has had no sandbox', null],
+    ['has had a sandbox and Temporal has lost its workflow', new Date()],
+  ])('is started by a message if the session %s', async (_what, startedAt) => {
     const run = sessionRun({ startedAt });
     onTestFinished(() => temporal.terminate(run.workflowId, 'test'));
     expect(await temporal.signalMessage(run, 'm-1')).toBe('signalled');
@@ -136,7 +136,7 @@ describe('the workflow of a session', () => {
     expect(await temporal.signalMessage({ ...run, startedAt: new Date() }, 'm-2')).toBe(
       'signalled',
     );
-    // One that comes while the workflow is thinking is written down after that.
+    // A signal during a workflow task is recorded after it.
     await expect.poll(() => signalsOf(run)).toBe(2);
     await temporal.terminate(run.workflowId, 'test');
     for (const again of [run, { ...run, startedAt: new Date() }]) {
@@ -145,7 +145,7 @@ describe('the workflow of a session', () => {
   });
 });
 
-describe('what was started since a time', () => {
+describe('listing workflows since a time', () => {
   async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
     const read: T[] = [];
     for await (const page of pages) read.push(page);
@@ -153,7 +153,7 @@ describe('what was started since a time', () => {
   }
   const seen = async (since: Date) => (await all(temporal.workflowsSince(since))).flat();
 
-  it('is found with the run that it stands for, open or over, and what was over before is not', async () => {
+  it('returns open and closed workflows with their runs, and none closed before', async () => {
     const [before, over, open] = [newRun(fakeRun()), newRun(fakeRun()), newRun(fakeRun())];
     await temporal.startRun(before);
     await temporal.terminate(before.workflowId, 'test');
@@ -177,7 +177,7 @@ describe('what was started since a time', () => {
     await temporal.terminate(open.workflowId, 'test');
   });
 
-  it('is found page by page', async () => {
+  it('returns them page by page', async () => {
     const since = new Date();
     const runs = Array.from({ length: 5 }, () => newRun(fakeRun()));
     for (const run of runs) await temporal.startRun(run);
@@ -195,14 +195,14 @@ describe('what was started since a time', () => {
   });
 });
 
-describe('the attempts at a webhook', () => {
-  const owes = async () => ({ webhook: true, cause: 'completed' }) as const;
+describe('counting webhook attempts', () => {
+  const withWebhook = async () => ({ webhook: true, cause: 'completed' }) as const;
 
   it.each([
-    ['was under way', () => new Promise<never>(() => {}), 1],
+    ['was in progress', () => new Promise<never>(() => {}), 1],
     ['had failed', () => Promise.reject(new Error('refused')), 1],
-  ])('are known of a workflow that was terminated when one %s', async (_, deliver, made) => {
-    const fake = fakeRun({ endRun: owes, deliverWebhook: deliver });
+  ])('works for a workflow that was terminated when an attempt %s', async (_, deliver, made) => {
+    const fake = fakeRun({ endRun: withWebhook, deliverWebhook: deliver });
     const run = newRun(fake);
     await temporal.startRun(run);
     fake.end({});
@@ -212,7 +212,7 @@ describe('the attempts at a webhook', () => {
     expect(await temporal.webhookAttempts(run.workflowId)).toBe(made);
   });
 
-  it('are none of one that made none, or is not there', async () => {
+  it('returns 0 without attempts or without a workflow', async () => {
     const run = newRun(fakeRun());
     await temporal.startRun(run);
     expect(await temporal.webhookAttempts(run.workflowId)).toBe(0);
@@ -222,7 +222,7 @@ describe('the attempts at a webhook', () => {
 });
 
 describe('the workflow of a webhook', () => {
-  it('goes on alone: a second start finds the first', async () => {
+  it('runs once: a second start finds the first', async () => {
     let attempts = 0;
     const fake = fakeRun({
       deliverWebhook: async ({ firstAttempt }) => {
@@ -240,7 +240,7 @@ describe('the workflow of a webhook', () => {
     expect(await start()).toBe('already');
   });
 
-  it('may be started again where it was cut off', async () => {
+  it('can be started again after it was terminated', async () => {
     const answers: Promise<{ status: number }>[] = [new Promise(() => {})];
     const fake = fakeRun({ deliverWebhook: async () => answers.shift() ?? { status: 204 } });
     const { runId } = newRun(fake);
@@ -254,17 +254,17 @@ describe('the workflow of a webhook', () => {
   });
 });
 
-describe('a Temporal that is away', () => {
-  it('costs a call its deadline and nothing more', async () => {
-    const away = createTemporal({
+describe('an unreachable Temporal server', () => {
+  it('fails each call at its deadline', async () => {
+    const unreachable = createTemporal({
       namespace: 'default',
       connection: { address: '127.0.0.1:9' },
       instance: world.instance,
     });
     const start = performance.now();
-    await expect(away.check()).rejects.toThrow();
-    await expect(away.startRun(newRun(fakeRun()))).rejects.toThrow();
+    await expect(unreachable.check()).rejects.toThrow();
+    await expect(unreachable.startRun(newRun(fakeRun()))).rejects.toThrow();
     expect(performance.now() - start).toBeLessThan(20_000);
-    await away.close();
+    await unreachable.close();
   });
 });

@@ -21,7 +21,7 @@ afterAll(async () => {
 const scheduleOf = (flowId: string) => world.client.schedule.getHandle(`flow/${flowId}`);
 
 describe('a flow’s schedule', { timeout: 120_000 }, () => {
-  it('is made, changed and taken away, however often it is asked for', async () => {
+  it('is created, changed and removed, and each can be repeated', async () => {
     const flowId = randomUUID();
     const nextOf = async () => (await scheduleOf(flowId).describe()).info.nextActionTimes[0];
     const berlin = { cron: '30 9 * * MON', timezone: 'Europe/Berlin' };
@@ -36,22 +36,22 @@ describe('a flow’s schedule', { timeout: 120_000 }, () => {
     await expect(scheduleOf(flowId).describe()).rejects.toThrow();
   });
 
-  it('starts one run at its moment, under an id that stays through every attempt', async () => {
+  it('uses the same run id for every attempt of a tick', async () => {
     const flowId = randomUUID();
-    const asked: { flowId: string; runId: string }[] = [];
+    const ticks: { flowId: string; runId: string }[] = [];
     const fake = fakeRun({
-      triggerScheduledRun: async (moment) => {
-        asked.push(moment);
-        if (asked.length === 1) throw new Error('the database is away');
+      triggerScheduledRun: async (tick) => {
+        ticks.push(tick);
+        if (ticks.length === 1) throw new Error('the database is unreachable');
         return { outcome: 'admitted' };
       },
     });
     world.serve(flowId, fake.activities);
     await temporal.ensureSchedule(flowId, { cron: '0 0 1 1 *', timezone: 'UTC' });
     await scheduleOf(flowId).trigger();
-    await expect.poll(() => asked, { timeout: 30_000 }).toHaveLength(2);
-    expect(asked[1]).toEqual({ flowId, runId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
-    expect(asked[1]).toEqual(asked[0]);
+    await expect.poll(() => ticks, { timeout: 30_000 }).toHaveLength(2);
+    expect(ticks[1]).toEqual({ flowId, runId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(ticks[1]).toEqual(ticks[0]);
     await temporal.removeSchedule(flowId);
   });
 });

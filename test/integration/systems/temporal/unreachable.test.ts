@@ -6,18 +6,18 @@ import { createTemporal, type Temporal } from '../../../../systems/temporal/clie
 import { stackEnv } from '../../../support/stack-env.ts';
 
 let temporal: Temporal;
-let line: Line | null = null;
+let proxy: Proxy | null = null;
 afterEach(async () => {
   await temporal.close();
-  await line?.cut();
+  await proxy?.close();
 });
 
-interface Line {
-  cut(): Promise<void>;
+interface Proxy {
+  close(): Promise<void>;
 }
 
-/** Leads from a port to the server, until it is cut. */
-async function lay(port: number): Promise<Line> {
+/** Forwards a port to the server until it is closed. */
+async function startProxy(port: number): Promise<Proxy> {
   const [host = '', serverPort] = stackEnv.temporalAddress.split(':');
   const open = new Set<Socket>();
   const server: Server = createServer((near) => {
@@ -28,33 +28,33 @@ async function lay(port: number): Promise<Line> {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
-    async cut() {
+    async close() {
       server.close();
       for (const socket of open) socket.destroy();
-      line = null;
+      proxy = null;
     },
   };
 }
 
-const patiently = { timeout: 30_000, interval: 200 };
+const slowPoll = { timeout: 30_000, interval: 200 };
 
-it('says whether the server answers now, whatever it was before', async () => {
+it('checks whether the server answers now, whatever it did before', async () => {
   const port = await freePort();
   temporal = createTemporal({
     namespace: 'default',
     connection: { address: `127.0.0.1:${port}` },
-    instance: 'away',
+    instance: 'unreachable',
   });
-  const isThere = () =>
+  const answers = () =>
     temporal.check().then(
       () => true,
       () => false,
     );
-  expect(await isThere()).toBe(false);
-  line = await lay(port);
-  await expect.poll(isThere, patiently).toBe(true);
-  await line.cut();
-  expect(await isThere()).toBe(false);
-  line = await lay(port);
-  await expect.poll(isThere, patiently).toBe(true);
+  expect(await answers()).toBe(false);
+  proxy = await startProxy(port);
+  await expect.poll(answers, slowPoll).toBe(true);
+  await proxy.close();
+  expect(await answers()).toBe(false);
+  proxy = await startProxy(port);
+  await expect.poll(answers, slowPoll).toBe(true);
 }, 120_000);

@@ -5,7 +5,7 @@ import { createTemporal, type Temporal } from '../../../../systems/temporal/clie
 import { admittedRun } from '../../../support/admitted-run.ts';
 import { type OwnTemporal, startOwnTemporal } from '../../../support/own-temporal.ts';
 
-/** Of Temporal's enumeration IndexedValueType. */
+/** KEYWORD in Temporal's enumeration IndexedValueType. */
 const keyword = 2;
 
 let server: OwnTemporal;
@@ -44,7 +44,7 @@ async function makeNamespace(namespace: string, others: string[]): Promise<void>
 const typesIn = async (namespace: string) =>
   (await server.connection.operatorService.listSearchAttributes({ namespace })).customAttributes;
 
-it('are registered where they are missing, by however many at once', async () => {
+it('registers missing search attributes under concurrent calls', async () => {
   const eight = Array.from({ length: 8 }, () => temporalOf('default'));
   await Promise.all(eight.map((temporal) => temporal.ensureSearchAttributes()));
   const types = await typesIn('default');
@@ -52,7 +52,7 @@ it('are registered where they are missing, by however many at once', async () =>
   expect(await temporalOf('default').ensureSearchAttributes()).toEqual([]);
 });
 
-it('leave alone what others have registered', async () => {
+it('keeps search attributes that others have registered', async () => {
   await makeNamespace('shared', ['Theirs', 'ProjectId']);
   const added = await temporalOf('shared').ensureSearchAttributes();
   expect(added).toEqual(searchAttributeNames.filter((name) => name !== 'ProjectId'));
@@ -61,7 +61,7 @@ it('leave alone what others have registered', async () => {
   );
 });
 
-it('are done without where the server has no room for them: runs and sessions start all the same', async () => {
+it('starts runs and sessions without search attributes if the server has no room for them', async () => {
   const others = Array.from({ length: 10 }, (_, i) => `Theirs${i}`);
   await makeNamespace('full', others);
   const temporal = temporalOf('full');
