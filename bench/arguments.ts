@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { SetupError } from '../dev/lib/setup-error.ts';
 
-export interface Wish {
+export interface BenchOptions {
   /** What to measure, by id; empty: all. */
   ids: string[];
   iterations: number;
@@ -13,7 +13,7 @@ export interface Wish {
 const iterationsUsual = 15;
 const iterationsMost = 45;
 
-export function readArguments(args: string[], known: readonly string[]): Wish {
+export function readArguments(args: string[], known: readonly string[]): BenchOptions {
   const { values, positionals } = parse(args);
   const unknown = positionals.find((id) => !known.includes(id));
   if (unknown !== undefined) {

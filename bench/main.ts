@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { repository } from '../dev/lib/folders.ts';
 import { exitWithError, SetupError } from '../dev/lib/setup-error.ts';
-import { readArguments, type Wish } from './arguments.ts';
+import { type BenchOptions, readArguments } from './arguments.ts';
 import { type Comparison, compare, type Iteration } from './measure/compare.ts';
 import type { Target } from './measure/scenario.ts';
 import type { SurveyResult } from './measure/survey.ts';
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   if (comparisons.some(({ verdict }) => isMissed(verdict))) process.exitCode = 1;
 }
 
-async function measure(target: Target, wish: Wish): Promise<Comparison> {
+async function measure(target: Target, wish: BenchOptions): Promise<Comparison> {
   say(`\n${target.id} …`);
   const comparison = await compare(target, {
     ...wish,

@@ -1,19 +1,19 @@
-import { agentHalf } from './chat/agent-half.ts';
-import { signalHalf } from './chat/signal-half.ts';
+import { agentLatency } from './chat/agent-latency.ts';
+import { signalLatency } from './chat/signal-latency.ts';
 import { turnEnd } from './chat/turn-end.ts';
+import { pausedTurnLatency, turnLatency } from './chat/turn-latency.ts';
 import { turnSteps } from './chat/turn-steps.ts';
-import { wholePausedTurn, wholeTurn } from './chat/whole-turn.ts';
 import { coldStart } from './cold/cold-start.ts';
 import { coldSteps } from './cold/cold-steps.ts';
 import { counters } from './counters/counters.ts';
 import { fanOut } from './fan-out/fan-out.ts';
-import { firehose } from './firehose/firehose.ts';
 import { latency } from './latency/latency.ts';
 import type { Target } from './measure/scenario.ts';
 import type { Survey } from './measure/survey.ts';
+import { firehose } from './throughput/firehose.ts';
 import { trigger } from './trigger/trigger.ts';
 
-const turns = [wholeTurn, wholePausedTurn, agentHalf, signalHalf, turnEnd];
+const turns = [turnLatency, pausedTurnLatency, agentLatency, signalLatency, turnEnd];
 
 export const targets: readonly Target[] = [coldStart, ...turns, trigger, firehose, fanOut, latency];
 

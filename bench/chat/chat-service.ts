@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Service, startService } from '../../test/support/service.ts';
-import { openTalk, type Talk } from './talk.ts';
+import { type ChatClient, openChatClient } from './chat-client.ts';
 
 export interface ChatService {
   service: Service;
-  talk: Talk;
+  talk: ChatClient;
   /** A folder beside the service's own, for what is measured against it. */
   bareDir: string;
-  anotherTalk(): Promise<Talk>;
+  anotherTalk(): Promise<ChatClient>;
   close(): Promise<void>;
 }
 
@@ -17,10 +17,10 @@ export async function openChatService(logLevel: 'info' | 'debug' = 'info'): Prom
   const service = await startService({ agent: 'real', env: { LOG_LEVEL: logLevel } });
   const bareDir = join(service.dataDir, 'b');
   mkdirSync(bareDir, { recursive: true });
-  const talks: Talk[] = [];
+  const talks: ChatClient[] = [];
 
-  async function anotherTalk(): Promise<Talk> {
-    const talk = await openTalk(service);
+  async function anotherTalk(): Promise<ChatClient> {
+    const talk = await openChatClient(service);
     talks.push(talk);
     return talk;
   }

@@ -2,7 +2,7 @@
 // one for workflows, one for what the sandbox's host does.
 
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { endWithParent, readSetting, tellParent } from '../support/child.ts';
+import { endWithParent, readSetting, reportToParent } from '../support/child.ts';
 import { machineMs } from './machine-clock.ts';
 
 export interface EmptySetting {
@@ -43,5 +43,5 @@ process.exit();
 
 function tellNow(): void {
   const answer: EmptyAnswer = { atMs: machineMs() };
-  tellParent(answer);
+  reportToParent(answer);
 }

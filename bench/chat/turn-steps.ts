@@ -2,8 +2,8 @@ import { median } from '../measure/statistics.ts';
 import type { Survey } from '../measure/survey.ts';
 import { stepTable } from '../report/step-table.ts';
 import { openChatService } from './chat-service.ts';
-import { openTurnStamper, type StampedTurn } from './stamp-turn.ts';
-import { turnMoments } from './turn-moments.ts';
+import { openTurnTracer, type TurnTrace } from './trace-turn.ts';
+import { turnTimestamps } from './turn-timestamps.ts';
 
 const warmUps = 2;
 
@@ -14,9 +14,9 @@ export const turnSteps: Survey = {
   async run({ iterations }) {
     const chat = await openChatService('debug');
     const { service, talk } = chat;
-    const stamper = await openTurnStamper(service, talk);
-    const stampTurns = async (before: () => Promise<void>): Promise<StampedTurn[]> => {
-      const turns: StampedTurn[] = [];
+    const stamper = await openTurnTracer(service, talk);
+    const stampTurns = async (before: () => Promise<void>): Promise<TurnTrace[]> => {
+      const turns: TurnTrace[] = [];
       while (turns.length < warmUps + iterations) {
         await before();
         turns.push(await stamper.stamp());
@@ -36,9 +36,9 @@ export const turnSteps: Survey = {
 };
 
 /** In the order in which they came; without what did not happen. */
-function tableOf(turns: StampedTurn[]): string {
-  const usual = (name: keyof StampedTurn): number => median(turns.map((turn) => turn[name]));
-  const happened = turnMoments.filter(({ name }) =>
+function tableOf(turns: TurnTrace[]): string {
+  const usual = (name: keyof TurnTrace): number => median(turns.map((turn) => turn[name]));
+  const happened = turnTimestamps.filter(({ name }) =>
     turns.every((turn) => !Number.isNaN(turn[name])),
   );
   const inOrder = happened.toSorted((a, b) => usual(a.name) - usual(b.name));

@@ -1,8 +1,8 @@
 import type { Survey } from '../measure/survey.ts';
 import { stepTable } from '../report/step-table.ts';
 import { openColdService, untilGone } from './cold-service.ts';
-import { type StampedRun, stampRun } from './stamp-run.ts';
 import { steps } from './steps.ts';
+import { type RunTrace, traceRun } from './trace-run.ts';
 
 const warmUps = 2;
 
@@ -16,12 +16,12 @@ export const coldSteps: Survey = {
   },
 };
 
-async function stampRuns(count: number): Promise<StampedRun[]> {
+async function stampRuns(count: number): Promise<RunTrace[]> {
   const { service, close } = await openColdService({ LOG_LEVEL: 'debug' });
-  const runs: StampedRun[] = [];
+  const runs: RunTrace[] = [];
   try {
     while (runs.length < warmUps + count) {
-      runs.push(await stampRun(service));
+      runs.push(await traceRun(service));
       await untilGone(service);
     }
   } finally {

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { untilGone } from '../cold/cold-service.ts';
-import { historyOf } from '../cold/history-moments.ts';
+import { historyOf } from '../cold/history-timestamps.ts';
 import { median } from '../measure/statistics.ts';
 import type { Survey } from '../measure/survey.ts';
 import { columns } from '../report/table.ts';

@@ -7,7 +7,7 @@ import { type Service, startService } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 import { createDockerCounter } from './docker-counter.ts';
 import { createPostgresCounter, type StatementCount } from './postgres-counter.ts';
-import { openTap } from './tap.ts';
+import { openTcpTap } from './tcp-tap.ts';
 
 export interface TappedService {
   service: Service;
@@ -28,7 +28,7 @@ export async function startTappedService(): Promise<TappedService> {
   const folder = mkdtempSync(join(stackEnv.dataDir, 'tap-'));
   const docker = createDockerCounter();
   const socket = join(folder, 'docker.sock');
-  const dockerTap = await openTap({
+  const dockerTap = await openTcpTap({
     listen: { path: socket },
     to: { path: stackEnv.dockerHost.replace(/^unix:\/\//, '') },
     onConnection: docker.onConnection,
@@ -39,7 +39,7 @@ export async function startTappedService(): Promise<TappedService> {
   const tapped = new URL(direct);
   tapped.hostname = '127.0.0.1';
   tapped.port = String(await freePort());
-  const postgresTap = await openTap({
+  const postgresTap = await openTcpTap({
     listen: { host: tapped.hostname, port: Number(tapped.port) },
     to: { host: direct.hostname, port: Number(direct.port || 5432) },
     onConnection: postgres.onConnection,

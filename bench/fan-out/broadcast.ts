@@ -2,9 +2,9 @@
 
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { endWithParent, tellParent } from '../support/child.ts';
+import { endWithParent, reportToParent } from '../support/child.ts';
 
-export type BroadcastOrder = { bytes: Buffer };
+export type BroadcastCommand = { bytes: Buffer };
 
 endWithParent();
 const listeners = new Set<ServerResponse>();
@@ -15,11 +15,11 @@ const server = createServer((_request, response) => {
   response.on('close', () => listeners.delete(response));
 });
 
-process.on('message', ({ bytes }: BroadcastOrder) => {
+process.on('message', ({ bytes }: BroadcastCommand) => {
   for (const listener of listeners) listener.write(bytes);
 });
 
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo; // a TCP server that listens has one
-  tellParent({ url: `http://127.0.0.1:${port}/` });
+  reportToParent({ url: `http://127.0.0.1:${port}/` });
 });

@@ -12,7 +12,7 @@ import { type ApiAlone, startApiAlone } from '../support/api-alone.ts';
 import { startChild } from '../support/child.ts';
 import { openReaders, type Readers } from '../support/open-readers.ts';
 import { openRunLog } from '../support/run-log.ts';
-import type { BroadcastOrder } from './broadcast.ts';
+import type { BroadcastCommand } from './broadcast.ts';
 
 const connections = 1_000;
 const connectionsAKey = 200;
@@ -33,7 +33,7 @@ async function open(): Promise<Scenario> {
   const api = await startApiAlone();
   const readers = openReaders(connections);
   const program = new URL('./broadcast.ts', import.meta.url);
-  const broadcast = startChild<BroadcastOrder, { url: string }>(program, {});
+  const broadcast = startChild<BroadcastCommand, { url: string }>(program, {});
   const { url } = await broadcast.answer();
   const keys = await makeKeys(api.service);
   return {

@@ -2,8 +2,8 @@
 // both; an iteration is one such turn, and what is compared is the ratio within each. The first
 // iterations are kept apart: caches are cold, code is not compiled yet.
 
+import { createNoiseDetector, type Noise, quietOnes } from './noise-detector.ts';
 import type { Sample, Scenario, Target } from './scenario.ts';
-import { createSentinel, type Noise, quietOnes } from './sentinel.ts';
 import { type Interval, median, medianInterval } from './statistics.ts';
 import { isNarrow, type Verdict, verdictOf } from './verdict.ts';
 
@@ -41,7 +41,7 @@ const warmUps = 2;
 
 export async function compare(target: Target, plan: ComparePlan): Promise<Comparison> {
   const scenario = await target.open();
-  const sentinel = createSentinel();
+  const sentinel = createNoiseDetector();
   const warmUp: Iteration[] = [];
   const made: Iteration[] = [];
   try {

@@ -1,4 +1,4 @@
-import type { Wish } from '../arguments.ts';
+import type { BenchOptions } from '../arguments.ts';
 
 export interface SurveyResult {
   /** For a person. */
@@ -11,5 +11,5 @@ export interface SurveyResult {
 export interface Survey {
   id: string;
   title: string;
-  run(wish: Wish): Promise<SurveyResult>;
+  run(wish: BenchOptions): Promise<SurveyResult>;
 }

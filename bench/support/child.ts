@@ -59,7 +59,7 @@ export function readSetting(): unknown {
   return JSON.parse(process.env[settingName] ?? '{}');
 }
 
-export function tellParent(answer: object): void {
+export function reportToParent(answer: object): void {
   process.send?.(answer);
 }
 

@@ -1,5 +1,5 @@
 import { startChild } from './child.ts';
-import type { ReadersAnswer, ReadersOrder, ReadersSetting } from './readers.ts';
+import type { ReadersAnswer, ReadersCommand, ReadersSetting } from './readers.ts';
 
 /** Readers of a stream, all in one process apart. */
 export interface Readers {
@@ -13,7 +13,7 @@ export interface Readers {
 export function openReaders(connections: number): Readers {
   const setting: ReadersSetting = { connections };
   const program = new URL('./readers.ts', import.meta.url);
-  const child = startChild<ReadersOrder, ReadersAnswer>(program, setting);
+  const child = startChild<ReadersCommand, ReadersAnswer>(program, setting);
   return {
     async open(url, keys) {
       child.send({ kind: 'open', url, keys });

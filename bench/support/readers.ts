@@ -2,14 +2,14 @@
 // them have it. A frame that is missing, doubled or out of order ends the process.
 
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
-import { endWithParent, readSetting, tellParent } from './child.ts';
+import { endWithParent, readSetting, reportToParent } from './child.ts';
 import { createSseCounter, type SseCounter } from './sse-counter.ts';
 
 export interface ReadersSetting {
   connections: number;
 }
 
-export type ReadersOrder =
+export type ReadersCommand =
   /** Opens the connections; each takes the next of the keys in turn. */
   | { kind: 'open'; url: string; keys: string[] }
   /** Asks to be told when every reader has so many frames in all. */
@@ -31,7 +31,7 @@ let wanted = Number.POSITIVE_INFINITY;
 let ready = 0;
 let cpu = process.cpuUsage();
 
-process.on('message', (order: ReadersOrder) => {
+process.on('message', (order: ReadersCommand) => {
   switch (order.kind) {
     case 'open':
       void open(order).then(answer);
@@ -89,7 +89,7 @@ function answer(): void {
   const { user, system } = process.cpuUsage(cpu);
   cpu = process.cpuUsage();
   const told: ReadersAnswer = { atMs: Date.now(), cpuMs: (user + system) / 1_000 };
-  tellParent(told);
+  reportToParent(told);
 }
 
 function leave(): void {

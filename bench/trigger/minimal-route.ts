@@ -12,7 +12,7 @@ import { createPool } from '../../systems/postgres/client/pool.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { connectTemporal } from '../../systems/temporal/connect.ts';
-import { endWithParent, readSetting, tellParent } from '../support/child.ts';
+import { endWithParent, readSetting, reportToParent } from '../support/child.ts';
 
 export interface MinimalSetting {
   databaseUrl: string;
@@ -75,4 +75,4 @@ async function admit(key: KeyRecord, { flowId, prompt }: { flowId: string; promp
 }
 
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
-tellParent({ url });
+reportToParent({ url });

@@ -4,12 +4,12 @@ import { createTemporal } from '../../systems/temporal/client.ts';
 import { type ApiClient, createApiClient, type RunRecord } from '../support/api-client.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
-let world: World;
+let world: FaultFixture;
 let apis: ApiClient[];
 beforeAll(async () => {
-  world = await startWorld({ env: { RECONCILE_EVERY_MS: '1000' } });
+  world = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000' } });
   const { service } = world;
   const second = await service.anotherApi();
   await second.api.start();

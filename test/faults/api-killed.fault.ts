@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { comesBack } from './support/comes-back.ts';
-import { framesOfPart, letGoOn } from './support/flood.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import { framesOfPart, releaseFlood } from './support/flood.ts';
+import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
-let world: World;
+let world: FaultFixture;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startFaultFixture();
 });
 afterAll(() => world?.stop());
 
@@ -15,12 +15,12 @@ it('loses nothing for clients that come back after the API was killed', async ()
   const { service } = world;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0);
+  releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
     await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
     await service.api.kill('SIGKILL');
-    letGoOn(service, runId, part === 0 ? 1 : 2);
-    await comesBack('API', stays, () => service.api.start());
+    releaseFlood(service, runId, part === 0 ? 1 : 2);
+    await waitForReconnect('API', stays, () => service.api.start());
   }
   await expectWhole();
   expect(stays.transcript.connections.length).toBeGreaterThan(2);
@@ -31,9 +31,9 @@ it('ends streams with the order to come back soon when the API is told to stop',
   const { service } = world;
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0);
+  releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
   await service.api.restart('SIGTERM');
-  letGoOn(service, runId, 1, 2);
+  releaseFlood(service, runId, 1, 2);
   await expectWhole();
 });

@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import type { Service } from '../support/service.ts';
 import type { LoggedFrame } from './evidence.ts';
-import { unless } from './unless.ts';
+import { violationUnless } from './violation-unless.ts';
 
 interface LogPage {
   data: { entries: { seq: number; event: string }[]; nextSeq: number; complete: boolean };
@@ -28,7 +28,7 @@ export async function checkReadLog(
     read += entries.length;
     isComplete = complete;
   }
-  return unless(read === log.length, `${read} of ${log.length} entries were read`);
+  return violationUnless(read === log.length, `${read} of ${log.length} entries were read`);
 }
 
 async function readPage(

@@ -2,7 +2,7 @@ import { limits } from '../../core/limits.ts';
 import type { FinishedReason } from '../../core/runs/end-cause.ts';
 import type { LoggedFrame } from './evidence.ts';
 import type { SeenEvent, Transcript } from './support/transcript.ts';
-import { unless } from './unless.ts';
+import { violationUnless } from './violation-unless.ts';
 
 export interface Expected {
   log: LoggedFrame[];
@@ -20,12 +20,12 @@ export function checkTranscript(transcript: Transcript, { log, reason }: Expecte
   const wanted = withoutRendered(log, frames);
   return [
     ...checkFrames(frames, wanted.frames),
-    ...unless(
+    ...violationUnless(
       wanted.rendered === '' || renderedAtFirst(transcript).endsWith(wanted.rendered),
       'text is missing that was there before the client came',
     ),
     ...checkFinish(seen, { lastSeq: log.length, reason }),
-    ...unless(
+    ...violationUnless(
       seen.every(({ event }) => event !== 'replay_truncated'),
       'the client was told of a gap',
     ),
@@ -63,7 +63,7 @@ function checkFrames(frames: SeenEvent[], wanted: LoggedFrame[]): string[] {
     const frame = frames[index];
     return frame?.event !== event || frame.data !== asOneLine(data);
   });
-  return unless(changed === undefined, `frame ${changed?.seq} is not what the log has`);
+  return violationUnless(changed === undefined, `frame ${changed?.seq} is not what the log has`);
 }
 
 const asOneLine = (data: string): string => data.replaceAll(/[\r\n]/g, ' ');
@@ -77,8 +77,11 @@ function checkFinish(
   if (end === undefined || ends.length > 1) return [`the end was told ${ends.length} times`];
   const told = (JSON.parse(end.data) as { reason: string }).reason;
   return [
-    ...unless(seen.at(-1) === end, 'something came after the end'),
-    ...unless(Number(end.id) === lastSeq + 1, `the end has the number ${end.id}`),
-    ...unless(told === reason || told === 'already_ended', `the reason was ${told}, not ${reason}`),
+    ...violationUnless(seen.at(-1) === end, 'something came after the end'),
+    ...violationUnless(Number(end.id) === lastSeq + 1, `the end has the number ${end.id}`),
+    ...violationUnless(
+      told === reason || told === 'already_ended',
+      `the reason was ${told}, not ${reason}`,
+    ),
   ];
 }

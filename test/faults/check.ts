@@ -6,7 +6,7 @@ import { errorOf, finishedReasonOf } from '../../core/runs/end-cause.ts';
 import type { Run } from '../../core/runs/run.ts';
 import { checkTranscript } from './check-transcript.ts';
 import type { Evidence } from './evidence.ts';
-import { unless } from './unless.ts';
+import { violationUnless } from './violation-unless.ts';
 
 export function checkRun(evidence: Evidence): string[] {
   const { run, transcripts, log } = evidence;
@@ -24,18 +24,18 @@ export function checkRun(evidence: Evidence): string[] {
 function checkEnd(evidence: Evidence): string[] {
   const { run, causes, takesPlace, cursor, configLeft, workflow } = evidence;
   return [
-    ...unless(run.endedAt !== null, 'the run has not ended'),
-    ...unless(run.endCause !== null, 'the run has no cause'),
-    ...unless(
+    ...violationUnless(run.endedAt !== null, 'the run has not ended'),
+    ...violationUnless(run.endCause !== null, 'the run has no cause'),
+    ...violationUnless(
       causes.length === 1 && causes[0] === run.endCause,
       `the run ended as ${run.endCause}, and its causes were ${causes.join(', ')}`,
     ),
-    ...unless(run.status === 'sleep', `the run's status is ${run.status}`),
-    ...unless(!takesPlace, 'the run still takes a place'),
-    ...unless(cursor.closed, 'the log is not closed'),
-    ...unless(cursor.leaseOwner === null, `${cursor.leaseOwner} still holds the lease`),
-    ...unless(!configLeft, 'the configuration is still there'),
-    ...unless(workflow !== 'running', 'the workflow still runs'),
+    ...violationUnless(run.status === 'sleep', `the run's status is ${run.status}`),
+    ...violationUnless(!takesPlace, 'the run still takes a place'),
+    ...violationUnless(cursor.closed, 'the log is not closed'),
+    ...violationUnless(cursor.leaseOwner === null, `${cursor.leaseOwner} still holds the lease`),
+    ...violationUnless(!configLeft, 'the configuration is still there'),
+    ...violationUnless(workflow !== 'running', 'the workflow still runs'),
   ];
 }
 
@@ -43,8 +43,11 @@ function checkEnd(evidence: Evidence): string[] {
 function checkLog({ log, cursor }: Evidence): string[] {
   const wrong = log.find(({ seq }, index) => seq !== index + 1);
   return [
-    ...unless(wrong === undefined, `the log has ${wrong?.seq} where another number should be`),
-    ...unless(
+    ...violationUnless(
+      wrong === undefined,
+      `the log has ${wrong?.seq} where another number should be`,
+    ),
+    ...violationUnless(
       cursor.lastSeq === log.length,
       `the cursor stands at ${cursor.lastSeq}, the log has ${log.length} frames`,
     ),
@@ -56,12 +59,15 @@ function checkWebhook(evidence: Evidence): string[] {
   const { run, posts, wantsWebhook, isRefused } = evidence;
   const { state } = run.webhook;
   if (!wantsWebhook) {
-    return unless(state === 'none' && posts.length === 0, `nobody asked for the webhook: ${state}`);
+    return violationUnless(
+      state === 'none' && posts.length === 0,
+      `nobody asked for the webhook: ${state}`,
+    );
   }
   const wanted = isRefused ? 'dropped' : 'delivered';
   return [
-    ...unless(state === wanted, `the webhook is ${state}, not ${wanted}`),
-    ...unless(isRefused || posts.length > 0, 'no post was made'),
+    ...violationUnless(state === wanted, `the webhook is ${state}, not ${wanted}`),
+    ...violationUnless(isRefused || posts.length > 0, 'no post was made'),
     ...checkAttempts(evidence),
   ];
 }
@@ -73,30 +79,33 @@ function checkAttempts(evidence: Evidence): string[] {
   const numbers = posts.map(({ headers }) => headers['x-service-attempt']);
   const firstSuccess = attempts.findIndex(({ status }) => isSuccess(status));
   return [
-    ...unless(
+    ...violationUnless(
       errorIn(webhookBody) === errorOfRun(run),
       'the webhook names no cause, or another one',
     ),
-    ...unless(posts.length <= limits.webhookAttempts, `${posts.length} posts were made`),
-    ...unless(
+    ...violationUnless(posts.length <= limits.webhookAttempts, `${posts.length} posts were made`),
+    ...violationUnless(
       posts.length <= attempts.length,
       `${posts.length} posts of ${attempts.length} claims`,
     ),
-    ...unless(attempts.length === run.webhook.attempts, 'attempts are miscounted'),
-    ...unless(new Set(numbers).size === numbers.length, `attempts repeat: ${numbers.join(', ')}`),
-    ...unless(
+    ...violationUnless(attempts.length === run.webhook.attempts, 'attempts are miscounted'),
+    ...violationUnless(
+      new Set(numbers).size === numbers.length,
+      `attempts repeat: ${numbers.join(', ')}`,
+    ),
+    ...violationUnless(
       posts.every(({ body }) => body === webhookBody),
       'a body differs from the one that was frozen',
     ),
-    ...unless(
+    ...violationUnless(
       posts.every(({ headers }) => headers['x-service-delivery-id'] === deliveryId),
       'a post names another delivery',
     ),
-    ...unless(
+    ...violationUnless(
       firstSuccess === -1 || firstSuccess === attempts.length - 1,
       'an attempt was made after a success',
     ),
-    ...unless(
+    ...violationUnless(
       (firstSuccess !== -1) === (state === 'delivered'),
       `${state}, but the attempts differ`,
     ),
@@ -120,10 +129,13 @@ const isSuccess = (status: number | null): boolean =>
 function checkContainer({ containersLeft, containerHistory, foldersLeft }: Evidence): string[] {
   const { created, started, removed } = containerHistory ?? { created: 1, started: 1, removed: 1 };
   return [
-    ...unless(containersLeft.length === 0, `containers are left: ${containersLeft.join(', ')}`),
-    ...unless(foldersLeft.length === 0, `folders are left: ${foldersLeft.join(', ')}`),
-    ...unless(created <= 1, `${created} containers were made`),
-    ...unless(started <= created, `${started} starts of ${created} containers`),
-    ...unless(removed === created, `${removed} of ${created} containers were removed`),
+    ...violationUnless(
+      containersLeft.length === 0,
+      `containers are left: ${containersLeft.join(', ')}`,
+    ),
+    ...violationUnless(foldersLeft.length === 0, `folders are left: ${foldersLeft.join(', ')}`),
+    ...violationUnless(created <= 1, `${created} containers were made`),
+    ...violationUnless(started <= created, `${started} starts of ${created} containers`),
+    ...violationUnless(removed === created, `${removed} of ${created} containers were removed`),
   ];
 }

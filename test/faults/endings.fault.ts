@@ -7,12 +7,12 @@ import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 import { causesOf } from './support/cause-watch.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { terminateByCommand } from './support/temporal-cli.ts';
-import { startWorld, type World } from './support/world.ts';
 
-let world: World;
+let world: FaultFixture;
 beforeAll(async () => {
-  world = await startWorld({ env: { RECONCILE_EVERY_MS: '1000' } });
+  world = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000' } });
   await world.service.database.pool.query('update projects set max_concurrent_runs = 1000');
 });
 afterAll(() => world?.stop());

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
-import { comesBack } from './support/comes-back.ts';
-import { framesOfPart, letGoOn, textsIn, textsOfOutput } from './support/flood.ts';
-import { freshOwnParts, type OwnPart, ownEngine } from './support/own-parts.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import { type FaultServer, ownEngine, resetServers } from './support/fault-servers.ts';
+import { framesOfPart, releaseFlood, textsIn, textsOfOutput } from './support/flood.ts';
+import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
-let engine: OwnPart;
-let world: World;
+let engine: FaultServer;
+let world: FaultFixture;
 afterEach(async () => {
   await world?.stop();
   await stopFaultTestServers();
@@ -18,9 +18,9 @@ afterEach(async () => {
 const patienceMs = 120_000;
 
 async function startOn(liveRestore: boolean): Promise<void> {
-  await freshOwnParts();
+  await resetServers();
   engine = await ownEngine(liveRestore);
-  world = await startWorld({ on: { dockerHost: engine.address } });
+  world = await startFaultFixture({ on: { dockerHost: engine.address } });
 }
 
 it('loses nothing when the engine is killed and leaves its containers alone', async () => {
@@ -28,13 +28,13 @@ it('loses nothing when the engine is killed and leaves its containers alone', as
   const { service } = world;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0);
+  releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
     await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
     await engine.kill();
     await sleep(3_000);
-    await comesBack('engine', stays, () => {
-      letGoOn(service, runId, part === 0 ? 1 : 2);
+    await waitForReconnect('engine', stays, () => {
+      releaseFlood(service, runId, part === 0 ? 1 : 2);
       return engine.start();
     });
   }
@@ -48,7 +48,7 @@ it('ends a run whose container dies with the engine, once, with what it had said
   const { service } = world;
   const { runId, stays, comesAndGoes } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0, 1);
+  releaseFlood(service, runId, 0, 1);
   await stays.seenFrames(1_000, patienceMs);
   const spool = openSync(foldersOf(service.dataDir, { runId, generation: 1 }).spoolFile, 'r');
   await engine.kill();

@@ -2,24 +2,28 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
-import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
+import {
+  restartAfterFailpoint,
+  restartStopped,
+  restartWithFailpoint,
+} from '../support/kill-process.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
-import { expectHealed } from './support/healed.ts';
-import { pointsOf } from './support/points-of.ts';
-import { startWorld, type World } from './support/world.ts';
+import { failpointsOf } from './support/failpoints-of.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import { waitForRecovery } from './support/wait-for-recovery.ts';
 
-let world: World;
+let world: FaultFixture;
 let temporal: Temporal;
 beforeAll(async () => {
-  world = await startWorld({ env: { HOST_CAPACITY: '1', RECONCILE_EVERY_MS: '1000' } });
+  world = await startFaultFixture({ env: { HOST_CAPACITY: '1', RECONCILE_EVERY_MS: '1000' } });
   temporal = createTemporal({
     namespace: 'default',
     connection: { address: stackEnv.temporalAddress },
     instance: world.service.instance,
   });
 });
-beforeEach(() => startStopped(world.service));
+beforeEach(() => restartStopped(world.service));
 afterAll(async () => {
   await temporal?.close();
   await world?.stop();
@@ -42,13 +46,13 @@ const stop = (runId: string) =>
   world.service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } });
 
 describe('a run that is stopped while its worker dies', () => {
-  it.each(pointsOf('cause', 'stop'))('at %s ends as it was told', async (name) => {
+  it.each(failpointsOf('cause', 'stop'))('at %s ends as it was told', async (name) => {
     const { service, containers } = world;
-    await armed(service.worker, name);
+    await restartWithFailpoint(service.worker, name);
     const { runId, client } = await runAtWork(deaf);
     expect((await stop(runId)).status).toBe(200);
-    const startedAt = await diesAndComesBack(service.worker);
-    const { run, posts } = await expectHealed(world, runId, { clients: [client], startedAt });
+    const startedAt = await restartAfterFailpoint(service.worker);
+    const { run, posts } = await waitForRecovery(world, runId, { clients: [client], startedAt });
     expect(run.endCause).toBe('stopped_by_api');
     expect(containers.of(runId)).toEqual(once);
     expect(posts).toHaveLength(1);
@@ -56,14 +60,14 @@ describe('a run that is stopped while its worker dies', () => {
 });
 
 describe('a run whose workflow an operator ends while the worker dies', () => {
-  const atEnd = pointsOf('reconcile').filter((name) => name !== 'reconcile.started');
+  const atEnd = failpointsOf('reconcile').filter((name) => name !== 'reconcile.started');
   it.each(atEnd)('at %s ends once', async (name) => {
     const { service, containers } = world;
-    await armed(service.worker, name);
+    await restartWithFailpoint(service.worker, name);
     const { runId, client } = await runAtWork(hanging);
     await temporal.terminate(`run/${runId}`, 'by hand');
-    const startedAt = await diesAndComesBack(service.worker);
-    const { run, posts } = await expectHealed(world, runId, { clients: [client], startedAt });
+    const startedAt = await restartAfterFailpoint(service.worker);
+    const { run, posts } = await waitForRecovery(world, runId, { clients: [client], startedAt });
     expect(run.endCause).toBe('terminated_by_operator');
     expect(containers.of(runId)).toEqual(once);
     expect(posts).toHaveLength(1);
@@ -71,33 +75,36 @@ describe('a run whose workflow an operator ends while the worker dies', () => {
 });
 
 describe('a run that has to wait', () => {
-  it.each(pointsOf('slot'))('for a place starts once where the worker dies at %s', async (name) => {
-    const { service, containers } = world;
-    await armed(service.worker, name);
-    const before = await runAtWork(hanging);
-    const runId = await world.trigger('nothing but an echo');
-    const client = world.follow(runId, { name: 'who waits' });
-    expect((await stop(before.runId)).status).toBe(200);
-    const startedAt = await diesAndComesBack(service.worker);
-    const { run } = await expectHealed(world, runId, { clients: [client], startedAt });
-    expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
-    expect(containers.of(runId)).toEqual(once);
-    await expectHealed(world, before.runId, { clients: [before.client], startedAt });
-  });
+  it.each(failpointsOf('slot'))(
+    'for a place starts once where the worker dies at %s',
+    async (name) => {
+      const { service, containers } = world;
+      await restartWithFailpoint(service.worker, name);
+      const before = await runAtWork(hanging);
+      const runId = await world.trigger('nothing but an echo');
+      const client = world.follow(runId, { name: 'who waits' });
+      expect((await stop(before.runId)).status).toBe(200);
+      const startedAt = await restartAfterFailpoint(service.worker);
+      const { run } = await waitForRecovery(world, runId, { clients: [client], startedAt });
+      expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
+      expect(containers.of(runId)).toEqual(once);
+      await waitForRecovery(world, before.runId, { clients: [before.client], startedAt });
+    },
+  );
 
   it('for somebody who starts it starts once where that one dies too', async () => {
     const { service, containers } = world;
-    await armed(service.worker, 'reconcile.started');
-    await armed(service.api, 'trigger.admitted');
+    await restartWithFailpoint(service.worker, 'reconcile.started');
+    await restartWithFailpoint(service.api, 'trigger.admitted');
     const body = { prompt: 'nothing but an echo', callbackUrl: `${world.receiver.url}/hook` };
     const headers = { 'idempotency-key': 'waits' };
     const ask = () =>
       service.call<{ runId: string }>('POST', `/flows/${service.flowId}/runs`, { body, headers });
     await expect(ask()).rejects.toThrow();
-    await diesAndComesBack(service.api);
-    const startedAt = await diesAndComesBack(service.worker);
+    await restartAfterFailpoint(service.api);
+    const startedAt = await restartAfterFailpoint(service.worker);
     const { runId } = (await ask()).data;
-    const { run } = await expectHealed(world, runId, { clients: [], startedAt });
+    const { run } = await waitForRecovery(world, runId, { clients: [], startedAt });
     expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
     expect(containers.of(runId)).toEqual(once);
   });

@@ -7,11 +7,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
-import { endSession } from '../support/run-ways.ts';
+import {
+  restartAfterFailpoint,
+  restartStopped,
+  restartWithFailpoint,
+} from '../support/kill-process.ts';
+import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
-import { pointsOf } from './support/points-of.ts';
+import { failpointsOf } from './support/failpoints-of.ts';
 
 let service: Service;
 let elsewhere: ApiClient & { flowId: string };
@@ -21,7 +25,7 @@ beforeAll(async () => {
   await api.start();
   elsewhere = { ...createApiClient({ ...service, url }), flowId: service.flowId };
 });
-beforeEach(() => startStopped(service));
+beforeEach(() => restartStopped(service));
 afterAll(() => service?.stop());
 
 interface Sent {
@@ -46,7 +50,7 @@ const idsOf = (chat: Conversation, event: string): unknown[] =>
 /** Sent again before the API that died is back, and by both at once after that: one answer. */
 async function sendAgain(body: Record<string, unknown>): Promise<Sent> {
   const first = await send(elsewhere, body);
-  await diesAndComesBack(service.api);
+  await restartAfterFailpoint(service.api);
   const again = await Promise.all([service, elsewhere, service].map((by) => send(by, body)));
   for (const { status, data } of [first, ...again]) {
     expect(status).toBe(202);
@@ -57,19 +61,19 @@ async function sendAgain(body: Record<string, unknown>): Promise<Sent> {
 }
 
 describe('a message whose API dies', { timeout: 240_000 }, () => {
-  it.each(pointsOf('chat'))('at %s has one turn, sent again or not', async (name) => {
+  it.each(failpointsOf('chat'))('at %s has one turn, sent again or not', async (name) => {
     const chat = await openConversation(elsewhere);
     const { sessionId, runId } = chat;
-    await armed(service.api, name);
+    await restartWithFailpoint(service.api, name);
     const again = { message: noting('again'), sessionId, clientMessageId: 'again' };
     await expect(send(service, again)).rejects.toThrow();
     const { messageId } = await sendAgain(again);
     expect(await chat.turn(messageId)).toMatchObject({ exitCode: 0, texts: ['Noted again.'] });
 
-    await armed(service.api, name);
+    await restartWithFailpoint(service.api, name);
     const alone = { message: noting('alone'), sessionId, clientMessageId: 'alone' };
     await expect(send(service, alone)).rejects.toThrow();
-    await diesAndComesBack(service.api, async () => {
+    await restartAfterFailpoint(service.api, async () => {
       await chat.until(({ event, data }) => event === 'chat_output' && /Noted alone/.test(data));
     });
     const late = await Promise.all([again, alone].map((body) => send(service, body)));
@@ -86,24 +90,27 @@ describe('a message whose API dies', { timeout: 240_000 }, () => {
     await endSession(service, chat);
   });
 
-  it.each(pointsOf('chat'))('at %s, the first of its session, opens one session', async (name) => {
-    await armed(service.api, name);
-    const body = { message: noting('first'), clientMessageId: name };
-    await expect(send(service, body)).rejects.toThrow();
-    const { sessionId, runId, messageId } = await sendAgain(body);
-    const waited = await send(elsewhere, { ...body, stream: false });
-    expect(waited).toMatchObject({
-      status: 200,
-      data: { sessionId, runId, messageId, text: 'Noted first.', exitCode: 0 },
-    });
-    expect(ranIn(runId)).toBe('first\n');
-    const { pool } = service.database;
-    const known = 'select id from session_messages where run_id = $1';
-    expect((await pool.query(known, [runId])).rows).toEqual([{ id: messageId }]);
-    const told = `select event from frames
+  it.each(failpointsOf('chat'))(
+    'at %s, the first of its session, opens one session',
+    async (name) => {
+      await restartWithFailpoint(service.api, name);
+      const body = { message: noting('first'), clientMessageId: name };
+      await expect(send(service, body)).rejects.toThrow();
+      const { sessionId, runId, messageId } = await sendAgain(body);
+      const waited = await send(elsewhere, { ...body, stream: false });
+      expect(waited).toMatchObject({
+        status: 200,
+        data: { sessionId, runId, messageId, text: 'Noted first.', exitCode: 0 },
+      });
+      expect(ranIn(runId)).toBe('first\n');
+      const { pool } = service.database;
+      const known = 'select id from session_messages where run_id = $1';
+      expect((await pool.query(known, [runId])).rows).toEqual([{ id: messageId }]);
+      const told = `select event from frames
                   where run_id = $1 and event in ('user_message', 'turn_end') order by seq`;
-    const events = (await pool.query<{ event: string }>(told, [runId])).rows;
-    expect(events.map(({ event }) => event)).toEqual(['user_message', 'turn_end']);
-    await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
-  });
+      const events = (await pool.query<{ event: string }>(told, [runId])).rows;
+      expect(events.map(({ event }) => event)).toEqual(['user_message', 'turn_end']);
+      await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
+    },
+  );
 });

@@ -7,26 +7,30 @@ import {
   createApiClient,
   type RunRecord,
 } from '../support/api-client.ts';
-import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
+import {
+  restartAfterFailpoint,
+  restartStopped,
+  restartWithFailpoint,
+} from '../support/kill-process.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 import type { Evidence } from './evidence.ts';
-import { expectHealed } from './support/healed.ts';
-import { pointsOf } from './support/points-of.ts';
+import { failpointsOf } from './support/failpoints-of.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { followRun } from './support/transcript.ts';
-import { startWorld, type World } from './support/world.ts';
+import { waitForRecovery } from './support/wait-for-recovery.ts';
 
-let world: World;
+let world: FaultFixture;
 /** An API that does not die. */
 let elsewhere: ApiClient;
 beforeAll(async () => {
-  world = await startWorld({
+  world = await startFaultFixture({
     behave: (response, { path }) => response.writeHead(path === '/refused' ? 500 : 204).end(),
   });
   const { api, url } = await world.service.anotherApi();
   await api.start();
   elsewhere = createApiClient({ ...world.service, url });
 });
-beforeEach(() => startStopped(world.service));
+beforeEach(() => restartStopped(world.service));
 afterAll(() => world?.stop());
 
 const patienceMs = 120_000;
@@ -41,10 +45,10 @@ const talking = script([
 ]);
 const hanging = script([{ say: 'working' }, { hang: true }]);
 
-const atTrigger = pointsOf('trigger');
-const atOrder = pointsOf('stop_request', 'delete');
+const atTrigger = failpointsOf('trigger');
+const atOrder = failpointsOf('stop_request', 'delete');
 /** Where a run comes by that nobody ends and nothing keeps waiting; the others have a file of their own. */
-const onTheWay = pointsOf(
+const onTheWay = failpointsOf(
   'start',
   'config',
   'prompt',
@@ -72,14 +76,14 @@ interface AssistantLine {
 
 async function asksAgain(ask: () => Promise<Answer<RunRecord>>) {
   await expect(ask()).rejects.toThrow();
-  const startedAt = await diesAndComesBack(world.service.api);
+  const startedAt = await restartAfterFailpoint(world.service.api);
   return { answer: await ask(), startedAt };
 }
 
 describe('a run whose API dies', () => {
   it.each(atTrigger)('at %s starts once', async (name) => {
     const { service } = world;
-    await armed(service.api, name);
+    await restartWithFailpoint(service.api, name);
     const path = `/flows/${service.flowId}/runs`;
     const headers = { 'idempotency-key': name };
     const body = { prompt: talking, callbackUrl: `${world.receiver.url}/hook` };
@@ -89,7 +93,7 @@ describe('a run whose API dies', () => {
     expect(answer.status).toBe(name === 'trigger.asked' ? 201 : 200);
     const { runId } = answer.data;
     const client = world.follow(runId, { name: 'who comes after' });
-    const evidence = await expectHealed(world, runId, { clients: [client], startedAt });
+    const evidence = await waitForRecovery(world, runId, { clients: [client], startedAt });
     expectTalk(evidence);
     expect(evidence.posts).toHaveLength(1);
     expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
@@ -104,7 +108,7 @@ describe('a run whose API dies', () => {
     const stays = followRun(elsewhere, runId, { name: 'who stays' });
     const comesBack = world.follow(runId, { name: 'who comes back' });
     await Promise.all([stays, comesBack].map((client) => client.seenFrames(3, patienceMs)));
-    await armed(service.api, name);
+    await restartWithFailpoint(service.api, name);
     const isStop = name.startsWith('stop_request.');
     const order = (): Promise<Answer<RunRecord>> =>
       isStop
@@ -114,7 +118,7 @@ describe('a run whose API dies', () => {
     expect(answer.status).toBe(isStop ? 200 : 404);
     // Of a run that is deleted nothing is told to those who come back.
     const clients = isStop ? [stays, comesBack] : [stays];
-    const { run, posts } = await expectHealed(world, runId, { clients, startedAt });
+    const { run, posts } = await waitForRecovery(world, runId, { clients, startedAt });
     comesBack.leave();
     expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     expect(run.endCause).toBe(isStop ? 'stopped_by_api' : 'deleted_by_api');
@@ -129,15 +133,15 @@ describe('a run whose API dies', () => {
 describe('a run whose worker dies', () => {
   it.each(onTheWay)('at %s goes on and ends well', async (name) => {
     const { service, receiver } = world;
-    await armed(service.worker, name);
+    await restartWithFailpoint(service.worker, name);
     const isRefused = name === 'webhook.dropped';
     const { runId } = await service.trigger({
       prompt: talking,
       callbackUrl: `${receiver.url}${isRefused ? '/refused' : '/hook'}`,
     });
     const clients = [world.follow(runId, { name: 'who stays' })];
-    const startedAt = await diesAndComesBack(service.worker);
-    const evidence = await expectHealed(world, runId, { clients, startedAt, isRefused });
+    const startedAt = await restartAfterFailpoint(service.worker);
+    const evidence = await waitForRecovery(world, runId, { clients, startedAt, isRefused });
     expectTalk(evidence);
     expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     expect(evidence.posts.length).toBe(postsWith(name));

@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
+import {
+  restartAfterFailpoint,
+  restartStopped,
+  restartWithFailpoint,
+} from '../support/kill-process.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
-let world: World;
+let world: FaultFixture;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startFaultFixture();
 });
-beforeEach(() => startStopped(world.service));
+beforeEach(() => restartStopped(world.service));
 afterAll(() => world?.stop());
 
 const given = (path: string, content: string) => ({ path, content, encoding: 'utf8' });
@@ -17,7 +21,7 @@ describe('a working directory whose worker dies', { timeout: 240_000 }, () => {
     'at %s is seeded whole, and not again over what its agent has done',
     async (name) => {
       const { service } = world;
-      await armed(service.worker, name);
+      await restartWithFailpoint(service.worker, name);
       const files = [
         given('a', 'given'),
         given('.flowignore', '*'),
@@ -26,7 +30,7 @@ describe('a working directory whose worker dies', { timeout: 240_000 }, () => {
       const shell = 'cat a > seen; wc -c < dir/b >> seen; echo changed > a; rm dir/b';
       const prompt = script([{ shell }, { say: 'done' }, { sleepMs: 3_000 }]);
       const { runId } = await service.trigger({ prompt, files });
-      await diesAndComesBack(service.worker);
+      await restartAfterFailpoint(service.worker);
       expect(await service.untilEnded(runId, 120_000)).toMatchObject({ exitCode: 0 });
       const read = async (path: string) =>
         (await service.call('GET', `/runs/${runId}/files/${path}`)).body;

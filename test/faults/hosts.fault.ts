@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { openConversation } from '../support/conversation.ts';
-import { endSession, untilWorking } from '../support/run-ways.ts';
+import { endSession, untilWorking } from '../support/run-states.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
-import { type HeldWay, openHeldWay } from './support/held-way.ts';
-import { expectGoneOn, goesOn, ownConfiguration, writes } from './support/moved-session.ts';
+import {
+  continueSession,
+  expectContinued,
+  ownConfiguration,
+  writeNotes,
+} from './support/migrated-session.ts';
+import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
 
 const lostMs = 24_000;
 const patienceMs = 120_000;
@@ -13,7 +18,7 @@ const patiently = { timeout: 300_000 };
 
 let service: Service;
 let second: Host;
-let way: HeldWay;
+let way: TcpHoldProxy;
 beforeAll(async () => {
   const env = {
     HOST_LOST_MS: String(lostMs),
@@ -23,7 +28,7 @@ beforeAll(async () => {
   };
   service = await startService({ env });
   second = await service.anotherHost();
-  way = await openHeldWay(service.database.url);
+  way = await openTcpHoldProxy(service.database.url);
   await service.worker.kill('SIGTERM');
 });
 afterAll(async () => {
@@ -55,7 +60,7 @@ describe('a host that is killed and does not come back', patiently, () => {
     await bothHosts();
     const first = hostIdIn(service.dataDir);
     const chat = await openConversation(service, ownConfiguration);
-    await chat.say(writes);
+    await chat.say(writeNotes);
     const plain = await service.trigger({ prompt: script([{ say: 'working' }, { hang: true }]) });
     await untilWorking(service, plain);
     await second.worker.start();
@@ -63,10 +68,10 @@ describe('a host that is killed and does not come back', patiently, () => {
     const seen = chat.events.length;
     await service.worker.kill('SIGKILL');
     const began = performance.now();
-    const turn = await chat.say(goesOn);
+    const turn = await chat.say(continueSession);
     console.log(`the session went on ${Math.round(performance.now() - began)} ms after the kill`);
     expect(turn).toMatchObject({ exitCode: 0 });
-    expectGoneOn(chat, seen);
+    expectContinued(chat, seen);
     const ended = await service.untilEnded(plain.runId, patienceMs);
     console.log(`the run had ended ${Math.round(performance.now() - began)} ms after the kill`);
     expect(ended).toMatchObject({ error: expect.stringContaining('max_reconnects_exceeded') });
@@ -97,7 +102,7 @@ describe('a host that Postgres does not hear', patiently, () => {
     await expect.poll(stateOf, { timeout: lostMs }).toEqual(['paused']);
     console.log(`held still ${Math.round(performance.now() - began)} ms after the cut`);
     expect(service.worker.log().slice(from)).toContain('host_fenced');
-    way.mend();
+    way.restore();
     await expect.poll(stateOf, { timeout: patienceMs }).toEqual(['running']);
     expect(await service.untilEnded(runId, patienceMs)).toMatchObject({
       exitCode: 0,
@@ -110,20 +115,20 @@ describe('a host that Postgres does not hear', patiently, () => {
     await bothHosts();
     const first = hostIdIn(service.dataDir);
     const chat = await openConversation(service, ownConfiguration);
-    await chat.say(writes);
+    await chat.say(writeNotes);
     await second.worker.start();
     const seen = chat.events.length;
     way.cut();
-    const turn = await chat.say(goesOn);
+    const turn = await chat.say(continueSession);
     expect(turn).toMatchObject({ exitCode: 0 });
-    expectGoneOn(chat, seen);
+    expectContinued(chat, seen);
     const from = service.worker.log().length;
     expect(await sandboxesOf(chat.runId)).toContainEqual({
       hostId: first,
       generation: 1,
       state: 'paused',
     });
-    way.mend();
+    way.restore();
     await expect
       .poll(() => sandboxesOf(chat.runId), { timeout: patienceMs })
       .toEqual([{ hostId: second.hostId(), generation: 2, state: 'running' }]);

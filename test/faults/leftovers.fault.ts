@@ -2,18 +2,18 @@ import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../core/limits.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { grownBy } from './support/heap-snapshot.ts';
 import { type Inspected, inspect, type Memory } from './support/memory.ts';
-import { lookIntoRedis, type RedisLeft } from './support/redis-left.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type RedisState, readRedisState } from './support/redis-state.ts';
 
-let world: World;
-let redis: RedisLeft;
+let world: FaultFixture;
+let redis: RedisState;
 let api: Inspected;
 let worker: Inspected;
 beforeAll(async () => {
-  world = await startWorld({ env: { LOG_LEVEL: 'info' } });
-  redis = lookIntoRedis(world.service.instance);
+  world = await startFaultFixture({ env: { LOG_LEVEL: 'info' } });
+  redis = readRedisState(world.service.instance);
   [api, worker] = await Promise.all([inspect(world.service.api), inspect(world.service.worker)]);
 });
 afterAll(async () => {

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
-import { comesBack } from './support/comes-back.ts';
-import { framesOfPart, letGoOn } from './support/flood.ts';
-import { freshOwnParts, type OwnPart, ownPostgres } from './support/own-parts.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import { type FaultServer, ownPostgres, resetServers } from './support/fault-servers.ts';
+import { framesOfPart, releaseFlood } from './support/flood.ts';
+import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
-let postgres: OwnPart;
-let world: World;
+let postgres: FaultServer;
+let world: FaultFixture;
 beforeAll(async () => {
-  await freshOwnParts();
+  await resetServers();
   postgres = await ownPostgres();
-  world = await startWorld({ on: { postgresUrl: postgres.address } });
+  world = await startFaultFixture({ on: { postgresUrl: postgres.address } });
 });
 afterAll(async () => {
   await world?.stop();
@@ -26,13 +26,13 @@ it('loses nothing when Postgres crashes and comes back', async () => {
   const { service } = world;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0);
+  releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
     await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
     await postgres.kill();
-    letGoOn(service, runId, part === 0 ? 1 : 2);
+    releaseFlood(service, runId, part === 0 ? 1 : 2);
     await sleep(awayMs[part]);
-    await comesBack('Postgres', stays, () => postgres.start());
+    await waitForReconnect('Postgres', stays, () => postgres.start());
   }
   await expectWhole();
   expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
@@ -43,7 +43,7 @@ it('loses nothing when every connection is cut again and again', async () => {
   const { pool } = service.database;
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0, 1, 2);
+  releaseFlood(service, runId, 0, 1, 2);
   const cut = `
     select count(pg_terminate_backend(pid))::int as cut from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and application_name <> 'test'`;

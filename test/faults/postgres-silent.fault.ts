@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../core/limits.ts';
 import { createBlobStore } from '../../systems/postgres/files/blob-store.ts';
-import { framesOfPart, letGoOn } from './support/flood.ts';
-import { type HeldWay, openHeldWay } from './support/held-way.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import { framesOfPart, releaseFlood } from './support/flood.ts';
+import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
 
-let world: World;
-let way: HeldWay;
+let world: FaultFixture;
+let way: TcpHoldProxy;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startFaultFixture();
   const { api, worker, database } = world.service;
-  way = await openHeldWay(database.url);
+  way = await openTcpHoldProxy(database.url);
   for (const process of [api, worker]) {
     await process.kill('SIGTERM');
     await process.start({ DATABASE_URL: way.url });
@@ -31,14 +31,14 @@ it('loses nothing when the connections to Postgres fall silent, and does not wai
   const { service } = world;
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0);
+  releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
   way.silence();
   const began = performance.now();
-  letGoOn(service, runId, 1);
+  releaseFlood(service, runId, 1);
   await stays.seenFrames(1.5 * framesOfPart, patienceMs);
   console.log(`went on ${Math.round(performance.now() - began)} ms after the silence began`);
-  letGoOn(service, runId, 2);
+  releaseFlood(service, runId, 2);
   await expectWhole();
 });
 

@@ -2,19 +2,19 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { createKeyStore } from '../../systems/postgres/accounts/key-store.ts';
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
-import { comesBack } from './support/comes-back.ts';
-import { framesOfPart, letGoOn } from './support/flood.ts';
-import { freshOwnParts, type OwnPart, ownRedis } from './support/own-parts.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import { type FaultServer, ownRedis, resetServers } from './support/fault-servers.ts';
+import { framesOfPart, releaseFlood } from './support/flood.ts';
+import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
-let redis: OwnPart;
+let redis: FaultServer;
 let client: Redis;
-let world: World;
+let world: FaultFixture;
 beforeAll(async () => {
-  await freshOwnParts();
+  await resetServers();
   redis = await ownRedis();
   client = connectRedis({ url: redis.address, name: 'test', onError: () => undefined });
-  world = await startWorld({ on: { redisUrl: redis.address } });
+  world = await startFaultFixture({ on: { redisUrl: redis.address } });
 });
 afterAll(async () => {
   await world?.stop();
@@ -28,7 +28,7 @@ it('loses nothing when Redis is flushed, and when its connections are cut', asyn
   const { service } = world;
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0, 1, 2);
+  releaseFlood(service, runId, 0, 1, 2);
   const goingOn = { yes: true };
   const trouble = async (): Promise<void> => {
     for (let n = 0; goingOn.yes; n += 1) {
@@ -50,13 +50,13 @@ it('loses nothing when Redis is killed, is away for a while, and has forgotten e
   const { service } = world;
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0);
+  releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
   await redis.kill();
-  letGoOn(service, runId, 1);
+  releaseFlood(service, runId, 1);
   await stays.seenFrames(2 * framesOfPart, patienceMs);
-  await comesBack('Redis', stays, () => {
-    letGoOn(service, runId, 2);
+  await waitForReconnect('Redis', stays, () => {
+    releaseFlood(service, runId, 2);
     return redis.start();
   });
   await expectWhole();
@@ -74,7 +74,7 @@ it('admits and ends runs while Redis is away', async () => {
 
 const perMinute = 20;
 
-async function keyOf({ database, projectId }: World['service']): Promise<string> {
+async function keyOf({ database, projectId }: FaultFixture['service']): Promise<string> {
   const named = { projectId, name: 'rate', createdBy: 'ana', rateLimitRpm: perMinute };
   return (await createKeyStore(database.pool).create(named)).key;
 }

@@ -6,19 +6,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunRecord } from '../support/api-client.ts';
 import { commandEnv } from '../support/command-env.ts';
-import { letGoOn } from '../support/let-go-on.ts';
+import { releaseAgent } from '../support/release-agent.ts';
 import { cliWith } from '../support/run-cli.ts';
-import { untilWorking } from '../support/run-ways.ts';
+import { untilWorking } from '../support/run-states.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import type { Behaviour } from '../support/webhook-receiver.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { terminateByCommand } from './support/temporal-cli.ts';
-import { startWorld, type World } from './support/world.ts';
 
 const patience = { timeout: 120_000, interval: 200 };
 const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' }]);
 
-let world: World;
+let world: FaultFixture;
 /** The receiver takes nothing before the restore, and everything after it. */
 let isTaking = false;
 /** What is posted of it is left without an answer, so that its attempts take longer. */
@@ -39,7 +39,7 @@ const behave: Behaviour = (response, { body }) => {
 };
 
 beforeAll(async () => {
-  world = await startWorld({ env: { RECONCILE_EVERY_MS: '1000' }, behave });
+  world = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000' }, behave });
 });
 afterAll(() => world?.stop());
 
@@ -63,7 +63,7 @@ it('is restored in the middle of the attempts', async () => {
   owed = await begin(waits);
   slow = owed.runId;
   await untilWorking(service, owed);
-  letGoOn(service, owed.runId);
+  releaseAgent(service, owed.runId);
   await untilPosts(owed, 1);
   await flowrun.json('backup', file, '--without-key');
   await afterBackup();
@@ -77,10 +77,10 @@ it('is restored in the middle of the attempts', async () => {
 /** What is given up takes 42 s, and what is to have one attempt left is for 30 s in that state. */
 async function afterBackup(): Promise<void> {
   const { service } = world;
-  letGoOn(service, givenUp.runId);
+  releaseAgent(service, givenUp.runId);
   await untilPosts(givenUp, 3);
   await sleep(8_000);
-  letGoOn(service, ends.runId);
+  releaseAgent(service, ends.runId);
   const { rows } = await service.database.pool.query<{ id: string }>(
     'select workflow_id as id from runs where id = $1',
     [terminated.runId],

@@ -10,19 +10,19 @@ import type { RunRecord } from '../support/api-client.ts';
 import { commandEnv } from '../support/command-env.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { doctorWith } from '../support/doctor-fixture.ts';
-import { letGoOn } from '../support/let-go-on.ts';
+import { releaseAgent } from '../support/release-agent.ts';
 import { cliWith } from '../support/run-cli.ts';
-import { untilAsleep, untilRemoved, untilWorking } from '../support/run-ways.ts';
+import { untilAsleep, untilRemoved, untilWorking } from '../support/run-states.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
 const patience = { timeout: 180_000 };
 const backedUp = { say: 'Known.' };
 const hangs = script([{ say: 'here' }, { hang: true }]);
 const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' }]);
 
-let world: World;
+let world: FaultFixture;
 /** In the backup: one that had ended, and two that were going on, of which one ends before the restore. */
 let over: RunRecord;
 let goesOn: RunRecord;
@@ -40,7 +40,7 @@ let unknownFirst: { sessionId: string; runId: string };
 
 beforeAll(async () => {
   const idle = { SESSION_IDLE_MS: '2000', SESSION_ATTENDED_IDLE_MS: '2000' };
-  world = await startWorld({ env: { RECONCILE_EVERY_MS: '1000', ...idle } });
+  world = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000', ...idle } });
 });
 afterAll(() => world?.stop());
 
@@ -72,7 +72,7 @@ async function beforeBackup(): Promise<void> {
 
 async function afterBackup(): Promise<void> {
   const { service } = world;
-  letGoOn(service, endsMeanwhile.runId);
+  releaseAgent(service, endsMeanwhile.runId);
   unknown = await begin(hangs, 'after');
   unknownOver = await begin(script([{ say: 'Unknown.' }]), longKey);
   unknownChat = await openConversation(service, { sessionId: 'after' });

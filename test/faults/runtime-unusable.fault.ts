@@ -10,17 +10,17 @@ import { findGvisor, gvisorEntry } from '../../dev/stack/servers/gvisor.ts';
 import { reloadPrivateEngine } from '../../dev/stack/servers/private-engine.ts';
 import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
-import { letGoOn } from '../support/let-go-on.ts';
+import { releaseAgent } from '../support/release-agent.ts';
 import type { Service } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
-import { freshOwnParts, type OwnPart, ownEngine } from './support/own-parts.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import { type FaultServer, ownEngine, resetServers } from './support/fault-servers.ts';
 
 const gvisor = findGvisor();
 const patience = { timeout: 90_000, interval: 500 };
 let folder: string;
-let engine: OwnPart;
-let world: World;
+let engine: FaultServer;
+let world: FaultFixture;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'runtime-'));
@@ -52,10 +52,10 @@ function programOf(name: string, does: string): string {
 }
 
 async function unusableThenUsed(bad: RuntimeEntry, good: RuntimeEntry): Promise<void> {
-  await freshOwnParts();
+  await resetServers();
   engine = await ownEngine(true, { runsc: bad });
   const env = { SANDBOX_RUNTIME: 'auto' };
-  world = await startWorld({ on: { dockerHost: engine.address }, env });
+  world = await startFaultFixture({ on: { dockerHost: engine.address }, env });
   const { service } = world;
   await expect
     .poll(() => hostOf(service), patience)
@@ -79,7 +79,7 @@ async function unusableThenUsed(bad: RuntimeEntry, good: RuntimeEntry): Promise<
   const steps = [{ say: 'here' }, { waitForFile: 'go-on' }];
   const later = await service.trigger({ prompt: script(steps) });
   await expect.poll(containersOf, patience).toEqual(['runsc']);
-  letGoOn(service, later.runId);
+  releaseAgent(service, later.runId);
   expect(await service.untilEnded(later.runId, 60_000)).toMatchObject({ exitCode: 0 });
 }
 

@@ -6,30 +6,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
-import { comesBack } from './support/comes-back.ts';
+import { openFaultConversation, startConversation } from './support/fault-conversation.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import {
-  freshOwnParts,
-  type OwnPart,
+  type FaultServer,
   ownEngine,
   ownPostgres,
   ownRedis,
   ownTemporal,
-} from './support/own-parts.ts';
-import { openTalk, startTalk } from './support/talk.ts';
-import { startWorld, type World } from './support/world.ts';
+  resetServers,
+} from './support/fault-servers.ts';
+import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
-let postgres: OwnPart;
-let redis: OwnPart;
-let temporal: OwnPart;
-let engine: OwnPart;
-let world: World;
+let postgres: FaultServer;
+let redis: FaultServer;
+let temporal: FaultServer;
+let engine: FaultServer;
+let world: FaultFixture;
 beforeAll(async () => {
-  await freshOwnParts();
+  await resetServers();
   postgres = await ownPostgres();
   redis = await ownRedis();
   temporal = await ownTemporal(postgres.address);
   engine = await ownEngine(true);
-  world = await startWorld({
+  world = await startFaultFixture({
     on: {
       postgresUrl: postgres.address,
       redisUrl: redis.address,
@@ -47,12 +47,12 @@ const awayMs = 20_000;
 const all = [0, 1, 2, 3];
 
 it('loses no message when Redis is killed and has forgotten everything', async () => {
-  const talk = await startTalk(world);
+  const talk = await startConversation(world);
   await redis.kill();
   await talk.send();
   talk.letGoOn([0]);
   await talk.untilInMiddle(1);
-  await comesBack('Redis', talk.stays, () => {
+  await waitForReconnect('Redis', talk.stays, () => {
     talk.letGoOn(all);
     return redis.start();
   });
@@ -61,21 +61,21 @@ it('loses no message when Redis is killed and has forgotten everything', async (
 });
 
 it('loses no message when Postgres crashes and comes back', async () => {
-  const talk = await startTalk(world);
+  const talk = await startConversation(world);
   await postgres.kill();
   talk.letGoOn(all);
   const sending = talk.sendAgainUntilTaken();
   await sleep(3_000);
-  await comesBack('Postgres', talk.stays, () => postgres.start());
+  await waitForReconnect('Postgres', talk.stays, () => postgres.start());
   await sending;
   await talk.expectWhole();
 });
 
 it('takes messages while Temporal is away, and gives each to its agent when it is back', async () => {
-  const talk = await startTalk(world);
+  const talk = await startConversation(world);
   await temporal.kill();
   await talk.send();
-  const begunMeanwhile = await openTalk(world);
+  const begunMeanwhile = await openFaultConversation(world);
   await begunMeanwhile.send();
   talk.letGoOn(all);
   await Promise.all([sleep(awayMs), talk.untilEnded(0)]);
@@ -87,11 +87,11 @@ it('takes messages while Temporal is away, and gives each to its agent when it i
 });
 
 it('loses no message when the engine is killed and leaves its containers alone', async () => {
-  const talk = await startTalk(world);
+  const talk = await startConversation(world);
   await engine.kill();
   await talk.send();
   await sleep(3_000);
-  await comesBack('engine', talk.stays, () => {
+  await waitForReconnect('engine', talk.stays, () => {
     talk.letGoOn(all);
     return engine.start();
   });
@@ -101,7 +101,7 @@ it('loses no message when the engine is killed and leaves its containers alone',
 
 it('begins a message once more whose container died with the engine, and fails it the next time', async () => {
   engine = await ownEngine(false);
-  const talk = await startTalk(world);
+  const talk = await startConversation(world);
   const engineDies = async (): Promise<void> => {
     await engine.kill();
     await engine.start();

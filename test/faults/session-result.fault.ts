@@ -5,9 +5,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Failpoint } from '../../core/failpoint.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { armed, diesAndComesBack } from '../support/dying.ts';
+import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
 import { type Service, startService } from '../support/service.ts';
-import { pointsOf } from './support/points-of.ts';
+import { failpointsOf } from './support/failpoints-of.ts';
 
 type Step = Record<string, unknown>;
 type Kill = 'killed' | 'removed' | 'left alone';
@@ -23,7 +23,7 @@ const counted = running('echo ran >> /workspace/ran', 'Counted.');
 const told = running('echo "ran $(wc -l < /workspace/ran) times"', 'Told.');
 
 const deaths: [Failpoint, Kill][] = [
-  ...pointsOf('turn').flatMap((name): [Failpoint, Kill][] => [
+  ...failpointsOf('turn').flatMap((name): [Failpoint, Kill][] => [
     [name, 'killed'],
     [name, 'left alone'],
   ]),
@@ -45,9 +45,9 @@ describe.each(['scripted', 'real'] as const)('a message of the %s agent', (agent
     async (name, kill) => {
       const chat = await openConversation(service);
       await chat.say(running('true', 'Before.'));
-      await armed(service.worker, name);
+      await restartWithFailpoint(service.worker, name);
       const message = await chat.send(counted);
-      await diesAndComesBack(service.worker, () => endContainer(service, chat, kill));
+      await restartAfterFailpoint(service.worker, () => endContainer(service, chat, kill));
       expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['Counted.'] });
       expect(await chat.say(told)).toMatchObject({ exitCode: 0, texts: ['Told.'] });
       const lines = chat.named('user').map(({ data }) => /ran \d+ times/.exec(data)?.[0]);

@@ -6,18 +6,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ServiceProcess } from '../support/service-process.ts';
-import { workerComesBack } from './support/comes-back.ts';
+import { startConversation } from './support/fault-conversation.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { untilGatewayAnswers } from './support/gateway.ts';
-import { type HeldWay, openHeldWay } from './support/held-way.ts';
-import { startTalk } from './support/talk.ts';
-import { startWorld, type World } from './support/world.ts';
+import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
+import { waitForWorker } from './support/wait-for-reconnect.ts';
 
-let world: World;
-let way: HeldWay;
+let world: FaultFixture;
+let way: TcpHoldProxy;
 let second: ServiceProcess;
 beforeAll(async () => {
-  world = await startWorld();
-  way = await openHeldWay(world.service.database.url);
+  world = await startFaultFixture();
+  way = await openTcpHoldProxy(world.service.database.url);
   second = world.service.anotherWorker();
 });
 afterAll(async () => {
@@ -33,13 +33,13 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
   async (signal) => {
     const { service } = world;
     const { worker } = service;
-    const talk = await startTalk(world);
+    const talk = await startConversation(world);
     for (const n of [0, 1]) {
       await talk.untilInMiddle(n);
       await worker.kill(signal);
       await talk.send();
       talk.letGoOn(n === 0 ? [0] : [1, 2, 3, 4]);
-      await workerComesBack(service, talk.runId, { worker, client: talk.stays });
+      await waitForWorker(service, talk.runId, { worker, client: talk.stays });
     }
     await talk.expectWhole();
     expect(talk.stays.transcript.connections).toHaveLength(1);
@@ -82,7 +82,7 @@ it.each(lateWrites)(
     await second.kill('SIGTERM');
     await worker.kill('SIGTERM');
     await worker.start({ DATABASE_URL: way.url });
-    const talk = await startTalk(world);
+    const talk = await startConversation(world);
     await talk.send();
 
     way.hold(from);
@@ -103,7 +103,7 @@ it.each(lateWrites)(
     const before = await heldBySecond(talk.runId);
     const frozenLog = worker.log().length;
     worker.signal('SIGCONT');
-    way.letGo();
+    way.release();
     expect(await worker.exited()).toEqual({ code: 1, signal: null });
     expect(worker.log().slice(frozenLog)).toContain('data_dir_lock_lost');
     await expect.poll(way.answered, { timeout: patienceMs }).toContain(refused);

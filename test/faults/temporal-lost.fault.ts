@@ -1,17 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
-import { comesBack } from './support/comes-back.ts';
-import { framesOfPart, letGoOn } from './support/flood.ts';
-import { freshOwnParts, type OwnPart, ownPostgres, ownTemporal } from './support/own-parts.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import {
+  type FaultServer,
+  ownPostgres,
+  ownTemporal,
+  resetServers,
+} from './support/fault-servers.ts';
+import { framesOfPart, releaseFlood } from './support/flood.ts';
+import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
-let temporal: OwnPart;
-let world: World;
+let temporal: FaultServer;
+let world: FaultFixture;
 beforeAll(async () => {
-  await freshOwnParts();
+  await resetServers();
   temporal = await ownTemporal((await ownPostgres()).address);
-  world = await startWorld({ on: { temporalAddress: temporal.address } });
+  world = await startFaultFixture({ on: { temporalAddress: temporal.address } });
 });
 afterAll(async () => {
   await world?.stop();
@@ -25,13 +30,13 @@ it('goes on while Temporal is away, and ends well when it is back', async () => 
   const { service } = world;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0);
+  releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
   await temporal.kill();
-  letGoOn(service, runId, 1);
+  releaseFlood(service, runId, 1);
   await Promise.all([sleep(awayMs), stays.seenFrames(2 * framesOfPart, patienceMs)]);
-  await comesBack('Temporal', stays, () => {
-    letGoOn(service, runId, 2);
+  await waitForReconnect('Temporal', stays, () => {
+    releaseFlood(service, runId, 2);
     return temporal.start();
   });
   await expectWhole();
@@ -44,7 +49,7 @@ it('ends a run whose agent ended while Temporal was away', async () => {
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
   await temporal.kill();
-  letGoOn(service, runId, 0, 1, 2);
+  releaseFlood(service, runId, 0, 1, 2);
   await Promise.all([sleep(awayMs), stays.seenFrames(2.8 * framesOfPart, patienceMs)]);
   await temporal.start();
   await expectWhole();

@@ -11,25 +11,30 @@ import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { makeAuthority } from '../support/authority.ts';
 import { openConversation } from '../support/conversation.ts';
 import { cliWith } from '../support/run-cli.ts';
-import { endSession, untilWorking } from '../support/run-ways.ts';
+import { endSession, untilWorking } from '../support/run-states.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
-import { expectGoneOn, goesOn, ownConfiguration, writes } from './support/moved-session.ts';
-import { freshOwnParts, type OwnPart, ownEngine } from './support/own-parts.ts';
-import { ownTlsParts, type TlsParts } from './support/tls-parts.ts';
+import { type FaultServer, ownEngine, resetServers } from './support/fault-servers.ts';
+import {
+  continueSession,
+  expectContinued,
+  ownConfiguration,
+  writeNotes,
+} from './support/migrated-session.ts';
+import { startTlsServers, type TlsServers } from './support/tls-servers.ts';
 
 const lostMs = 24_000;
 const patience = { timeout: 120_000 };
 
-let engine: OwnPart;
-let parts: TlsParts;
+let engine: FaultServer;
+let parts: TlsServers;
 let service: Service;
 let second: Host;
 let onSecond: Sandboxes;
 beforeAll(async () => {
-  await freshOwnParts();
+  await resetServers();
   engine = await ownEngine(false);
-  parts = await ownTlsParts();
+  parts = await startTlsServers();
   const { redisUrl, temporalAddress } = parts;
   const { query, env } = parts.settings(parts.authority.issue({ names: ['DNS:service'] }));
   service = await startService({
@@ -145,7 +150,7 @@ describe('a second host on an engine of its own', { timeout: 300_000 }, () => {
     const first = hostIdIn(service.dataDir);
     await drain(first, 'drain');
     const chat = await openConversation(service, ownConfiguration);
-    await chat.say(writes);
+    await chat.say(writeNotes);
     const { runId } = await service.trigger({ prompt: hangs });
     await untilWorking(service, { runId });
     expect([await placeOf(chat.runId), await placeOf(runId)]).toEqual(['second', 'second']);
@@ -154,9 +159,9 @@ describe('a second host on an engine of its own', { timeout: 300_000 }, () => {
     const seen = chat.events.length;
     await loseSecond();
     const began = performance.now();
-    expect(await chat.say(goesOn)).toMatchObject({ exitCode: 0 });
+    expect(await chat.say(continueSession)).toMatchObject({ exitCode: 0 });
     console.log(`the session went on ${Math.round(performance.now() - began)} ms after the loss`);
-    expectGoneOn(chat, seen);
+    expectContinued(chat, seen);
     expect(await placeOf(chat.runId)).toBe('first');
     expect(await service.untilEnded(runId, patience.timeout)).toMatchObject({
       error: expect.stringContaining('max_reconnects_exceeded'),

@@ -8,22 +8,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
-import { armed, diesAndComesBack } from '../support/dying.ts';
+import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
 import {
   type ReceivedPost,
   startReceiver,
   type WebhookReceiver,
 } from '../support/webhook-receiver.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
-let world: World;
+let world: FaultFixture;
 let elsewhere: WebhookReceiver;
 let untrusted: { url: string; server: Server; connections(): number; requests(): number };
 /** Its runs end without a container: there is no such image. */
 let flowWithoutImage: string;
 
 beforeAll(async () => {
-  world = await startWorld({
+  world = await startFaultFixture({
     env: { HOST_CAPACITY: '300' },
     behave: (response, { path }) => behaviours[path]?.(response),
   });
@@ -170,9 +170,9 @@ describe('the webhook of a receiver', () => {
     'that never takes it gets no fifth post where the worker dies at %s',
     async (name, count) => {
       const { worker } = world.service;
-      await armed(worker, name);
+      await restartWithFailpoint(worker, name);
       const runId = await triggerFailing(`${world.receiver.url}/500`);
-      await diesAndComesBack(worker);
+      await restartAfterFailpoint(worker);
       const about = { withinMs: patienceMs, isRefused: true };
       const { posts, attempts } = await world.expectInvariants(runId, about);
       expect(posts).toHaveLength(count);

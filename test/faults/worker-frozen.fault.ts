@@ -2,18 +2,18 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { workerComesBack } from './support/comes-back.ts';
-import { framesOfPart, letGoOn } from './support/flood.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import { framesOfPart, releaseFlood } from './support/flood.ts';
 import { untilGatewayAnswers } from './support/gateway.ts';
-import { type HeldWay, openHeldWay } from './support/held-way.ts';
-import { startWorld, type World } from './support/world.ts';
+import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
+import { waitForWorker } from './support/wait-for-reconnect.ts';
 
-let world: World;
-let way: HeldWay;
+let world: FaultFixture;
+let way: TcpHoldProxy;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startFaultFixture();
   const { worker, database } = world.service;
-  way = await openHeldWay(database.url);
+  way = await openTcpHoldProxy(database.url);
   await worker.kill('SIGTERM');
   await worker.start({ DATABASE_URL: way.url });
 });
@@ -48,17 +48,17 @@ it('lets a worker that was frozen, and has lost its folder, change nothing when 
   const { service } = world;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0);
+  releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
 
   way.hold(/append_batch/);
-  letGoOn(service, runId, 1);
+  releaseFlood(service, runId, 1);
   await expect.poll(way.held, { timeout: patienceMs }).toContain('append_batch');
   service.worker.signal('SIGSTOP');
   const began = performance.now();
   rmSync(join(service.dataDir, 'lock'));
   const second = service.anotherWorker();
-  await workerComesBack(service, runId, { worker: second, client: stays });
+  await waitForWorker(service, runId, { worker: second, client: stays });
   await stays.seenFrames(2 * framesOfPart, patienceMs);
   await sleep(Math.max(0, frozenMs - (performance.now() - began)));
 
@@ -66,14 +66,14 @@ it('lets a worker that was frozen, and has lost its folder, change nothing when 
   const before = await heldBySecond(runId);
   const frozenLog = service.worker.log().length;
   service.worker.signal('SIGCONT');
-  way.letGo();
+  way.release();
   expect(await service.worker.exited()).toEqual({ code: 1, signal: null });
   expect(service.worker.log().slice(frozenLog)).toContain('data_dir_lock_lost');
   await expect.poll(way.answered, { timeout: patienceMs }).toContain('SELECT 0');
   expect(await heldBySecond(runId)).toEqual(before);
   expect(await untilGatewayAnswers(service, runId)).toBeLessThan(1_000);
 
-  letGoOn(service, runId, 2);
+  releaseFlood(service, runId, 2);
   await expectWhole();
   expect(stays.transcript.connections).toHaveLength(1);
   expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);

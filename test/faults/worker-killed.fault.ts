@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { workerComesBack } from './support/comes-back.ts';
-import { framesOfPart, letGoOn } from './support/flood.ts';
-import { startWorld, type World } from './support/world.ts';
+import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import { framesOfPart, releaseFlood } from './support/flood.ts';
+import { waitForWorker } from './support/wait-for-reconnect.ts';
 
-let world: World;
+let world: FaultFixture;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startFaultFixture();
 });
 afterAll(() => world?.stop());
 
@@ -16,12 +16,12 @@ it('loses nothing of a run whose worker is killed twice in its middle', async ()
   const { worker } = service;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
-  letGoOn(service, runId, 0);
+  releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
     await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
     await worker.kill('SIGKILL');
-    letGoOn(service, runId, part === 0 ? 1 : 2);
-    await workerComesBack(service, runId, { worker, client: stays });
+    releaseFlood(service, runId, part === 0 ? 1 : 2);
+    await waitForWorker(service, runId, { worker, client: stays });
   }
   await expectWhole();
   expect(stays.transcript.connections).toHaveLength(1);

@@ -12,10 +12,10 @@ export interface TestAuthority extends Certified {
   /** What is to be trusted. */
   ca: string;
   /** Another certificate under it. */
-  issue(wish: Wish): Certified;
+  issue(wish: AuthorityOptions): Certified;
 }
 
-export interface Wish {
+export interface AuthorityOptions {
   /** As in `IP:127.0.0.1` and `DNS:localhost`. */
   names: string[];
   expired?: true;
@@ -27,14 +27,17 @@ export function makeAuthority(address: string): TestAuthority {
     const self = ['-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=test authority'];
     openssl(folder, 'req', '-x509', ...newKey, '-days', '2', ...self);
     const [ca, caKey] = [read(folder, 'ca.crt'), read(folder, 'ca.key')];
-    const issue = (wish: Wish): Certified => sign({ ca, caKey }, wish);
+    const issue = (wish: AuthorityOptions): Certified => sign({ ca, caKey }, wish);
     return { ca, issue, ...issue({ names: [`IP:${address}`] }) };
   });
 }
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
-function sign({ ca, caKey }: { ca: string; caKey: string }, { names, expired }: Wish): Certified {
+function sign(
+  { ca, caKey }: { ca: string; caKey: string },
+  { names, expired }: AuthorityOptions,
+): Certified {
   return inFolder((folder) => {
     writeFileSync(join(folder, 'ca.crt'), ca);
     writeFileSync(join(folder, 'ca.key'), caKey);

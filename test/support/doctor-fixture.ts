@@ -1,7 +1,7 @@
 import { checks } from '../../cli/doctor/registry.ts';
 import { type CheckOutcome, runChecks } from '../../cli/doctor/run-checks.ts';
 import { withDoctor } from '../../cli/open-doctor.ts';
-import { type ApiWorld, openApiWorld } from './api-world.ts';
+import { type ApiFixture, openApiFixture } from './api-fixture.ts';
 import { stackEnv } from './stack-env.ts';
 
 export interface Diagnosis {
@@ -35,10 +35,10 @@ export function doctorWith(env: Record<string, string>): Doctor {
 }
 
 /** An API, and the settings with which a doctor finds all of its dependencies. */
-export async function openDoctorWorld(
+export async function openDoctorFixture(
   encryptionKey: string,
-): Promise<{ world: ApiWorld; env: Record<string, string> }> {
-  const world = await openApiWorld();
+): Promise<{ world: ApiFixture; env: Record<string, string> }> {
+  const world = await openApiFixture();
   const { url } = await world.start();
   const env = {
     DATABASE_URL: world.database.url,

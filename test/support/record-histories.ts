@@ -8,7 +8,7 @@ import type { RunInput } from '../../workflows/shared/inputs.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 import { keepHistory } from './keep-history.ts';
 import { sessionStories } from './session-stories.ts';
-import { createWorkflowWorld, type RunHandle } from './workflow-world.ts';
+import { createWorkflowFixture, type RunHandle } from './workflow-fixture.ts';
 
 interface Story {
   run: FakeRun;
@@ -16,7 +16,7 @@ interface Story {
   act(run: FakeRun, handle: RunHandle): Promise<void>;
 }
 
-const world = await createWorkflowWorld('recorded');
+const world = await createWorkflowFixture('recorded');
 for (const [name, { run, input, act }] of Object.entries(stories())) {
   if (!isSelected(name)) continue;
   const handle = await world.startRun(run.activities, input);

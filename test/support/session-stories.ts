@@ -8,7 +8,7 @@ import {
   noSlotAtFirst,
   removedLate,
 } from './fake-session.ts';
-import type { SessionHandle } from './workflow-world.ts';
+import type { SessionHandle } from './workflow-fixture.ts';
 
 /** A course of events in a session, as its workflow sees it. */
 export interface SessionStory {

@@ -1,6 +1,6 @@
 import type { Certified } from './authority.ts';
 import { stackEnv } from './stack-env.ts';
-import { openTlsDoor } from './tls-door.ts';
+import { openTlsProxy } from './tls-proxy.ts';
 
 export interface TlsStores {
   /** Without what its address says of TLS. */
@@ -10,7 +10,7 @@ export interface TlsStores {
   close(): void;
 }
 
-export interface TlsStoresWish {
+export interface TlsStoresOptions {
   shows: Certified;
   /** Temporal's own, where its clients are told what name to expect. */
   temporalShows?: Certified;
@@ -19,15 +19,15 @@ export interface TlsStoresWish {
 }
 
 /** The stack's stores, each behind a door of its own. */
-export async function openTlsStores(wish: TlsStoresWish): Promise<TlsStores> {
+export async function openTlsStores(wish: TlsStoresOptions): Promise<TlsStores> {
   const { temporalShows = wish.shows, ...common } = wish;
   const postgres = new URL(stackEnv.postgresUrl);
   const redis = new URL(stackEnv.redisUrl);
   const temporal = new URL(`temporal://${stackEnv.temporalAddress}`);
   const [toPostgres, toRedis, toTemporal] = await Promise.all([
-    openTlsDoor({ ...common, to: Number(postgres.port), speaks: 'postgres' }),
-    openTlsDoor({ ...common, to: Number(redis.port) }),
-    openTlsDoor({ ...common, to: Number(temporal.port), shows: temporalShows }),
+    openTlsProxy({ ...common, to: Number(postgres.port), speaks: 'postgres' }),
+    openTlsProxy({ ...common, to: Number(redis.port) }),
+    openTlsProxy({ ...common, to: Number(temporal.port), shows: temporalShows }),
   ]);
   return {
     postgresUrl(query) {

@@ -9,7 +9,7 @@ import {
   environmentsBelow,
   historyText,
   processList,
-} from '../support/everything-written.ts';
+} from '../support/collect-all-output.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { collect } from '../support/stream-story.ts';

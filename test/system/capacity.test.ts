@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { letGoOn } from '../support/let-go-on.ts';
-import { untilWorking } from '../support/run-ways.ts';
+import { releaseAgent } from '../support/release-agent.ts';
+import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
@@ -26,7 +26,7 @@ describe('a run that finds every place taken', { timeout: 180_000 }, () => {
   it('is admitted, and starts when a place is free', async () => {
     const first = await runThatTakesThePlace();
     const { runId } = await service.trigger({ prompt: script([{ say: 'my turn' }]) });
-    letGoOn(service, first);
+    releaseAgent(service, first);
     expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, result: 'my turn' });
   });
 
@@ -40,7 +40,7 @@ describe('a run that finds every place taken', { timeout: 180_000 }, () => {
       startedAt: null,
       error: 'container_start_failed: no capacity',
     });
-    letGoOn(service, first);
+    releaseAgent(service, first);
     expect(await service.untilEnded(first)).toMatchObject({ exitCode: 0 });
   });
 });

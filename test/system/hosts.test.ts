@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openConversation } from '../support/conversation.ts';
-import { letGoOn } from '../support/let-go-on.ts';
+import { releaseAgent } from '../support/release-agent.ts';
 import { cliWith } from '../support/run-cli.ts';
-import { untilWorking } from '../support/run-ways.ts';
+import { untilWorking } from '../support/run-states.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
@@ -42,6 +42,6 @@ it('empties a host that is drained: its sessions wake up on another, its runs go
   expect(chat.events.some(({ event, data }) => event === 'user' && /kept/.test(data))).toBe(true);
   expect(await placesOf(chat.runId)).toEqual([{ hostId: second.hostId(), generation: 2 }]);
   expect(await placesOf(runId)).toEqual([{ hostId: first, generation: 1 }]);
-  letGoOn(service, runId);
+  releaseAgent(service, runId);
   expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0 });
 }, 180_000);

@@ -7,10 +7,14 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
-import { type HeldWay, openHeldWay } from '../faults/support/held-way.ts';
+import { openTcpHoldProxy, type TcpHoldProxy } from '../faults/support/tcp-hold-proxy.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { armed, diesAndComesBack, startStopped } from '../support/dying.ts';
-import { endSession } from '../support/run-ways.ts';
+import {
+  restartAfterFailpoint,
+  restartStopped,
+  restartWithFailpoint,
+} from '../support/kill-process.ts';
+import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
@@ -48,17 +52,17 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
 });
 
 describe('an interrupt', patiently, () => {
-  let way: HeldWay;
+  let way: TcpHoldProxy;
   let service: Service;
   let connection: Connection;
   beforeAll(async () => {
-    way = await openHeldWay(`tcp://${stackEnv.temporalAddress}`);
+    way = await openTcpHoldProxy(`tcp://${stackEnv.temporalAddress}`);
     connection = await Connection.connect({ address: stackEnv.temporalAddress });
     service = await startService({ env: { RECONCILE_EVERY_MS: '1000' } });
     await service.api.kill('SIGTERM');
     await service.api.start({ TEMPORAL_ADDRESS: new URL(way.url).host });
   }, 240_000);
-  afterEach(() => startStopped(service));
+  afterEach(() => restartStopped(service));
   afterAll(async () => {
     await service?.stop();
     await connection?.close();
@@ -102,7 +106,7 @@ describe('an interrupt', patiently, () => {
     await expect.poll(way.held).not.toBe('');
     letGoOn(chat, 'one');
     await untilAtWork(chat, 'two');
-    way.letGo();
+    way.release();
     await asking;
     await expect.poll(() => seenTo(chat)).toBe(1);
     letGoOn(chat, 'two');
@@ -124,10 +128,10 @@ describe('an interrupt', patiently, () => {
   });
 
   it('ends a turn whose worker was dead when it was asked, before the agent was given the message', async () => {
-    await armed(service.worker, 'turn.claimed');
+    await restartWithFailpoint(service.worker, 'turn.claimed');
     const chat = await openConversation(service);
     const message = await chat.send(hanging);
-    await diesAndComesBack(service.worker, async () => {
+    await restartAfterFailpoint(service.worker, async () => {
       await chat.until(({ event }) => event === 'user_message');
       await interrupt(service, chat);
     });

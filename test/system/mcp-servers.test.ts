@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeAuthority } from '../support/authority.ts';
 import { openConversation } from '../support/conversation.ts';
 import { type DerivedImage, deriveImage } from '../support/derived-image.ts';
-import { letGoOn } from '../support/let-go-on.ts';
 import { startMcpServer, type TestMcpServer } from '../support/mcp-server.ts';
-import { endSession } from '../support/run-ways.ts';
+import { releaseAgent } from '../support/release-agent.ts';
+import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 
@@ -213,7 +213,7 @@ test(
     expect(await service.call('PATCH', path, { body })).toMatchObject({
       ...{ status: 200, data: { effective: 'next_turn', mcpServers: ['web'] } },
     });
-    letGoOn(service, chat.runId);
+    releaseAgent(service, chat.runId);
     expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['Done.'] });
     const between = heardBy('web').length;
     await chat.say(model(call));

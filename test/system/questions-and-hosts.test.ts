@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openConversation } from '../support/conversation.ts';
 import { asking, colour, questionsOf } from '../support/questions.ts';
-import { endSession, untilAsleep } from '../support/run-ways.ts';
+import { endSession, untilAsleep } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { statusesOf } from '../support/stream-story.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomText } from '../fixtures/scripted-agent/random-text.ts';
 import type { RunRecord } from '../support/api-client.ts';
-import { armed, diesAndComesBack } from '../support/dying.ts';
-import { letGoOn } from '../support/let-go-on.ts';
+import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
+import { releaseAgent } from '../support/release-agent.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
@@ -29,7 +29,7 @@ describe('a run whose worker is killed', { timeout: 300_000 }, () => {
     const wanted = when === 'while it writes' ? 1 : lines;
     await expect.poll(() => framesOf(runId), { timeout: 120_000 }).toBeGreaterThan(wanted);
     await service.worker.kill('SIGKILL');
-    letGoOn(service, runId);
+    releaseAgent(service, runId);
     await service.worker.start();
     const ended = await service.untilEnded(runId, 120_000);
     expect(ended).toMatchObject({ exitCode: 0, result: 'the last word' });
@@ -44,7 +44,7 @@ describe('a run whose worker is killed', { timeout: 300_000 }, () => {
     await service.worker.kill('SIGTERM');
     const own = (await service.sandboxes.list()).filter((each) => each.runId === runId);
     expect(own.map((each) => each.state)).toEqual(['running']);
-    letGoOn(service, runId);
+    releaseAgent(service, runId);
     await service.worker.start();
     expect(await service.untilEnded(runId, 120_000)).toMatchObject({ exitCode: 0 });
     await expectLogs(runId);
@@ -72,7 +72,7 @@ describe('a reader whose API is killed', { timeout: 300_000 }, () => {
     await expect.poll(() => before.length, { timeout: 120_000 }).toBeGreaterThan(100);
     await service.api.kill('SIGKILL');
     await reading;
-    letGoOn(service, runId);
+    releaseAgent(service, runId);
     await service.api.start();
     const lastId = before.findLast(({ id }) => id !== undefined)?.id ?? '0';
     const after = await collect(service.stream(runId, lastId));
@@ -83,8 +83,8 @@ describe('a reader whose API is killed', { timeout: 300_000 }, () => {
 describe('a run whose API dies once it is admitted', { timeout: 300_000 }, () => {
   it('is started once, and told again where the worker dies that has told of its end', async () => {
     await Promise.all([
-      armed(service.api, 'trigger.admitted'),
-      armed(service.worker, 'webhook.sent'),
+      restartWithFailpoint(service.api, 'trigger.admitted'),
+      restartWithFailpoint(service.worker, 'webhook.sent'),
     ]);
     const prompt = script([{ shell: 'echo ran >> ran; cat ran' }, { say: 'once' }]);
     const request = {
@@ -93,13 +93,13 @@ describe('a run whose API dies once it is admitted', { timeout: 300_000 }, () =>
     };
     const ask = () => service.call<RunRecord>('POST', `/flows/${service.flowId}/runs`, request);
     await expect(ask()).rejects.toThrow();
-    await diesAndComesBack(service.api);
+    await restartAfterFailpoint(service.api);
     const again = await Promise.all([ask(), ask()]);
     expect(again.map(({ status }) => status)).toEqual([200, 200]);
     const { runId } = again[0].data;
     expect(again[1].data.runId).toBe(runId);
 
-    await diesAndComesBack(service.worker);
+    await restartAfterFailpoint(service.worker);
     const webhook = async () => (await service.readRun(runId)).webhook;
     const delivered = { state: 'delivered', attempts: 2, lastStatus: 204 };
     await expect.poll(webhook, { timeout: 120_000 }).toEqual(delivered);

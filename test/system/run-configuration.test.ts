@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createEngine } from '../../systems/docker/engine.ts';
-import { databaseText, historyText, processList } from '../support/everything-written.ts';
+import { databaseText, historyText, processList } from '../support/collect-all-output.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { collect } from '../support/stream-story.ts';

@@ -5,7 +5,7 @@ import { ensureWebhookSecret } from '../../systems/postgres/accounts/webhook-sec
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { RunRecord } from '../support/api-client.ts';
-import { untilRemoved, untilWorking } from '../support/run-ways.ts';
+import { untilRemoved, untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 import {

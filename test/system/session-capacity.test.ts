@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { letGoOn } from '../support/let-go-on.ts';
-import { untilWorking } from '../support/run-ways.ts';
+import { releaseAgent } from '../support/release-agent.ts';
+import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
@@ -24,7 +24,7 @@ async function runThatTakesThePlace(): Promise<string> {
 }
 
 async function letGo(runId: string): Promise<void> {
-  letGoOn(service, runId);
+  releaseAgent(service, runId);
   await service.untilEnded(runId);
 }
 

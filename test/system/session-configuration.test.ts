@@ -3,10 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
+import { databaseText } from '../support/collect-all-output.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { expectEachOnce } from '../support/each-once.ts';
-import { databaseText } from '../support/everything-written.ts';
-import { untilAsleep } from '../support/run-ways.ts';
+import { untilAsleep } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const patiently = { timeout: 180_000 };
@@ -119,7 +119,7 @@ describe("a session's configuration", patiently, () => {
     // Two replies at least with a tool's result between them, of each turn.
     for (const word of words)
       expect(heard.filter((each) => each === word).length).toBeGreaterThan(1);
-    expectEachOnce(chat, [message, waiting]);
+    assertExactlyOnce(chat, [message, waiting]);
     const [during, after] = turnsOf(chat);
     expect(during?.tools).not.toContain('WebSearch');
     expect(after?.tools).toContain('WebSearch');

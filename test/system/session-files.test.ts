@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { endSession, untilAsleep } from '../support/run-ways.ts';
+import { endSession, untilAsleep } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { statusesOf } from '../support/stream-story.ts';
 import { script } from '../unit/scripted-agent/lines.ts';

@@ -1,11 +1,11 @@
 // A conversation with the real agent that goes on on another host, and comes back.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { expectEachOnce } from '../support/each-once.ts';
 import { firstTalkSince } from '../support/model-talk.ts';
 import { cliWith } from '../support/run-cli.ts';
-import { endSession } from '../support/run-ways.ts';
+import { endSession } from '../support/run-states.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 
 let service: Service;
@@ -87,7 +87,7 @@ it('finds its conversation, its files and its configuration there, and on its wa
   expect(again).toMatch(/<word-of-its-own>\\none\\ntwo(?!\\nthree)/);
   expect(await placesOf(chat)).toEqual([{ hostId: here, generation: 3 }]);
   const sent = chat.named('user_message').map(({ data }) => JSON.parse(data) as Sent);
-  expectEachOnce(
+  assertExactlyOnce(
     chat,
     sent.map(({ messageId }) => messageId),
   );

@@ -5,7 +5,7 @@ import type { ListedSandbox } from '../../systems/docker/container/list.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { endSession } from '../support/run-ways.ts';
+import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { expectEachOnce } from '../support/each-once.ts';
-import { endSession, untilAsleep } from '../support/run-ways.ts';
+import { endSession, untilAsleep } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
@@ -35,7 +35,7 @@ describe('messages that come while a session', patiently, () => {
     await chat.turn(sent.at(-1) ?? '');
     expect(saidIn(chat)).toEqual(texts);
     expect(chat.named('session_ready')).toHaveLength(2);
-    expectEachOnce(chat, sent);
+    assertExactlyOnce(chat, sent);
     await endSession(service, chat);
   });
 
@@ -53,7 +53,7 @@ describe('messages that come while a session', patiently, () => {
     }
     await chat.turn(sent.at(-1) ?? '');
     expect(saidIn(chat)).toEqual(['Again.', 'Before.', 'One.', 'Two.', 'Three.']);
-    expectEachOnce(chat, sent);
+    assertExactlyOnce(chat, sent);
     await endSession(service, chat);
   });
 

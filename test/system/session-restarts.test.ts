@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { openConversation } from '../support/conversation.ts';
-import { expectEachOnce } from '../support/each-once.ts';
-import { letGoOn } from '../support/let-go-on.ts';
-import { endSession } from '../support/run-ways.ts';
+import { releaseAgent } from '../support/release-agent.ts';
+import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const patiently = { timeout: 180_000 };
@@ -31,16 +31,16 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     sent.push(await chat.send(running(counting, 'Counted.')));
     await chat.until(({ event, data }) => event === 'filetree' && /"ran"/.test(data));
     await service.worker.kill('SIGKILL');
-    if (away) letGoOn(service, chat.runId);
+    if (away) releaseAgent(service, chat.runId);
     sent.push(await chat.send(running(counting, 'Counted again.')));
     await service.worker.start();
-    if (!away) letGoOn(service, chat.runId);
+    if (!away) releaseAgent(service, chat.runId);
     const turns = await Promise.all(sent.map((message) => chat.turn(message)));
     const texts = turns.map((turn) => turn.texts);
     expect(texts).toEqual([['Done.'], ['Counted.'], ['Counted again.']]);
     const counts = chat.named('user').map(({ data }) => /ran \d+ times/.exec(data)?.[0]);
     expect(counts.filter(Boolean)).toEqual(['ran 1 times', 'ran 1 times']);
-    expectEachOnce(chat, sent);
+    assertExactlyOnce(chat, sent);
     expect(chat.named('session_ready')).toHaveLength(1);
     await endSession(service, chat);
   });

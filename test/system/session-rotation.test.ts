@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { openConversation } from '../support/conversation.ts';
-import { expectEachOnce } from '../support/each-once.ts';
-import { letGoOn } from '../support/let-go-on.ts';
-import { endSession } from '../support/run-ways.ts';
+import { releaseAgent } from '../support/release-agent.ts';
+import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
@@ -40,7 +40,7 @@ describe('the configuration of a session', patiently, () => {
     expect(changed.data).toMatchObject({
       ...{ effective: 'next_turn', env: ['TOKEN'], appendSystemPrompt: false },
     });
-    letGoOn(service, chat.runId);
+    releaseAgent(service, chat.runId);
     await chat.turn(running);
     await chat.say(show);
     const shown = chat.events
@@ -68,7 +68,7 @@ describe('the configuration of a session', patiently, () => {
       const after = await chat.send(tell);
       expect((await chat.turn(after)).texts).toEqual(['TOKEN=second']);
       expect(['TOKEN=first', 'TOKEN=second']).toContain((await chat.turn(before)).texts.join());
-      expectEachOnce(chat, [before, after]);
+      assertExactlyOnce(chat, [before, after]);
       await endSession(service, chat);
     };
     await Promise.all(Array.from({ length: 8 }, (_, n) => changedAfter(80 * n)));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { redisKeys } from '../../systems/redis/keys.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { endSession, untilAsleep } from '../support/run-ways.ts';
+import { endSession, untilAsleep } from '../support/run-states.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';

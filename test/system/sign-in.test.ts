@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
 import { firstLink, type OperatorCall, signInBy } from '../support/operator-client.ts';
-import { untilWorking } from '../support/run-ways.ts';
+import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { openStream } from '../support/sse-client.ts';

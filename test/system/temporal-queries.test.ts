@@ -7,7 +7,7 @@ import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { openConversation } from '../support/conversation.ts';
 import { pageOf } from '../support/pages.ts';
-import { untilAsleep, untilWorking } from '../support/run-ways.ts';
+import { untilAsleep, untilWorking } from '../support/run-states.ts';
 import { hostIdIn, type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { workflowIdOf } from '../support/workflow-of.ts';

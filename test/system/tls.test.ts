@@ -8,10 +8,10 @@ import { connectRedis } from '../../systems/redis/connect.ts';
 import { makeAuthority } from '../support/authority.ts';
 import { openConversation } from '../support/conversation.ts';
 import { cliWith } from '../support/run-cli.ts';
-import { endSession } from '../support/run-ways.ts';
+import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
-import { openTlsDoor } from '../support/tls-door.ts';
+import { openTlsProxy } from '../support/tls-proxy.ts';
 import { tlsSettings } from '../support/tls-settings.ts';
 import { openTlsStores, type TlsStores } from '../support/tls-stores.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
@@ -86,7 +86,7 @@ it('says what Redis does not: that it may refuse a certificate', async () => {
 it('tells Redis the name that it is called by, as proxies want it', async () => {
   const named = authority.issue({ names: ['DNS:localhost'] });
   const url = new URL(stackEnv.redisUrl.replace(/^redis:/, 'rediss:'));
-  const door = await openTlsDoor({ to: Number(url.port), shows: named });
+  const door = await openTlsProxy({ to: Number(url.port), shows: named });
   url.host = `localhost:${door.port}`;
   const address = { url: url.href, tls: { ca: authority.ca } };
   const redis = connectRedis({ ...address, name: 'test', onError: () => undefined });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { RunRecord } from '../support/api-client.ts';
-import { letGoOn } from '../support/let-go-on.ts';
+import { releaseAgent } from '../support/release-agent.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { collect } from '../support/stream-story.ts';
@@ -176,7 +176,7 @@ describe('a run', patiently, () => {
     ]);
     // What was not read yet can be cut unseen.
     await expect.poll(() => endsWith(cut.runId, 'written'), until).toBe(true);
-    letGoOn(service, cut.runId);
+    releaseAgent(service, cut.runId);
     await expectEnd(cut.runId, { error: 'output_tampered' });
   });
 
@@ -233,7 +233,7 @@ describe('after a restart of its host', patiently, () => {
       .poll(async () => (await service.readRun(runId)).agentStatus, until)
       .toBe('working');
     await service.worker.kill('SIGKILL');
-    letGoOn(service, runId);
+    releaseAgent(service, runId);
     await service.worker.start();
     await expectEnd(runId, end);
   });

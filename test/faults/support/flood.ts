@@ -30,7 +30,7 @@ export function floodPrompt(): string {
 }
 
 /** Opens the gates before these parts, once the sandbox is there. */
-export function letGoOn(service: Service, runId: string, ...which: (0 | 1 | 2)[]): void {
+export function releaseFlood(service: Service, runId: string, ...which: (0 | 1 | 2)[]): void {
   const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
   for (const part of which) writeFileSync(join(workspace, gate(part)), '');
 }

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { createIdleEvictor } from '../../../activities/evict-idle-session.ts';
-import { useFreshScene } from '../systems/postgres/use-scene.ts';
+import { setupFreshScenario } from '../systems/postgres/setup-scenario.ts';
 
-const { scene } = useFreshScene();
+const { scene } = setupFreshScenario();
 let idle: Awaited<ReturnType<typeof scene.session>> | null;
 let at = 0;
 let signalled: string[] = [];

@@ -6,7 +6,7 @@ import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.t
 import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
 import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../support/database.ts';
-import { createScene } from '../../support/records.ts';
+import { createScenario } from '../../support/database-records.ts';
 import { useDatabase } from '../../support/use-database.ts';
 
 const database = useDatabase();
@@ -35,7 +35,7 @@ function world() {
 }
 
 const newScene = (project = {}) =>
-  createScene(database.pool, testSealer, { project, flow: { prompt: 'As planned', schedule } });
+  createScenario(database.pool, testSealer, { project, flow: { prompt: 'As planned', schedule } });
 
 test('admits one run per tick, however often it is called', async () => {
   const { deps, runs, started } = world();

@@ -3,7 +3,7 @@
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RouteEntry } from '../../../api/http/route-table.ts';
-import { publicUrl } from '../../support/api-world.ts';
+import { publicUrl } from '../../support/api-fixture.ts';
 import { type Answer, caller } from './call.ts';
 import { cookieOf } from './operators/operator-client.ts';
 import { useTenant } from './use-api.ts';

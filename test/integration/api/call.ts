@@ -1,4 +1,4 @@
-import type { ApiProcess } from '../../support/api-world.ts';
+import type { ApiProcess } from '../../support/api-fixture.ts';
 
 export interface CallOptions {
   method?: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { publicUrl } from '../../support/api-world.ts';
+import { publicUrl } from '../../support/api-fixture.ts';
 import { contents, digestOf, modifiedAt, useRunFiles } from './run-files.ts';
 
 const { world, api, tenant, call, files, download } = useRunFiles();

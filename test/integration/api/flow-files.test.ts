@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
 import { type Answer, caller } from './call.ts';
-import { miB, useGivenFiles, utf8 } from './given-files.ts';
+import { miB, useGivenFiles, utf8 } from './input-file-requests.ts';
 
 const { world, api, tenant, call, trigger, filesOf, pathsOf, storage, counts } = useGivenFiles();
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import { useGivenFiles, utf8 } from './given-files.ts';
+import { useGivenFiles, utf8 } from './input-file-requests.ts';
 
 const { trigger, filesOf, pathsOf, storage } = useGivenFiles();
 

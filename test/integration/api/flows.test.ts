@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { publicUrl } from '../../support/api-world.ts';
+import { publicUrl } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
 import { useApi } from './use-api.ts';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
-import { openApiWorld } from '../../support/api-world.ts';
+import { openApiFixture } from '../../support/api-fixture.ts';
 
 const run = promisify(execFile);
 const description = join(repository, 'api/openapi.json');
@@ -53,7 +53,7 @@ test('a generator makes a client of it without a warning, which compiles and sta
   const strict = ['--strict', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable'];
   await tool('tsc', '--ignoreConfig', '--noEmit', ...strict, '--module', 'esnext', client);
 
-  const world = await openApiWorld();
+  const world = await openApiFixture();
   try {
     const { url } = await world.start();
     const { flowId, key } = await world.tenant();

@@ -3,15 +3,15 @@
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import type { ApiProcess } from '../../support/api-world.ts';
+import type { ApiProcess } from '../../support/api-fixture.ts';
 import { type Answer, caller } from './call.ts';
-import { useGivenFiles, utf8 } from './given-files.ts';
-import { obedientHost } from './obedient-host.ts';
+import { fakeHostRpc } from './fake-host-rpc.ts';
+import { useGivenFiles, utf8 } from './input-file-requests.ts';
 
 const { world, tenant, storage } = useGivenFiles();
 let api: ApiProcess;
 beforeAll(async () => {
-  api = await world.start({ hostRpc: obedientHost() });
+  api = await world.start({ hostRpc: fakeHostRpc() });
 });
 
 /** A way to give files, to one run or session that there is. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import { miB, useGivenFiles, utf8 } from './given-files.ts';
+import { miB, useGivenFiles, utf8 } from './input-file-requests.ts';
 
 const { world, tenant, trigger, storage, counts } = useGivenFiles();
 

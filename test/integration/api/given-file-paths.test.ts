@@ -1,7 +1,7 @@
 // Where the files that a request brings along may lie.
 
 import { describe, expect, test } from 'vitest';
-import { useGivenFiles, utf8 } from './given-files.ts';
+import { useGivenFiles, utf8 } from './input-file-requests.ts';
 
 const { trigger, counts } = useGivenFiles();
 

@@ -6,7 +6,7 @@ import { createPool } from '../../../systems/postgres/client/pool.ts';
 import { requireCompleteSchema } from '../../../systems/postgres/schema/schema-state.ts';
 import { redisVersion } from '../../../systems/redis/probe.ts';
 import { createEmptyDatabase } from '../../support/database.ts';
-import { lostRedis } from '../../support/redis-world.ts';
+import { lostRedis } from '../../support/redis-fixture.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
 import { caller } from './call.ts';
 import { useApi } from './use-api.ts';

@@ -1,5 +1,10 @@
 import { expect } from 'vitest';
-import { type ApiProcess, type ApiWorld, publicUrl, type Tenant } from '../../support/api-world.ts';
+import {
+  type ApiFixture,
+  type ApiProcess,
+  publicUrl,
+  type Tenant,
+} from '../../support/api-fixture.ts';
 import { type Answer, caller } from './call.ts';
 
 export interface Lister extends Tenant {
@@ -9,7 +14,7 @@ export interface Lister extends Tenant {
 }
 
 /** A project of its own, so that a list holds what one test has put into it. */
-export async function newLister(world: ApiWorld, api: ApiProcess): Promise<Lister> {
+export async function newLister(world: ApiFixture, api: ApiProcess): Promise<Lister> {
   const made = await world.tenant();
   const ask = caller(api, made.key);
   return { ...made, ask, run: (body = {}) => trigger(ask, made.flowId, body) };
@@ -44,6 +49,6 @@ export async function turnPages(ask: Lister['ask'], first: string): Promise<stri
 }
 
 export const setColumn =
-  ({ database }: ApiWorld) =>
+  ({ database }: ApiFixture) =>
   (runId: string, column: string, value: unknown) =>
     database.pool.query(`update runs set ${column} = $2 where id = $1`, [runId, value]);

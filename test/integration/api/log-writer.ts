@@ -1,6 +1,6 @@
 import type { Frame, StoredFrame } from '../../../core/frames/frame.ts';
 import type { EndRunRequest } from '../../../systems/postgres/runs/end-run.ts';
-import type { ApiWorld } from '../../support/api-world.ts';
+import type { ApiFixture } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
 
 export interface LogWriter {
@@ -19,7 +19,7 @@ export interface WriteOptions {
 }
 
 /** What a worker does for the log of a run. */
-export async function openLog(world: ApiWorld, runId: string): Promise<LogWriter> {
+export async function openLog(world: ApiFixture, runId: string): Promise<LogWriter> {
   const { frames, runs } = world.stores;
   const lease = await frames.takeLease(runId, 'test', 600_000);
   if (lease === null) throw new Error('no lease');
@@ -63,7 +63,7 @@ export async function openLog(world: ApiWorld, runId: string): Promise<LogWriter
 }
 
 export async function triggerRun(
-  world: ApiWorld,
+  world: ApiFixture,
   { url, key, flowId }: { url: string; key: string; flowId: string },
   body: object = {},
 ): Promise<LogWriter> {

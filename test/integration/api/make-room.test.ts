@@ -4,7 +4,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { limits } from '../../../core/limits.ts';
-import type { ApiProcess, Tenant } from '../../support/api-world.ts';
+import type { ApiProcess, Tenant } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
 import { type SessionWorker, sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { ApiProcess } from '../../support/api-world.ts';
+import type { ApiProcess } from '../../support/api-fixture.ts';
 import { rawCall } from './raw-call.ts';
 import { useTenant } from './use-api.ts';
 

@@ -6,19 +6,19 @@ import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signInLink } from '../../../core/sign-in.ts';
-import { type ApiWorld, openApiWorld, type Tenant } from '../../support/api-world.ts';
+import { type ApiFixture, openApiFixture, type Tenant } from '../../support/api-fixture.ts';
 import { openStream } from '../../support/sse-client.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { caller } from './call.ts';
 
-let world: ApiWorld;
+let world: ApiFixture;
 let tenant: Tenant;
 let proxy: Server;
 let origin: string;
 let publicUrl: string;
 
 beforeAll(async () => {
-  world = await openApiWorld();
+  world = await openApiFixture();
   const to = { port: 0 };
   proxy = createServer((request, response) => {
     const [, path] = /^\/flowrun(\/.*)$/.exec(request.url ?? '') ?? [];

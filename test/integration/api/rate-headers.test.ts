@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import type { Tenant } from '../../support/api-world.ts';
+import type { Tenant } from '../../support/api-fixture.ts';
 import { rawCall } from './raw-call.ts';
 import { useTenant } from './use-api.ts';
 

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { ApiProcess } from '../../support/api-world.ts';
+import type { ApiProcess } from '../../support/api-fixture.ts';
 
 /** What comes back for bytes that no client library would send; the server has to hang up. */
 export function rawCall(api: Pick<ApiProcess, 'url'>, bytes: string): Promise<string> {

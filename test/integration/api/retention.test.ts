@@ -5,11 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRetentionStore } from '../../../systems/postgres/maintenance/retention-store.ts';
 import { createRetentionJob } from '../../../worker/reconciler/jobs/retention.ts';
 import {
+  type ApiFixture,
   type ApiProcess,
-  type ApiWorld,
-  openApiWorld,
+  openApiFixture,
   type Tenant,
-} from '../../support/api-world.ts';
+} from '../../support/api-fixture.ts';
 import { openStream } from '../../support/sse-client.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
 import { caller } from './call.ts';
@@ -19,13 +19,13 @@ const dayMs = 24 * 3_600_000;
 const start = Date.parse('2026-03-01T12:00:00Z');
 const kept = { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs };
 
-let world: ApiWorld;
+let world: ApiFixture;
 let api: ApiProcess;
 let tenant: Tenant;
 let call: ReturnType<typeof caller>;
 
 beforeAll(async () => {
-  world = await openApiWorld();
+  world = await openApiFixture();
   await timeIs(0);
   api = await world.start();
   tenant = await world.tenant();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAddressFilter } from '../../../lib/net/public-address.ts';
 import { createRunConfigStore } from '../../../systems/postgres/admission/run-config-store.ts';
-import type { ApiWorld, Tenant } from '../../support/api-world.ts';
+import type { ApiFixture, Tenant } from '../../support/api-fixture.ts';
 import { testSealer } from '../../support/database.ts';
 import { type CallOptions, caller } from './call.ts';
 import { useApi } from './use-api.ts';
@@ -16,7 +16,7 @@ interface Original extends Tenant {
 /** A run that has ended, with the way to its repetition. */
 async function ended(
   options: CallOptions,
-  given?: Parameters<ApiWorld['tenant']>[0],
+  given?: Parameters<ApiFixture['tenant']>[0],
 ): Promise<Original> {
   const original = await begun(options, given);
   await end(original.runId);
@@ -25,7 +25,7 @@ async function ended(
 
 async function begun(
   options: CallOptions,
-  given?: Parameters<ApiWorld['tenant']>[0],
+  given?: Parameters<ApiFixture['tenant']>[0],
 ): Promise<Original> {
   const tenant = await world.tenant(given);
   const call = caller(api, tenant.key);

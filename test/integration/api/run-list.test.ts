@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
 import { testSealer } from '../../support/database.ts';
-import { createScene, type Scene } from '../../support/records.ts';
+import { createScenario, type Scenario } from '../../support/database-records.ts';
 import { type Answer, caller } from './call.ts';
 import { idsOf, newLister, nextOf, setColumn, trigger, turnPages } from './lister.ts';
 import { useApi } from './use-api.ts';
@@ -76,7 +76,7 @@ test('runs of one moment are each seen once', async () => {
 });
 
 test('gives as many as are asked for, 50 where nothing is said, 200 at most', async () => {
-  const scene: Scene = await createScene(world.database.pool, testSealer);
+  const scene: Scenario = await createScenario(world.database.pool, testSealer);
   const { key } = await world.stores.keys.create({
     ...{ projectId: scene.projectId, name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000 },
   });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { noUsage } from '../../../core/runs/run.ts';
 import { createTurnStore } from '../../../systems/postgres/sessions/turn-store.ts';
-import type { ApiWorld } from '../../support/api-world.ts';
+import type { ApiFixture } from '../../support/api-fixture.ts';
 
 /** What a worker does for a session, as far as the database sees it. */
 export interface SessionWorker {
@@ -15,7 +15,7 @@ export interface SessionWorker {
 
 const hostId = 'h-of-sessions';
 
-export function sessionWorker(world: ApiWorld, runId: string): SessionWorker {
+export function sessionWorker(world: ApiFixture, runId: string): SessionWorker {
   const { frames, hosts } = world.stores;
   const turns = createTurnStore(world.database.pool);
   const held = { runId, generation: 0, token: 0 };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
-import type { ApiProcess } from '../../support/api-world.ts';
+import type { ApiProcess } from '../../support/api-fixture.ts';
 import { asEvents, openStream, type SeenEvent, type SseClient } from '../../support/sse-client.ts';
 import { assistant, type LogWriter, output, triggerRun } from './log-writer.ts';
 import { useTenant } from './use-api.ts';

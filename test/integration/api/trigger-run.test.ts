@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { type ApiProcess, publicUrl } from '../../support/api-world.ts';
+import { type ApiProcess, publicUrl } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
 import { useApi } from './use-api.ts';
 

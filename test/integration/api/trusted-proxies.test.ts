@@ -7,7 +7,7 @@ import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { createTrustedProxies } from '../../../api/http/trusted-proxies.ts';
 import { limits } from '../../../core/limits.ts';
-import type { ApiProcess } from '../../support/api-world.ts';
+import type { ApiProcess } from '../../support/api-fixture.ts';
 import { useApi } from './use-api.ts';
 
 const { world } = useApi();

@@ -3,20 +3,20 @@
 
 import { afterAll, beforeAll } from 'vitest';
 import {
+  type ApiFixture,
   type ApiProcess,
-  type ApiWorld,
-  openApiWorld,
+  openApiFixture,
   type Tenant,
-} from '../../support/api-world.ts';
+} from '../../support/api-fixture.ts';
 import { type CallOptions, caller } from './call.ts';
 
 /** A world with one process of the service in it. */
 export function useApi() {
   // Empty until `beforeAll`, so that they can be constants; no test runs before that.
-  const world = {} as ApiWorld;
+  const world = {} as ApiFixture;
   const api = {} as ApiProcess;
   beforeAll(async () => {
-    Object.assign(world, await openApiWorld());
+    Object.assign(world, await openApiFixture());
     Object.assign(api, await world.start());
   });
   afterAll(() => world.close());

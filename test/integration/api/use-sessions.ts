@@ -1,4 +1,4 @@
-import type { ApiProcess, Tenant } from '../../support/api-world.ts';
+import type { ApiProcess, Tenant } from '../../support/api-fixture.ts';
 import { type Answer, type CallOptions, caller } from './call.ts';
 import { useTenant } from './use-api.ts';
 

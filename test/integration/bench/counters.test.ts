@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDockerCounter } from '../../../bench/counters/docker-counter.ts';
 import { createPostgresCounter } from '../../../bench/counters/postgres-counter.ts';
-import { openTap } from '../../../bench/counters/tap.ts';
+import { openTcpTap } from '../../../bench/counters/tcp-tap.ts';
 import { freePort } from '../../../dev/stack/ports.ts';
 import { createPool } from '../../../systems/postgres/client/pool.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -12,7 +12,7 @@ test('counts the statements of each program as they pass', async () => {
   const tapped = new URL(direct);
   tapped.port = String(await freePort());
   const counter = createPostgresCounter();
-  const tap = await openTap({
+  const tap = await openTcpTap({
     listen: { host: '127.0.0.1', port: Number(tapped.port) },
     to: { host: direct.hostname, port: Number(direct.port) },
     onConnection: counter.onConnection,

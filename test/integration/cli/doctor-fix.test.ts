@@ -10,14 +10,14 @@ import { createMessageStore } from '../../../systems/postgres/sessions/message-s
 import { createTemporal, type Temporal } from '../../../systems/temporal/client.ts';
 import { commandEnv } from '../../support/command-env.ts';
 import { openConversation } from '../../support/conversation.ts';
+import { createScenario } from '../../support/database-records.ts';
 import { type Doctor, doctorWith } from '../../support/doctor-fixture.ts';
-import { createScene } from '../../support/records.ts';
-import { endSession, untilWorking } from '../../support/run-ways.ts';
+import { endSession, untilWorking } from '../../support/run-states.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
 import { script } from '../../unit/scripted-agent/lines.ts';
-import { type DockerWorld, dockerWorld } from '../systems/docker/support/world.ts';
+import { type DockerWorld, dockerWorld } from '../systems/docker/support/docker-fixture.ts';
 
 const patiently = { timeout: 300_000 };
 let service: Service;
@@ -51,7 +51,7 @@ async function untilReported() {
 }
 
 test('starts a run without a workflow', patiently, async () => {
-  const scene = await createScene(service.database.pool, sealer());
+  const scene = await createScenario(service.database.pool, sealer());
   const { runId } = await scene.run({ prompt: script([{ say: 'at last' }]) });
   await query(
     `update runs set created_at = created_at - interval '1 minute' where id = '${runId}'`,
@@ -96,7 +96,7 @@ const openTemporal = (): Temporal =>
 
 test('delivers a pending webhook, message and stop request', patiently, async () => {
   const receiver = await startReceiver();
-  const scene = await createScene(service.database.pool, sealer());
+  const scene = await createScenario(service.database.pool, sealer());
   const owed = await scene.run({ callbackUrl: `${receiver.url}/hook` });
   await runStore().endRun({ ...owed, cause: 'completed', detail: null, exitCode: 0 });
   await query(`update runs set ended_at = ended_at - interval '6 minutes'
@@ -131,7 +131,7 @@ test('delivers a pending webhook, message and stop request', patiently, async ()
 const runStore = () => createRunStore(service.database.pool, sealer());
 
 test('reports but does not fix a run and a workflow that miss each other', patiently, async () => {
-  const scene = await createScene(service.database.pool, sealer());
+  const scene = await createScenario(service.database.pool, sealer());
   const lost = await scene.run();
   await runStore().markWorkflowStarted(lost.runId);
   const temporal = openTemporal();
@@ -150,7 +150,7 @@ test('reports but does not fix a run and a workflow that miss each other', patie
 });
 
 test('removes a container of an ended run, but not one of an unknown host', patiently, async () => {
-  const scene = await createScene(service.database.pool, sealer());
+  const scene = await createScenario(service.database.pool, sealer());
   const { runId } = await scene.run();
   await query(`update runs set end_cause = 'completed', status = 'sleep', ended_at = db_clock()
                where id = '${runId}'`);
@@ -181,7 +181,7 @@ test('syncs a schedule to Temporal', patiently, async () => {
 });
 
 test('counts overdue data, and removes it by the retention of the workers', patiently, async () => {
-  const scene = await createScene(service.database.pool, sealer());
+  const scene = await createScenario(service.database.pool, sealer());
   const run = (await scene.run({ idempotencyKey: randomUUID() })).runId;
   const ended = `update runs set end_cause = 'completed', status = 'sleep', ended_at = db_clock()`;
   await query(`${ended} - interval '31 days' where id = '${run}'`);

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { HostReport } from '../../../core/hosts/host-report.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { createScenario } from '../../support/database-records.ts';
 import { type Doctor, doctorWith } from '../../support/doctor-fixture.ts';
-import { createScene } from '../../support/records.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 
 const instance = `t-${randomUUID().slice(0, 8)}`;
@@ -107,7 +107,7 @@ test('reports that all hosts are draining or all slots are occupied', async () =
   await createHostStore(database.pool).setDraining('a', true);
   expect((await doctor()).about('all_draining')).toContain('flowrun host undrain');
   await createHostStore(database.pool).setDraining('a', false);
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   expect((await scene.run()).hostId).toBe('a');
   expect((await doctor()).about('no_free_slot')).toContain('Add a host, raise HOST_CAPACITY');
 });

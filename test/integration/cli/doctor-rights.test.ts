@@ -7,15 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runQueue } from '../../../core/temporal/task-queues.ts';
-import type { ApiWorld } from '../../support/api-world.ts';
-import { doctorWith, openDoctorWorld } from '../../support/doctor-fixture.ts';
+import type { ApiFixture } from '../../support/api-fixture.ts';
+import { doctorWith, openDoctorFixture } from '../../support/doctor-fixture.ts';
 import { type OwnTemporal, startOwnTemporal } from '../../support/own-temporal.ts';
 
-let world: ApiWorld;
+let world: ApiFixture;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  ({ world, env } = await openDoctorWorld(randomBytes(32).toString('base64')));
+  ({ world, env } = await openDoctorFixture(randomBytes(32).toString('base64')));
 });
 afterAll(() => world?.close());
 

@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { type Diagnosis, doctorWith } from '../../support/doctor-fixture.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { type TlsSettings, tlsSettings } from '../../support/tls-settings.ts';
-import { openTlsStores, type TlsStores, type TlsStoresWish } from '../../support/tls-stores.ts';
+import { openTlsStores, type TlsStores, type TlsStoresOptions } from '../../support/tls-stores.ts';
 
 const stores = ['postgres', 'redis', 'temporal'] as const;
 const names = ['IP:127.0.0.1'];
@@ -42,7 +42,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-async function openStores(wish: TlsStoresWish): Promise<TlsStores> {
+async function openStores(wish: TlsStoresOptions): Promise<TlsStores> {
   const found = await openTlsStores(wish);
   opened.push(found);
   return found;

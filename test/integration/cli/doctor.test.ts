@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../../dev/stack/ports.ts';
 import { createProjectStore } from '../../../systems/postgres/accounts/project-store.ts';
 import { createSealer } from '../../../systems/postgres/admission/seal.ts';
-import type { ApiWorld } from '../../support/api-world.ts';
+import type { ApiFixture } from '../../support/api-fixture.ts';
 import { createEmptyDatabase } from '../../support/database.ts';
-import { doctorWith, openDoctorWorld } from '../../support/doctor-fixture.ts';
+import { doctorWith, openDoctorFixture } from '../../support/doctor-fixture.ts';
 import { startFakeEngine } from '../../support/fake-engine.ts';
 import { cliWith } from '../../support/run-cli.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
@@ -17,11 +17,11 @@ import { setDatabaseClock } from '../systems/postgres/clock.ts';
 /** Each part has its own time before it counts as away. */
 const patiently = { timeout: 180_000 };
 const encryptionKey = randomBytes(32).toString('base64');
-let world: ApiWorld;
+let world: ApiFixture;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  ({ world, env } = await openDoctorWorld(encryptionKey));
+  ({ world, env } = await openDoctorFixture(encryptionKey));
 });
 afterAll(() => world?.close());
 

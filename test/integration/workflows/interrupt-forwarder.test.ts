@@ -9,14 +9,14 @@ import type {
 } from '../../../workflows/shared/activities.ts';
 import { type FakeRun, fakeRun } from '../../support/fake-run.ts';
 import {
-  createWorkflowWorld,
+  createWorkflowFixture,
   type SessionHandle,
-  type WorkflowWorld,
-} from '../../support/workflow-world.ts';
+  type WorkflowFixture,
+} from '../../support/workflow-fixture.ts';
 
-let world: WorkflowWorld;
+let world: WorkflowFixture;
 beforeAll(async () => {
-  world = await createWorkflowWorld();
+  world = await createWorkflowFixture();
 });
 afterAll(() => world?.close());
 

@@ -7,14 +7,14 @@ import type { SessionSlot, TurnOutcome } from '../../../workflows/shared/activit
 import { fakeRun } from '../../support/fake-run.ts';
 import { sessionStories } from '../../support/session-stories.ts';
 import {
-  createWorkflowWorld,
+  createWorkflowFixture,
   type SessionHandle,
-  type WorkflowWorld,
-} from '../../support/workflow-world.ts';
+  type WorkflowFixture,
+} from '../../support/workflow-fixture.ts';
 
-let world: WorkflowWorld;
+let world: WorkflowFixture;
 beforeAll(async () => {
-  world = await createWorkflowWorld();
+  world = await createWorkflowFixture();
 });
 afterAll(() => world?.close());
 

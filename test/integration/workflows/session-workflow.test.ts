@@ -3,11 +3,11 @@ import type { SessionSlot, TurnOutcome } from '../../../workflows/shared/activit
 import { fakeRun } from '../../support/fake-run.ts';
 import { asleepAfter } from '../../support/fake-session.ts';
 import { type SessionStory, sessionStories } from '../../support/session-stories.ts';
-import { createWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
+import { createWorkflowFixture, type WorkflowFixture } from '../../support/workflow-fixture.ts';
 
-let world: WorkflowWorld;
+let world: WorkflowFixture;
 beforeAll(async () => {
-  world = await createWorkflowWorld();
+  world = await createWorkflowFixture();
 });
 afterAll(() => world?.close());
 

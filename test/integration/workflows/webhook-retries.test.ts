@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fakeRun } from '../../support/fake-run.ts';
-import { createWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
+import { createWorkflowFixture, type WorkflowFixture } from '../../support/workflow-fixture.ts';
 
-let world: WorkflowWorld;
+let world: WorkflowFixture;
 beforeAll(async () => {
-  world = await createWorkflowWorld();
+  world = await createWorkflowFixture();
 });
 afterAll(() => world?.close());
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { type EntryWorld, entryWorld } from './support/entry-world.ts';
+import { type EntryWorld, entryWorld } from './support/entry-fixture.ts';
 
 let world: EntryWorld;
 afterEach(() => world.close());

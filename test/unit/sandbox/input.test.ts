@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { timeouts } from '../../../sandbox/entry/constants.ts';
-import { type EntryWorld, entryWorld, sha256 } from './support/entry-world.ts';
+import { type EntryWorld, entryWorld, sha256 } from './support/entry-fixture.ts';
 
 let world: EntryWorld;
 afterEach(() => world.close());

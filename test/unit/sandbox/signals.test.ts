@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type EntryWorld, entryWorld } from './support/entry-world.ts';
+import { type EntryWorld, entryWorld } from './support/entry-fixture.ts';
 
 let world: EntryWorld;
 afterEach(() => world.close());

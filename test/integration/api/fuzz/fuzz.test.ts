@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Node } from '../../../../api/openapi/json-tree.ts';
 import { buildStubApi } from '../../../../dev/docs-gen/stub-api.ts';
-import { type ApiWorld, openApiWorld } from '../../../support/api-world.ts';
+import { type ApiFixture, openApiFixture } from '../../../support/api-fixture.ts';
 import { rawCall } from '../raw-call.ts';
 import { assertAnswers, atOnce, sentAgain } from './assert-answers.ts';
 import { answerCheck, type Checked, checkHeaders, checkRefusal, isStream } from './check-answer.ts';
@@ -22,11 +22,11 @@ const document = JSON.parse(JSON.stringify(bare.swagger())) as Node;
 await bare.close();
 const operations = operationsOf(document);
 
-let world: ApiWorld;
+let world: ApiFixture;
 let scene: Scene;
 
 beforeAll(async () => {
-  world = await openApiWorld();
+  world = await openApiFixture();
   scene = await createScene(world, Math.ceil(total / 5_000));
 });
 afterAll(() => world.close());

@@ -7,7 +7,7 @@ import { type ZodType, z } from 'zod';
 import type { RouteEntry } from '../../../../api/http/route-table.ts';
 import { isNode, type Node, nodeIn } from '../../../../api/openapi/json-tree.ts';
 import { buildStubApi } from '../../../../dev/docs-gen/stub-api.ts';
-import { publicUrl } from '../../../support/api-world.ts';
+import { publicUrl } from '../../../support/api-fixture.ts';
 import { caller } from '../call.ts';
 import { cookieOf } from '../operators/operator-client.ts';
 import { useApi } from '../use-api.ts';

@@ -3,10 +3,10 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { ApiProcess, ApiWorld, Tenant } from '../../../support/api-world.ts';
+import type { ApiFixture, ApiProcess, Tenant } from '../../../support/api-fixture.ts';
 import { caller } from '../call.ts';
+import { fakeHostRpc } from '../fake-host-rpc.ts';
 import { openLog } from '../log-writer.ts';
-import { obedientHost } from '../obedient-host.ts';
 
 export interface Scene {
   api: ApiProcess;
@@ -23,8 +23,8 @@ export interface Scene {
 const runsKept = 40;
 const interactionId = 'question-1';
 
-export async function createScene(world: ApiWorld, keyCount: number): Promise<Scene> {
-  const api = await world.start({ hostRpc: obedientHost() });
+export async function createScene(world: ApiFixture, keyCount: number): Promise<Scene> {
+  const api = await world.start({ hostRpc: fakeHostRpc() });
   const tenant = await world.tenant({ flow: { prompt: 'Go' } });
   const stranger = await world.tenant({ flow: { prompt: 'Go' } });
   const { projectId } = tenant;
@@ -78,14 +78,14 @@ async function open(api: ApiProcess, { flowId, key }: Tenant): Promise<string> {
 const fresh = async (): Promise<void> => undefined;
 
 /** In a sandbox on a host. */
-async function live({ database }: ApiWorld, runId: string): Promise<void> {
+async function live({ database }: ApiFixture, runId: string): Promise<void> {
   await database.pool.query(
     `update runs set host_id = 'host-1', started_at = now() where id = $1`,
     [runId],
   );
 }
 
-async function asking(world: ApiWorld, runId: string): Promise<void> {
+async function asking(world: ApiFixture, runId: string): Promise<void> {
   await live(world, runId);
   const input = JSON.stringify({ questions: [{ question: 'Which?' }] });
   const interaction = { interactionId, toolName: 'AskUserQuestion', input };
@@ -93,7 +93,7 @@ async function asking(world: ApiWorld, runId: string): Promise<void> {
 }
 
 /** With something in its log and a file that it left. */
-async function ended(world: ApiWorld, runId: string): Promise<void> {
+async function ended(world: ApiFixture, runId: string): Promise<void> {
   const log = await openLog(world, runId);
   const said = { event: 'output', data: '{"data":"Done."}', channel: 'output' as const };
   await log.write([said, { event: 'assistant', data: '{}', channel: 'chat' }]);

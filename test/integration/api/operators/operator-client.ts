@@ -1,4 +1,4 @@
-import { type ApiProcess, type ApiWorld, publicUrl } from '../../../support/api-world.ts';
+import { type ApiFixture, type ApiProcess, publicUrl } from '../../../support/api-fixture.ts';
 import { type Answer, type CallOptions, caller } from '../call.ts';
 
 export type OperatorClient = (path: string, options?: CallOptions) => Promise<Answer>;
@@ -17,7 +17,7 @@ export function operatorWith(api: Pick<ApiProcess, 'url'>, cookie: string): Oper
 
 /** Somebody who came by a link and is signed in. */
 export async function signedIn(
-  world: ApiWorld,
+  world: ApiFixture,
   api: Pick<ApiProcess, 'url'>,
   name = 'olga',
 ): Promise<OperatorClient> {

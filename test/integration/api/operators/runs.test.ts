@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { publicUrl, type Tenant } from '../../../support/api-world.ts';
+import { publicUrl, type Tenant } from '../../../support/api-fixture.ts';
 import { caller } from '../call.ts';
 import { useApi } from '../use-api.ts';
 import { type OperatorClient, signedIn } from './operator-client.ts';

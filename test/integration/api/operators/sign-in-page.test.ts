@@ -4,17 +4,17 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { signInLink } from '../../../../core/sign-in.ts';
 import { freePort } from '../../../../dev/stack/ports.ts';
-import { type ApiWorld, openApiWorld } from '../../../support/api-world.ts';
+import { type ApiFixture, openApiFixture } from '../../../support/api-fixture.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 
-let world: ApiWorld;
+let world: ApiFixture;
 let url: string;
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-  world = await openApiWorld();
+  world = await openApiFixture();
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
   await world.start({ publicUrl: url }, port);

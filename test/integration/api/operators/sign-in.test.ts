@@ -3,7 +3,7 @@ import { logFirstSignInLink } from '../../../../api/operators/first-sign-in.ts';
 import { createLogger } from '../../../../config/logger.ts';
 import { limits } from '../../../../core/limits.ts';
 import { createOperatorStore } from '../../../../systems/postgres/accounts/operator-store.ts';
-import { publicUrl } from '../../../support/api-world.ts';
+import { publicUrl } from '../../../support/api-fixture.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { setDatabaseClock } from '../../systems/postgres/clock.ts';
 import { caller } from '../call.ts';

@@ -4,9 +4,9 @@ import { createUsageCounter } from '../../../../api/auth/key-usage.ts';
 import { dayOf } from '../../../../core/agent/usage.ts';
 import { limits } from '../../../../core/limits.ts';
 import { createKeyUsageStore } from '../../../../systems/postgres/accounts/key-usage-store.ts';
-import type { Tenant } from '../../../support/api-world.ts';
+import type { Tenant } from '../../../support/api-fixture.ts';
 import { createTestDatabase, testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 import { openStream } from '../../../support/sse-client.ts';
 import { setDatabaseClock } from '../../systems/postgres/clock.ts';
 import { caller } from '../call.ts';
@@ -130,7 +130,7 @@ test('many processes count the same keys at once and lose nothing', async () => 
 
 test('days are those of UTC, and the 31st is forgotten', async () => {
   const own = await createTestDatabase();
-  const { projectId } = await createScene(own.pool, testSealer);
+  const { projectId } = await createScenario(own.pool, testSealer);
   const { rows } = await own.pool.query<{ id: string }>(
     `insert into api_keys (id, project_id, name, created_by, shown_prefix, key_hash)
      values (gen_random_uuid(), $1, 'ci', 'ana', 'x', 'x') returning id`,

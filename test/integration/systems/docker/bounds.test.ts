@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
+import { dockerWorld } from './support/docker-fixture.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
-import { dockerWorld } from './support/world.ts';
 
 const world = dockerWorld();
 const miB = 1024 ** 2;

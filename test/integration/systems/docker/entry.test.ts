@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dockerWorld } from './support/docker-fixture.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
-import { dockerWorld } from './support/world.ts';
 
 const world = dockerWorld();
 let image: ShellImage;

@@ -7,8 +7,8 @@ import { repository } from '../../../../dev/lib/folders.ts';
 import { containerSpec } from '../../../../systems/docker/container/container-spec.ts';
 import type { SandboxSpec } from '../../../../systems/docker/container/sandbox-spec.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
+import { dockerWorld } from './support/docker-fixture.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
-import { dockerWorld } from './support/world.ts';
 
 interface Probe {
   group: string;

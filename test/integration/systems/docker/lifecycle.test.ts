@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ExitHint } from '../../../../systems/docker/container/watch-exits.ts';
 import { openDocker } from '../../../../systems/docker/open-docker.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
+import { dockerWorld } from './support/docker-fixture.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
-import { dockerWorld } from './support/world.ts';
 
 const world = dockerWorld();
 const { sandboxes, engine } = world;

@@ -1,8 +1,8 @@
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import { afterAll, expect, test } from 'vitest';
 import { containerSpec } from '../../../../systems/docker/container/container-spec.ts';
+import { dockerWorld } from './support/docker-fixture.ts';
 import { weaknesses } from './support/weaknesses.ts';
-import { dockerWorld } from './support/world.ts';
 
 const world = dockerWorld();
 afterAll(() => world.close());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { agentCommand } from '../../../../core/agent/agent-command.ts';
 import { type OfflineModel, startOfflineModel } from '../../../../offline-model/server.ts';
-import { dockerWorld } from './support/world.ts';
+import { dockerWorld } from './support/docker-fixture.ts';
 
 // A processor shared with many others can make the agent's boot long.
 vi.setConfig({ testTimeout: 180_000 });

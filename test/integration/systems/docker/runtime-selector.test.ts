@@ -12,7 +12,7 @@ import { probeRuntime } from '../../../../systems/docker/runtime/probe-runtime.t
 import { selectRuntime } from '../../../../systems/docker/runtime/runtime-selector.ts';
 import { type FakeEngine, startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
-import { dockerWorld } from './support/world.ts';
+import { dockerWorld } from './support/docker-fixture.ts';
 
 const world = dockerWorld();
 let fake: FakeEngine;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
 import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
-import { createScene, type Scene } from '../../../support/records.ts';
+import { createScenario, type Scenario } from '../../../support/database-records.ts';
 import { setDatabaseClock } from './clock.ts';
 
 let database: TestDatabase;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function admitAt(scene: Scene, at: string, idempotencyKey: string | null = null) {
+async function admitAt(scene: Scenario, at: string, idempotencyKey: string | null = null) {
   await setDatabaseClock(pool, at);
   return createAdmission(pool, testSealer).admitRun(scene.request({ idempotencyKey }));
 }
@@ -31,7 +31,7 @@ test('the sessions of this test are not in UTC', async () => {
 });
 
 test('an idempotency key counts for 24 hours to the millisecond', async () => {
-  const scene = await createScene(pool, testSealer);
+  const scene = await createScenario(pool, testSealer);
   const first = await admitAt(scene, '2027-03-01T10:00:00.000Z', 'k');
   expect(first).toMatchObject({ outcome: 'admitted' });
   const last = await admitAt(scene, '2027-03-02T09:59:59.999Z', 'k');
@@ -50,7 +50,7 @@ test.each([
   ['2028-02-29T23:59:59.999Z', '2028-03-01T00:00:00.000Z'],
   ['2027-12-31T23:59:59.999Z', '2028-01-01T00:00:00.000Z'],
 ])('the quota is full at %s and empty at %s', async (lastMoment, firstMoment) => {
-  const scene = await createScene(pool, testSealer, { project: { monthlyRunQuota: 2 } });
+  const scene = await createScenario(pool, testSealer, { project: { monthlyRunQuota: 2 } });
   expect(await admitAt(scene, `${lastMoment.slice(0, 7)}-01T00:00:00.000Z`)).toMatchObject({
     outcome: 'admitted',
   });

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 import { admissionStores } from './admission-stores.ts';
-import { useFreshScene } from './use-scene.ts';
+import { setupFreshScenario } from './setup-scenario.ts';
 
-const { database, scene } = useFreshScene();
+const { database, scene } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 
 describe('an idempotency key', () => {
@@ -28,7 +28,7 @@ describe('an idempotency key', () => {
 
   test('belongs to its project', async () => {
     const first = await scene.run({ idempotencyKey: 'k' });
-    const other = await createScene(database.pool, testSealer);
+    const other = await createScenario(database.pool, testSealer);
     const second = await stores().admission.admitRun(other.request({ idempotencyKey: 'k' }));
     expect(second).toMatchObject({ outcome: 'admitted', run: { projectId: other.projectId } });
     expect('run' in second && second.run.workflowId).not.toBe(first.workflowId);
@@ -36,7 +36,7 @@ describe('an idempotency key', () => {
 
   test('is answered before the cap and the quota, and uses up neither', async () => {
     const project = { maxConcurrentRuns: 1, monthlyRunQuota: 1 };
-    const full = await createScene(database.pool, testSealer, { project });
+    const full = await createScenario(database.pool, testSealer, { project });
     const first = await full.run({ idempotencyKey: 'k' });
     const before = await stores().writtenFor(full.projectId);
     const replay = await stores().admission.admitRun(full.request({ idempotencyKey: 'k' }));
@@ -45,7 +45,7 @@ describe('an idempotency key', () => {
   });
 
   test('is not used up by a refusal', async () => {
-    const full = await createScene(database.pool, testSealer, {
+    const full = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 1 },
     });
     const first = await full.run();

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 import { admissionStores } from './admission-stores.ts';
-import { useFreshScene } from './use-scene.ts';
+import { setupFreshScenario } from './setup-scenario.ts';
 
-const { database, scene } = useFreshScene();
+const { database, scene } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 
 describe('the concurrent cap', () => {
   test('admits up to it, refuses one beyond with both numbers, and writes nothing for that one', async () => {
-    const capped = await createScene(database.pool, testSealer, {
+    const capped = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 2 },
     });
     // Its webhook is owed still when its place is free again.
@@ -31,7 +31,7 @@ describe('the concurrent cap', () => {
   });
 
   test('counts a run until it has ended, a deleted one too, and of whatever trigger', async () => {
-    const capped = await createScene(database.pool, testSealer, {
+    const capped = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 1 },
     });
     const { runId } = await capped.run({ triggerType: 'schedule' });
@@ -40,7 +40,7 @@ describe('the concurrent cap', () => {
   });
 
   test('of none refuses everything', async () => {
-    const closed = await createScene(database.pool, testSealer, {
+    const closed = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 0 },
     });
     const refused = await stores().admission.admitRun(closed.request());
@@ -53,7 +53,7 @@ describe('the concurrent cap', () => {
   });
 
   test('is another for each project', async () => {
-    const capped = await createScene(database.pool, testSealer, {
+    const capped = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 1 },
     });
     await capped.run();
@@ -65,7 +65,7 @@ describe('the concurrent cap', () => {
 
 describe('the monthly quota', () => {
   test('admits up to it and refuses one beyond with both numbers', async () => {
-    const limited = await createScene(database.pool, testSealer, {
+    const limited = await createScenario(database.pool, testSealer, {
       project: { monthlyRunQuota: 2 },
     });
     await limited.run();
@@ -77,7 +77,7 @@ describe('the monthly quota', () => {
   });
 
   test('counts runs that have ended or were deleted, and no others than the API’s', async () => {
-    const limited = await createScene(database.pool, testSealer, {
+    const limited = await createScenario(database.pool, testSealer, {
       project: { monthlyRunQuota: 1 },
     });
     const { runId } = await limited.run();
@@ -94,7 +94,7 @@ describe('the monthly quota', () => {
 
   test('is looked at after the cap', async () => {
     const project = { maxConcurrentRuns: 1, monthlyRunQuota: 1 };
-    const both = await createScene(database.pool, testSealer, { project });
+    const both = await createScenario(database.pool, testSealer, { project });
     const { runId } = await both.run();
     expect(await stores().admission.admitRun(both.request())).toMatchObject({
       reason: 'CONCURRENT_LIMIT',

@@ -8,7 +8,7 @@ import {
 import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
-import { createScene, type Scene } from '../../../support/records.ts';
+import { createScenario, type Scenario } from '../../../support/database-records.ts';
 
 let database: TestDatabase;
 let pools: Pool[];
@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-function admitAtOnce(scene: Scene, times: number, key: (n: number) => string | null) {
+function admitAtOnce(scene: Scenario, times: number, key: (n: number) => string | null) {
   const stores = pools.map((pool) => createAdmission(pool, testSealer));
   return Promise.all(
     Array.from({ length: times }, (_, n) => {
@@ -41,7 +41,7 @@ async function count(table: string, projectId: string): Promise<number> {
 }
 
 test('of a hundred at once exactly the cap is admitted, and the others hear true numbers', async () => {
-  const scene = await createScene(database.pool, testSealer, {
+  const scene = await createScenario(database.pool, testSealer, {
     project: { maxConcurrentRuns: 10 },
   });
   const admissions = await admitAtOnce(scene, 100, () => null);
@@ -52,7 +52,9 @@ test('of a hundred at once exactly the cap is admitted, and the others hear true
 });
 
 test('while runs come and go the cap holds at every moment', async () => {
-  const scene = await createScene(database.pool, testSealer, { project: { maxConcurrentRuns: 3 } });
+  const scene = await createScenario(database.pool, testSealer, {
+    project: { maxConcurrentRuns: 3 },
+  });
   const active = `select count(*) as n from runs where project_id = $1 and ended_at is null`;
   const seen: number[] = [];
   const churn = Promise.all(
@@ -79,7 +81,9 @@ test('while runs come and go the cap holds at every moment', async () => {
 });
 
 test('of a hundred at once exactly the quota is admitted', async () => {
-  const scene = await createScene(database.pool, testSealer, { project: { monthlyRunQuota: 7 } });
+  const scene = await createScenario(database.pool, testSealer, {
+    project: { monthlyRunQuota: 7 },
+  });
   const admissions = await admitAtOnce(scene, 100, () => null);
   expect(outcomes(admissions, 'admitted')).toHaveLength(7);
   const refusal = { outcome: 'rejected', reason: 'MONTHLY_QUOTA', limit: 7, current: 7 };
@@ -87,7 +91,9 @@ test('of a hundred at once exactly the quota is admitted', async () => {
 });
 
 test('a hundred calls with one key make one run, and all get that one', async () => {
-  const scene = await createScene(database.pool, testSealer, { project: { maxConcurrentRuns: 1 } });
+  const scene = await createScenario(database.pool, testSealer, {
+    project: { maxConcurrentRuns: 1 },
+  });
   const admissions = await admitAtOnce(scene, 100, () => 'one-key');
   const admitted = outcomes(admissions, 'admitted');
   expect(admitted).toHaveLength(1);
@@ -97,7 +103,7 @@ test('a hundred calls with one key make one run, and all get that one', async ()
 });
 
 test('ten keys ten times each make ten runs', async () => {
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   const admissions = await admitAtOnce(scene, 100, (n) => `key-${n % 10}`);
   expect(outcomes(admissions, 'admitted')).toHaveLength(10);
   expect(outcomes(admissions, 'replay')).toHaveLength(90);
@@ -106,7 +112,7 @@ test('ten keys ten times each make ten runs', async () => {
 
 test('projects do not wait for one another for long: forty of each of five are all admitted', async () => {
   const scenes = await Promise.all(
-    Array.from({ length: 5 }, () => createScene(database.pool, testSealer)),
+    Array.from({ length: 5 }, () => createScenario(database.pool, testSealer)),
   );
   const all = await Promise.all(scenes.map((scene) => admitAtOnce(scene, 40, () => null)));
   expect(outcomes(all.flat(), 'admitted')).toHaveLength(200);

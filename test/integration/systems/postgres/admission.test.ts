@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { emptyRunConfig } from '../../../../core/runs/run-config.ts';
 import { testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 import { admissionStores } from './admission-stores.ts';
-import { useFreshScene } from './use-scene.ts';
+import { setupFreshScenario } from './setup-scenario.ts';
 
-const { database, scene } = useFreshScene();
+const { database, scene } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 
 const oneServer = { type: 'http', url: 'https://one.example' } as const;
@@ -47,7 +47,7 @@ test('an admitted run is what was asked for, running and not started', async () 
 test('the configuration comes with the plan, the names of its servers with the run', async () => {
   const mcpServers = { zeta: oneServer, alpha: oneServer };
   const secrets = { env: { TOKEN: 't' }, mcpServers: { beta: oneServer, alpha: oneServer } };
-  const withServers = await createScene(database.pool, testSealer, { flow: { secrets } });
+  const withServers = await createScenario(database.pool, testSealer, { flow: { secrets } });
   const config = { ...emptyRunConfig, mcpServers, env: { A: 'b' } };
   const merged = await withServers.run({ config });
   expect(merged.mcpServerNames).toEqual(['alpha', 'beta', 'zeta']);
@@ -61,7 +61,9 @@ describe('what a run may do', () => {
   const limits = { maxTurns: 9, maxBudgetUsd: 1.5 };
 
   test('is what the flow says where the request says nothing, and stays that', async () => {
-    const bounded = await createScene(database.pool, testSealer, { flow: { model: 'm', limits } });
+    const bounded = await createScenario(database.pool, testSealer, {
+      flow: { model: 'm', limits },
+    });
     const plain = await bounded.run();
     expect(plain).toMatchObject({ model: 'm', ...limits, retryOf: null });
     await stores().flows.update(bounded.flow.flowId, {
@@ -92,7 +94,7 @@ describe('what a run may do', () => {
 });
 
 test('a flow or a project that is not there, or not together, is an error and leaves nothing', async () => {
-  const other = await createScene(database.pool, testSealer);
+  const other = await createScenario(database.pool, testSealer);
   for (const wrong of [
     scene.request({ projectId: 'nowhere' }),
     scene.request({ flowId: randomUUID() }),

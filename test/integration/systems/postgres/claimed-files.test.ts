@@ -12,14 +12,14 @@ import {
   type SandboxLease,
 } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
-import { useScene } from './use-scene.ts';
+import { setupScenario } from './setup-scenario.ts';
 
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
 const file = { path: 'a', sha256, size: content.length, mode: 0o644 };
 const given: InputFiles = { files: [{ ...file, scope: 'run' }], classifiedBy: { sha256: null } };
 
-const { database, scene } = useScene();
+const { database, scene } = setupScenario();
 const turns = () => createTurnStore(database.pool);
 const messages = () => createMessageStore(database.pool);
 let held: SandboxLease;

@@ -11,9 +11,9 @@ import { createMessageStore } from '../../../../systems/postgres/sessions/messag
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { storeMessage } from './session-turns.ts';
-import { useFreshScene } from './use-scene.ts';
+import { setupFreshScenario } from './setup-scenario.ts';
 
-const { database, scene } = useFreshScene();
+const { database, scene } = setupFreshScenario();
 const hosts = () => createHostStore(database.pool);
 const placeFor = async ({ runId }: Run) =>
   (await createAdmission(database.pool, testSealer).findEvictableSession(runId))?.runId ?? null;

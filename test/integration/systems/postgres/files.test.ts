@@ -3,12 +3,12 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FileEntry } from '../../../../core/files/file-entry.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
-import { useScene } from './use-scene.ts';
+import { setupScenario } from './setup-scenario.ts';
 
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
 
-const { database, scene } = useScene();
+const { database, scene } = setupScenario();
 let runId: string;
 beforeAll(async () => {
   async function* chunks() {

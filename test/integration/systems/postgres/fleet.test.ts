@@ -3,9 +3,9 @@ import { createFleetStore } from '../../../../systems/postgres/hosts/fleet-store
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { useScene } from './use-scene.ts';
+import { setupScenario } from './setup-scenario.ts';
 
-const { database, scene } = useScene();
+const { database, scene } = setupScenario();
 
 const count = () => createFleetStore(database.pool, 10_000).count();
 

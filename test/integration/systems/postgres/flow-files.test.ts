@@ -12,7 +12,7 @@ import { createFlowFileStore } from '../../../../systems/postgres/files/flow-fil
 import type { InputFiles } from '../../../../systems/postgres/files/input-files.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 import { useDatabase } from '../../../support/use-database.ts';
 
 const database = useDatabase();
@@ -30,7 +30,7 @@ async function files(contents: Record<string, string>): Promise<InputFiles> {
 }
 
 async function scene() {
-  const made = await createScene(database.pool, testSealer);
+  const made = await createScenario(database.pool, testSealer);
   const { flowId } = made.flow;
   const flowFiles = createFlowFileStore(database.pool);
   /** By a run that has ended, so that nobody needs what is replaced. */

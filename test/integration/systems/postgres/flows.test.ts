@@ -4,13 +4,13 @@ import { limits } from '../../../../core/limits.ts';
 import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 
 let database: TestDatabase;
 let projectId: string;
 beforeAll(async () => {
   database = await createTestDatabase();
-  ({ projectId } = await createScene(database.pool, testSealer));
+  ({ projectId } = await createScenario(database.pool, testSealer));
 });
 afterAll(() => database.drop());
 
@@ -72,7 +72,7 @@ test('twenty changes at once are twenty versions', async () => {
 });
 
 test('a list goes through the flows of a project page by page, each once, oldest first', async () => {
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   for (let n = 0; n < 4; n += 1) {
     await flows().create({ projectId: scene.projectId, name: `F${n}` });
   }

@@ -7,7 +7,7 @@ import type { Frame } from '../../../../core/frames/frame.ts';
 import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createFrameStore, type FrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 
 let database: TestDatabase;
 let pools: Pool[];
@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const newRunId = async () => (await (await createScene(database.pool, testSealer)).run()).runId;
+const newRunId = async () => (await (await createScenario(database.pool, testSealer)).run()).runId;
 const lineAt = (offset: number): Frame => ({
   event: 'assistant',
   data: `{"line":${offset}}`,

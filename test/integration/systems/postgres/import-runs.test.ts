@@ -9,9 +9,9 @@ import { createReconcileStore } from '../../../../systems/postgres/maintenance/r
 import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { admissionStores } from './admission-stores.ts';
-import { useFreshScene } from './use-scene.ts';
+import { setupFreshScenario } from './setup-scenario.ts';
 
-const { database, scene } = useFreshScene();
+const { database, scene } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 const reconcile = () => createReconcileStore(database.pool);
 beforeEach(() => database.pool.query('delete from restores'));

@@ -13,7 +13,7 @@ import {
   type SandboxLease,
 } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
-import { useScene } from './use-scene.ts';
+import { setupScenario } from './setup-scenario.ts';
 
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
@@ -23,7 +23,7 @@ const given: InputFiles = {
   classifiedBy: { sha256: null },
 };
 
-const { database, scene } = useScene();
+const { database, scene } = setupScenario();
 const turns = () => createTurnStore(database.pool);
 let held: SandboxLease;
 let give: () => Promise<unknown>;

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKeyStore, type NewKey } from '../../../../systems/postgres/accounts/key-store.ts';
 import { createPool } from '../../../../systems/postgres/client/pool.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 import { setDatabaseClock } from './clock.ts';
 
 let database: TestDatabase;
 let projectId: string;
 beforeAll(async () => {
   database = await createTestDatabase();
-  ({ projectId } = await createScene(database.pool, testSealer));
+  ({ projectId } = await createScenario(database.pool, testSealer));
 });
 afterAll(() => database.drop());
 
@@ -65,7 +65,7 @@ test('a revoked key is revoked for every process at once, and for good', async (
 });
 
 test('a list has the keys of its project in the order they were made', async () => {
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   const [first, second] = [
     (await create({ projectId: scene.projectId })).record,
     (await create({ projectId: scene.projectId })).record,
@@ -88,7 +88,7 @@ test('use is marked for many keys at once, by many processes, without a deadlock
 
 test('a key expires by the database’s clock, and its last use never goes back', async () => {
   const own = await createTestDatabase();
-  const scene = await createScene(own.pool, testSealer);
+  const scene = await createScenario(own.pool, testSealer);
   const store = createKeyStore(own.pool);
   const expiresAt = new Date('2030-01-01T00:00:00.000Z');
   const { key, record } = await store.create({

@@ -9,9 +9,9 @@ import {
   type SandboxLease,
 } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { giveMessage, storeMessage } from './session-turns.ts';
-import { useScene } from './use-scene.ts';
+import { setupScenario } from './setup-scenario.ts';
 
-const { database, scene } = useScene();
+const { database, scene } = setupScenario();
 const turns = () => createTurnStore(database.pool);
 const sha256 = createHash('sha256').digest('hex');
 const given = { path: 'given.txt', sha256, size: 0, mode: 0o644 };

@@ -5,9 +5,9 @@ import { createMessageStore } from '../../../../systems/postgres/sessions/messag
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
-import { useScene } from './use-scene.ts';
+import { setupScenario } from './setup-scenario.ts';
 
-const { database, scene } = useScene();
+const { database, scene } = setupScenario();
 const messages = () => createMessageStore(database.pool);
 
 const store = (runId: string) => storeMessage(database.pool, runId);

@@ -5,7 +5,7 @@ import { createPool, type Pool } from '../../../../systems/postgres/client/pool.
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 
 let database: TestDatabase;
 let second: Pool;
@@ -43,7 +43,7 @@ test('a run goes where most places are free, and nowhere when none is', async ()
   const [large, small] = [newHostId(), newHostId()];
   await renew(large, 2);
   await renew(small, 1);
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   const placed = [await scene.run(), await scene.run(), await scene.run(), await scene.run()];
   const places = placed.map((run) => run.hostId);
   expect(places[0]).toBe(large);
@@ -52,7 +52,7 @@ test('a run goes where most places are free, and nowhere when none is', async ()
 });
 
 test('a host of no capacity, one that drains, and one that was not seen for 30 s get nothing', async () => {
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   const hostId = newHostId();
   await renew(hostId, 0);
   expect((await scene.run()).hostId).toBeNull();
@@ -70,7 +70,7 @@ test('a host of no capacity, one that drains, and one that was not seen for 30 s
 test('a run that was admitted without a place gets one when one is free, and keeps it', async () => {
   const hostId = newHostId();
   await renew(hostId, 1);
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   const first = await scene.run();
   const waiting = await scene.run();
   expect(await admission().claimSlot(waiting.runId)).toBeNull();
@@ -82,7 +82,7 @@ test('a run that was admitted without a place gets one when one is free, and kee
 });
 
 test('a run that has ended, and one that never was, gets no place', async () => {
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   const { runId } = await scene.run();
   await end(runId);
   await renew(newHostId(), 1);
@@ -93,7 +93,7 @@ test('a run that has ended, and one that never was, gets no place', async () => 
 test('a flow with a runner of its own runs there alone, and is refused while that is away', async () => {
   const [runner, other] = [newHostId(), newHostId()];
   await renew(other, 5);
-  const scene = await createScene(database.pool, testSealer, { flow: { runner } });
+  const scene = await createScenario(database.pool, testSealer, { flow: { runner } });
   const offline = { outcome: 'rejected', reason: 'RUNNER_OFFLINE' };
   expect(await admission().admitRun(scene.request())).toEqual(offline);
   await renew(runner, 1);
@@ -110,7 +110,7 @@ test('a runner that is away is said before the cap and after an idempotency hit'
   const runner = newHostId();
   await renew(runner, 1);
   const given = { flow: { runner }, project: { maxConcurrentRuns: 1 } };
-  const scene = await createScene(database.pool, testSealer, given);
+  const scene = await createScenario(database.pool, testSealer, given);
   const first = await scene.run({ idempotencyKey: 'k' });
   await lastSeenAgo(runner, 60_000);
   expect(await admission().admitRun(scene.request())).toMatchObject({ reason: 'RUNNER_OFFLINE' });
@@ -122,8 +122,8 @@ test('eighty runs of two projects at once never overfill a host', async () => {
   const hostIds = [newHostId(), newHostId()];
   for (const hostId of hostIds) await renew(hostId, 9);
   const scenes = [
-    await createScene(database.pool, testSealer),
-    await createScene(database.pool, testSealer),
+    await createScenario(database.pool, testSealer),
+    await createScenario(database.pool, testSealer),
   ];
   const admissions = [admission(database.pool), admission(second)];
   const placed = await Promise.all(
@@ -138,7 +138,7 @@ test('eighty runs of two projects at once never overfill a host', async () => {
 });
 
 test('forty waiting runs that ask again at once share out the places that are free', async () => {
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   const waiting = await Promise.all(Array.from({ length: 40 }, () => scene.run()));
   const hostId = newHostId();
   await renew(hostId, 7);

@@ -5,18 +5,18 @@ import { createReconcileStore } from '../../../../systems/postgres/maintenance/r
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../../../../systems/postgres/runs/webhook-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
-import { createScene, type Scene } from '../../../support/records.ts';
+import { createScenario, type Scenario } from '../../../support/database-records.ts';
 import { attemptsAge } from './attempts-age.ts';
 
 let database: TestDatabase;
-let scene: Scene;
+let scene: Scenario;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 // The questions are about all runs there are, so each test begins with none.
 beforeEach(async () => {
   await database.pool.query('truncate projects, hosts cascade');
-  scene = await createScene(database.pool, testSealer);
+  scene = await createScenario(database.pool, testSealer);
 });
 afterAll(() => database.drop());
 

@@ -5,9 +5,9 @@ import { createRunConfigStore } from '../../../../systems/postgres/admission/run
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { useFreshScene, useSecondPool } from './use-scene.ts';
+import { setupFreshScenario, useSecondPool } from './setup-scenario.ts';
 
-const { database, scene } = useFreshScene();
+const { database, scene } = setupFreshScenario();
 const second = useSecondPool(database);
 
 const runs = (pool = database.pool) => createRunStore(pool, testSealer);

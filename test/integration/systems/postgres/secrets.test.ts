@@ -7,7 +7,7 @@ import { createProjectStore } from '../../../../systems/postgres/accounts/projec
 import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 import { useDatabase } from '../../../support/use-database.ts';
 
 const canary = 'canary-9f3b';
@@ -40,7 +40,7 @@ const server = {
 
 test('what is secret stands in no table, and is readable where it is needed', async () => {
   const secrets = { env: { TOKEN: canary }, mcpServers: { docs: server } };
-  const scene = await createScene(database.pool, testSealer, { flow: { secrets } });
+  const scene = await createScenario(database.pool, testSealer, { flow: { secrets } });
   const config = {
     ...{ env: { TOKEN: canary }, mcpServers: { own: server }, mcpMode: 'merge' as const },
     ...{ appendSystemPrompt: canary, disallowedTools: [], context: { user: canary } },
@@ -66,7 +66,7 @@ test('what is secret stands in no table, and is readable where it is needed', as
 });
 
 test('the search finds what does stand there', async () => {
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   await scene.run({ prompt: `a ${canary}-prompt` });
   expect(await tablesWith(`${canary}-prompt`)).toEqual(['runs']);
   await database.pool.query(`update projects set webhook_secret_sealed = $1`, [
@@ -76,7 +76,7 @@ test('the search finds what does stand there', async () => {
 });
 
 test('what was sealed for one run does not open for another', async () => {
-  const scene = await createScene(database.pool, testSealer);
+  const scene = await createScenario(database.pool, testSealer);
   const [one, two] = [await scene.run(), await scene.run()];
   await database.pool.query(
     `update run_configs set sealed = (select sealed from run_configs where run_id = $1)

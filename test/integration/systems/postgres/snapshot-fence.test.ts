@@ -13,7 +13,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { useScene } from './use-scene.ts';
+import { setupScenario } from './setup-scenario.ts';
 
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
@@ -22,7 +22,7 @@ const entry = (path: string): FileEntry => ({
   ...{ path, size: content.length, sha256, mode: 0o644, scope: 'run', modifiedAt },
 });
 
-const { database, scene } = useScene();
+const { database, scene } = setupScenario();
 let runId: string;
 beforeAll(async () => {
   await createHostStore(database.pool).renew({ hostId: 'h-1', name: 'h', capacity: 1_000 });

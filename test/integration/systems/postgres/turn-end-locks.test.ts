@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
-import { useScene } from './use-scene.ts';
+import { setupScenario } from './setup-scenario.ts';
 
-const { database, scene } = useScene();
+const { database, scene } = setupScenario();
 const frames = () => createFrameStore(database.pool);
 
 test('a turn that ends while a message is stored waits for that, and never the other way round', async () => {

@@ -7,10 +7,10 @@ import type { Batch } from '../../../../systems/postgres/log/append-frames.ts';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { useScene } from './use-scene.ts';
+import { setupScenario } from './setup-scenario.ts';
 
 export function useFrameLog() {
-  const { database, scene } = useScene();
+  const { database, scene } = setupScenario();
   // Empty until `beforeEach`, so that it can be a constant.
   const run = {} as Run;
   beforeEach(async () => {

@@ -4,10 +4,10 @@ import { createProjectStore } from '../../../../systems/postgres/accounts/projec
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../../../../systems/postgres/runs/webhook-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
-import { useScene, useSecondPool } from './use-scene.ts';
+import { createScenario } from '../../../support/database-records.ts';
+import { setupScenario, useSecondPool } from './setup-scenario.ts';
 
-const { database, scene } = useScene();
+const { database, scene } = setupScenario();
 const second = useSecondPool(database);
 
 const url = 'https://hooks.example/run?token=t';
@@ -132,7 +132,7 @@ test('a deleted run still owes its webhook', async () => {
 });
 
 test('fifty first deliveries at once make one secret', async () => {
-  const { projectId } = await createScene(database.pool, testSealer);
+  const { projectId } = await createScenario(database.pool, testSealer);
   const secrets = await Promise.all(
     Array.from({ length: 50 }, (_, n) =>
       createProjectStore(n % 2 ? second() : database.pool, testSealer).ensureWebhookSecret(

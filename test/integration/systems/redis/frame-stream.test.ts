@@ -5,9 +5,9 @@ import { limits } from '../../../../core/limits.ts';
 import { createFrameStream, type FrameStream } from '../../../../systems/redis/frame-stream.ts';
 import { redisKeys } from '../../../../systems/redis/keys.ts';
 import type { Notification } from '../../../../systems/redis/subscriber.ts';
-import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
+import { lostRedis, openRedis, type RedisFixture } from '../../../support/redis-fixture.ts';
 
-let world: RedisWorld;
+let world: RedisFixture;
 let stream: FrameStream;
 
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPresence } from '../../../../systems/redis/presence.ts';
-import { openRedis, type RedisWorld } from '../../../support/redis-world.ts';
+import { openRedis, type RedisFixture } from '../../../support/redis-fixture.ts';
 
-let world: RedisWorld;
+let world: RedisFixture;
 beforeAll(async () => {
   world = await openRedis();
 });

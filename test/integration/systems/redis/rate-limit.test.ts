@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRateLimiter } from '../../../../systems/redis/rate-limit.ts';
-import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
+import { lostRedis, openRedis, type RedisFixture } from '../../../support/redis-fixture.ts';
 
-let world: RedisWorld;
+let world: RedisFixture;
 const nowMs = () => performance.timeOrigin + performance.now();
 
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
 import { redisKeys } from '../../../../systems/redis/keys.ts';
 import { createStreamSlots } from '../../../../systems/redis/stream-slots.ts';
-import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
+import { lostRedis, openRedis, type RedisFixture } from '../../../support/redis-fixture.ts';
 
-let world: RedisWorld;
+let world: RedisFixture;
 
 beforeAll(async () => {
   world = await openRedis();

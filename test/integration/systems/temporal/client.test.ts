@@ -6,12 +6,12 @@ import { workflowsSince } from '../../../../systems/temporal/workflows-since.ts'
 import { admittedRun } from '../../../support/admitted-run.ts';
 import { type FakeRun, fakeRun } from '../../../support/fake-run.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
-import { createWorkflowWorld, type WorkflowWorld } from '../../../support/workflow-world.ts';
+import { createWorkflowFixture, type WorkflowFixture } from '../../../support/workflow-fixture.ts';
 
-let world: WorkflowWorld;
+let world: WorkflowFixture;
 let temporal: Temporal;
 beforeAll(async () => {
-  world = await createWorkflowWorld();
+  world = await createWorkflowFixture();
   temporal = createTemporal({
     namespace: 'default',
     connection: { address: stackEnv.temporalAddress },

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTemporal, type Temporal } from '../../../../systems/temporal/client.ts';
 import { fakeRun } from '../../../support/fake-run.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
-import { createWorkflowWorld, type WorkflowWorld } from '../../../support/workflow-world.ts';
+import { createWorkflowFixture, type WorkflowFixture } from '../../../support/workflow-fixture.ts';
 
-let world: WorkflowWorld;
+let world: WorkflowFixture;
 let temporal: Temporal;
 beforeAll(async () => {
-  world = await createWorkflowWorld();
+  world = await createWorkflowFixture();
   const { instance } = world;
   const connection = { address: stackEnv.temporalAddress };
   temporal = createTemporal({ instance, namespace: 'default', connection });

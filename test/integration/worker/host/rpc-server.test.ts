@@ -9,10 +9,10 @@ import type { Redis } from '../../../../systems/redis/connect.ts';
 import { createNotifier } from '../../../../systems/redis/notifier.ts';
 import { type RpcHandlers, serveHostRpc } from '../../../../worker/host/rpc-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { lostRedis, openRedis, type RedisWorld } from '../../../support/redis-world.ts';
+import { lostRedis, openRedis, type RedisFixture } from '../../../support/redis-fixture.ts';
 
 let database: TestDatabase;
-let redis: RedisWorld;
+let redis: RedisFixture;
 beforeAll(async () => {
   [database, redis] = await Promise.all([createTestDatabase(), openRedis()]);
 });

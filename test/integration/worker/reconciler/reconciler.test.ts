@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
 import { attemptsAge } from '../../systems/postgres/attempts-age.ts';
-import { useFreshScene } from '../../systems/postgres/use-scene.ts';
+import { setupFreshScenario } from '../../systems/postgres/setup-scenario.ts';
 import { reconcilerWorld } from './reconciler-fixture.ts';
 
-const { database, scene } = useFreshScene();
+const { database, scene } = setupFreshScenario();
 let world: ReturnType<typeof reconcilerWorld>;
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');

@@ -28,7 +28,7 @@ import { foldersOf } from '../../../../worker/sandbox/sandbox-paths.ts';
 import { createSupervisor, type Supervisor } from '../../../../worker/sandbox/supervisor.ts';
 import type { SandboxRef } from '../../../../workflows/shared/activities.ts';
 import { testSealer } from '../../../support/database.ts';
-import { createScene } from '../../../support/records.ts';
+import { createScenario } from '../../../support/database-records.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 
 /** A host with the real engine, database and scripted agent; its process can be ended and begun anew. */
@@ -124,7 +124,7 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
   ): Promise<SandboxRef> {
     const hosts = createHostStore(pool);
     await hosts.renew({ hostId, name: 'test', capacity: 1_000 });
-    const scene = await createScene(pool, testSealer, { flow: { runner: hostId, ...flow } });
+    const scene = await createScenario(pool, testSealer, { flow: { runner: hostId, ...flow } });
     const prompt = `@agent ${JSON.stringify(steps)}`;
     const { runId, generation } = await scene.run({ prompt, ...given });
     return { runId, generation };

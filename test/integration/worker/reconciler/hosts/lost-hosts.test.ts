@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useFreshScene } from '../../../systems/postgres/use-scene.ts';
+import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
 import { reconcilerWorld } from '../reconciler-fixture.ts';
 
-const { database, scene } = useFreshScene();
+const { database, scene } = setupFreshScenario();
 let world: ReturnType<typeof reconcilerWorld>;
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Flow } from '../../../../../core/flows/flow.ts';
 import { createFlowStore } from '../../../../../systems/postgres/accounts/flow-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../../support/database.ts';
-import { createScene } from '../../../../support/records.ts';
+import { createScenario } from '../../../../support/database-records.ts';
 import { reconcilerWorld } from '../reconciler-fixture.ts';
 
 let database: TestDatabase;
@@ -17,11 +17,12 @@ const daily = { cron: '0 9 * * *', timezone: 'UTC' };
 const told = ({ flowId }: Flow, { asked } = world) => asked.filter((line) => line.includes(flowId));
 const flows = () => createFlowStore(database.pool, testSealer);
 const newFlow = async () =>
-  (await createScene(database.pool, testSealer, { flow: { prompt: 'Go', schedule: daily } })).flow;
+  (await createScenario(database.pool, testSealer, { flow: { prompt: 'Go', schedule: daily } }))
+    .flow;
 
 test('a schedule is told to Temporal once for each change, and taken away once', async () => {
   const flow = await newFlow();
-  const plain = (await createScene(database.pool, testSealer)).flow;
+  const plain = (await createScenario(database.pool, testSealer)).flow;
   for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
   expect(told(flow)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
   await flows().update(flow.flowId, { schedule: { cron: '1 9 * * *', timezone: 'Europe/Berlin' } });

@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
 import { storeMessage } from '../../../systems/postgres/session-turns.ts';
-import { useFreshScene } from '../../../systems/postgres/use-scene.ts';
+import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
 import { reconcilerWorld } from '../reconciler-fixture.ts';
 
-const { database, scene } = useFreshScene();
+const { database, scene } = setupFreshScenario();
 let world: ReturnType<typeof reconcilerWorld>;
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');

@@ -18,7 +18,7 @@ import {
   type TailDeps,
 } from '../../../../../worker/sandbox/output/spool-tail.ts';
 import { testSealer } from '../../../../support/database.ts';
-import { createScene } from '../../../../support/records.ts';
+import { createScenario } from '../../../../support/database-records.ts';
 
 /** A run with a spool of the test's own writing, and tails of it that know nothing of each other. */
 export interface TailWorld {
@@ -44,7 +44,7 @@ export async function tailWorld(pool: Pool): Promise<TailWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'tail-'));
   const path = join(folder, 'out');
   await writeFile(path, '');
-  const { runId } = await (await createScene(pool, testSealer)).run();
+  const { runId } = await (await createScenario(pool, testSealer)).run();
   const frames = createFrameStore(pool);
   const published: TailWorld['published'] = [];
   const tails: SpoolTail[] = [];

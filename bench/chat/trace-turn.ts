@@ -1,0 +1,52 @@
+import type { Service } from '../../test/support/service.ts';
+import type { ChatClient } from './chat-client.ts';
+import { deliveredAt } from './delivery-time.ts';
+import { watchModel } from './model-timestamps.ts';
+import { watchPublishing } from './publish-timestamps.ts';
+import { signalTimestamps } from './signal-timestamps.ts';
+import { storedTimestamps } from './stored-timestamps.ts';
+import type { TurnTimestamp } from './turn-timestamps.ts';
+import { watchUnpauses } from './unpause-timestamps.ts';
+
+/** Milliseconds since the message was posted. */
+export type TurnTrace = Record<TurnTimestamp, number>;
+
+export interface TurnTracer {
+  stamp(): Promise<TurnTrace>;
+  close(): void;
+}
+
+/** Stamps the turns of one session; nobody else speaks to the model meanwhile. */
+export async function openTurnTracer(service: Service, talk: ChatClient): Promise<TurnTracer> {
+  const { runId } = talk;
+  const model = watchModel();
+  const publishing = await watchPublishing(service, runId);
+  const unpauses = await watchUnpauses(service.instance);
+  return {
+    async stamp() {
+      const toDate = Date.now() - performance.now();
+      const { posted, ...seen } = await talk.say();
+      const handedOut = deliveredAt(service, runId, talk.turns()) - posted;
+      const begun = posted + toDate;
+      const { textSeq, ...stored } = await storedTimestamps(service, runId);
+      const absolute = {
+        ...stored,
+        ...(await signalTimestamps(runId)),
+        ...model.since(begun),
+        unpaused: unpauses.since(begun),
+        textPublished: publishing.momentOf(textSeq),
+      };
+      return { ...less(seen, posted), ...less(absolute, begun), handedOut };
+    },
+    close() {
+      model.close();
+      publishing.close();
+      unpauses.close();
+    },
+  };
+}
+
+function less<Name extends string>(moments: Record<Name, number>, begun: number) {
+  const since = Object.entries<number>(moments).map(([name, at]) => [name, at - begun]);
+  return Object.fromEntries(since) as Record<Name, number>; // the same names
+}

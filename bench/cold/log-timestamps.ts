@@ -1,0 +1,43 @@
+import type { Service } from '../../test/support/service.ts';
+
+export interface LogLine {
+  time: string;
+  msg: string;
+  runId?: string;
+  afterMs?: number;
+  askedAt?: string;
+  index?: number;
+}
+
+/** When the service did what, by its own log. */
+export function logTimestamps({ api, worker }: Service, runId: string) {
+  const lines = [...linesOf(api.log(), runId), ...linesOf(worker.log(), runId)];
+  const admitted = find(lines, 'run_admitted');
+  const at = (event: string): number => Date.parse(find(lines, event).time);
+  return {
+    received: Date.parse(admitted.time) - (admitted.afterMs ?? Number.NaN),
+    admitted: at('run_admitted'),
+    workflowStarted: at('workflow_started'),
+    preparing: Date.parse(find(lines, 'sandbox_opened').askedAt ?? ''),
+    ready: at('sandbox_opened'),
+    created: at('sandbox_created'),
+    started: at('sandbox_started'),
+    configFetched: at('config_fetched'),
+    configAcknowledged: at('config_acknowledged'),
+    messageHandedOut: at('message_delivered'),
+  };
+}
+
+export function linesOf(log: string, runId: string): LogLine[] {
+  return log
+    .split('\n')
+    .filter((line) => line.includes(runId))
+    .map((line) => JSON.parse(line) as LogLine); // the service's own log, with a run's id in it
+}
+
+/** What happens more than once counts from the first time on. */
+function find(lines: LogLine[], event: string): LogLine {
+  const found = lines.find(({ msg }) => msg === event);
+  if (found === undefined) throw new Error(`the log does not tell of ${event}`);
+  return found;
+}

@@ -1,0 +1,184 @@
+// The session that faults are tried on: its agent notes each message that it begins, says a lot, waits
+// in the middle until the test lets it go on, and says the rest. So a test can be sure that one message
+// is in its middle and others wait behind it when something dies.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
+import { randomText } from '../../fixtures/scripted-agent/random-text.ts';
+import type { Answer } from '../../support/api-client.ts';
+import { script } from '../../unit/scripted-agent/lines.ts';
+import type { Evidence } from '../evidence.ts';
+import type { About, FaultFixture } from './fault-fixture.ts';
+import { textsIn } from './flood.ts';
+import type { Client } from './transcript.ts';
+
+const linesOfHalf = 150;
+const longEvery = 50;
+const hangUpEvery = 97;
+const patienceMs = 240_000;
+const gate = (n: number): string => `go-${n}`;
+const halfWord = (n: number): string => `the half of ${n}`;
+const lastWord = (n: number): string => `the last word of ${n}`;
+
+export interface FaultConversation {
+  runId: string;
+  stays: Client;
+  comesAndGoes: Client;
+  /** What was taken, in order. */
+  sent: string[];
+  /** Sends the next message, once; it must be taken. */
+  send(): Promise<void>;
+  /** Sends it as a client does that is told nothing, or that it failed: again, until it is taken. */
+  sendAgainUntilTaken(): Promise<void>;
+  /** Until the agent waits in the middle of this message, or has been there, so many times. */
+  untilInMiddle(n: number, times?: number): Promise<void>;
+  /** Lets it go on when it comes to the middle of these. */
+  letGoOn(which: number[], generation?: number): void;
+  untilEnded(n: number): Promise<void>;
+  /**
+   * Waits for what was sent, ends the session, and checks that each was told, worked on and ended once,
+   * in order, and that both clients have seen the log.
+   */
+  expectWhole(about?: TalkAbout): Promise<void>;
+}
+
+export interface TalkAbout extends About {
+  /** What the agent began, one after the other; each message once if not given. */
+  begun?: number[];
+  /** Those that end by saying that they have failed. */
+  failed?: number[];
+}
+
+/** In the middle of its first message, with two that wait. */
+export async function startConversation(world: FaultFixture): Promise<FaultConversation> {
+  const talk = await openFaultConversation(world);
+  for (let n = 0; n < 3; n += 1) await talk.send();
+  await talk.untilInMiddle(0);
+  return talk;
+}
+
+export async function openFaultConversation(world: FaultFixture): Promise<FaultConversation> {
+  const { service } = world;
+  const { flowId, call } = service;
+  const opened = await call<Ids>('POST', `/flows/${flowId}/sessions`, { body: {} });
+  const { sessionId, runId } = opened.data;
+  const stays = world.follow(runId, { name: 'who stays' });
+  const comesAndGoes = world.follow(runId, { name: 'who comes and goes', hangUpEvery });
+  const sent: string[] = [];
+
+  function ask(n: number): Promise<Answer<Ids>> {
+    const message = n < 0 ? question : messageOf(n);
+    const body = { message, sessionId, stream: true, clientMessageId: `m-${n}` };
+    return call('POST', `/flows/${flowId}/chat`, { body });
+  }
+
+  async function send(n = sent.length): Promise<void> {
+    const answer = await ask(n);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(202);
+    sent.push(answer.data.messageId);
+  }
+
+  const untilEnded = (n: number) => untilSeen(stays, 'turn_end', sent[n] ?? 'none');
+
+  return {
+    runId,
+    stays,
+    comesAndGoes,
+    sent,
+    send,
+    async sendAgainUntilTaken() {
+      const status = async () => (await ask(sent.length)).status;
+      await expect.poll(status, { timeout: patienceMs }).toBe(202);
+      await send();
+    },
+    untilInMiddle: (n, times) => untilSeen(stays, 'chat_output', halfWord(n), times),
+    letGoOn(which, generation = 1) {
+      const { workspace } = foldersOf(service.dataDir, { runId, generation });
+      for (const n of which) writeFileSync(join(workspace, gate(n)), '');
+    },
+    untilEnded,
+    async expectWhole({ begun = sent.map((_, n) => n), failed = [], ...about } = {}) {
+      await send(-1);
+      for (const n of sent.keys()) await untilEnded(n);
+      expect((await call('DELETE', `/flows/${flowId}/sessions/${sessionId}`)).status).toBe(200);
+      const clients = [stays, comesAndGoes];
+      await Promise.all(clients.map((client) => client.seenEnd(patienceMs)));
+      const evidence = await world.expectInvariants(runId, { ...about, clients });
+      expectTalk(evidence, { sent, failed, begun });
+      expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(5);
+    },
+  };
+}
+
+/** Each is a frame of its own. */
+async function untilSeen(
+  { transcript }: Client,
+  ...[event, what, times = 1]: [event: string, what: string, times?: number]
+): Promise<void> {
+  const seen = () =>
+    transcript.connections
+      .flatMap(({ events }) => events)
+      .filter((one) => one.event === event && one.data.includes(what)).length;
+  const options = { timeout: patienceMs, message: `${event} ${what}` };
+  await expect.poll(seen, options).toBeGreaterThanOrEqual(times);
+}
+
+interface Ids {
+  sessionId: string;
+  runId: string;
+  messageId: string;
+}
+
+const firstHalf = (n: number) => ({ seed: 2 * n + 1, longEvery });
+const secondHalf = (n: number) => ({ seed: 2 * n + 2, longEvery });
+
+function messageOf(n: number): string {
+  return script([
+    { shell: `echo ${n} >> begun` },
+    { lines: linesOfHalf, ...firstHalf(n) },
+    { say: halfWord(n) },
+    { waitForFile: gate(n) },
+    { lines: linesOfHalf, ...secondHalf(n) },
+    { say: lastWord(n) },
+  ]);
+}
+
+/** What the agent has begun, as it has noted it itself. */
+const question = script([{ shell: 'echo "begun: $(tr "\\n" " " < begun)"' }]);
+
+interface Told {
+  sent: string[];
+  failed: number[];
+  begun: number[];
+}
+
+function expectTalk({ run, log }: Evidence, { sent, failed, begun }: Told): void {
+  expect(run).toMatchObject({ endCause: 'stopped_by_api' });
+  const turns = log.filter(({ event }) => event === 'user_message' || event === 'turn_end');
+  expect(
+    turns.map(({ event, data }) => ({ event, ...(JSON.parse(data) as object) })),
+  ).toMatchObject(
+    sent.flatMap((messageId, n) => [
+      { event: 'user_message', messageId },
+      { event: 'turn_end', messageId, exitCode: failed.includes(n) ? 1 : 0 },
+    ]),
+  );
+  const noted = log.map(({ data }) => /begun: ([\d ]*)/.exec(data)?.[1]).filter(Boolean);
+  expect(noted.at(-1)?.trim().split(' ').map(Number)).toEqual(begun);
+  const said = textsIn(log).filter((text) => text !== '');
+  expect(said).toEqual(textsOf(begun, failed));
+}
+
+/** The first half alone of a beginning that another of the same message follows, or that failed. */
+function textsOf(begun: number[], failed: number[]): string[] {
+  return begun.flatMap((n, index) => {
+    const half = [...linesOf(firstHalf(n)), halfWord(n)];
+    if (begun.lastIndexOf(n) !== index || failed.includes(n)) return half;
+    return [...half, ...linesOf(secondHalf(n)), lastWord(n)];
+  });
+}
+
+const linesOf = (shape: { seed: number; longEvery: number }): string[] =>
+  Array.from({ length: linesOfHalf }, (_, index) => randomText(index, shape));

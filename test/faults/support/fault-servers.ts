@@ -1,0 +1,83 @@
+// Servers of this suite's own, which may be killed: the stack's are never touched. They have a folder
+// of their own among the stacks', so that whatever a killed test leaves behind is found and ended.
+
+import { rmSync } from 'node:fs';
+import { stopDaemon } from '../../../dev/stack/daemon.ts';
+import type { RuntimeEntry } from '../../../dev/stack/engine-api.ts';
+import { ensurePostgres } from '../../../dev/stack/servers/postgres.ts';
+import {
+  copyImage,
+  ensurePrivateEngine,
+  stopPrivateEngine,
+} from '../../../dev/stack/servers/private-engine.ts';
+import { ensureRedis } from '../../../dev/stack/servers/redis.ts';
+import {
+  ensureTemporalServer,
+  stopTemporalServer,
+} from '../../../dev/stack/servers/temporal-server.ts';
+import {
+  faultTestFolders,
+  stopFaultTestServers,
+} from '../../../dev/test-runner/fault-test-servers.ts';
+import { stackEnv } from '../../support/stack-env.ts';
+
+/** One of them. Its address stays the same over all its lives. */
+export interface FaultServer {
+  address: string;
+  /** Ends it at once, in the middle of whatever it does. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** Nothing of an earlier test is left. */
+export async function resetServers(): Promise<void> {
+  await stopFaultTestServers();
+  rmSync(faultTestFolders().data, { recursive: true, force: true });
+}
+
+export async function ownPostgres(): Promise<FaultServer> {
+  const folders = faultTestFolders();
+  const start = () => ensurePostgres(folders);
+  return ownPart(start, () => stopDaemon(folders, 'postgres', { signal: 'SIGQUIT' }));
+}
+
+export async function ownRedis(): Promise<FaultServer> {
+  const folders = faultTestFolders();
+  const start = () => ensureRedis(folders);
+  return ownPart(start, () => stopDaemon(folders, 'redis', { signal: 'SIGKILL' }));
+}
+
+/** The production server, with its databases on a Postgres of this suite's own. */
+export async function ownTemporal(postgresUrl: string): Promise<FaultServer> {
+  const folders = faultTestFolders();
+  const start = () => ensureTemporalServer(folders, postgresUrl);
+  return ownPart(start, () => stopTemporalServer(folders, 'SIGKILL'));
+}
+
+/** With the scripted agent's image in it. */
+export async function ownEngine(
+  liveRestore: boolean,
+  runtimes: Record<string, RuntimeEntry> = {},
+): Promise<FaultServer> {
+  const start = async () => `unix://${await ensurePrivateEngine({ liveRestore, runtimes })}`;
+  const engine = await ownPart(start, () => stopPrivateEngine('SIGKILL'));
+  await copyImage(stackEnv.dockerHost.replace(/^unix:\/\//, ''), stackEnv.scriptedImage);
+  return engine;
+}
+
+async function ownPart(
+  start: () => Promise<string>,
+  kill: () => Promise<boolean>,
+): Promise<FaultServer> {
+  const address = await start();
+  return {
+    address,
+    async kill() {
+      if (!(await kill())) throw new Error(`nothing ran at ${address}`);
+    },
+    async start() {
+      const again = await start();
+      if (again !== address) throw new Error(`${address} has become ${again}`);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+// A session that has to go on on another host: what it was told and given, what it wrote and what was
+// said is what it finds there.
+
+import { expect } from 'vitest';
+import type { Conversation } from '../../support/conversation.ts';
+import { script } from '../../unit/scripted-agent/lines.ts';
+
+export const ownConfiguration = { env: { TOKEN: 'secret-word' } };
+
+export const writeNotes = script([
+  { write: { path: '/workspace/notes/a.txt', content: 'kept' } },
+  { say: 'Written.' },
+]);
+/** Says what it finds of its conversation, its files and its configuration, and counts itself. */
+export const continueSession = script([
+  { recall: true },
+  { shell: 'echo once >> ran; cat notes/a.txt; echo " $TOKEN"; wc -l < ran' },
+  { say: 'Gone on.' },
+]);
+
+export function expectContinued({ events, named }: Conversation, from: number): void {
+  const later = events.slice(from);
+  const results = later.filter(({ event, data }) => event === 'user' && /tool_result/.test(data));
+  expect(results.map(({ data }) => data).join()).toMatch(/kept secret-word\\n1/);
+  const recalled = later.find(({ event, data }) => event === 'chat_output' && /notes/.test(data));
+  expect(recalled?.data).toContain('/workspace/notes/a.txt');
+  expect(named('turn_end')).toHaveLength(2);
+}

@@ -1,0 +1,24 @@
+import type { Evidence } from '../evidence.ts';
+import type { About, FaultFixture } from './fault-fixture.ts';
+import type { Client } from './transcript.ts';
+
+/** All that must hold holds so long after the process that died was started again. */
+const recoveryMs = 60_000;
+
+interface Dead extends Pick<About, 'isRefused'> {
+  clients: Client[];
+  startedAt: number;
+}
+
+/** What was left is judged before the same time is over. */
+export async function waitForRecovery(
+  world: FaultFixture,
+  runId: string,
+  { startedAt, ...about }: Dead,
+): Promise<Evidence> {
+  const withinMs = recoveryMs - (performance.now() - startedAt);
+  const seen = Promise.all(about.clients.map((client) => client.seenEnd(withinMs)));
+  const evidence = await world.expectInvariants(runId, { ...about, withinMs });
+  await seen;
+  return evidence;
+}

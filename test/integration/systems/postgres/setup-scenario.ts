@@ -1,0 +1,40 @@
+// What nearly every test of the stores begins with, opened before the tests of a file and closed after
+// them, as one line of it.
+
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
+import { type TestDatabase, testSealer } from '../../../support/database.ts';
+import { createScenario, type Scenario } from '../../../support/database-records.ts';
+import { useDatabase } from '../../../support/use-database.ts';
+
+/** A database, and in it a project with a flow. */
+export function setupScenario() {
+  // Empty until `beforeAll`, so that they can be constants; no test runs before that.
+  const database = useDatabase();
+  const scene = {} as Scenario;
+  beforeAll(async () => {
+    Object.assign(scene, await createScenario(database.pool, testSealer));
+  });
+  return { database, scene };
+}
+
+/** The same, with another project for every test. */
+export function setupFreshScenario() {
+  // Empty until `beforeEach`, as above.
+  const database = useDatabase();
+  const scene = {} as Scenario;
+  beforeEach(async () => {
+    Object.assign(scene, await createScenario(database.pool, testSealer));
+  });
+  return { database, scene };
+}
+
+/** Connections of somebody else to it. */
+export function useSecondPool(database: TestDatabase): () => Pool {
+  let second: Pool;
+  beforeAll(() => {
+    second = createPool(database.url, { applicationName: 'test-second', max: 20 });
+  });
+  afterAll(() => second.end());
+  return () => second;
+}

@@ -1,0 +1,12 @@
+import { expect } from 'vitest';
+import type { Conversation } from './conversation.ts';
+
+/** Each message was told once and ended well once, in the order of sending. */
+export function assertExactlyOnce(chat: Conversation, sent: string[]): void {
+  const ids = (event: string): unknown[] =>
+    chat.named(event).map(({ data }) => (JSON.parse(data) as { messageId: string }).messageId);
+  expect(ids('user_message')).toEqual(sent);
+  expect(ids('turn_end')).toEqual(sent);
+  for (const { data } of chat.named('turn_end'))
+    expect(JSON.parse(data)).toMatchObject({ exitCode: 0 });
+}

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
+import { stackEnv } from './stack-env.ts';
+
+export interface RedisFixture {
+  redis: Redis;
+  instance: string;
+  /** A further connection of the same service. */
+  connect(): Promise<Redis>;
+  /** Keys of this world alone. */
+  keys(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** A connection, and an instance label that no other test shares. */
+export async function openRedis(): Promise<RedisFixture> {
+  const instance = `test-${randomUUID().slice(0, 12)}`;
+  const opened: Redis[] = [];
+  const connect = async (): Promise<Redis> => {
+    const redis = connectRedis({ url: stackEnv.redisUrl, name: instance, onError: () => {} });
+    opened.push(redis);
+    await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
+    return redis;
+  };
+  const redis = await connect();
+  const keys = () => redis.keys(`frs:${instance}:*`);
+  return {
+    redis,
+    instance,
+    connect,
+    keys,
+    async close() {
+      const left = await keys();
+      if (left.length > 0) await redis.del(...left);
+      for (const connection of opened) connection.disconnect();
+    },
+  };
+}
+
+/** A connection to a port where nobody answers. */
+export function lostRedis(): Redis {
+  return connectRedis({ url: 'redis://127.0.0.1:1/0', name: 'lost', onError: () => {} });
+}

@@ -1,0 +1,72 @@
+// TLS in front of a store that has none, as proxies before managed stores give it: what it lets in
+// goes on to the store as it is.
+
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import type { Certified } from './authority.ts';
+
+export interface TlsProxy {
+  port: number;
+  /** By which it was called. */
+  names: (string | false | null)[];
+  close(): void;
+}
+
+export interface TlsProxyOptions {
+  /** Where it leads, on loopback. */
+  to: number;
+  shows: Certified;
+  /** Whose certificates it demands; nobody has to show any if not given. */
+  demands?: string;
+  /** Who speaks Postgres asks for TLS in its own words first. */
+  speaks?: 'postgres';
+}
+
+export async function openTlsProxy({
+  to,
+  shows,
+  demands,
+  speaks,
+}: TlsProxyOptions): Promise<TlsProxy> {
+  const open = new Set<Socket>();
+  const names: TlsProxy['names'] = [];
+  const keep = (socket: Socket): void => {
+    open.add(socket);
+    socket.on('error', () => undefined).on('close', () => open.delete(socket));
+  };
+  const letIn = (client: TLSSocket): void => {
+    names.push(client.servername);
+    const store = connect(to, '127.0.0.1');
+    [client, store].forEach(keep);
+    client.pipe(store).pipe(client);
+    client.on('close', () => store.destroy());
+    store.on('close', () => client.destroy());
+  };
+  const demand = demands === undefined ? {} : { ca: demands, requestCert: true };
+  const secure = createTlsServer({ ...shows, ...demand, ALPNProtocols: ['h2'] }, letIn);
+  secure.on('tlsClientError', (_error, socket) => socket.destroy());
+  const server = speaks === 'postgres' ? createServer((socket) => ask(socket)) : secure;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  function ask(socket: Socket): void {
+    keep(socket);
+    socket.once('data', (asked) => {
+      if (!asked.equals(tlsRequest)) return void socket.destroy();
+      socket.write('S');
+      secure.emit('connection', socket);
+    });
+  }
+
+  return {
+    port: (server.address() as AddressInfo).port, // a TCP server that listens
+    names,
+    close() {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
+
+const tlsRequest = Buffer.from('0000000804d2162f', 'hex');

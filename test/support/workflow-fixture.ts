@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { Context, heartbeat } from '@temporalio/activity';
+import {
+  Client,
+  Connection,
+  type WorkflowHandle,
+  type WorkflowHandleWithFirstExecutionRunId,
+} from '@temporalio/client';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { followQueue, hostQueue, runQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
+import type { runWorkflow } from '../../workflows/run/run-workflow.ts';
+import type { scheduledTriggerWorkflow } from '../../workflows/schedule/scheduled-trigger-workflow.ts';
+import type { sessionWorkflow } from '../../workflows/session/session-workflow.ts';
+import type { Activities } from '../../workflows/shared/activities.ts';
+import type { RunInput, SessionInput } from '../../workflows/shared/inputs.ts';
+import type { webhookWorkflow } from '../../workflows/webhook/webhook-workflow.ts';
+import { stackEnv } from './stack-env.ts';
+import { testBundle } from './test-bundle.ts';
+
+export type RunHandle = WorkflowHandle<typeof runWorkflow>;
+export type SessionHandle = WorkflowHandleWithFirstExecutionRunId<typeof sessionWorkflow>;
+
+/** Real Temporal, real workflows and one host. Each run has its own fake activities. */
+export interface WorkflowFixture {
+  client: Client;
+  instance: string;
+  hostId: string;
+  /** Sets the activities of a run that is started elsewhere, or of a flow's schedule. */
+  serve(runId: string, activities: Activities): void;
+  startRun(activities: Activities, input?: Partial<RunInput>): Promise<RunHandle>;
+  startSession(activities: Activities, input?: Partial<SessionInput>): Promise<SessionHandle>;
+  startWebhook(
+    activities: Activities,
+    firstAttempt?: number,
+  ): Promise<WorkflowHandle<typeof webhookWorkflow>>;
+  /** One tick of a schedule. */
+  startScheduled(activities: Activities): Promise<WorkflowHandle<typeof scheduledTriggerWorkflow>>;
+  close(): Promise<void>;
+}
+
+export async function createWorkflowFixture(
+  instance = `t${randomUUID().slice(0, 8)}`,
+): Promise<WorkflowFixture> {
+  const hostId = 'host-1';
+  const fakes = new Map<string, Activities>();
+  const address = stackEnv.temporalAddress;
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection, identity: 'test' });
+  const workers = await startWorkers({ address, instance, hostId, fakes });
+
+  const begin = (activities: Activities): string => {
+    const runId = randomUUID();
+    fakes.set(runId, activities);
+    return runId;
+  };
+  return {
+    client,
+    instance,
+    hostId,
+    serve: (runId, activities) => void fakes.set(runId, activities),
+    startRun: (activities, input = {}) => {
+      const runId = begin(activities);
+      return client.workflow.start<typeof runWorkflow>('runWorkflow', {
+        workflowId: `run/${runId}`,
+        taskQueue: runQueue(instance),
+        args: [{ ...emptyInput, runId, instance, hostId, ...input }],
+        typedSearchAttributes: asStarted,
+      });
+    },
+    startSession: (activities, input = {}) => {
+      const runId = begin(activities);
+      const { projectId, flowId, timeouts } = emptyInput;
+      return client.workflow.start<typeof sessionWorkflow>('sessionWorkflow', {
+        workflowId: `session/${runId}`,
+        taskQueue: runQueue(instance),
+        args: [{ runId, projectId, flowId, instance, timeouts, ...input }],
+        typedSearchAttributes: asStarted,
+      });
+    },
+    startWebhook: (activities, firstAttempt = 1) => {
+      const runId = begin(activities);
+      return client.workflow.start<typeof webhookWorkflow>('webhookWorkflow', {
+        workflowId: `webhook/${runId}/1`,
+        taskQueue: runQueue(instance),
+        args: [{ runId, instance, firstAttempt }],
+      });
+    },
+    startScheduled: (activities) => {
+      const flowId = begin(activities);
+      return client.workflow.start<typeof scheduledTriggerWorkflow>('scheduledTriggerWorkflow', {
+        workflowId: `schedule/${flowId}`,
+        taskQueue: runQueue(instance),
+        args: [{ flowId, instance }],
+      });
+    },
+    close: async () => {
+      await workers.stop();
+      await connection.close();
+    },
+  };
+}
+
+/** The search attribute of the API's start options that the workflows read. */
+const asStarted = [{ key: defineSearchAttributeKey('RunStatus', 'KEYWORD'), value: 'running' }];
+
+const emptyInput = {
+  projectId: 'project-1',
+  flowId: '00000000-0000-4000-8000-000000000001',
+  generation: 1,
+  timeouts: {},
+};
+
+interface Site {
+  address: string;
+  instance: string;
+  hostId: string;
+  fakes: Map<string, Activities>;
+}
+
+async function startWorkers(site: Site): Promise<{ stop(): Promise<void> }> {
+  const { address, instance, hostId, fakes } = site;
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const connection = await NativeConnection.connect({ address });
+  const workflowBundle = await testBundle();
+  const activities = dispatchByRun(fakes);
+  const queues = [
+    { taskQueue: runQueue(instance), workflowBundle },
+    { taskQueue: webhookQueue(instance) },
+    { taskQueue: hostQueue(instance, hostId) },
+    { taskQueue: followQueue(instance, hostId) },
+  ];
+  const workers = await Promise.all(
+    queues.map((queue) => Worker.create({ connection, activities, identity: 'test', ...queue })),
+  );
+  const running = workers.map((worker) => worker.run());
+  return {
+    stop: async () => {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(running);
+      await connection.close();
+    },
+  };
+}
+
+const names = [
+  'claimSlot',
+  'recordCause',
+  'endRun',
+  'deliverWebhook',
+  'dropWebhook',
+  'claimSessionSlot',
+  'failTurn',
+  'getSessionIdleness',
+  'runTurn',
+  'interruptTurn',
+  'triggerScheduledRun',
+  'startSandbox',
+  'followRun',
+  'stopSandbox',
+  'snapshotWorkspace',
+  'removeSandbox',
+] as const satisfies readonly (keyof Activities)[];
+
+function dispatchByRun(fakes: Map<string, Activities>) {
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      async (input: never) => {
+        const { runId, flowId = '' } = input as { runId: string; flowId?: string };
+        const fake = fakes.get(runId) ?? fakes.get(flowId);
+        if (!fake) throw new Error(`no activities for run ${runId}`);
+        const timer = setInterval(heartbeat, 1_000);
+        try {
+          return await Promise.race([fake[name](input), Context.current().cancelled]);
+        } finally {
+          clearInterval(timer);
+        }
+      },
+    ]),
+  );
+}

@@ -1,0 +1,79 @@
+// A message is stored, and its session's workflow does not know of it yet.
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sessionChannel } from '../../core/hosts/host-rpc.ts';
+import { createMessageStore } from '../../systems/postgres/sessions/message-store.ts';
+import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
+import { createNotifier, type Notifier } from '../../systems/redis/notifier.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { endSession } from '../support/run-states.ts';
+import { type Service, startService } from '../support/service.ts';
+import { stackEnv } from '../support/stack-env.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
+
+const pauseAfterMs = 1_000;
+const patience = { timeout: 30_000 };
+
+let service: Service;
+let redis: Redis;
+let bells: Notifier;
+beforeAll(async () => {
+  // The reconciler, which would tell the workflow in its place, looks once at the start.
+  const env = { SESSION_PAUSE_AFTER_MS: String(pauseAfterMs), RECONCILE_EVERY_MS: '600000' };
+  service = await startService({ env });
+  redis = connectRedis({ url: stackEnv.redisUrl, name: 'test', onError: () => undefined });
+  bells = createNotifier(redis, { instance: service.instance });
+});
+afterAll(async () => {
+  bells?.close();
+  redis?.disconnect();
+  await service?.stop();
+});
+
+async function stateOf({ runId }: Conversation): Promise<string | undefined> {
+  return (await service.sandboxes.list()).find((one) => one.runId === runId)?.state;
+}
+
+it('rests again where its workflow was told of a message that there is not', async () => {
+  const chat = await openConversation(service);
+  await chat.say(script([{ say: 'One.' }]));
+  await expect.poll(() => stateOf(chat), patience).toBe('paused');
+  const connection = await Connection.connect({ address: stackEnv.temporalAddress });
+  const { workflow } = new Client({ connection });
+  await workflow.getHandle(`session/${chat.runId}`).signal('message', { messageId: randomUUID() });
+  await connection.close();
+  await expect.poll(() => stateOf(chat), { ...patience, interval: 20 }).toBe('running');
+  await expect.poll(() => stateOf(chat), patience).toBe('paused');
+  expect(chat.named('turn_end')).toHaveLength(1);
+  await endSession(service, chat);
+});
+
+it('wakes its sandbox by the bell, which rests again until the message comes', async () => {
+  const chat = await openConversation(service);
+  await chat.say(script([{ say: 'One.' }]));
+  await expect.poll(() => stateOf(chat), patience).toBe('paused');
+
+  bells.notify(sessionChannel(chat.runId));
+  await sleep(pauseAfterMs);
+  expect(await stateOf(chat)).toBe('paused');
+
+  const messages = createMessageStore(service.database.pool);
+  const { runId } = chat;
+  const message = { runId, messageId: randomUUID(), clientMessageId: null };
+  await messages.store({ ...message, text: script([{ say: 'Two.' }]) });
+  await sleep(pauseAfterMs);
+  expect(await stateOf(chat)).toBe('paused');
+  const stateAfterRinging = () => {
+    bells.notify(sessionChannel(runId));
+    return stateOf(chat);
+  };
+  await expect.poll(stateAfterRinging, patience).toBe('running');
+  await expect.poll(() => stateOf(chat), patience).toBe('paused');
+
+  expect(await chat.say(script([{ say: 'Three.' }]))).toMatchObject({ exitCode: 0 });
+  expect(chat.named('turn_end')).toHaveLength(3);
+  await endSession(service, chat);
+});

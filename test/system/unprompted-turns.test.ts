@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Conversation, openConversation } from '../support/conversation.ts';
+import { releaseAgent } from '../support/release-agent.ts';
+import { endSession } from '../support/run-states.ts';
+import type { SentEvent } from '../support/sent-events.ts';
+import { type Service, startService } from '../support/service.ts';
+import { payload, statusesOf } from '../support/stream-story.ts';
+
+/** An agent that leaves by itself has to be faster than this, on a busy machine too. */
+const graceMs = 5_000;
+
+/** Both agents leave something in the background that takes longer than an idle one may stay. */
+function beginning(): string {
+  const later = 2 * graceMs;
+  const steps = [{ background: { sleepMs: later, steps: [{ say: 'Ended.' }] } }, { say: 'Begun.' }];
+  const command = 'until test -e /workspace/go-on; do sleep 0.1; done';
+  const task = `@model ${JSON.stringify([{ tool: 'Bash', input: { command } }, { text: 'I counted.' }])}`;
+  const helper = { description: 'Count', subagent_type: 'general-purpose', prompt: task };
+  const model = [{ tool: 'Agent', input: helper }, { text: 'Begun.' }];
+  return `@agent ${JSON.stringify(steps)}\n@model ${JSON.stringify(model)}`;
+}
+
+describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180_000 }, (agent) => {
+  let service: Service;
+  beforeAll(async () => {
+    const env = { AFTER_RESULT_GRACE_MS: String(graceMs), SESSION_PAUSE_AFTER_MS: '300' };
+    service = await startService({ agent, env });
+  }, 240_000);
+  afterAll(() => service?.stop());
+
+  it('a turn that begins by itself is waited for, and counted like the others', async () => {
+    const { runId } = await service.trigger({ prompt: beginning() });
+    const events: SentEvent[] = [];
+    for await (const event of service.stream(runId)) {
+      events.push(event);
+      if (event.event === 'result' && resultsOf(events).length === 1) {
+        await sleep(2 * graceMs);
+        releaseAgent(service, runId);
+      }
+    }
+    const run = await service.readRun(runId);
+    expect(run).toMatchObject({ status: 'sleep', exitCode: 0 });
+    expect(run).not.toHaveProperty('error');
+    const results = resultsOf(events);
+    expect(results).toHaveLength(2);
+    expect(run).toMatchObject({
+      result: results[1]?.['result'],
+      costUsd: results[1]?.['total_cost_usd'],
+      numTurns: sum(results.map((one) => one['num_turns'])),
+    });
+    const usages = results.map((one) => one['usage'] as Record<string, number>); // its own shape
+    expect(run.usage['inputTokens']).toBe(sum(usages.map((one) => one['input_tokens'])));
+    expect(statusesOf(events)).toEqual(['working', 'idle', 'working', 'idle']);
+  });
+
+  it('a session is not paused before what it has left in the background has had its turn', async () => {
+    const chat = await openConversation(service);
+    const stateOf = async ({ runId }: Conversation) =>
+      (await service.sandboxes.list()).find((one) => one.runId === runId)?.state;
+    const { messageId } = await chat.say(beginning());
+    await sleep(graceMs);
+    expect(await stateOf(chat)).toBe('running');
+    releaseAgent(service, chat.runId);
+    const results = () => resultsOf(chat.events).length;
+    await expect.poll(results, { timeout: 90_000 }).toBe(2);
+    // It belongs to no message: the next one has a turn of its own.
+    const saying = 'Next.';
+    const next = await chat.say(
+      `@agent ${JSON.stringify([{ say: saying }])}\n@model ${JSON.stringify([{ text: saying }])}`,
+    );
+    expect([next.exitCode, next.texts.at(-1)]).toEqual([0, saying]);
+    const ends = chat.named('turn_end').map((event) => payload(event)['messageId']);
+    expect(ends).toEqual([messageId, next.messageId]);
+    await expect.poll(() => stateOf(chat), { timeout: 30_000 }).toBe('paused');
+    expect(chat.named('session_ready')).toHaveLength(1);
+    await endSession(service, chat);
+  });
+});
+
+const resultsOf = (events: SentEvent[]): Record<string, unknown>[] =>
+  events.filter(({ event }) => event === 'result').map(payload);
+
+const sum = (values: unknown[]): number =>
+  values.reduce<number>((total, value) => total + Number(value), 0);
