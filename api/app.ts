@@ -147,7 +147,7 @@ function createServer({ logger, metrics, now, newId, ...deps }: ApiDeps): App {
       now,
       logger,
       metrics,
-      inFlight: inFlight,
+      inFlight,
     }),
     frameworkErrors(error, request, reply) {
       setCommonHeaders(reply, request.id, now());

@@ -187,7 +187,7 @@ function readinessOf(on: { pool: Pool; redis: Redis; version: () => Promise<stri
 
 function storesOn(pool: Pool) {
   const sealer = createSealer(config.encryptionKey);
-  const { staleMs: unseenMs } = hostThresholds(config.times.hostLostMs);
+  const { staleMs } = hostThresholds(config.times.hostLostMs);
   return {
     keys: createKeyStore(pool),
     keyUsage: createKeyUsageStore(pool),
@@ -196,10 +196,10 @@ function storesOn(pool: Pool) {
     operators: createOperatorStore(pool),
     projects: createProjectStore(pool, sealer),
     flows: createFlowStore(pool, sealer),
-    admission: createAdmission(pool, sealer, unseenMs),
+    admission: createAdmission(pool, sealer, staleMs),
     runs: createRunStore(pool, sealer),
     sessions: createSessionStore(pool, sealer),
-    messages: createMessageStore(pool, unseenMs),
+    messages: createMessageStore(pool, staleMs),
     frames: createFrameStore(pool),
     interactions: createInteractionStore(pool),
     files: createFileStore(pool),

@@ -156,7 +156,7 @@ function buildHome(hostId: string) {
   });
   const { capacity, hostName: name } = config;
   metrics?.watch({ pool, capacity, countSandboxes: () => supervisor.live().length });
-  const { renewed: heard, forMs: renewedForMs } = createRenewalStreak({
+  const { renewed, forMs } = createRenewalStreak({
     gapMs: host.staleMs / 2,
     now,
   });
@@ -164,14 +164,23 @@ function buildHome(hostId: string) {
   return {
     fence,
     reporter,
-    common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence, renewedForMs },
+    common: {
+      ...common,
+      pool,
+      sealer,
+      sandboxes,
+      supervisor,
+      turns,
+      presence,
+      renewedForMs: forMs,
+    },
     supervisor,
     hostRow: {
       hosts: createHostStore(pool),
       host: { hostId, name, capacity },
       lastReport: reporter.last,
       everyMs: host.renewMs,
-      onRenewed: [fence.renewed, heard],
+      onRenewed: [fence.renewed, renewed],
       logger,
     },
     hostRequests: {

@@ -42,8 +42,7 @@ async function checkAll({ checks, facts, hostLostMs, logger }: ReadinessDeps): P
     clockAheadMs,
     // A lost host may never come back.
     hosts:
-      hosts &&
-      hosts.filter(({ msSinceHeartbeat: silentMs }) => silentMs < hostLostMs).map(hostView),
+      hosts && hosts.filter(({ msSinceHeartbeat }) => msSinceHeartbeat < hostLostMs).map(hostView),
   };
 }
 
@@ -64,9 +63,9 @@ async function runCheck(
 }
 
 /** Without anything that identifies the host: this endpoint is public. */
-function hostView({ msSinceHeartbeat: silentMs, draining, report }: Host) {
+function hostView({ msSinceHeartbeat, draining, report }: Host) {
   return {
-    silentMs,
+    silentMs: msSinceHeartbeat,
     draining,
     engineVersion: report?.engineVersion ?? null,
     imagePresent: report?.imagePresent ?? null,

@@ -43,11 +43,11 @@ export function parseBody<T extends ZodType>(schema: T, body: unknown): z.output
 
 function validationError(httpPart: string, issues: Issue[]): ApiError {
   const part = httpPart === 'querystring' ? 'query' : httpPart;
-  const { maxReportedIssues: shownIssuesMax } = limits;
-  const shown = issues.slice(0, shownIssuesMax).map(({ path, message }) => {
+  const { maxReportedIssues } = limits;
+  const shown = issues.slice(0, maxReportedIssues).map(({ path, message }) => {
     return `${[part, ...path].map((step) => truncate(String(step))).join('.')}: ${message}`;
   });
-  return invalid([...shown, ...(issues.length > shownIssuesMax ? ['…'] : [])].join('; '));
+  return invalid([...shown, ...(issues.length > maxReportedIssues ? ['…'] : [])].join('; '));
 }
 
 function truncate(text: string): string {

@@ -54,10 +54,10 @@ interface Attempt {
 
 export function throttleAttempts(
   unknown: BruteForceGuard,
-  { token, address, error: refusal }: Attempt,
+  { token, address, error }: Attempt,
 ): void {
   const wait = unknown.retryAfterSeconds(token, address);
-  if (wait === Number.POSITIVE_INFINITY) throw refusal();
+  if (wait === Number.POSITIVE_INFINITY) throw error();
   if (wait === 0) return;
   throw new ApiError('RATE_LIMITED', 'Too many attempts from this address.', {
     headers: { 'retry-after': String(wait) },

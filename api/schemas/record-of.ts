@@ -14,12 +14,7 @@ interface RecordRules<T extends z.ZodType> {
  * An object as a map from names to values of one type. The count is checked first, so that a million
  * entries cost no more than one too many.
  */
-export function recordOf<T extends z.ZodType>({
-  max,
-  noun,
-  nameError: nameFault,
-  value,
-}: RecordRules<T>) {
+export function recordOf<T extends z.ZodType>({ max, noun, nameError, value }: RecordRules<T>) {
   return z.record(z.string(), z.unknown()).transform((record, context) => {
     const entries = Object.entries(record);
     if (entries.length > max) {
@@ -27,7 +22,7 @@ export function recordOf<T extends z.ZodType>({
       return z.NEVER;
     }
     const checked = entries.map(([name, item]): [string, z.output<T>] => {
-      const error = nameFault(name);
+      const error = nameError(name);
       if (error !== null) addAt(context, [name], error);
       return [name, checkValue(value, { name, item, context })];
     });

@@ -23,7 +23,7 @@ export function flowCommand(deps: CliDeps): Command {
     .addCommand(update(deps));
 }
 
-function create({ withStores, loadValidators: loadRules }: CliDeps): Command {
+function create({ withStores, loadValidators }: CliDeps): Command {
   const command = new Command('create')
     .description('create a flow')
     .requiredOption('--project <project>', 'the project of the flow', projectId);
@@ -35,7 +35,7 @@ function create({ withStores, loadValidators: loadRules }: CliDeps): Command {
       command.error("error: a flow needs a name: pass '--name <text>' or set it in the file", {
         exitCode: 2,
       });
-    const fields = (await loadRules()).newFlow(body);
+    const fields = (await loadValidators()).newFlow(body);
     await withStores(async ({ projects, flows, hosts }) => {
       if ((await projects.find(project)) === null)
         throw new CliError(`No such project: ${project}.`);
@@ -87,14 +87,14 @@ function show({ withStores }: CliDeps): Command {
     );
 }
 
-function update({ withStores, loadValidators: loadRules }: CliDeps): Command {
+function update({ withStores, loadValidators }: CliDeps): Command {
   const command = new Command('update')
     .description('change a flow; active runs keep their configuration')
     .argument('<flow-id>', 'its ID', uuid);
   return withFlowOptions(command).action(async (flowId: string, options: FlowOptions) => {
     if (isEmptyUpdate(options)) throw nothingToUpdate('flow update');
     checkConsistency(options);
-    const { flowPatch } = await loadRules();
+    const { flowPatch } = await loadValidators();
     await withStores(async ({ flows, hosts }) => {
       await checkRunner(hosts, options);
       const flow = await flows.change(flowId, (before) =>

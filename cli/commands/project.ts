@@ -30,13 +30,13 @@ interface Output {
   json?: true;
 }
 
-function create({ withStores, loadValidators: loadRules }: CliDeps): Command {
+function create({ withStores, loadValidators }: CliDeps): Command {
   const command = new Command('create')
     .description('create a project')
     .argument('<project>', 'its ID', projectId)
     .option('--name <text>', 'display name (default: its ID)', name);
   return withLimits(command).action(async (id: string, options: ProjectLimits) => {
-    const fields = (await loadRules()).newProject({ projectId: id, ...limitsOf(options) });
+    const fields = (await loadValidators()).newProject({ projectId: id, ...limitsOf(options) });
     await withStores(async ({ projects }) => {
       const project = await projects.create(fields);
       if (project === null) throw new CliError(`The project ${id} already exists.`);
@@ -89,7 +89,7 @@ const limitsOf = ({ name: title, maxConcurrentRuns, monthlyRunQuota }: ProjectLi
     monthlyRunQuota: noneAsNull(monthlyRunQuota),
   });
 
-function set({ withStores, loadValidators: loadRules }: CliDeps): Command {
+function set({ withStores, loadValidators }: CliDeps): Command {
   const command = new Command('set')
     .description('change the settings of a project')
     .argument('<project>', 'its ID', projectId)
@@ -103,7 +103,7 @@ function set({ withStores, loadValidators: loadRules }: CliDeps): Command {
   return withLimits(command).action(async (id: string, options: Settings) => {
     const body = omitUndefined({ ...limitsOf(options), model: modelOf(options) });
     if (Object.keys(body).length === 0) throw nothingToUpdate('project set');
-    const patch = (await loadRules()).projectPatch(body);
+    const patch = (await loadValidators()).projectPatch(body);
     await withStores(async ({ projects }) => {
       const project = await projects.update(id, patch);
       if (project === null) throw new CliError(`No such project: ${id}.`);

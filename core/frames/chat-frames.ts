@@ -56,11 +56,8 @@ export function createChatReader(sessionId: string, beginning: PendingTurn | nul
   };
 }
 
-function endOf(
-  { messageId, uuid, isAccepted: accepted }: PendingTurn,
-  facts: RunFacts,
-): TurnEnd | null {
-  if (facts.turn !== undefined && accepted && !facts.turn.isUnprompted) {
+function endOf({ messageId, uuid, isAccepted }: PendingTurn, facts: RunFacts): TurnEnd | null {
+  if (facts.turn !== undefined && isAccepted && !facts.turn.isUnprompted) {
     const { isError, result: reply, usage, costUsd } = facts.turn;
     return { messageId, exitCode: isError ? 1 : 0, reply, usage, costUsd };
   }

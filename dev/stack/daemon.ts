@@ -39,15 +39,7 @@ export async function startDaemon(where: DaemonFolders, what: DaemonOptions): Pr
   const logFile = join(where.logs, `${what.name}.log`);
   if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`);
   const log = openSync(logFile, 'a', 0o600);
-  const {
-    name,
-    command,
-    args,
-    fingerprint,
-    ready,
-    readyTimeoutMs: readyWithinMs = 60_000,
-    ...how
-  } = what;
+  const { name, command, args, fingerprint, ready, readyTimeoutMs = 60_000, ...how } = what;
   const child = spawn(command, args, { ...how, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
   let ended: string | undefined;
@@ -59,11 +51,11 @@ export async function startDaemon(where: DaemonFolders, what: DaemonOptions): Pr
   });
   child.unref();
   if (child.pid !== undefined) writePid(pidFile(where, name), child.pid, fingerprint);
-  const deadline = Date.now() + readyWithinMs;
+  const deadline = Date.now() + readyTimeoutMs;
   for (;;) {
     const isReady = await ready();
     if (isReady && ended === undefined) return;
-    if (Date.now() > deadline) ended ??= `not ready after ${readyWithinMs} ms`;
+    if (Date.now() > deadline) ended ??= `not ready after ${readyTimeoutMs} ms`;
     if (ended !== undefined) {
       const words = `${name} did not start: ${ended}\n${excerpt(readFileSync(logFile, 'utf8'))}`;
       await stopDaemon(where, name);
@@ -95,12 +87,12 @@ interface StopOptions {
 export async function stopDaemon(
   where: DaemonFolders,
   name: string,
-  { signal = 'SIGTERM', timeoutMs: withinMs = 20_000 }: StopOptions = {},
+  { signal = 'SIGTERM', timeoutMs = 20_000 }: StopOptions = {},
 ): Promise<boolean> {
   const pid = runningPid(where, name);
   if (pid !== undefined) {
     sendSignal(pid, signal);
-    const deadline = Date.now() + withinMs;
+    const deadline = Date.now() + timeoutMs;
     while (runningPid(where, name) !== undefined) {
       if (Date.now() > deadline) sendSignal(pid, 'SIGKILL');
       await sleep(50);

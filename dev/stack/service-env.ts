@@ -14,23 +14,23 @@ export function serviceEnv(
   folders: Folders,
   stack: { instance: string; apiPort: number; dependencies: Dependencies; model: Model },
 ): ServiceEnv {
-  const { instance, apiPort, dependencies: outside, model } = stack;
+  const { instance, apiPort, dependencies, model } = stack;
   const keyFile = join(folders.data, 'encryption-key.secret');
   ensureSecret(keyFile, 'base64');
   const dataDir = join(folders.data, 'worker');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const { uiUrl } = outside.temporal;
+  const { uiUrl } = dependencies.temporal;
   return {
     INSTANCE: instance,
     DATA_DIR: dataDir,
-    DATABASE_URL: outside.postgresUrl,
-    REDIS_URL: outside.redisUrl,
-    TEMPORAL_ADDRESS: outside.temporal.address,
+    DATABASE_URL: dependencies.postgresUrl,
+    REDIS_URL: dependencies.redisUrl,
+    TEMPORAL_ADDRESS: dependencies.temporal.address,
     ...inheritedTls(),
     TEMPORAL_NAMESPACE: process.env.TEMPORAL_NAMESPACE ?? 'default',
     ...(uiUrl === null ? {} : { TEMPORAL_UI_URL: uiUrl }),
-    DOCKER_HOST: `unix://${outside.dockerSocket}`,
-    SANDBOX_IMAGE: outside.sandboxImage,
+    DOCKER_HOST: `unix://${dependencies.dockerSocket}`,
+    SANDBOX_IMAGE: dependencies.sandboxImage,
     SANDBOX_RUNTIME: process.env.SANDBOX_RUNTIME ?? '',
     API_HOST: '127.0.0.1',
     API_PORT: `${apiPort}`,
@@ -39,7 +39,7 @@ export function serviceEnv(
     ANTHROPIC_API_KEY_FILE: model.keyFile,
     ...(model.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: model.baseUrl }),
     ...(model.offline && model.baseUrl ? { OFFLINE_MODEL_URL: model.baseUrl } : {}),
-    WEBHOOK_CA_FILE: outside.authority.ca,
+    WEBHOOK_CA_FILE: dependencies.authority.ca,
     WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
   };
 }

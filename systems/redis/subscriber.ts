@@ -24,9 +24,9 @@ export interface SubscriberOptions {
 
 /** `close` closes the subscriber unless it is shared. */
 export function sharedOrNew(redis: Redis, options: SubscriberOptions): Subscriber {
-  const { subscriber: shared, onError = () => undefined } = options;
-  if (shared === undefined) return createSubscriber(redis, { onError });
-  return { subscribe: shared.subscribe, close: () => undefined };
+  const { subscriber, onError = () => undefined } = options;
+  if (subscriber === undefined) return createSubscriber(redis, { onError });
+  return { subscribe: subscriber.subscribe, close: () => undefined };
 }
 
 /**

@@ -22,12 +22,12 @@ export function createTemporalProbe(
   options: TemporalAddress & { instance: string },
 ): TemporalProbe {
   const { namespace, instance } = options;
-  const { client, operator, withDeadline: ask, close } = connectTemporal(options);
+  const { client, operator, withDeadline, close } = connectTemporal(options);
   const service = client.workflowService;
 
   async function hasNamespace(): Promise<boolean> {
     try {
-      await ask(() => service.describeNamespace({ namespace }));
+      await withDeadline(() => service.describeNamespace({ namespace }));
       return true;
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === notFound) return false;
@@ -37,17 +37,19 @@ export function createTemporalProbe(
 
   async function workers(): Promise<number> {
     const taskQueue = { name: runQueue(instance) };
-    const { pollers } = await ask(() => service.describeTaskQueue({ namespace, taskQueue }));
+    const { pollers } = await withDeadline(() =>
+      service.describeTaskQueue({ namespace, taskQueue }),
+    );
     return new Set(pollers.map(({ identity }) => identity)).size;
   }
 
   return {
     async facts() {
-      const { serverVersion: version } = await ask(() => service.getSystemInfo({}));
+      const { serverVersion: version } = await withDeadline(() => service.getSystemInfo({}));
       const exists = await hasNamespace();
       return { version, hasNamespace: exists, workers: exists ? await workers() : 0 };
     },
-    missingSearchAttributes: () => ask(() => findMissing({ operator, namespace })),
+    missingSearchAttributes: () => withDeadline(() => findMissing({ operator, namespace })),
     close,
   };
 }

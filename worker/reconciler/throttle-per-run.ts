@@ -7,14 +7,16 @@ import { forEachRun } from './for-each-run.ts';
  * now and then: the word may have been lost, or it may take a while until something comes of it.
  */
 export function throttlePerRun(
-  { logger, now, thresholds: times }: Pick<ReconcilerDeps, 'logger' | 'now' | 'thresholds'>,
+  { logger, now, thresholds }: Pick<ReconcilerDeps, 'logger' | 'now' | 'thresholds'>,
   send: (run: Run) => Promise<void>,
 ): (runs: Run[]) => Promise<void> {
   let lastSentAt = new Map<string, number>();
   return async (runs) => {
     lastSentAt = new Map(runs.map(({ runId }) => [runId, lastSentAt.get(runId) ?? 0]));
     const at = now().getTime();
-    const due = runs.filter(({ runId }) => (lastSentAt.get(runId) ?? 0) < at - times.resendEveryMs);
+    const due = runs.filter(
+      ({ runId }) => (lastSentAt.get(runId) ?? 0) < at - thresholds.resendEveryMs,
+    );
     await forEachRun(due, logger, async (run) => {
       await send(run);
       lastSentAt.set(run.runId, at);

@@ -45,7 +45,7 @@ export function superviseSandbox(deps: SandboxDeps, context: SandboxContext): Su
     await controller?.resume();
     await gracefulStop.stop(graceMs);
   };
-  const { terminateFor: terminateFor, recorded } = createWatchdog(deps, context, {
+  const { terminateFor, recorded } = createWatchdog(deps, context, {
     gracefulStop: { stop },
     ownership,
   });
@@ -92,7 +92,7 @@ function runToEnd(
   context: SandboxContext,
   on: Watchdog & { output: OutputPipeline; ownership: Ownership },
 ): Promise<RunEnd> {
-  const { output, ownership, terminateFor: terminateFor } = on;
+  const { output, ownership, terminateFor } = on;
   const parting = closeAfterResult(deps, context, { tail: output.tail, ownership, terminateFor });
   parting.catch(() => undefined); // let go of before it came to that
   return awaitExitAndDrain(deps, context, on);
@@ -124,12 +124,12 @@ const runWork = (turns: TurnTracker): StopTarget['work'] => ({
 });
 
 /** An agent of a session is at work while it has a message, and ends with its input otherwise. */
-const sessionWork = ({ turns: chat }: SessionContext): StopTarget['work'] => ({
-  isWorking: () => chat.present() !== null,
+const sessionWork = ({ turns }: SessionContext): StopTarget['work'] => ({
+  isWorking: () => turns.present() !== null,
   get finished() {
-    return chat.ended();
+    return turns.ended();
   },
-  canExitOnItsOwn: () => chat.present() === null,
+  canExitOnItsOwn: () => turns.present() === null,
 });
 
 function watchLimits(

@@ -184,8 +184,8 @@ function remove({ deps, held, turnstile }: SupervisorState, ref: SandboxRef): Pr
 }
 
 async function sweep(state: SupervisorState): Promise<void> {
-  const { folders, isOrphaned: isLeft } = await findOrphans(state.deps);
-  for (const { ref } of state.held.all()) if (isLeft(ref)) await remove(state, ref);
+  const { folders, isOrphaned } = await findOrphans(state.deps);
+  for (const { ref } of state.held.all()) if (isOrphaned(ref)) await remove(state, ref);
   await removeFolders(state.deps, folders);
 }
 

@@ -25,7 +25,7 @@ export const hosts: Check = {
   async run(context) {
     const all = await context.hosts.list();
     const { staleMs } = hostThresholds(context.config.times.hostLostMs);
-    const live = all.filter(({ msSinceHeartbeat: silentMs }) => silentMs < staleMs);
+    const live = all.filter(({ msSinceHeartbeat }) => msSinceHeartbeat < staleMs);
     const stale = all.filter(
       (host) => !live.includes(host) && (host.used > 0 || live.length === 0),
     );
@@ -51,9 +51,9 @@ const noHost: Problem = {
   advice: 'Start a worker. Until then, runs queue and eventually fail with `no capacity`.',
 };
 
-const staleHost = ({ name, msSinceHeartbeat: silentMs, used }: Host): Problem => ({
+const staleHost = ({ name, msSinceHeartbeat, used }: Host): Problem => ({
   code: 'host_stale',
-  message: `The host ${name} has sent no heartbeat for ${Math.round(silentMs / 1_000)} s and occupies ${used} slots.`,
+  message: `The host ${name} has sent no heartbeat for ${Math.round(msSinceHeartbeat / 1_000)} s and occupies ${used} slots.`,
   advice:
     'Restart its worker with the same DATA_DIR: it adopts its sandboxes. If the host does not come back, its runs are ended and its sessions continue on other hosts.',
 });

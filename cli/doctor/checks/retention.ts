@@ -16,12 +16,12 @@ export const retention: Check = {
     message: 'The retained data cannot be counted',
     advice: 'Check the log of Postgres.',
   },
-  async run({ retention: stats, fixes, hosts }) {
+  async run({ retention, fixes, hosts }) {
     const reported = longestRetention(await hosts.list());
     const kept = { ...(reported ?? defaults), ...fixedTimes };
-    const rows = await stats.rows(kept);
-    const blobs = await stats.blobs(kept);
-    const tables = await stats.largestTables(tablesShown);
+    const rows = await retention.rows(kept);
+    const blobs = await retention.blobs(kept);
+    const tables = await retention.largestTables(tablesShown);
     const facts = [
       `due: ${[...rows, blobs].map(({ kind, count }) => `${count} ${kind}`).join(', ')} (${sizeOf(blobs.bytes)})`,
       `largest: ${tables

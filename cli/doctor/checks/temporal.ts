@@ -12,10 +12,10 @@ export const temporal: Check = {
     advice:
       'Start Temporal, or correct TEMPORAL_ADDRESS. Runs are still admitted; they start when Temporal is back.',
   },
-  async run({ temporal: probe, config }) {
-    if (probe === null) return skipped('TEMPORAL_ADDRESS is not set here');
+  async run({ temporal, config }) {
+    if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
     const from = performance.now();
-    const { version, hasNamespace } = await probe.facts();
+    const { version, hasNamespace } = await temporal.facts();
     const facts = [version, `${Math.round(performance.now() - from)} ms`];
     if (hasNamespace) return checked(facts);
     const namespace = config.temporal?.namespace ?? 'default';
@@ -68,7 +68,7 @@ export const workers: Check = {
     if (count === 0) return checked([], noWorker(config.instance, 'polls Temporal'));
     const { staleMs } = hostThresholds(config.times.hostLostMs);
     // Temporal lists a poller for minutes after its last poll; heartbeats in Postgres are seconds old.
-    if (all.length > 0 && all.every(({ msSinceHeartbeat: silentMs }) => silentMs >= staleMs)) {
+    if (all.length > 0 && all.every(({ msSinceHeartbeat }) => msSinceHeartbeat >= staleMs)) {
       return checked([], noWorker(config.instance, 'sends heartbeats to Postgres'));
     }
     return checked([`${counted(count, 'worker')} polled within the last five minutes`]);

@@ -22,7 +22,7 @@ export interface ContainerHost {
  */
 export function containerSpec(
   spec: SandboxSpec,
-  { instance, hostCpus, runtime, mountSource: place }: ContainerHost,
+  { instance, hostCpus, runtime, mountSource }: ContainerHost,
 ): ContainerCreateOptions {
   return {
     Image: spec.image,
@@ -44,7 +44,7 @@ export function containerSpec(
     HostConfig: {
       ...hardenedHostConfig(),
       Runtime: runtime,
-      Mounts: runMounts(spec.folders, place),
+      Mounts: runMounts(spec.folders, mountSource),
       Memory: spec.memoryBytes,
       MemorySwap: spec.memoryBytes, // equal: no swap
       NanoCpus: nanoCpus(Math.max(spec.cpus, limits.sandboxStartCpus), hostCpus),

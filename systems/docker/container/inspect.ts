@@ -10,7 +10,7 @@ export async function inspect(engine: Engine, containerId: string): Promise<Cont
 
 /** By id or name; null if there is none. */
 export async function findContainer(
-  { docker, call: call }: Engine,
+  { docker, call }: Engine,
   id: string,
 ): Promise<ContainerInspectInfo | null> {
   try {

@@ -75,11 +75,11 @@ interface FlowFilesState {
 export async function planFlowUpdate(
   db: Db,
   flowId: string,
-  { files, classifiedBy: judgedBy }: InputFiles,
+  { files, classifiedBy }: InputFiles,
 ): Promise<FlowUpdate | FileConflict> {
   const now = await lockFlow(db, flowId);
   const known = await readNewest(db, flowId, [ignoreName, ...files.map(({ path }) => path)]);
-  if (judgedBy !== null && judgedBy.sha256 !== (known.get(ignoreName)?.sha256 ?? null)) {
+  if (classifiedBy !== null && classifiedBy.sha256 !== (known.get(ignoreName)?.sha256 ?? null)) {
     return { outcome: 'stale' };
   }
   const blocked = await findPathConflict(db, flowId, files);

@@ -68,7 +68,7 @@ async function failOldestMessage(
 
 /** The reason stands where the agent's answer would. */
 export function failureFrames(
-  { messageId, text, sessionId, isLogged: isTold }: FailedTurn,
+  { messageId, text, sessionId, isLogged }: FailedTurn,
   { error, reason }: UndeliveredMessage,
 ): Frame[] {
   const frame = (event: string, data: object): Frame => ({
@@ -77,7 +77,7 @@ export function failureFrames(
     channel: 'chat',
   });
   return [
-    ...(isTold ? [] : [frame('user_message', { messageId, text })]),
+    ...(isLogged ? [] : [frame('user_message', { messageId, text })]),
     frame('chat_output', { text: reason }),
     statusFrame('error'),
     frame('turn_end', { exitCode: 1, sessionId, messageId, error }),

@@ -57,7 +57,7 @@ class SessionTaken extends Error {}
 /** Both are asked at one moment: what is settled meanwhile is found. */
 async function findOpened(
   db: Db,
-  { flowId, sessionId, hasClientId: isIdGiven }: OpenSessionRequest,
+  { flowId, sessionId, hasClientId }: OpenSessionRequest,
 ): Promise<Run | 'unsettled' | null> {
   const { rows } = await db.query<{ run_id: string | null; unsettled: boolean }>(
     `select
@@ -67,7 +67,7 @@ async function findOpened(
   );
   const { run_id: runId = null, unsettled = false } = rows[0] ?? {};
   if (runId !== null) return findRun(db, runId);
-  return unsettled && isIdGiven ? 'unsettled' : null;
+  return unsettled && hasClientId ? 'unsettled' : null;
 }
 
 async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): Promise<void> {

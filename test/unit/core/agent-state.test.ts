@@ -61,8 +61,8 @@ describe('what the real agent printed', () => {
     ]);
     expect(isIdle(heard.memory)).toBe(true);
     const asked = lines.findLastIndex((line) => line.includes('can_use_tool'));
-    const { denials: refusals } = hear(lines.slice(0, asked + 1)).memory;
-    expect(refusals).toMatchObject([{ of: 'permission' }]);
+    const { denials } = hear(lines.slice(0, asked + 1)).memory;
+    expect(denials).toMatchObject([{ of: 'permission' }]);
     expect(hear(lines.slice(0, asked + 2)).memory.denials).toEqual([]);
   });
 

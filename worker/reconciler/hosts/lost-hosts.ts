@@ -9,7 +9,7 @@ import { throttlePerRun } from '../throttle-per-run.ts';
  * after every gap each host has the time to speak again.
  */
 export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void> {
-  const { reconcile, temporal, logger, thresholds: times } = deps;
+  const { reconcile, temporal, logger, thresholds } = deps;
   const signalSessions = throttlePerRun(deps, async (run) => {
     const { runId, requestId, hostId, generation, workflowId } = run;
     await temporal.signalHostLost(workflowId, { generation });
@@ -17,10 +17,10 @@ export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void>
   });
 
   return async () => {
-    if (deps.renewedForMs() < times.hostWatchMs) return;
-    await forEachRun(await reconcile.runsOnLostHosts(times.hostLostMs), logger, (run) =>
+    if (deps.renewedForMs() < thresholds.hostWatchMs) return;
+    await forEachRun(await reconcile.runsOnLostHosts(thresholds.hostLostMs), logger, (run) =>
       forceEndRun(deps, run, { cause: 'max_reconnects_exceeded', detail: 'host lost' }),
     );
-    await signalSessions(await reconcile.sessionsOnLostHosts(times.hostLostMs));
+    await signalSessions(await reconcile.sessionsOnLostHosts(thresholds.hostLostMs));
   };
 }

@@ -22,7 +22,7 @@ export function createRetentionJob(
   deps: Pick<ReconcilerDeps, 'retention' | 'retentionTimes' | 'logger' | 'now'>,
 ): () => Promise<void> {
   const { retention, logger } = deps;
-  const { retentionTimes: kept } = deps;
+  const { retentionTimes } = deps;
   let nextAt = 0;
   let nextBlobsAt = 0;
   let blobsAfter = '';
@@ -30,10 +30,12 @@ export function createRetentionJob(
   async function purgeRows(): Promise<boolean> {
     const purged = {
       keys: await inBatches(() => retention.expiredKeys()),
-      logs: await inBatches(() => retention.log(kept.runMs)),
-      runFiles: await inBatches(() => retention.runFiles(kept.runMs)),
-      sessionFiles: await inBatches(() => retention.sessionFiles(kept.sessionFilesMs)),
-      webhookAttempts: await inBatches(() => retention.webhookAttempts(kept.webhookAttemptsMs)),
+      logs: await inBatches(() => retention.log(retentionTimes.runMs)),
+      runFiles: await inBatches(() => retention.runFiles(retentionTimes.runMs)),
+      sessionFiles: await inBatches(() => retention.sessionFiles(retentionTimes.sessionFilesMs)),
+      webhookAttempts: await inBatches(() =>
+        retention.webhookAttempts(retentionTimes.webhookAttemptsMs),
+      ),
       deletedRuns: await inBatches(() => retention.tombstone(limits.tombstoneTtlMs)),
     };
     const counts = Object.entries(purged).filter(([, { rows }]) => rows > 0);
@@ -49,9 +51,9 @@ export function createRetentionJob(
     return page === null;
   }
 
-  async function removeAll({ unreferenced: unnamed }: BlobPage): Promise<void> {
+  async function removeAll({ unreferenced }: BlobPage): Promise<void> {
     let removed = 0;
-    for (const sha256 of unnamed) {
+    for (const sha256 of unreferenced) {
       if (await retention.removeBlob(limits.unreferencedBlobTtlMs, sha256)) removed += 1;
     }
     if (removed > 0) logger.info({ blobs: removed }, 'retention_applied');

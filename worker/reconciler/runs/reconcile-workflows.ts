@@ -13,13 +13,13 @@ const atOnce = 100;
  */
 export function createWorkflowReconciler(
   deps: ReconcilerDeps,
-  { isReconciled: isCompared }: Pick<RestoreReconciler, 'isReconciled'>,
+  { isReconciled }: Pick<RestoreReconciler, 'isReconciled'>,
 ): () => Promise<void> {
   let after: string | undefined;
   return async () => {
     const page = await deps.reconcile.activeRuns(atOnce, after);
     after = page.length === atOnce ? page.at(-1)?.runId : undefined;
-    await forEachRun(page.filter(isCompared), deps.logger, (run) => reconcile(deps, run));
+    await forEachRun(page.filter(isReconciled), deps.logger, (run) => reconcile(deps, run));
   };
 }
 

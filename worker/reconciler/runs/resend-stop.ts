@@ -10,7 +10,7 @@ import { forceEndRun } from './force-end-run.ts';
  * from here.
  */
 export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
-  const { reconcile, logger, thresholds: times } = deps;
+  const { reconcile, logger, thresholds } = deps;
   let sentAt = new Map<string, number>();
 
   async function resend(run: Run): Promise<void> {
@@ -20,12 +20,12 @@ export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
   }
 
   return async () => {
-    await forEachRun(await reconcile.unfinishedStops(times.stuckMs), logger, (run) =>
+    await forEachRun(await reconcile.unfinishedStops(thresholds.stuckMs), logger, (run) =>
       endStuck(deps, run),
     );
-    const waiting = await reconcile.unfinishedStops(times.resendAfterMs);
+    const waiting = await reconcile.unfinishedStops(thresholds.resendAfterMs);
     sentAt = new Map(waiting.map(({ runId }) => [runId, sentAt.get(runId) ?? 0]));
-    const due = deps.now().getTime() - times.resendEveryMs;
+    const due = deps.now().getTime() - thresholds.resendEveryMs;
     const silent = waiting.filter(
       (run) => run.workflowStartedAt !== null && (sentAt.get(run.runId) ?? 0) < due,
     );

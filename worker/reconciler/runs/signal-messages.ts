@@ -5,8 +5,8 @@ import type { ReconcilerDeps } from '../deps.ts';
  * Told twice, the workflow finds it worked on. Where it has ended, so will its session.
  */
 export async function signalMessages(deps: ReconcilerDeps): Promise<void> {
-  const { messages, temporal, logger, thresholds: times } = deps;
-  for (const { run, messageId } of await messages.unsignalled(times.unstartedMs)) {
+  const { messages, temporal, logger, thresholds } = deps;
+  for (const { run, messageId } of await messages.unsignalled(thresholds.unstartedMs)) {
     const { runId, requestId } = run;
     try {
       const outcome = await temporal.signalMessage(run, messageId);

@@ -7,8 +7,8 @@ import { forEachRun } from '../for-each-run.ts';
  * Starting twice is harmless; a workflow that has ended is not started again.
  */
 export async function startUnstarted(deps: ReconcilerDeps): Promise<void> {
-  const { reconcile, temporal, runs, logger, thresholds: times } = deps;
-  await forEachRun(await reconcile.unstarted(times.unstartedMs), logger, async (run) => {
+  const { reconcile, temporal, runs, logger, thresholds } = deps;
+  await forEachRun(await reconcile.unstarted(thresholds.unstartedMs), logger, async (run) => {
     const outcome = await temporal.startRun(run);
     failpoint('reconcile.started');
     await runs.markWorkflowStarted(run.runId);

@@ -35,9 +35,9 @@ export function createTurnTracker(earlier: {
 
   update(agentState);
   return {
-    note({ frames, agentState: next }) {
+    note({ frames, agentState }) {
       hasSpoken ||= frames > 0;
-      update(next);
+      update(agentState);
     },
     finished: finished.promise,
     last: () => agentState.turn,

@@ -55,19 +55,18 @@ export function createLogAppender(deps: LogAppenderDeps, retry: RetryPolicy): Lo
 
   /** Null: the lease is lost. */
   async function commit(batch: SpoolBatch, toOffset: number): Promise<StoredFrame[] | null> {
-    const { agentStatus, turn, startedMessage: startedMessage, turnEnd } = batch.facts;
-    const { interactionEvents: news, agentState } = batch;
+    const { agentStatus, turn, startedMessage, turnEnd } = batch.facts;
+    const { interactionEvents, agentState } = batch;
     const facts = { ...(agentStatus && { agentStatus }), ...(turn && { turn }) };
     const chat = { ...(startedMessage && { startedMessage }), ...(turnEnd && { turnEnd }) };
     failpoint('log.committing');
     // Before the frames: a question that somebody has seen can be answered.
-    if (news.length > 0)
-      await retryUntilAborted(() => deps.interactions.record(runId, news), retry);
+    if (interactionEvents.length > 0)
+      await retryUntilAborted(() => deps.interactions.record(runId, interactionEvents), retry);
     if (turnEnd) failpoint('turn.ending');
     const place = { runId, token, generation, fromOffset: byteOffset, toOffset };
     const stored = await retryUntilAborted(
-      () =>
-        deps.frames.append({ ...place, frames: batch.frames, facts, agentState: agentState }, chat),
+      () => deps.frames.append({ ...place, frames: batch.frames, facts, agentState }, chat),
       retry,
     );
     if (stored.outcome === 'fenced') return null;

@@ -40,7 +40,7 @@ export function startOutput(
       tree.notify();
       onFirstOutput();
     },
-    onFault: onFault,
+    onFault,
     onFenced: () => ownership.release('the lease is lost'),
     onFailure: ownership.retry.onFailure,
   });

@@ -82,7 +82,7 @@ export function createBatch(
       facts,
       interactionEvents: news,
       agentState,
-      committedTo: committedTo,
+      committedTo,
       deltaCount,
       deltas: ({ lastSeqBefore, firstSeq }) =>
         deltas.map(({ framesBefore, n, data }) => ({

@@ -53,8 +53,8 @@ export function createSpoolReader(
     const bytes = waiting.slice(0, taken).reduce((sum, line) => sum + line.bytes, 0);
     waiting = waiting.slice(taken);
     const batch = builder.build();
-    const { deltaCount, agentState: next } = batch;
-    position = { offset: position.offset + bytes, deltaCount, agentState: next };
+    const { deltaCount, agentState } = batch;
+    position = { offset: position.offset + bytes, deltaCount, agentState };
     return batch;
   }
 

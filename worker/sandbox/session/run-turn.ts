@@ -34,7 +34,7 @@ export interface TurnDeps {
 
 /** `over`: it is another sandbox that goes on with the session, or this one did not live to the end. */
 export async function runTurn(deps: SupervisorDeps, place: TurnDeps): Promise<TurnOutcome> {
-  const { context, session, pauser: pauser, saver } = place;
+  const { context, session, pauser, saver } = place;
   const { runId, generation } = context.ref;
   const { token } = context.lease;
   const held = { runId, generation, token };
@@ -43,9 +43,9 @@ export async function runTurn(deps: SupervisorDeps, place: TurnDeps): Promise<Tu
     if (claimed.outcome === 'none') pauser.markIdle();
     return claimed.outcome === 'none' ? { outcome: 'done', more: false } : claimed;
   }
-  const { messageId, announcedFrame: told, waitedMs } = claimed;
-  if (told !== null) {
-    void deps.frameStream.publish(runId, { frames: [told], deltas: [] });
+  const { messageId, announcedFrame, waitedMs } = claimed;
+  if (announcedFrame !== null) {
+    void deps.frameStream.publish(runId, { frames: [announcedFrame], deltas: [] });
     context.logger.info({ generation, messageId, waitedMs }, 'turn_started');
   }
   failpoint('turn.claimed');
@@ -70,7 +70,7 @@ export async function runTurn(deps: SupervisorDeps, place: TurnDeps): Promise<Tu
 
 async function turnResult(
   deps: SupervisorDeps,
-  { context, pauser: pauser }: Pick<TurnDeps, 'context' | 'pauser'>,
+  { context, pauser }: Pick<TurnDeps, 'context' | 'pauser'>,
 ): Promise<TurnOutcome> {
   const more = await deps.turns.hasWork(context.ref.runId);
   if (!more) pauser.markIdle();
@@ -87,11 +87,11 @@ interface Claimed {
 /** False where its files cannot be in place: its turn has ended without its agent. */
 async function filesReady(
   deps: SupervisorDeps,
-  { context, given, writePendingFiles: prepare }: TurnDeps,
+  { context, given, writePendingFiles }: TurnDeps,
   { held, messageId, isAccepted, filesMayWait }: Claimed,
 ): Promise<boolean> {
   if (isAccepted || !filesMayWait || given.has(messageId)) return true;
-  const misplaced = await prepare(held, messageId);
+  const misplaced = await writePendingFiles(held, messageId);
   if (misplaced.length === 0) return true;
   const faults = misplaced.map(({ path, reason }) => `${path} cannot be written: ${reason}`);
   context.logger.warn({ messageId, files: misplaced.length }, 'turn_rejected');

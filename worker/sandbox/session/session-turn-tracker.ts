@@ -47,7 +47,7 @@ export function createSessionTurnTracker(beginning: PendingTurn | null): Session
       return present?.messageId === messageId;
     },
     ended: () => (present === null ? Promise.resolve() : end.promise),
-    note({ startedMessage: startedMessage, turnEnd }) {
+    note({ startedMessage, turnEnd }) {
       if (present === null) return;
       if (startedMessage === present.messageId) accepted.resolve(true);
       if (turnEnd?.messageId !== present.messageId) return;

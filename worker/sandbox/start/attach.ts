@@ -129,14 +129,14 @@ async function takeRunLease(
 /** Where nobody can say, the lease is not kept: somebody will ask for it again. */
 async function beginsGeneration(
   frames: SupervisorDeps['frames'],
-  { token, position, release: letGo }: HeldLease,
+  { token, position, release }: HeldLease,
   { runId, generation }: SandboxRef,
 ): Promise<boolean> {
   if (position.generation > generation) return false;
   try {
     return await frames.beginGeneration(runId, token, generation);
   } catch (error) {
-    letGo();
+    release();
     throw error;
   }
 }

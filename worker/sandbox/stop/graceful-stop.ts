@@ -50,16 +50,16 @@ export function createGracefulStop(target: StopTarget): GracefulStop {
   }
 
   async function escalate(): Promise<void> {
-    const { input, work: turns, exited } = target;
+    const { input, work, exited } = target;
     if (target.hasExited()) return;
-    if (turns.isWorking() && performance.now() < graceEndsAt) {
+    if (work.isWorking() && performance.now() < graceEndsAt) {
       input.push(interruptLine(target.newId()));
       failpoint('stop.interrupted');
-      await inGrace(Promise.race([turns.finished, exited]), Number.POSITIVE_INFINITY);
+      await inGrace(Promise.race([work.finished, exited]), Number.POSITIVE_INFINITY);
     }
     input.close();
     failpoint('stop.closed');
-    if (turns.canExitOnItsOwn() && (await inGrace(exited, afterResultMs))) return;
+    if (work.canExitOnItsOwn() && (await inGrace(exited, afterResultMs))) return;
     if (await signalAndWait('SIGTERM', afterTermMs)) return;
     failpoint('stop.terminated');
     if (await signalAndWait('SIGKILL', afterKillMs)) return failpoint('stop.killed');
