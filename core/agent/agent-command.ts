@@ -1,7 +1,7 @@
 import type { McpServers, RunConfig } from '../runs/run-config.ts';
 import { type SandboxConfig, sandboxPaths } from '../sandbox/sandbox.ts';
 
-/** All that decides how the agent is started. */
+/** Everything that determines the agent's command. */
 export interface AgentPlan {
   flow: {
     instructions: string | null;
@@ -18,7 +18,7 @@ export interface AgentPlan {
     /** JSON text. */
     outputSchema: string | null;
   };
-  /** The agent's own conversation, a UUID; resumed only where its transcript exists. */
+  /** The agent's conversation, a UUID; resumed only if its transcript exists. */
   conversation: { id: string; resume: boolean };
 }
 
@@ -35,7 +35,7 @@ const runServersFile = 'run-mcp.json';
 const systemPromptName = 'system-prompt.md';
 
 /**
- * The last two fixed flags are a security boundary: without them files of the working directory
+ * The last two flags are a security boundary: without them, files in the working directory could
  * redirect the model's address, run hooks and start servers.
  */
 const fixedArguments = [
@@ -54,7 +54,7 @@ const fixedArguments = [
   '--strict-mcp-config',
 ];
 
-/** A plan waits for somebody who approves it; the agent has these only where questions are heard. */
+/** Plan mode waits for an approval that nobody can give. */
 const planning = ['EnterPlanMode', 'ExitPlanMode'];
 
 function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {
@@ -67,7 +67,7 @@ function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {
     ...fixedArguments,
     ...flag('--mcp-config', servers),
     ...flag('--append-system-prompt-file', prompt),
-    // Without it a resumed conversation keeps the prompt it began with, also where there is none now.
+    // Without it, a resumed conversation keeps its first system prompt, even if there is none now.
     ...flag(
       '--system-prompt-snapshot',
       prompt.length > 0 || plan.conversation.resume ? ['off'] : [],
@@ -86,7 +86,7 @@ function option(name: string, value: string | number | null): string[] {
   return flag(name, value === null ? [] : [String(value)]);
 }
 
-/** A value that reads like a flag would become one, so it is refused here whoever let it through. */
+/** Rejects values that the agent would read as flags, whatever was validated before. */
 function flag(name: string, values: string[]): string[] {
   const forged = values.find((value) => value.startsWith('-'));
   if (forged !== undefined) throw new Error(`a value of ${name} begins with a dash`);
@@ -97,7 +97,7 @@ function pathOf(file: AgentFile): string {
   return `${sandboxPaths.filesDir}/${file.name}`;
 }
 
-/** The agent takes the later file where two name the same server. */
+/** If two files name the same server, the agent uses the later one. */
 function mcpFiles({ flow, config }: AgentPlan): AgentFile[] {
   const fromFlow = config.mcpMode === 'merge' ? serversFile(flowServersFile, flow.mcpServers) : [];
   return [...fromFlow, ...serversFile(runServersFile, config.mcpServers)];
@@ -108,7 +108,7 @@ function serversFile(name: string, mcpServers: McpServers): AgentFile[] {
   return [{ name, content: JSON.stringify({ mcpServers }) }];
 }
 
-/** What a request appends comes after the flow's own instructions and never replaces them. */
+/** The request's text is appended to the flow's instructions and never replaces them. */
 function systemPromptFile({ flow, config }: AgentPlan): AgentFile[] {
   const parts = [flow.instructions, config.appendSystemPrompt].filter((part) => part !== null);
   const content = parts.filter((part) => part !== '').join('\n\n');

@@ -8,35 +8,34 @@ import { type ControlFacts, controlFacts } from './control-protocol.ts';
 import { readTurnResult, type TurnResult } from './turn-result.ts';
 
 /**
- * What one line of the agent's output means. A pure function of its text: the same bytes give the
- * same frames, however often a tail is begun again. Nothing that an agent writes makes it throw,
- * and nothing it writes goes out under a name with which this service speaks.
+ * The meaning of one line of agent output. A pure function of its text, so that reading again gives the
+ * same frames. It never throws, and never emits an event name that is reserved for the service.
  */
 export interface AgentLine {
-  /** Kept in the run's log, in this order. */
+  /** Stored in the run's log, in this order. */
   frames: Frame[];
-  /** Token deltas, published and never kept. */
+  /** Token deltas: published, never stored. */
   deltas: string[];
   facts: RunFacts;
 }
 
-/** What a line says of the run itself; absent means that it says nothing of the kind. */
+/** What a line says about the run. */
 export interface RunFacts extends ControlFacts {
   agentStatus?: AgentStatus;
-  /** Uuid of a message that the agent has begun to work on. */
+  /** UUID of a message that the agent has started. */
   accepted?: string;
-  /** Uuid of a message that it is done with, well or not. */
+  /** UUID of a message that the agent has completed or cancelled. */
   completed?: string;
-  /** The agent's own id of the conversation. */
+  /** The agent's ID of the conversation. */
   session?: string;
   turn?: TurnResult;
-  /** Id of a session's message that the agent has begun to work on. */
+  /** ID of a session's message that the agent has started. */
   startedMessage?: string;
   /** The end of a session's turn. */
   turnEnd?: TurnEnd;
-  /** A turn begins, of whatever origin. */
+  /** A turn has started, with or without a message. */
   turnStarted?: true;
-  /** How many tasks run beside the conversation. */
+  /** Number of running background tasks. */
   backgroundTasks?: number;
 }
 
@@ -56,12 +55,12 @@ export function readAgentLine(line: string): AgentLine {
   };
 }
 
-/** The agent's talk with whoever started it: no part of the conversation. */
+/** Control traffic between the agent and its supervisor, not part of the conversation. */
 function isPlumbing(type: string): boolean {
   return type.startsWith('control_') || type === 'keep_alive' || type === 'transcript_mirror';
 }
 
-/** Outside of strings a carriage return is white space in JSON, but ends a line in an event stream. */
+/** A line break outside JSON strings is white space, but would end the line of an SSE event. */
 function onOneLine(line: string): string {
   return stripUnstorable(line)
     .replaceAll(/[\r\n]+/g, ' ')

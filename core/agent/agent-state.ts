@@ -1,6 +1,6 @@
-// What must be known of an agent's earlier lines to understand the next one. It is kept with the
-// place up to which its output has been read, in the same transaction: whoever reads on from there,
-// in whatever process, knows exactly this much, and the same lines give the same frames.
+// The state that earlier lines of an agent leave for interpreting the next one. It is stored in the same
+// transaction as the offset up to which the output was read. A process that continues from that offset
+// has exactly this state, so the same lines give the same frames.
 
 import { type Frame, statusFrame } from '../frames/frame.ts';
 import { limits } from '../limits.ts';
@@ -15,16 +15,16 @@ import {
 import type { TurnResult } from './turn-result.ts';
 
 export interface AgentState {
-  /** How the last turn ended that had a result. */
+  /** The result of the last turn that had one. */
   turn: Pick<TurnResult, 'isError' | 'cause'> | null;
-  /** It is done with its message, with a result or without. */
+  /** The message was completed, with or without a result. */
   isDone: boolean;
   isInTurn: boolean;
-  /** What it has left running, each of which begins a turn of its own when it ends. */
+  /** Running background tasks; each starts a turn when it ends. */
   backgroundTasks: number;
-  /** Ids of the questions that wait for an answer. */
+  /** IDs of the questions without an answer. */
   questions: string[];
-  /** What is to be refused and was not yet, as far as the agent has said. */
+  /** Denials that the agent has not acknowledged. */
   denials: ControlDenial[];
 }
 
@@ -37,87 +37,87 @@ export const initialAgentState: AgentState = {
   denials: [],
 };
 
-/** The agent has nothing to do, now or later. */
+/** Nothing in progress, and nothing that will start on its own. */
 export function isIdle({ isDone, isInTurn, backgroundTasks }: AgentState): boolean {
   return isDone && !isInTurn && backgroundTasks === 0;
 }
 
 export interface StateChange {
-  /** The same object where nothing has changed. */
+  /** The same object if nothing changed. */
   state: AgentState;
-  /** What follows the line's own frames. */
+  /** Frames after those of the line itself. */
   frames: Frame[];
-  /** Where it is another than the line alone would tell. */
+  /** Overrides the status that the line alone implies. */
   agentStatus?: AgentStatus;
   interactionEvents: InteractionEvent[];
 }
 
-export function reduce(memory: AgentState, facts: RunFacts): StateChange {
-  if (facts.asked) return afterQuestion(memory, facts.asked);
-  if (facts.closed) return afterClosing(memory, facts.closed);
-  if (facts.denied) return unchanged(withDenial(memory, facts.denied));
-  if (facts.turn) return afterResult(memory, facts.turn);
-  if (facts.turnStarted) return afterTurnStart(memory);
+export function reduce(state: AgentState, facts: RunFacts): StateChange {
+  if (facts.asked) return afterQuestion(state, facts.asked);
+  if (facts.closed) return afterClosing(state, facts.closed);
+  if (facts.denied) return unchanged(withDenial(state, facts.denied));
+  if (facts.turn) return afterResult(state, facts.turn);
+  if (facts.turnStarted) return afterTurnStart(state);
   if (facts.backgroundTasks !== undefined) {
-    return unchanged({ ...memory, backgroundTasks: facts.backgroundTasks });
+    return unchanged({ ...state, backgroundTasks: facts.backgroundTasks });
   }
-  if (facts.accepted !== undefined) return unchanged({ ...memory, isInTurn: true });
-  if (facts.completed !== undefined) return unchanged(afterMessage(memory));
-  return unchanged(memory);
+  if (facts.accepted !== undefined) return unchanged({ ...state, isInTurn: true });
+  if (facts.completed !== undefined) return unchanged(afterMessage(state));
+  return unchanged(state);
 }
 
-const unchanged = (memory: AgentState): StateChange => ({
-  state: memory,
+const unchanged = (state: AgentState): StateChange => ({
+  state,
   frames: [],
   interactionEvents: [],
 });
 
-function afterQuestion(memory: AgentState, asked: NonNullable<RunFacts['asked']>): StateChange {
+function afterQuestion(state: AgentState, asked: NonNullable<RunFacts['asked']>): StateChange {
   const { interactionId } = asked;
-  const { questions } = memory;
-  if (questions.includes(interactionId)) return unchanged(memory);
+  const { questions } = state;
+  if (questions.includes(interactionId)) return unchanged(state);
   if (questions.length >= limits.interactionsMax) {
-    return unchanged(withDenial(memory, { requestId: interactionId, of: 'permission' }));
+    return unchanged(withDenial(state, { requestId: interactionId, of: 'permission' }));
   }
   return {
-    state: { ...memory, questions: [...questions, interactionId] },
+    state: { ...state, questions: [...questions, interactionId] },
     frames: [askedFrame(asked), ...(questions.length === 0 ? [statusFrame('waiting')] : [])],
     agentStatus: 'waiting',
     interactionEvents: [{ kind: 'asked', interaction: asked }],
   };
 }
 
-function afterClosing(memory: AgentState, closed: NonNullable<RunFacts['closed']>): StateChange {
+function afterClosing(state: AgentState, closed: NonNullable<RunFacts['closed']>): StateChange {
   const { interactionId, outcome } = closed;
-  const refusals = memory.denials.filter(({ requestId }) => requestId !== interactionId);
-  const questions = memory.questions.filter((id) => id !== interactionId);
-  if (questions.length === memory.questions.length) {
+  const refusals = state.denials.filter(({ requestId }) => requestId !== interactionId);
+  const questions = state.questions.filter((id) => id !== interactionId);
+  if (questions.length === state.questions.length) {
     return unchanged(
-      refusals.length === memory.denials.length ? memory : { ...memory, denials: refusals },
+      refusals.length === state.denials.length ? state : { ...state, denials: refusals },
     );
   }
   const closing = closedFrame(interactionId, outcome);
   const isOver = questions.length === 0;
   return {
-    state: { ...memory, questions },
+    state: { ...state, questions },
     frames: isOver ? [closing, statusFrame('working')] : [closing],
     ...(isOver ? { agentStatus: 'working' } : {}),
     interactionEvents: [{ kind: 'closed', interactionId, outcome }],
   };
 }
 
-function withDenial(memory: AgentState, refusal: ControlDenial): AgentState {
-  const isNew = memory.denials.every(({ requestId }) => requestId !== refusal.requestId);
-  if (!isNew || memory.denials.length >= limits.interactionsMax) return memory;
-  return { ...memory, denials: [...memory.denials, refusal] };
+function withDenial(state: AgentState, refusal: ControlDenial): AgentState {
+  const isNew = state.denials.every(({ requestId }) => requestId !== refusal.requestId);
+  if (!isNew || state.denials.length >= limits.interactionsMax) return state;
+  return { ...state, denials: [...state.denials, refusal] };
 }
 
-/** Nothing that the turn has asked is waited for any more. */
-function afterResult(memory: AgentState, { isError, cause }: TurnResult): StateChange {
-  const { questions } = memory;
+/** The end of a turn withdraws its open questions. */
+function afterResult(state: AgentState, { isError, cause }: TurnResult): StateChange {
+  const { questions } = state;
   return {
     state: {
-      ...memory,
+      ...state,
       turn: { isError, cause },
       isDone: true,
       isInTurn: false,
@@ -133,18 +133,18 @@ function afterResult(memory: AgentState, { isError, cause }: TurnResult): StateC
   };
 }
 
-/** A turn that no message has begun: something in the background has ended. */
-function afterTurnStart(memory: AgentState): StateChange {
-  if (memory.isInTurn) return unchanged(memory);
+/** A turn without a message: a background task has ended. */
+function afterTurnStart(state: AgentState): StateChange {
+  if (state.isInTurn) return unchanged(state);
   return {
-    state: { ...memory, isInTurn: true },
+    state: { ...state, isInTurn: true },
     frames: [statusFrame('working')],
     agentStatus: 'working',
     interactionEvents: [],
   };
 }
 
-/** Without a result before it, there will be none. After one, a turn of its own may have begun. */
-function afterMessage(memory: AgentState): AgentState {
-  return memory.isDone ? memory : { ...memory, isDone: true, isInTurn: false };
+/** No result will follow. If there was one before, an unprompted turn may be in progress. */
+function afterMessage(state: AgentState): AgentState {
+  return state.isDone ? state : { ...state, isDone: true, isInTurn: false };
 }

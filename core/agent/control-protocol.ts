@@ -7,13 +7,13 @@ import {
   questionInput,
 } from './interaction.ts';
 
-/** What the agent says to whoever started it. */
+/** The agent's control messages. */
 export interface ControlFacts {
-  /** A question for whoever watches the run. */
+  /** A question for the client. */
   asked?: Interaction;
-  /** To be refused at once: the agent would wait for ever. */
+  /** To be denied at once, or the agent would wait forever. */
   denied?: ControlDenial;
-  /** An answer was taken, or is not wanted any more. */
+  /** The agent has accepted an answer or withdrawn its question. */
   closed?: { interactionId: string; outcome: InteractionOutcome };
 }
 
@@ -45,7 +45,7 @@ function requestFacts(line: JsonObject): ControlFacts {
   return { asked: { interactionId: requestId, toolName: askingTool, input } };
 }
 
-/** The agent repeats a permission's answer when it takes it; other answers are no answers to it. */
+/** The agent echoes an answer to a permission request when it accepts it. */
 function responseFacts(response: JsonObject): ControlFacts {
   const isPermission = textIn(objectIn(response, 'response'), 'behavior') !== null;
   return isPermission ? closedFacts(response, 'answered') : {};

@@ -2,17 +2,17 @@ import type { Frame } from '../frames/frame.ts';
 import { isObject, type JsonObject, jsonText, listIn, textIn } from '../json.ts';
 import { limits } from '../limits.ts';
 
-/** A question of the agent that waits for somebody's answer. */
+/** A question of the agent. */
 export interface Interaction {
   interactionId: string;
   toolName: string;
-  /** The tool's input as JSON text: the agent wants it back with the answers in it. */
+  /** The tool's input as JSON text: the agent expects it back with the answers added. */
   input: string;
 }
 
 export type InteractionOutcome = 'answered' | 'withdrawn';
 
-/** What has become of the agent's questions, in the order in which it said so. */
+/** In the order of the agent's output. */
 export type InteractionEvent =
   | { kind: 'asked'; interaction: Interaction }
   | { kind: 'closed'; interactionId: string; outcome: InteractionOutcome };
@@ -21,13 +21,13 @@ const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
 export const isInteractionId = (id: string): boolean => idPattern.test(id);
 
-/** Ids go into paths; one that cannot is nobody's. */
+/** IDs are used in URL paths; null if this one cannot be. */
 export function interactionIdIn(value: JsonObject): string | null {
   const id = textIn(value, 'request_id');
   return id !== null && isInteractionId(id) ? id : null;
 }
 
-/** The input of the tool that asks; null where nobody could read the questions in it. */
+/** The input of the question tool; null if its questions cannot be shown. */
 export function questionInput(input: JsonObject): string | null {
   const questions = listIn(input, 'questions');
   const isReadable = questions.length > 0 && questions.length <= limits.questionsMax;
@@ -42,7 +42,7 @@ function isQuestion(value: unknown): boolean {
   return question !== null && question !== '' && question.length <= limits.questionMaxChars;
 }
 
-/** The questions as the agent put them, of an input that `questionInput` has read. */
+/** The questions of an input that `questionInput` has accepted. */
 export function questionsOf(input: string): JsonObject[] {
   return listIn(JSON.parse(input) as JsonObject, 'questions').filter(isObject);
 }
@@ -57,10 +57,10 @@ export function closedFrame(interactionId: string, outcome: InteractionOutcome):
   return { event: 'interaction_closed', data, channel: 'chat' };
 }
 
-/** By the text of the question; a question with several answers has a list. */
+/** By the text of the question; several answers are a list. */
 export type Answers = Record<string, string | string[]>;
 
-/** What the agent reads as its answer. The same however often it is made. */
+/** The agent's input line with the answers. Deterministic. */
 export function answerLine({ interactionId, input }: Interaction, answers: Answers): string {
   const joined = Object.entries(answers).map(([question, answer]): [string, string] => [
     question,
@@ -77,10 +77,10 @@ export function answerLine({ interactionId, input }: Interaction, answers: Answe
   });
 }
 
-/** Something that the agent wants of whoever started it, and that nobody here gives. */
+/** The rejection of a control request that Flowrun does not support. */
 export interface ControlDenial {
   requestId: string;
-  /** A permission is refused in the manner of permissions; anything else is not understood. */
+  /** Permissions have their own denial; other requests get an error. */
   of: 'permission' | 'request';
 }
 

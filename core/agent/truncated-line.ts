@@ -1,9 +1,6 @@
 import { limits } from '../limits.ts';
 
-/**
- * What stands in the log for a line that was too long to be kept: an event of its own that says how
- * long the line was and how it began.
- */
+/** Replaces a line that is too long to store: an event with the line's length and its start. */
 export function truncatedLine(head: string, bytes: number): string {
   return JSON.stringify({
     type: 'line_cut',

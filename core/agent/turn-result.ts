@@ -3,7 +3,7 @@ import type { EndCause } from '../runs/end-cause.ts';
 import type { Usage } from '../runs/run.ts';
 import { stripUnstorable } from '../sanitize-text.ts';
 
-/** What the agent says of a turn that is over. */
+/** The agent's report at the end of a turn. */
 export interface TurnResult {
   isError: boolean;
   subtype: string;
@@ -13,13 +13,13 @@ export interface TurnResult {
   usage: Usage;
   costUsd: number | null;
   numTurns: number;
-  /** Nobody asked for this turn: something that the agent had left in the background ended. */
+  /** The turn had no message: a background task of the agent ended. */
   isUnprompted: boolean;
-  /** The end it means for a run, where the agent gave up for a reason of its own. */
+  /** The end cause of a run, if the agent stopped at one of its limits. */
   cause: EndCause | null;
 }
 
-/** Reads a `result` line. Every number comes out in the range that the run's record can hold. */
+/** Reads a `result` line. Clamps every number to the range of its column. */
 export function readTurnResult(line: JsonObject): TurnResult {
   const subtype = stripUnstorable(textIn(line, 'subtype') ?? '').slice(0, 100);
   const result = textIn(line, 'result');
@@ -59,7 +59,7 @@ function readCount(value: unknown, max: number): number {
   return Math.floor(Math.min(value, max));
 }
 
-/** The agent adds up fractions, and its sums end in noise: 0.30000000000000004. */
+/** Rounds away floating-point noise of the agent's sums, such as 0.30000000000000004. */
 function readCost(value: unknown): number | null {
   if (typeof value !== 'number' || !(value >= 0)) return null;
   return Math.round(Math.min(value, costMaxUsd) * 1e6) / 1e6;

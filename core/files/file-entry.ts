@@ -1,9 +1,9 @@
 export type FileScope = 'flow' | 'run';
 
-/** What its patterns match is a run's alone; it is itself a file of the flow, or of a request. */
+/** Files that match its patterns belong to the run only. The file itself belongs to the flow or the request. */
 export const ignoreName = '.flowignore';
 
-/** A file of a run's working directory as it was last stored; its content is the blob `sha256`. */
+/** A stored file of a run's working directory; its content is the blob `sha256`. */
 export interface FileEntry {
   /** Relative POSIX path. */
   path: string;

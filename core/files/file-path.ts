@@ -3,22 +3,22 @@ import { limits } from '../limits.ts';
 export type PathCheck = { ok: true } | { ok: false; reason: string };
 
 /**
- * Whether a path may name a file of a working directory: relative, in POSIX form, and one way of
- * writing it only. It is looked at segment by segment, after whatever decoding there was.
+ * Checks that a path may name a file of a working directory: a relative POSIX path in canonical form.
+ * Call it after all decoding.
  */
 export function checkFilePath(path: string): PathCheck {
   if (path === '') return rejected('is empty');
-  if (path.includes('\0')) return rejected('holds a NUL');
-  if (path.includes('\\')) return rejected('holds a backslash');
+  if (path.includes('\0')) return rejected('contains a NUL');
+  if (path.includes('\\')) return rejected('contains a backslash');
   if (path.startsWith('/')) return rejected('is not relative');
   if (path.length > limits.filePathMaxBytes || utf8Bytes(path) > limits.filePathMaxBytes) {
     return rejected(`is longer than ${limits.filePathMaxBytes} bytes`);
   }
-  if (/[\ud800-\udfff]/u.test(path)) return rejected('holds half of a surrogate pair');
+  if (/[\ud800-\udfff]/u.test(path)) return rejected('contains a lone surrogate');
   return path.split('/').map(checkSegment).find(isRejected) ?? { ok: true };
 }
 
-/** Whether a request may put a file there: what git itself keeps is not a client's to write. */
+/** Checks the path of a request's input file. Clients may not write git's own files. */
 export function checkInputPath(path: string): PathCheck {
   const check = checkFilePath(path);
   if (!check.ok) return check;
@@ -43,7 +43,7 @@ function isRejected(check: PathCheck): boolean {
   return !check.ok;
 }
 
-/** What file systems allow. */
+/** The limit of common file systems. */
 const segmentMaxBytes = 255;
 
 /** Length of a well-formed text in UTF-8. */

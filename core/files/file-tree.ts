@@ -8,9 +8,8 @@ export interface FileTreeNode {
 }
 
 /**
- * The tree of a working directory from the paths of its files. Files near the top come first where
- * there are more than a tree may hold, and the same files give the same tree in whatever order
- * they come.
+ * The tree of a working directory, from the paths of its files. If there are too many, files near the
+ * root take precedence. The order of the input does not matter.
  */
 export function fileTree(files: Iterable<{ path: string }>): FileTreeNode[] {
   const top: Directory = { children: new Map() };
@@ -21,7 +20,7 @@ export function fileTree(files: Iterable<{ path: string }>): FileTreeNode[] {
   return nodesOf(top, '');
 }
 
-/** Directories that are long, and not what a reader looks for. */
+/** Large directories of no interest to a reader. */
 const hiddenNames = new Set(['.git', 'node_modules']);
 
 /** A directory has children, a file has none. */
@@ -70,7 +69,7 @@ function nodesOf(directory: Directory, prefix: string): FileTreeNode[] {
   });
 }
 
-/** By code unit: the same on every machine, whatever its locale. */
+/** By code unit, independent of the locale. */
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

@@ -4,7 +4,7 @@ import type { Schedule } from './schedule.ts';
 
 export type NetworkPolicy = 'limited' | 'open' | 'none';
 
-/** What a run is made from, without the values that nobody may read back. */
+/** The template of a run, without its secret values. */
 export interface Flow {
   flowId: string;
   projectId: string;
@@ -20,19 +20,19 @@ export interface Flow {
   resources: { memoryBytes: number; cpus: number };
   network: { policy: NetworkPolicy; allowedHosts: string[] };
   timeoutSeconds: number | null;
-  /** When it runs by itself, with its own prompt; null: never. */
+  /** Starts runs with the flow's prompt; null: none. */
   schedule: Schedule | null;
-  /** What its runs get unless the request says otherwise; null: no limit. */
+  /** Defaults for its runs; null: no limit. */
   limits: { maxTurns: number | null; maxBudgetUsd: number | null };
   storage: { usedBytes: number };
-  /** The only host that may run it; null: every host may. */
+  /** The only host that may run it; null: any host. */
   runner: string | null;
   version: number;
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** What a flow has where its owner says nothing. */
+/** Defaults for fields that are not set. */
 export const defaultFlow = {
   resources: { memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
   network: { policy: 'limited', allowedHosts: [] },
@@ -41,7 +41,7 @@ export const defaultFlow = {
   schedule: null,
 } satisfies Partial<Flow>;
 
-/** Sealed at rest, read by the host that starts a sandbox and by nobody else. */
+/** Encrypted at rest; only the host that starts a sandbox decrypts them. */
 export interface FlowSecrets {
   env: Record<string, string>;
   mcpServers: McpServers;

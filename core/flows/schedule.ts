@@ -1,25 +1,25 @@
-/** When a flow runs by itself: five fields of cron, read in a time zone. */
+/** Five cron fields, evaluated in a time zone. */
 export interface Schedule {
   cron: string;
   timezone: string;
 }
 
-/** Nobody is there to bring a prompt when a schedule starts a run. */
+/** A scheduled run has no request that could provide the prompt. */
 export function lacksPrompt(flow: { schedule: Schedule | null; prompt: string | null }): boolean {
   return flow.schedule !== null && flow.prompt === null;
 }
 
-/** What is wrong with a schedule, and where; null where nothing is. */
+/** The invalid field and why; null if the schedule is valid. */
 export function scheduleError({ cron, timezone }: Schedule): {
   field: keyof Schedule;
   message: string;
 } | null {
   if (!isCron(cron)) {
-    const message = 'must be five fields of cron like "30 9 * * MON-FRI"';
+    const message = 'must be five cron fields like "30 9 * * MON-FRI"';
     return { field: 'cron', message };
   }
   if (!everFires(cron)) {
-    const message = 'must name a day that there is: none of its months has one of its days';
+    const message = 'never fires: no selected month has any of the selected days';
     return { field: 'cron', message };
   }
   if (!isTimezone(timezone)) {
@@ -31,7 +31,7 @@ export function scheduleError({ cron, timezone }: Schedule): {
 interface Field {
   min: number;
   max: number;
-  /** Stand for min, min + 1 and so on. */
+  /** Aliases of min, min + 1 and so on. */
   names: string[];
 }
 
@@ -57,7 +57,7 @@ function isCron(text: string): boolean {
   return parts.length === fields.length && fields.every((field, i) => fits(field, parts[i] ?? ''));
 }
 
-/** A day of the month needs a month that has it. Where a day of the week is named too, both have to match. */
+/** A day of the month needs a month that has it. A day of the week must match as well, if given. */
 function everFires(cron: string): boolean {
   const [, , ofMonth = '', months = ''] = cron.split(' ');
   const earliest = Math.min(...valuesOf(dayField, ofMonth));
@@ -67,7 +67,7 @@ function everFires(cron: string): boolean {
 /** February in a leap year. */
 const daysOf = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Of a part that fits. */
+/** Expects a part that `fits` accepts. */
 function valuesOf(field: Field, part: string): number[] {
   return part.split(',').flatMap((item) => {
     const [range = '', step = '1'] = item.split('/');
@@ -79,7 +79,7 @@ function valuesOf(field: Field, part: string): number[] {
   });
 }
 
-/** A list of `*`, `3`, `3-5`, each with a step like `/2` if it is a range. */
+/** A list of `*`, `3` and `3-5`; ranges may have a step like `/2`. */
 function fits(field: Field, part: string): boolean {
   return part.split(',').every((item) => {
     const match = /^(?:(\*)|([A-Z0-9]+)(?:-([A-Z0-9]+))?)(?:\/(\d{1,2}))?$/i.exec(item);

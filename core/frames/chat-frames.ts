@@ -4,30 +4,30 @@ import { stripUnstorable } from '../sanitize-text.ts';
 import { type PendingTurn, type TurnEnd, type TurnError, turnEndData } from '../sessions/chat.ts';
 import type { Frame } from './frame.ts';
 
-/** What a line of a session's agent is in a chat, beside what any agent's line means. */
+/** The chat events of an agent's line, in addition to its frames. */
 export interface ChatLine {
-  /** What is said to the user, before the line itself. */
+  /** Text for the user, before the line's own frames. */
   text: Frame[];
-  /** That the turn is over, after it. */
+  /** The end of the turn, after them. */
   end: Frame[];
   facts: Pick<RunFacts, 'startedMessage' | 'turnEnd'>;
 }
 
 export interface ChatReader {
-  /** What the agent is given next; until then its lines belong to no message. */
+  /** Sets the turn that the next lines belong to. */
   expect(turn: PendingTurn): void;
-  /** The present turn is made to end. */
+  /** Records why the current turn is being stopped. */
   markInterrupted(error: TurnError): void;
   read(line: string, facts: RunFacts): ChatLine;
 }
 
 /**
- * A turn ends with its `result`, and the `turn_end` that says so stands in the same batch, so that
- * neither is ever in the log without the other. A result that nobody asked for by a message ends no
- * turn. The same lines after the same beginning give the same frames.
+ * A turn ends with its `result`; `turn_end` is in the same batch, so that the log never has one without
+ * the other. The result of an unprompted turn ends no message's turn. Deterministic for the same start
+ * and lines.
  */
-export function createChatReader(sessionId: string, beginning: PendingTurn | null): ChatReader {
-  let expected = beginning;
+export function createChatReader(sessionId: string, initial: PendingTurn | null): ChatReader {
+  let expected = initial;
 
   return {
     expect(turn) {
@@ -61,12 +61,12 @@ function endOf({ messageId, uuid, isAccepted }: PendingTurn, facts: RunFacts): T
     const { isError, result: reply, usage, costUsd } = facts.turn;
     return { messageId, exitCode: isError ? 1 : 0, reply, usage, costUsd };
   }
-  // Done with it without a word: it swallowed a message that it believes to know.
+  // Completed without a result: the agent took the message for a duplicate.
   if (facts.completed !== uuid) return null;
   return { messageId, exitCode: 1, reply: null, usage: null, costUsd: null };
 }
 
-/** What the agent says to the user; what its helpers say among themselves is none of it. */
+/** The agent's text for the user, without that of its subagents. */
 function textFrames(line: string): Frame[] {
   const value = parseObject(line);
   if (value === null || value.type !== 'assistant') return [];

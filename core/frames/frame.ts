@@ -3,30 +3,27 @@ import type { AgentStatus } from '../runs/run.ts';
 /** Which slice of the log a frame belongs to: `output` is rendered text, `chat` the conversation. */
 export type Channel = 'output' | 'chat' | 'other';
 
-/**
- * One event of a run's stream. `data` is JSON text, one line, forwarded as the agent wrote it
- * wherever it is the agent's.
- */
+/** One event of a run's stream. `data` is one line of JSON; the agent's lines are passed unchanged. */
 export interface Frame {
   event: string;
   data: string;
   channel: Channel;
 }
 
-/** A frame with its place in the run's log, which is also its SSE id. */
+/** A frame with its sequence number in the run's log, which is also its SSE ID. */
 export interface StoredFrame extends Frame {
   seq: number;
   at: Date;
 }
 
-/** A token delta: published, never stored; `n` counts them after the frame `seq`. */
+/** A token delta: published, never stored. `n` counts deltas after the frame `seq`. */
 export interface Delta {
   seq: number;
   n: number;
   data: string;
 }
 
-/** What this service says in its own name. */
+/** Events that the service itself emits. */
 const ownEvents = [
   'status',
   'agent_status',
@@ -43,10 +40,10 @@ const ownEvents = [
   'user_message',
 ] as const;
 
-/** Never the name of an agent's line: a browser would take the last three for its own. */
+/** Reserved: never the event of an agent's line. Browsers give the last three a meaning of their own. */
 export const serviceEvents = [...ownEvents, 'ping', 'error', 'message', 'open'] as const;
 
-/** The events that clients are written against; names are added, never renamed. */
+/** The events of the public interface. Names are added, never changed. */
 export const streamEvents = [
   ...ownEvents,
   'system',

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, listIn, textIn } from '../json.ts';
 import { sandboxPaths } from '../sandbox/sandbox.ts';
 
-/** The one member of a tool's input that says most of what it is about to do. */
+/** The one member of a tool's input that best describes the call. */
 export function summarizeToolInput(tool: string, input: JsonObject): string {
   const question = listIn(input, 'questions').find(isObject);
   if (question !== undefined) return (textIn(question, 'question') ?? '').slice(0, readChars);
@@ -38,7 +38,7 @@ const commonNames = [
   'prompt',
 ];
 
-/** The working directory is where everything happens, so naming it says nothing. */
+/** Omits the working directory, which every path shares. */
 function withoutWorkspace(text: string): string {
   const prefix = `${sandboxPaths.workspace}/`;
   return text.startsWith(prefix) ? text.slice(prefix.length) : text;

@@ -1,27 +1,27 @@
 import type { RuntimeFault, RuntimeSetting, SandboxRuntime } from '../sandbox/sandbox-runtime.ts';
 
-/** What only a host can know, as it last looked; it says so with its row. */
+/** A host's last health check; stored with its heartbeat. */
 export interface HostReport {
   instance: string;
-  /** Null where the engine does not answer: `engineTrouble` says why. */
+  /** Null if the engine does not answer; `engineTrouble` says why. */
   engineVersion: string | null;
   engineTrouble: string | null;
   image: string;
-  /** Null where that could not be asked. */
+  /** Null if unknown. */
   imagePresent: boolean | null;
   runtimeSetting: RuntimeSetting;
-  /** What sandboxes run on here; null where that could not be asked, or is at fault. */
+  /** The runtime of sandboxes; null if unknown or unusable. */
   runtime: SandboxRuntime | null;
   runtimeFault: RuntimeFault | null;
-  /** The same in words. */
+  /** The message of the same error. */
   runtimeTrouble: string | null;
   /** Of the data folder. */
   diskFreeBytes: number;
   diskTotalBytes: number;
-  /** How many more files fit on it; null where its file system sets no number. */
+  /** Null if the file system has no fixed number of inodes. */
   diskFreeInodes: number | null;
-  /** Against Postgres's; null where that did not answer. */
+  /** Against the clock of Postgres; null if it did not answer. */
   clockAheadMs: number | null;
-  /** How long its worker keeps what has ended. */
+  /** Retention times of its worker. */
   retention: { runMs: number; sessionFilesMs: number; webhookAttemptsMs: number };
 }

@@ -1,27 +1,27 @@
 import type { FileEntry } from '../files/file-entry.ts';
 
-/** Content that is stored already, and the place it is to have in a working directory. */
+/** A stored blob and its path in a working directory. */
 export type InputFile = Pick<FileEntry, 'path' | 'sha256' | 'size' | 'mode'>;
 
-/** A file as it was stored just now; its date as JSON has it. */
+/** A file that was just stored, with its date as JSON text. */
 export type LiveFile = InputFile & { modifiedAt: string };
 
-/** What an API process may ask of the host that holds a run, and what it hears. All of it is JSON. */
+/** Requests of the API to the host of a run, and their results. All JSON. */
 export interface HostCalls {
-  /** Stores one file of a working directory as it is now. */
+  /** Stores the current content of one file. */
   store_file: {
     payload: { path: string };
     result:
       | { outcome: 'stored'; file: LiveFile }
-      /** There is no such file, or something else that is none. */
+      /** There is no such regular file. */
       | { outcome: 'missing' }
       | { outcome: 'too_large'; size: number; limit: number }
-      /** The host has no such sandbox, or it has ended. */
+      /** The host does not have this sandbox, or it has ended. */
       | { outcome: 'gone' };
   };
-  /** Stores the whole working directory as it is now, and its list. */
+  /** Stores the whole working directory and its file list. */
   store_files: { payload: Record<string, never>; result: { outcome: 'stored' | 'gone' } };
-  /** Writes files into a working directory, all or none as far as that can be known before. */
+  /** Writes files into a working directory: all of them, or none if a conflict is found in advance. */
   write_files: {
     payload: { files: InputFile[] };
     result:
@@ -29,7 +29,7 @@ export interface HostCalls {
       | { outcome: 'refused'; path: string; reason: string }
       | { outcome: 'gone' };
   };
-  /** Hands the agent every answer that is there for it. */
+  /** Delivers all stored answers to the agent. */
   answer_interaction: {
     payload: Record<string, never>;
     result: { outcome: 'delivered' | 'gone' };
@@ -40,9 +40,9 @@ export type HostCallKind = keyof HostCalls;
 export type HostCallPayload<K extends HostCallKind> = HostCalls[K]['payload'];
 export type HostCallResult<K extends HostCallKind> = HostCalls[K]['result'];
 
-/** Rings when a host has been asked something. */
+/** Notified of a request to the host. */
 export const hostChannel = (hostId: string): string => `host:${hostId}`;
-/** Rings when a session has been sent a message: its workflow tells its host, and that a little later. */
+/** Notified of a message to the session, before its workflow notifies the host. */
 export const sessionChannel = (runId: string): string => `session:${runId}`;
-/** Rings when a question has been answered. */
+/** Notified of the response to a request. */
 export const responseChannel = (requestId: string): string => `answer:${requestId}`;

@@ -1,18 +1,18 @@
 import { limits } from '../limits.ts';
 
-/** What becomes of a host that says nothing more, by how long it has been silent. */
+/** What happens to a host without a heartbeat, by the time since the last one. */
 export interface HostThresholds {
-  /** How often it says that it is there. */
+  /** Interval of heartbeats. */
   renewMs: number;
-  /** Nothing new is placed on it. */
+  /** It gets no new work. */
   staleMs: number;
-  /** It holds its own sandboxes still, */
+  /** It pauses its sandboxes, */
   fenceMs: number;
-  /** well before others take over what it had. */
+  /** well before other hosts take over its sessions. */
   lostMs: number;
 }
 
-/** All from one, so that no setting can make a host go on beside the one that follows it. */
+/** All derived from one value: no setting can let a host continue while another takes over. */
 export function hostThresholds(lostMs: number = limits.hostLostMs): HostThresholds {
   const part = lostMs / limits.hostLostMs;
   return {

@@ -17,13 +17,13 @@ export const endCauses = [
   'max_turns_exceeded',
   'disk_full',
   'output_tampered',
-  // Of a run that the database forgot when it was restored from a backup.
+  // For a run that is missing after the database was restored from a backup.
   'lost_in_restore',
 ] as const;
 
 export type EndCause = (typeof endCauses)[number];
 
-/** What is known of an ending: the cause, and what the sandbox left behind. */
+/** How a run or sandbox ended. */
 export interface RunEnd {
   cause: EndCause;
   detail: string | null;
@@ -52,7 +52,7 @@ export type FinishedReason =
   | 'no_upstream'
   | 'already_ended';
 
-/** The `reason` of the stream's `finished` event for a reader who saw the end happen. */
+/** The `reason` of the stream's `finished` event for a reader that was connected at the end. */
 export function finishedReasonOf(cause: EndCause): FinishedReason {
   switch (cause) {
     case 'completed':

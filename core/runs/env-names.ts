@@ -10,10 +10,11 @@ const reserved: ReadonlySet<string> = new Set([
   'MAIN_BACKEND_URL',
 ]);
 
-/** Why a caller may not set this variable; null where nothing stands against it. */
+/** Why a client may not set this variable; null if it may. */
 export function envNameError(name: string): string | null {
-  if (!namePattern.test(name)) return 'a name is letters, digits and underscores, no digit first';
-  const beginning = reservedPrefixes.find((each) => name.startsWith(each));
-  if (beginning !== undefined) return `names beginning ${beginning} are reserved`;
+  if (!namePattern.test(name))
+    return 'a name consists of letters, digits and underscores, and does not start with a digit';
+  const prefix = reservedPrefixes.find((each) => name.startsWith(each));
+  if (prefix !== undefined) return `names that start with ${prefix} are reserved`;
   return reserved.has(name) ? 'this name is reserved' : null;
 }

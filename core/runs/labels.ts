@@ -1,6 +1,6 @@
 import type { Labels } from './run.ts';
 
-/** What is to become of each label: a new value, or null for none. */
+/** A new value per label; null removes it. */
 export type LabelChange = Record<string, string | null>;
 
 export function changedLabels(labels: Labels, change: LabelChange): Labels {

@@ -1,9 +1,6 @@
 import { secretEndings, secretNames } from './secret-names.ts';
 
-/**
- * A copy of what is about to be logged, without values under secret names and without keys,
- * passwords and the like inside texts.
- */
+/** A copy for the log, without values under secret names and without credentials inside strings. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -17,7 +14,7 @@ export function redact(value: unknown, depth = 0): unknown {
   return Object.fromEntries(members);
 }
 
-/** A text without API keys, credentials of a header, passwords in addresses, secrets in queries. */
+/** Removes API keys, credentials in headers, passwords in URLs, and secrets in queries. */
 export function redactText(text: string): string {
   return text
     .replaceAll(ownKey, 'frs_[redacted]')
@@ -28,14 +25,14 @@ export function redactText(text: string): string {
     .replaceAll(privateKey, '[redacted private key]');
 }
 
-/** Whether a name stands for something secret, however it is spelled. */
+/** Whether a name denotes a secret, in any spelling. */
 export function isSecretName(name: string): boolean {
   const letters = lettersOf(name);
   return secretNames.has(letters) || secretEndings.some((ending) => letters.endsWith(ending));
 }
 
 const redacted = '[redacted]';
-/** Where Postgres quotes the row or the statement that it refused, the prompt among it. */
+/** Postgres quotes the failed row or statement in these fields, which may include the prompt. */
 const rowQuoting = new Set(['detail', 'where', 'internalQuery']);
 const maxDepth = 8;
 
@@ -52,14 +49,14 @@ function isDatabaseError(value: object): boolean {
   return 'severity' in value && 'routine' in value;
 }
 
-/** That there was a value is worth knowing; what it was is not. Numbers are no secrets. */
+/** Shows that there was a value, but not which. Numbers are not secret. */
 function redactMember(name: string, member: unknown, depth: number): unknown {
   if (typeof member === 'string' && lettersOf(name) === 'callbackurl') return originOf(member);
   const mayBeSecret = typeof member === 'string' || (typeof member === 'object' && member !== null);
   return mayBeSecret && isSecretName(name) ? redacted : redact(member, depth);
 }
 
-/** Receivers put secrets into paths as well as into queries; where a call goes may be known. */
+/** Callback URLs have secrets in their path and query; only the origin is logged. */
 function originOf(address: string): string {
   return `${origin.exec(address)?.[0] ?? ''}/${redacted}`;
 }

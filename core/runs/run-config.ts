@@ -1,4 +1,4 @@
-/** An MCP server as the agent's configuration file names it; remote transports only. */
+/** An MCP server as in the agent's configuration file; remote transports only. */
 export interface McpServer {
   type: 'http' | 'sse';
   url: string;
@@ -8,13 +8,13 @@ export interface McpServer {
 export type McpServers = Record<string, McpServer>;
 
 /**
- * What one run brings along and no client may read back: sealed at admission, handed to the
- * sandbox once, deleted when it has been acknowledged.
+ * The secret part of a run's request, which no client can read back: encrypted at admission, delivered
+ * to the sandbox once, deleted once acknowledged.
  */
 export interface RunConfig {
   env: Record<string, string>;
   mcpServers: McpServers;
-  /** `merge`: the flow's servers and these, these win by name; `replace`: only these. */
+  /** `merge`: added to the flow's servers, replacing those of the same name; `replace`: only these. */
   mcpMode: 'merge' | 'replace';
   appendSystemPrompt: string | null;
   disallowedTools: string[];
@@ -33,7 +33,7 @@ export const configFields = [
 
 export type SecretField = (typeof configFields)[number];
 
-/** What differs from an empty configuration, by name; of the rest nothing is lost. */
+/** The fields that differ from an empty configuration. */
 export function nonEmptyFields(config: RunConfig): SecretField[] {
   return configFields.filter((field) => !isEmpty(config, field));
 }

@@ -1,7 +1,7 @@
 import type { EndCause } from './end-cause.ts';
 import type { SecretField } from './run-config.ts';
 
-/** The container's state, and the only two values a client ever sees. */
+/** The container's state. Clients see only these two values. */
 export type RunStatus = 'running' | 'sleep';
 export type AgentStatus = 'working' | 'idle' | 'waiting' | 'error';
 export type TriggerType = 'api' | 'dashboard' | 'schedule';
@@ -23,7 +23,7 @@ export const noUsage: Usage = {
 
 export type WebhookState = 'none' | 'waiting' | 'pending' | 'delivered' | 'dropped';
 
-/** A run as Postgres knows it. `endedAt` alone says that it has ended. */
+/** A run as stored in Postgres. It has ended if and only if `endedAt` is set. */
 export interface Run {
   runId: string;
   flowId: string;
@@ -36,7 +36,7 @@ export interface Run {
   prompt: string;
   partialMessages: boolean;
   timeoutSeconds: number;
-  /** Null: the agent's own choice. */
+  /** Null: the agent's default. */
   model: string | null;
   maxTurns: number | null;
   maxBudgetUsd: number | null;
@@ -58,11 +58,11 @@ export interface Run {
   createdBy: { keyName: string; createdBy: string };
   webhook: { state: WebhookState; attempts: number; lastStatus: number | null };
   mcpServerNames: string[];
-  /** The run that this one repeats. */
+  /** The run that this one retries. */
   retryOf: string | null;
-  /** Which parts of a configuration that is not kept the request brought. */
+  /** Fields of the request's configuration, which is not stored. */
   secretFields: SecretField[];
-  /** Of the request that asked for it; null where a schedule did. */
+  /** The request that created it; null for a scheduled run. */
   requestId: string | null;
   hostId: string | null;
   generation: number;
@@ -71,7 +71,7 @@ export interface Run {
   lastSeq: number;
 }
 
-/** Whether it takes one of its project's places, and its host's where it has one. */
+/** Whether it occupies a slot of its project, and of its host if it has one. */
 export function occupiesSlot(run: Pick<Run, 'endedAt' | 'sessionId' | 'holdsSlot'>): boolean {
   return run.endedAt === null && (run.sessionId === null || run.holdsSlot);
 }

@@ -1,6 +1,6 @@
 /**
- * Names whose values never appear in a log, in small letters without anything between them:
- * `apiKey`, `api_key` and `X-Api-Key` are one.
+ * Names whose values are never logged, in lower case without separators: `apiKey`, `api_key` and
+ * `X-Api-Key` are the same.
  */
 export const secretNames: ReadonlySet<string> = new Set([
   'args',
@@ -27,7 +27,7 @@ export const secretNames: ReadonlySet<string> = new Set([
   'stdin',
 ]);
 
-/** The same, at the end of a name. */
+/** The same for the end of a name. */
 export const secretEndings: readonly string[] = [
   'apikey',
   'encryptionkey',

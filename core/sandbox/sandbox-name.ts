@@ -4,6 +4,6 @@ export interface SandboxIdentity {
   generation: number;
 }
 
-/** The container's name: the same for every attempt at one generation, so that spawning is safe to repeat. */
+/** The container's name: the same for all attempts at a generation, so that creating it is idempotent. */
 export const sandboxName = ({ instance, runId, generation }: SandboxIdentity): string =>
   `frs-${instance}-${runId}-${generation}`;

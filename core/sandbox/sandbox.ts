@@ -1,17 +1,17 @@
 /**
- * What the entry program fetches once over the run's socket. It holds every secret of the run, so
- * it is never written to disk by the host and is deleted once acknowledged.
+ * The configuration that the entry program fetches once over the run's socket. It contains all secrets
+ * of the run: the host never writes it to disk and deletes it once acknowledged.
  */
 export interface SandboxConfig {
-  /** The agent's arguments, without the program itself. */
+  /** The agent's arguments, without the program name. */
   args: string[];
-  /** Environment of the agent process; the platform's own variables win and are set last. */
+  /** Environment of the agent process; the platform's variables take precedence. */
   env: Record<string, string>;
-  /** Small files for the agent alone (system prompt, MCP configuration), below `filesDir`. */
+  /** Small files for the agent (system prompt, MCP configuration), in `filesDir`. */
   files: { name: string; content: string }[];
 }
 
-/** Fixed places inside every sandbox. */
+/** Fixed paths and IDs inside every sandbox. */
 export const sandboxPaths = {
   entry: '/opt/frs/entry',
   agent: '/opt/frs/agent',

@@ -1,37 +1,37 @@
 import type { Usage } from '../runs/run.ts';
 
-/** A message on its way through a session's agent. Its uuid is new in every sandbox. */
+/** A message that the agent is to process. Its UUID is new in every sandbox. */
 export interface PendingTurn {
   messageId: string;
   uuid: string;
-  /** The agent has begun to work on it. */
+  /** The agent has started on it. */
   isAccepted: boolean;
-  /** Why it is cut off; null as long as it is not. */
+  /** Why the turn is being stopped; null if it is not. */
   error: TurnError | null;
 }
 
-/** What this service cuts a turn off for. */
+/** Reasons for which the service stops a turn. */
 export type TurnError = 'timed_out' | 'stalled';
 
-/** Why a message was given to no agent. */
+/** A message that could not be delivered to an agent. */
 export interface UndeliveredMessage {
   error: 'no_capacity' | 'files_refused';
-  /** Said where the agent's answer would be. */
+  /** Shown in place of the agent's answer. */
   reason: string;
 }
 
-/** How a turn ended, as a session's log and its message tell it. */
+/** The end of a turn, as recorded in the session's log and its message. */
 export interface TurnEnd {
   messageId: string;
   exitCode: 0 | 1;
-  /** Null where the agent said nothing of it. */
+  /** Null if the agent reported none. */
   reply: string | null;
   usage: Usage | null;
   /** The agent's running total. */
   costUsd: number | null;
 }
 
-/** The `data` of `turn_end`; with an error where the turn has failed by that. */
+/** The `data` of `turn_end`, with the error that failed the turn. */
 export function turnEndData(
   sessionId: string,
   { messageId, exitCode }: Pick<TurnEnd, 'messageId' | 'exitCode'>,

@@ -1,17 +1,17 @@
 export interface Idleness {
   idleForMs: number;
-  /** 0 while somebody holds the stream; null where nobody did. */
+  /** Time without a stream reader: 0 while there is one, null if there was none. */
   unattendedForMs: number | null;
 }
 
 /**
- * How long an idle session may stay awake: so long after its last turn and after somebody last held
- * its stream, and never longer than the second limit after its last turn. 0: it is to sleep now.
+ * How long an idle session may still stay awake: `idleMs` after its last turn and its last stream reader,
+ * but at most `attendedIdleMs` after its last turn. 0: put it to sleep now.
  */
 export function msUntilSleep(
   { idleForMs, unattendedForMs }: Idleness,
   limits: { idleMs: number; attendedIdleMs: number },
 ): number {
-  const aloneForMs = Math.min(idleForMs, unattendedForMs ?? idleForMs);
-  return Math.max(0, Math.min(limits.idleMs - aloneForMs, limits.attendedIdleMs - idleForMs));
+  const unusedForMs = Math.min(idleForMs, unattendedForMs ?? idleForMs);
+  return Math.max(0, Math.min(limits.idleMs - unusedForMs, limits.attendedIdleMs - idleForMs));
 }

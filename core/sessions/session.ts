@@ -1,22 +1,22 @@
 import type { Run } from '../runs/run.ts';
 import type { RunConfig } from '../runs/run-config.ts';
 
-/** A conversation: a run with an id that its caller may choose, for as many messages as it likes. */
+/** A conversation: a run with an ID that the caller may choose, and any number of messages. */
 export interface Session {
   run: Run;
-  /** Messages that no agent has been given yet. */
+  /** Messages not yet delivered to an agent. */
   queued: number;
   lastMessageAt: Date | null;
 }
 
-/** What a host has to know of a session beside its run. */
+/** A session's data for its host, in addition to its run. */
 export interface SessionPlan {
   sessionId: string;
   /** The last sandbox that was started. */
   startedGeneration: number;
 }
 
-/** A session's configuration, and which of its versions this is. */
+/** A session's configuration and its version. */
 export interface SessionConfig {
   config: RunConfig;
   version: number;

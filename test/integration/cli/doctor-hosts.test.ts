@@ -72,7 +72,7 @@ test('reports what the hosts report: engine, image, disk, clock, gVisor', async 
   await host('d', { ...lacking, runtimeFault: 'runtime_unusable', runtimeTrouble: without });
   const { about } = await doctor();
   expect(about('host_runtime_missing')).toMatch(
-    /name-of-c cannot start.* on runsc: .*only runc\. Put gVisor there.*npm run setup:gvisor/,
+    /name-of-c cannot start.* on runsc: .*only runc\. Install gVisor.*npm run setup:gvisor/,
   );
   expect(about('host_runtime_unusable')).toMatch(
     /name-of-d cannot start.* on runsc: .*without --host-uds=open\. Put .*runtimeArgs.*reload it/,

@@ -132,7 +132,7 @@ test('leaves out, and names, what is no plain file of its own', async () => {
     itself: 'a link',
     pipe: 'not a file',
     sock: 'not a file',
-    'back\\slash': 'its path holds a backslash',
+    'back\\slash': 'its path contains a backslash',
   });
 });
 
