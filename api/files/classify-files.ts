@@ -69,7 +69,7 @@ export async function retryWhileIgnoreChanges<T extends { outcome: string }>(
 }
 
 function isRejection(answer: { outcome: string }): answer is FileConflict {
-  return ['stale', 'full', 'in_the_way'].includes(answer.outcome);
+  return ['stale', 'full', 'path_conflict'].includes(answer.outcome);
 }
 
 function rejectionError(

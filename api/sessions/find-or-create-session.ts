@@ -54,7 +54,7 @@ export async function findOrCreateSession(
     mcpServerNames: serverNamesOf(flow, config),
     config,
   });
-  if (run === 'unsettled') throw restoreNotReconciled();
+  if (run === 'reconciling') throw restoreNotReconciled();
   const isResumed = run.runId !== newRunId;
   if (!isResumed) {
     const { runId, flowId, projectId } = run;

@@ -55,7 +55,7 @@ export async function createScenario(
         hasClientId: false,
         mcpServerNames: [],
       });
-      if (run === 'unsettled') throw new Error('a restoration is not settled');
+      if (run === 'reconciling') throw new Error('a restoration is not settled');
       return run;
     },
   };

@@ -47,10 +47,7 @@ export interface SupervisorDeps {
     | 'rejectTurn'
   >;
   projects: Pick<ProjectStore, 'readModel'>;
-  frames: Pick<
-    FrameStore,
-    'stealLease' | 'renewLease' | 'beginGeneration' | 'append' | 'appendOwn'
-  >;
+  frames: Pick<FrameStore, 'takeLease' | 'renewLease' | 'beginGeneration' | 'append' | 'appendOwn'>;
   files: Pick<FileStore, 'replaceSnapshot' | 'listSeed' | 'listRespawn'>;
   interactions: Pick<InteractionStore, 'record' | 'open'>;
   blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;

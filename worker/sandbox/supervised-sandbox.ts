@@ -4,7 +4,7 @@
 // these touches anything outside: what is lost to another, or left at shutdown, goes on running.
 
 import type { RunEnd } from '../../core/runs/end-cause.ts';
-import type { SandboxLease } from '../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxLease } from '../../systems/postgres/log/lease.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SandboxContext } from './context.ts';
 import { boundsOf, type SandboxDeps, type SupervisorDeps } from './deps.ts';

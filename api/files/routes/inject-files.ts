@@ -46,7 +46,7 @@ export function injectFiles(app: App, deps: ApiDeps): void {
     const arePending = (await writeNow(deps, run, files)) === 'pending';
     const { scoped } = await retryWhileIgnoreChanges(deps, target, async (given) => {
       const answer = await deps.flowFiles.add({ runId, flowId, arePending }, given);
-      return answer.outcome === 'given' ? { ...answer, scoped: given.files } : answer;
+      return answer.outcome === 'added' ? { ...answer, scoped: given.files } : answer;
     });
     request.log.info({ runId, files: files.length, arePending }, 'files_injected');
     const modifiedAt = deps.now();

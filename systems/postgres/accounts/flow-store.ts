@@ -45,10 +45,10 @@ export function createFlowStore(pool: Pool, sealer: Sealer) {
     create: (flow: NewFlow) => insertFlow(pool, sealer, flow),
     find: (flowId: string) => findFlow(pool, flowId),
     listByProject: (projectId: string, query: FlowPageQuery) => listFlows(pool, projectId, query),
-    /** What is given replaces, secrets as a whole. Null where there is no such flow. */
-    update: (flowId: string, patch: Partial<FlowFields>) =>
-      updateFlow(pool, sealer, { ...patch, flowId }),
-    /** The same, decided from what the flow is, which nobody changes meanwhile. */
+    /**
+     * Replaces the fields that `decide` returns for the current flow, which is locked meanwhile;
+     * secrets are replaced as a whole. Null if there is no such flow.
+     */
     change: (flowId: string, decide: FlowDecision) => changeFlow(pool, sealer, { flowId, decide }),
     readSecrets: (flowId: string) => readFlowSecrets(pool, sealer, flowId),
   };

@@ -7,11 +7,12 @@ import type { Labels, Run, TriggerType } from '../../../core/runs/run.ts';
 import { nonEmptyFields, type RunConfig } from '../../../core/runs/run-config.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inDryRun, inTransaction } from '../client/transaction.ts';
-import { FileConflictError, orConflict } from '../files/files-refused.ts';
 import {
   addInputFiles,
   type FileConflict,
+  FileConflictError,
   type InputFiles,
+  orConflict,
   planFlowUpdate,
 } from '../files/input-files.ts';
 import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
@@ -162,7 +163,7 @@ function admitWithFiles(
     const admission = await admitRun(db, terms, input);
     if (admission.outcome !== 'admitted') return admission;
     const outcome = await addInputFiles(db, admission.run, given);
-    if (outcome.outcome !== 'given') throw new FileConflictError(outcome);
+    if (outcome.outcome !== 'added') throw new FileConflictError(outcome);
     return admission;
   });
   return orConflict(admitted);

@@ -6,7 +6,6 @@ import type { QueryConfig } from 'pg';
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
-import { rechunk } from './rechunk.ts';
 
 export interface BlobId {
   /** Hex. */
@@ -72,6 +71,22 @@ async function putLarge(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): 
     }
     check.finish();
   });
+}
+
+/** The same bytes in pieces of exactly `bytes`, the last one aside. */
+async function* rechunk(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
+  let buffered: Buffer[] = [];
+  let bufferedBytes = 0;
+  for await (const chunk of chunks) {
+    buffered.push(chunk);
+    bufferedBytes += chunk.length;
+    if (bufferedBytes < bytes) continue;
+    let rest = Buffer.concat(buffered, bufferedBytes);
+    for (; rest.length >= bytes; rest = rest.subarray(bytes)) yield rest.subarray(0, bytes);
+    buffered = [rest];
+    bufferedBytes = rest.length;
+  }
+  if (bufferedBytes > 0) yield Buffer.concat(buffered, bufferedBytes);
 }
 
 /** Its own time for an answer; what the types of pg leave out. */

@@ -2,6 +2,7 @@ import type { FileEntry, FileScope } from '../../../core/files/file-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { lockCurrentGeneration } from '../log/fencing.ts';
+import type { SnapshotRef } from '../log/lease.ts';
 
 export interface FileQuery {
   scope?: FileScope;
@@ -10,14 +11,6 @@ export interface FileQuery {
   limit: number;
   /** The last path of the page before. */
   after?: string;
-}
-
-/** Whose files: the run's, as its sandbox of this number has left them. */
-export interface SandboxGeneration {
-  runId: string;
-  generation: number;
-  /** Given by a lease's holder, so that a holder who lost it stores nothing. */
-  token?: number;
 }
 
 export type FileStore = ReturnType<typeof createFileStore>;
@@ -29,8 +22,7 @@ export function createFileStore(pool: Pool) {
      * All at once; the content must have been stored before. False, and nothing is changed, where
      * another sandbox has followed the one that is told of, or another looks after it.
      */
-    replaceSnapshot: (of: SandboxGeneration, entries: FileEntry[]) =>
-      replaceFiles(pool, of, entries),
+    replaceSnapshot: (of: SnapshotRef, entries: FileEntry[]) => replaceFiles(pool, of, entries),
     /** In the order of their paths, byte by byte. */
     list: (runId: string, query: FileQuery) => listFiles(pool, runId, query),
     find: (runId: string, path: string) => findFile(pool, runId, path),
@@ -47,7 +39,7 @@ export function createFileStore(pool: Pool) {
  * A file of the flow that the run has left as it was stays one. Of two at once one is kept whole: the
  * run's row is locked before either looks, and whoever makes room for another sandbox locks it too.
  */
-function replaceFiles(pool: Pool, of: SandboxGeneration, entries: FileEntry[]): Promise<boolean> {
+function replaceFiles(pool: Pool, of: SnapshotRef, entries: FileEntry[]): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     if (!(await lockCurrentGeneration(db, of))) return false;
     await db.query('delete from run_files where run_id = $1', [of.runId]);

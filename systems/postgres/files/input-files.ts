@@ -22,15 +22,35 @@ export type FileConflict =
   | { outcome: 'stale' }
   | { outcome: 'full'; what: 'bytes' | 'files'; limit: number; current: number }
   /** One is a file where the other needs a folder. */
-  | { outcome: 'in_the_way'; path: string; other: string };
+  | { outcome: 'path_conflict'; path: string; other: string };
 
-export type InputFilesResult = { outcome: 'given' } | FileConflict;
+export type InputFilesResult = { outcome: 'added' } | FileConflict;
 
 export interface InputFileTarget {
   runId: string;
   flowId: string;
   /** They wait for the next turn: no sandbox has them yet. */
   arePending?: boolean;
+}
+
+/** Thrown to roll back the transaction in which the conflict was found. */
+export class FileConflictError extends Error {
+  override name = 'FileConflictError';
+  readonly conflict: FileConflict;
+  constructor(conflict: FileConflict) {
+    super(`the files were not stored: ${conflict.outcome}`);
+    this.conflict = conflict;
+  }
+}
+
+/** Outside of that transaction a conflict is a result. */
+export async function orConflict<T>(stored: Promise<T>): Promise<T | FileConflict> {
+  try {
+    return await stored;
+  } catch (error) {
+    if (error instanceof FileConflictError) return error.conflict;
+    throw error;
+  }
 }
 
 /** Call in a transaction; refused, it has changed nothing. */
@@ -40,7 +60,7 @@ export async function addInputFiles(
   given: InputFiles,
 ): Promise<InputFilesResult> {
   const shared = await updateFlowFiles(db, flowId, given);
-  if (shared.outcome === 'given') await insertInputFiles(db, { runId, arePending }, given.files);
+  if (shared.outcome === 'added') await insertInputFiles(db, { runId, arePending }, given.files);
   return shared;
 }
 
@@ -53,7 +73,7 @@ export async function updateFlowFiles(
   const plan = await planFlowUpdate(db, flowId, given);
   if (plan.outcome !== 'fits') return plan;
   if (plan.changed.length > 0) await writeFlowUpdate(db, flowId, plan);
-  return { outcome: 'given' };
+  return { outcome: 'added' };
 }
 
 interface FlowUpdate {
@@ -149,7 +169,7 @@ async function findPathConflict(
      limit 1`,
     [flowId, files.map(({ path }) => path), ...pathsAndFolders(files)],
   );
-  return rows[0] ? { outcome: 'in_the_way', ...rows[0] } : null;
+  return rows[0] ? { outcome: 'path_conflict', ...rows[0] } : null;
 }
 
 /** Each path with each of the folders above it. */

@@ -11,12 +11,9 @@ export type FrameStore = ReturnType<typeof createFrameStore>;
 /** The log of a run: its frames, how far its spool has been read, and who may write. */
 export function createFrameStore(pool: Pool) {
   return {
-    /** Null: another holds it, or the run has ended. */
+    /** Null if another owner holds it or the run has ended. */
     takeLease: (runId: string, owner: string, leaseMs: number) =>
-      takeLease(pool, { runId, owner, leaseMs, evenFromSelf: false }),
-    /** For an owner that has been started again and knows that its earlier life is over. */
-    stealLease: (runId: string, owner: string, leaseMs: number) =>
-      takeLease(pool, { runId, owner, leaseMs, evenFromSelf: true }),
+      takeLease(pool, { runId, owner, leaseMs }),
     renewLease: (runId: string, token: number, leaseMs: number) =>
       renewLease(pool, { runId, token, leaseMs }),
     beginGeneration: (runId: string, token: number, generation: number) =>

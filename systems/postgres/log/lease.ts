@@ -1,6 +1,6 @@
-// The lease of a run's log. Its token grows with every taking and every write compares it, so a
-// holder who slept through the taking by another writes nothing more, whenever it wakes up. Expiry
-// only says when others may take it; the holder itself may go on as long as nobody has.
+// The lease of a run's log. Each time it is taken its token grows, and every write compares the token.
+// A holder that was suspended while another process took the lease therefore writes nothing more.
+// Expiry only decides when another process may take the lease. Until then the holder keeps it.
 
 import { type AgentState, initialAgentState } from '../../../core/agent/agent-state.ts';
 import type { Db } from '../client/pool.ts';
@@ -13,15 +13,32 @@ export interface Lease {
   agentState: AgentState;
 }
 
+/** Which sandbox of a run. */
+export interface SandboxGeneration {
+  runId: string;
+  generation: number;
+}
+
+/** Proves that its owner may write for this sandbox. */
+export interface SandboxLease extends SandboxGeneration {
+  token: number;
+}
+
+/** Whose files are stored. There is no token when the run has ended, because its log is final. */
+export interface SnapshotRef extends SandboxGeneration {
+  token?: number;
+}
+
 export interface LeaseRequest {
   runId: string;
   owner: string;
   leaseMs: number;
-  /** Take it from an earlier life of the same owner too. */
-  evenFromSelf: boolean;
 }
 
-/** Null: another holds it, the run has ended, or there is no such run. */
+/**
+ * Null if another owner holds it, the run has ended, or there is no such run. An owner that was
+ * restarted takes over its own lease at once, because its previous process is gone.
+ */
 export async function takeLease(db: Db, request: LeaseRequest): Promise<Lease | null> {
   const { rows } = await db.query<Omit<Lease, 'agentState'> & { agentState: string | null }>(
     `update run_logs
@@ -30,23 +47,23 @@ export async function takeLease(db: Db, request: LeaseRequest): Promise<Lease | 
          lease_expires_at = db_clock() + $3 * interval '1 ms'
      where run_id = $1
        and not is_final
-       and (lease_expires_at is null or lease_expires_at <= db_clock() or ($4 and lease_owner = $2))
+       and (lease_expires_at is null or lease_expires_at <= db_clock() or lease_owner = $2)
      returning lease_token as "token", generation, byte_offset as "byteOffset",
                last_seq as "lastSeq", agent_state as "agentState"`,
-    [request.runId, request.owner, request.leaseMs, request.evenFromSelf],
+    [request.runId, request.owner, request.leaseMs],
   );
   const [row] = rows;
   return row === undefined ? null : { ...row, agentState: parseAgentState(row.agentState) };
 }
 
-/** Written by `appendFrames` alone. */
+/** Only `appendFrames` writes it. */
 function parseAgentState(json: string | null): AgentState {
   return json === null ? initialAgentState : (JSON.parse(json) as AgentState);
 }
 
 /**
- * False: the lease is lost, or the run has ended; its holder must let go. What has not answered by
- * the time for which it asks never will: its connection is dropped, and the next one takes another.
+ * False if the lease is lost or the run has ended: the holder must stop writing. A connection that
+ * has not answered within the lease's time is dropped, and the next call uses another one.
  */
 export async function renewLease(
   db: Db,
@@ -64,21 +81,22 @@ export async function renewLease(
 }
 
 /**
- * A new sandbox has a spool of its own, read from its beginning. False: the lease is lost, or there is
- * a place for a later one by now.
+ * A new sandbox has its own spool, which is read from the start. False if the lease is lost, or if a
+ * later sandbox has a slot already.
  */
 export async function beginGeneration(
   db: Db,
-  { runId, token, generation }: { runId: string; token: number; generation: number },
+  { runId, token, generation }: SandboxLease,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `with moved as (
+    `with advanced as (
        update run_logs set generation = $3, byte_offset = 0, agent_state = null
        where run_id = $1 and lease_token = $2 and not is_final and generation < $3
          and not exists (select from runs r where r.id = $1 and r.generation > $3)
        returning run_id
      )
-     update runs r set generation = greatest(r.generation, $3) from moved where r.id = moved.run_id`,
+     update runs r set generation = greatest(r.generation, $3)
+     from advanced where r.id = advanced.run_id`,
     [runId, token, generation],
   );
   return rowCount === 1;

@@ -1,5 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
+import { withAdvisoryLock } from '../client/advisory-lock.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
 import { importRuns, type MissingRun } from './import-runs.ts';
@@ -35,7 +36,7 @@ export function createReconcileStore(pool: Pool) {
     importRuns: (lost: MissingRun[]) => importRuns(pool, lost),
     /** Those of longer ago than this count as settled. Returns how many were not before. */
     markRestoresReconciled: (olderThanMs: number) => settleRestorations(pool, olderThanMs),
-    withGlobalLock: (work: () => Promise<void>) => withGlobalLock(pool, work),
+    withGlobalLock: (work: () => Promise<void>) => withAdvisoryLock(pool, 'reconciler', work),
   };
 }
 
@@ -142,38 +143,4 @@ async function settleRestorations(db: Db, olderThanMs: number): Promise<number> 
     [olderThanMs],
   );
   return rowCount ?? 0;
-}
-
-/**
- * One process at a time, by an advisory lock that a lost connection gives back; false where another
- * has it. `work` must be safe to run twice all the same: a lost connection is noticed late.
- */
-async function withGlobalLock(pool: Pool, work: () => Promise<void>): Promise<boolean> {
-  const client = await pool.connect();
-  let clean = false;
-  try {
-    const held = await tryLock(client);
-    try {
-      if (held) await work();
-    } finally {
-      if (held) await unlock(client);
-    }
-    clean = true;
-    return held;
-  } finally {
-    // After any failure the connection is closed, and with it the lock is gone for certain.
-    client.release(!clean);
-  }
-}
-
-const lockKey = `hashtextextended('reconciler', 0)`;
-
-async function tryLock(db: Db): Promise<boolean> {
-  const text = `select pg_try_advisory_lock(${lockKey}) as held`;
-  const { rows } = await db.query<{ held: boolean }>(text);
-  return rows[0]?.held ?? false;
-}
-
-async function unlock(db: Db): Promise<void> {
-  await db.query(`select pg_advisory_unlock(${lockKey})`);
 }

@@ -5,8 +5,8 @@ import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import { readSandboxPlan } from '../admission/sandbox-plan.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import type { SandboxGeneration } from '../files/file-store.ts';
 import { leaseIsCurrent } from '../log/fencing.ts';
+import type { SnapshotRef } from '../log/lease.ts';
 import { type EndRunRequest, endRun } from './end-run.ts';
 import { findRun } from './find-run.ts';
 import { changeLabels } from './run-labels.ts';
@@ -54,7 +54,7 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     triggerFields: (runId: string) => readTriggerFields(pool, runId),
     activeOnHost: (hostId: string) => liveOnHost(pool, hostId),
     /** What the snapshot left out, and why. Changes nothing where another sandbox has followed. */
-    recordSnapshot: (of: SandboxGeneration, snapshot: object) => recordSnapshot(pool, of, snapshot),
+    recordSnapshot: (of: SnapshotRef, snapshot: object) => recordSnapshot(pool, of, snapshot),
   };
 }
 
@@ -127,7 +127,7 @@ async function liveOnHost(db: Db, hostId: string): Promise<Run[]> {
 
 async function recordSnapshot(
   db: Db,
-  { runId, generation, token }: SandboxGeneration,
+  { runId, generation, token }: SnapshotRef,
   snapshot: object,
 ): Promise<void> {
   const text = `

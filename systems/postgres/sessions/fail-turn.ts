@@ -2,8 +2,8 @@ import { type Frame, statusFrame } from '../../../core/frames/frame.ts';
 import type { UndeliveredMessage } from '../../../core/sessions/chat.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
-import type { SandboxGeneration } from '../files/file-store.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
+import type { SandboxGeneration } from '../log/lease.ts';
 
 /**
  * The sandbox of this number came to nothing: the message that it was wanted for fails and says why,
@@ -60,7 +60,7 @@ async function failOldestMessage(
        select o.id from session_messages o
        where o.run_id = $1 and o.ended_at is null order by o.position limit 1
      )
-     returning m.id as "messageId", m.text, s.session_id as "sessionId", m.delivery_attempts > 1 as "isTold"`,
+     returning m.id as "messageId", m.text, s.session_id as "sessionId", m.delivery_attempts > 1 as "isLogged"`,
     [runId, reason, error],
   );
   return rows[0] ?? null;

@@ -1,6 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import type { Run, Usage } from '../../../core/runs/run.ts';
-import { idleSessions } from '../admission/idle-sessions.ts';
+import { idleSessions } from '../admission/evictable-session.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { type RunRow, runColumns, selectRuns, toRun } from '../runs/run-row.ts';

@@ -36,7 +36,7 @@ export async function openSession(
   pool: Pool,
   sealer: Sealer,
   opening: OpenSessionRequest,
-): Promise<Run | 'unsettled'> {
+): Promise<Run | 'reconciling'> {
   const known = await findOpened(pool, opening);
   if (known !== null) return known;
   const made = await inTransaction(pool, async (db) => {
@@ -58,16 +58,16 @@ class SessionTaken extends Error {}
 async function findOpened(
   db: Db,
   { flowId, sessionId, hasClientId }: OpenSessionRequest,
-): Promise<Run | 'unsettled' | null> {
-  const { rows } = await db.query<{ run_id: string | null; unsettled: boolean }>(
+): Promise<Run | 'reconciling' | null> {
+  const { rows } = await db.query<{ run_id: string | null; isReconciling: boolean }>(
     `select
        (select run_id from sessions where flow_id = $1 and session_id = $2) as run_id,
-       exists (select from restores where reconciled_at is null) as unsettled`,
+       exists (select from restores where reconciled_at is null) as "isReconciling"`,
     [flowId, sessionId],
   );
-  const { run_id: runId = null, unsettled = false } = rows[0] ?? {};
+  const { run_id: runId = null, isReconciling = false } = rows[0] ?? {};
   if (runId !== null) return findRun(db, runId);
-  return unsettled && hasClientId ? 'unsettled' : null;
+  return isReconciling && hasClientId ? 'reconciling' : null;
 }
 
 async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): Promise<void> {

@@ -1,10 +1,11 @@
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inDryRun, inTransaction } from '../client/transaction.ts';
-import { FileConflictError, orConflict } from '../files/files-refused.ts';
 import {
   type FileConflict,
+  FileConflictError,
   type InputFiles,
+  orConflict,
   planFlowUpdate,
   updateFlowFiles,
 } from '../files/input-files.ts';
@@ -80,7 +81,7 @@ export function storeWithFiles(
     const answer = await storeMessage(db, message, hostStaleMs);
     if (answer.outcome !== 'stored') return answer;
     const shared = await updateFlowFiles(db, flowId, given);
-    if (shared.outcome !== 'given') throw new FileConflictError(shared);
+    if (shared.outcome !== 'added') throw new FileConflictError(shared);
     await storeMessageFiles(db, answer.messageId, given.files);
     return answer;
   });

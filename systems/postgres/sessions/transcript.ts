@@ -1,8 +1,8 @@
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
-import type { SandboxGeneration } from '../files/file-store.ts';
 import { lockCurrentGeneration } from '../log/fencing.ts';
+import type { SnapshotRef } from '../log/lease.ts';
 
 /**
  * All at once; the content must have been stored before. False, and nothing is changed, where another
@@ -10,7 +10,7 @@ import { lockCurrentGeneration } from '../log/fencing.ts';
  */
 export function replaceTranscript(
   pool: Pool,
-  of: SandboxGeneration,
+  of: SnapshotRef,
   entries: FileEntry[],
 ): Promise<boolean> {
   const { runId } = of;

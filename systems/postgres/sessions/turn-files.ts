@@ -8,8 +8,8 @@ import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { type ScopedFile, scopedColumnsOf } from '../files/input-files.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
+import type { SandboxLease } from '../log/lease.ts';
 import { type FailedTurn, failureFrames } from './fail-turn.ts';
-import type { SandboxLease } from './turn-store.ts';
 
 export async function storeMessageFiles(
   db: Db,
@@ -110,7 +110,7 @@ export function rejectTurn(
       `update session_messages m set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3
        from sessions s
        where m.id = $1 and m.ended_at is null and s.run_id = m.run_id
-       returning m.id as "messageId", m.text, s.session_id as "sessionId", true as "isTold"`,
+       returning m.id as "messageId", m.text, s.session_id as "sessionId", true as "isLogged"`,
       [messageId, reason, 'files_refused'],
     );
     if (!rows[0]) return;

@@ -5,19 +5,12 @@ import { limits } from '../../../core/limits.ts';
 import type { PendingTurn, TurnError, UndeliveredMessage } from '../../../core/sessions/chat.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
-import type { SandboxGeneration } from '../files/file-store.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
 import { leaseIsCurrent } from '../log/fencing.ts';
+import type { SandboxGeneration, SandboxLease, SnapshotRef } from '../log/lease.ts';
 import { failTurn } from './fail-turn.ts';
 import { listTranscript, replaceTranscript } from './transcript.ts';
 import { discardFile, findPendingFiles, markFilesWritten, rejectTurn } from './turn-files.ts';
-
-/** A sandbox of a session, in the hands of whoever holds the lease of its log. */
-export interface SandboxLease {
-  runId: string;
-  generation: number;
-  token: number;
-}
 
 export type ClaimedTurn =
   | {
@@ -78,12 +71,12 @@ export function createTurnStore(pool: Pool, hostStaleMs: number = limits.hostSta
     hasWork: (runId: string) => hasWork(pool, runId),
     /** Since when a session has had nothing to do, in milliseconds; null where it has work. */
     idleForMs: (runId: string) => idleForMs(pool, runId),
-    replaceTranscript: (of: SandboxGeneration, entries: FileEntry[]) =>
+    replaceTranscript: (of: SnapshotRef, entries: FileEntry[]) =>
       replaceTranscript(pool, of, entries),
     /** The moment that a saving begins with. */
     clock: () => readClock(pool),
     /** All that is needed to go on is stored, as it was then or later. */
-    markSnapshot: (of: SandboxGeneration, at: Date) => markSaved(pool, of, at),
+    markSnapshot: (of: SandboxLease, at: Date) => markSnapshot(pool, of, at),
     listTranscript: (runId: string) => listTranscript(pool, runId),
   };
 }
@@ -222,15 +215,15 @@ async function readClock(db: Db): Promise<Date> {
   return rows[0].at;
 }
 
-async function markSaved(
+async function markSnapshot(
   db: Db,
-  { runId, generation, token }: SandboxGeneration,
+  { runId, generation, token }: SandboxLease,
   at: Date,
 ): Promise<void> {
   await db.query(
     `update sessions s set snapshot_at = $3 from runs r
      where s.run_id = $1 and r.id = s.run_id and r.generation = $2 and ${leaseIsCurrent('r.id', '$4')}`,
-    [runId, generation, at.toISOString(), token ?? null],
+    [runId, generation, at.toISOString(), token],
   );
 }
 

@@ -83,7 +83,7 @@ test('throws while a database restore is not reconciled', async () => {
 test('starts nothing after the schedule was removed', async () => {
   const { deps, flows } = world();
   const { flow } = await newScene();
-  await flows.update(flow.flowId, { schedule: null });
+  await flows.change(flow.flowId, () => ({ schedule: null }));
   for (const flowId of [flow.flowId, randomUUID()]) {
     expect(await triggerScheduledRun(deps, { flowId, runId: randomUUID() })).toEqual({
       outcome: 'unscheduled',

@@ -73,7 +73,7 @@ test('each gate comes after the one before it, and what it refuses costs nothing
   const first = await trigger(tenant, withKey('first'));
   expect(first.status).toBe(201);
   const { runId } = first.json.data;
-  await world.stores.flows.update(flowId, { runner: 'away' });
+  await world.stores.flows.change(flowId, () => ({ runner: 'away' }));
 
   // All that can be wrong is; one thing after the other is put right.
   const wrong = { flowId: foreign.flowId, body: { prompt: 7 } };
@@ -94,7 +94,7 @@ test('each gate comes after the one before it, and what it refuses costs nothing
   expect(await written()).toEqual(before);
 
   await expectRefused(() => trigger(tenant, withKey('second')), offline);
-  await world.stores.flows.update(flowId, { runner: null });
+  await world.stores.flows.change(flowId, () => ({ runner: null }));
   await expectRefused(() => trigger(tenant, withKey('second')), atCap(1));
   await endRun(runId);
   await expectRefused(() => trigger(tenant, withKey('second')), overQuota(1));

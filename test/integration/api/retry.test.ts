@@ -199,7 +199,7 @@ test('passes the same gates as a trigger', async () => {
   const spent = await retry();
   expect(spent.json.error).toMatchObject({ code: 'MONTHLY_QUOTA', limit: 3, current: 3 });
   await world.stores.projects.update(projectId, { monthlyRunQuota: 9 });
-  await world.stores.flows.update(flowId, { runner: 'away' });
+  await world.stores.flows.change(flowId, () => ({ runner: 'away' }));
   const offline = await retry();
   expect([offline.status, offline.json.error.code]).toEqual([409, 'RUNNER_OFFLINE']);
 });

@@ -17,7 +17,7 @@ export interface HeldLease {
 }
 
 export interface LeaseDeps {
-  frames: Pick<FrameStore, 'stealLease' | 'renewLease'>;
+  frames: Pick<FrameStore, 'takeLease' | 'renewLease'>;
   /** The host: a restarted process takes over from its own former life at once. */
   owner: string;
   leaseMs: number;
@@ -33,7 +33,7 @@ export async function takeLease(
   runId: string,
   onLost: () => void,
 ): Promise<HeldLease | null> {
-  const taken = await frames.stealLease(runId, owner, leaseMs);
+  const taken = await frames.takeLease(runId, owner, leaseMs);
   if (taken === null) return null;
   const { token, ...position } = taken;
   let isHeld = true;

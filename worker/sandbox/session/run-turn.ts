@@ -6,7 +6,7 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { TurnError } from '../../../core/sessions/chat.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
-import type { SandboxLease } from '../../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxLease } from '../../../systems/postgres/log/lease.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { SandboxContext } from '../context.ts';
 import type { SupervisorDeps } from '../deps.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { SandboxLease } from '../../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxLease } from '../../../systems/postgres/log/lease.ts';
 import type { SupervisorDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { snapshotWorkspace } from '../workspace/snapshot.ts';

@@ -1,8 +1,7 @@
 import type { HostCallPayload, HostCallResult, InputFile } from '../../../core/hosts/host-rpc.ts';
 import { coalesce } from '../../../lib/async/coalesce.ts';
 import type { KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
-import type { SandboxGeneration } from '../../../systems/postgres/files/file-store.ts';
-import type { SandboxLease } from '../../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxLease, SnapshotRef } from '../../../systems/postgres/log/lease.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
 import type { SandboxRegistry } from '../registry.ts';
@@ -41,11 +40,11 @@ export function createSandboxFiles(
   turnstile: KeyedMutex,
 ): SandboxFiles {
   const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
-  const liveRef = (runId: string): SandboxGeneration | null => {
+  const liveRef = (runId: string): SandboxLease | null => {
     const sandbox = held.findByRun(runId);
     return sandbox?.isLive() ? sandbox.lease : null;
   };
-  const collect = (ref: SandboxGeneration) => snapshotWorkspace(deps, { ref, root: rootOf(ref) });
+  const collect = (ref: SnapshotRef) => snapshotWorkspace(deps, { ref, root: rootOf(ref) });
 
   const storeAll = coalesce((runId) =>
     deps.storing(runId, async (): Promise<HostCallResult<'store_files'>> => {

@@ -4,7 +4,8 @@ import type { FileEntry } from '../../../core/files/file-entry.ts';
 import { checkFilePath } from '../../../core/files/file-path.ts';
 import { limits } from '../../../core/limits.ts';
 import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
-import type { FileStore, SandboxGeneration } from '../../../systems/postgres/files/file-store.ts';
+import type { FileStore } from '../../../systems/postgres/files/file-store.ts';
+import type { SnapshotRef } from '../../../systems/postgres/log/lease.ts';
 import type { RunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { digestOf, hashFile, readChunks } from './hash-file.ts';
 import { type Found, openFile, walkWorkspace } from './walk.ts';
@@ -30,7 +31,7 @@ const changed = 'changed while it was stored';
  */
 export async function snapshotWorkspace(
   deps: SnapshotDeps,
-  { ref, root }: { ref: SandboxGeneration; root: string },
+  { ref, root }: { ref: SnapshotRef; root: string },
 ): Promise<{ files: number; skipped: number }> {
   if (!(await isFolder(root))) return { files: 0, skipped: 0 };
   const { entries: found, skips } = await readEntries(root);

@@ -66,10 +66,10 @@ describe('what a run may do', () => {
     });
     const plain = await bounded.run();
     expect(plain).toMatchObject({ model: 'm', ...limits, retryOf: null });
-    await stores().flows.update(bounded.flow.flowId, {
+    await stores().flows.change(bounded.flow.flowId, () => ({
       model: 'n',
       limits: { ...limits, maxTurns: 1 },
-    });
+    }));
     expect(await stores().runs.find(plain.runId)).toEqual(plain);
     const asked = { model: 'o', maxTurns: 2, maxBudgetUsd: 0.01, retryOf: plain.runId };
     const outputSchema = '{"type":"object","title":"\\u0000"}';
@@ -81,14 +81,14 @@ describe('what a run may do', () => {
   test('the parts of its configuration are known by name when they are gone, its context is kept', async () => {
     const given = { ...emptyRunConfig, env: { A: 'b' }, context: { 'user-id': 'canary-7' } };
     const { runId, ...run } = await scene.run({ config: given });
-    expect(run).toMatchObject({ configFields: ['env', 'context'] });
+    expect(run).toMatchObject({ secretFields: ['env', 'context'] });
     await stores().end(runId);
     expect(await stores().configs.read(runId)).toBeNull();
     expect(await stores().configs.context(runId)).toEqual({ 'user-id': 'canary-7' });
     const { rows } = await database.pool.query('select * from runs where id = $1', [runId]);
     expect(JSON.stringify(rows)).not.toContain('canary');
     const plain = await scene.run();
-    expect(plain).toMatchObject({ configFields: [] });
+    expect(plain).toMatchObject({ secretFields: [] });
     expect(await stores().configs.context(plain.runId)).toEqual({});
   });
 });

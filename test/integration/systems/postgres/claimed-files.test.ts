@@ -6,11 +6,9 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createFlowFileStore } from '../../../../systems/postgres/files/flow-file-store.ts';
 import type { InputFiles } from '../../../../systems/postgres/files/input-files.ts';
+import type { SandboxLease } from '../../../../systems/postgres/log/lease.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
-import {
-  createTurnStore,
-  type SandboxLease,
-} from '../../../../systems/postgres/sessions/turn-store.ts';
+import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
 import { setupScenario } from './setup-scenario.ts';
 

@@ -114,13 +114,15 @@ test('one that waits for no place takes none', async () => {
 test('a run that is bound to a host gets a place there, and no other', async () => {
   const [one, other] = [await idleSession(20), await idleSession(10)];
   expect(one.onHost).not.toBe(other.onHost);
-  await createFlowStore(database.pool, testSealer).update(scene.flow.flowId, {
+  await createFlowStore(database.pool, testSealer).change(scene.flow.flowId, () => ({
     runner: other.onHost,
-  });
+  }));
   try {
     expect(await placeFor(await scene.run())).toBe(other.runId);
   } finally {
-    await createFlowStore(database.pool, testSealer).update(scene.flow.flowId, { runner: null });
+    await createFlowStore(database.pool, testSealer).change(scene.flow.flowId, () => ({
+      runner: null,
+    }));
   }
 });
 

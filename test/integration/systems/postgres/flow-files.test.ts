@@ -39,7 +39,7 @@ async function scene() {
     const end = { runId, cause: 'completed', detail: null, exitCode: 0 } as const;
     await createRunStore(database.pool, testSealer).endRun(end);
     const given = await flowFiles.add({ runId, flowId }, await files(contents));
-    expect(given).toEqual({ outcome: 'given' });
+    expect(given).toEqual({ outcome: 'added' });
   }
   return { ...made, flowId, flowFiles, change };
 }
@@ -82,7 +82,7 @@ async function changeWithoutRun(flowId: string, contents: Record<string, string>
   );
   const flowFiles = createFlowFileStore(database.pool);
   const given = await flowFiles.add({ runId: rows[0]?.id ?? '', flowId }, await files(contents));
-  expect(given).toEqual({ outcome: 'given' });
+  expect(given).toEqual({ outcome: 'added' });
 }
 
 test('what nobody is made from any more is gone with the next change', async () => {
@@ -110,6 +110,6 @@ test('scopes that an older .flowignore decided are to be decided again', async (
   const given = await files({ 'x.log': 'x' });
   expect(await flowFiles.add({ runId, flowId }, given)).toEqual({ outcome: 'stale' });
   const rules = await flowFiles.find(flowId, '.flowignore');
-  const again = { ...given, judgedBy: { sha256: rules?.sha256 ?? '' } };
-  expect(await flowFiles.add({ runId, flowId }, again)).toEqual({ outcome: 'given' });
+  const again = { ...given, classifiedBy: { sha256: rules?.sha256 ?? '' } };
+  expect(await flowFiles.add({ runId, flowId }, again)).toEqual({ outcome: 'added' });
 });

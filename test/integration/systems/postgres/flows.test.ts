@@ -51,23 +51,25 @@ test('a flow keeps what it was given, its secrets by name alone', async () => {
 test('a change replaces what it names, clears with null, and counts', async () => {
   const secrets = { env: { A: '1' }, mcpServers: {} };
   const flow = await flows().create({ projectId, name: 'F', prompt: 'p', model: 'm', secrets });
-  const changed = await flows().update(flow.flowId, { prompt: null, name: 'G' });
+  const changed = await flows().change(flow.flowId, () => ({ prompt: null, name: 'G' }));
   expect(changed).toEqual({
     ...{ ...flow, prompt: null, name: 'G', version: 2 },
     updatedAt: expect.any(Date),
   });
   const next = { env: { B: '2' }, mcpServers: { docs: server } };
-  expect(await flows().update(flow.flowId, { secrets: next })).toMatchObject({
+  expect(await flows().change(flow.flowId, () => ({ secrets: next }))).toMatchObject({
     ...{ envNames: ['B'], mcpServerNames: ['docs'], version: 3, model: 'm' },
   });
   expect(await flows().readSecrets(flow.flowId)).toEqual(next);
-  expect(await flows().update(randomUUID(), { name: 'x' })).toBeNull();
+  expect(await flows().change(randomUUID(), () => ({ name: 'x' }))).toBeNull();
   expect(await flows().find(randomUUID())).toBeNull();
 });
 
 test('twenty changes at once are twenty versions', async () => {
   const { flowId } = await flows().create({ projectId, name: 'F' });
-  await Promise.all(Array.from({ length: 20 }, (_, n) => flows().update(flowId, { name: `${n}` })));
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) => flows().change(flowId, () => ({ name: `${n}` }))),
+  );
   expect(await flows().find(flowId)).toMatchObject({ version: 21 });
 });
 

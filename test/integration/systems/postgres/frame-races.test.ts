@@ -38,7 +38,7 @@ interface Tailer {
 /** Takes the lease whenever it can and reads on from where the log has got to, batch by batch. */
 async function tail({ frames, runId, owner, spoolLength, fenced }: Tailer): Promise<void> {
   for (;;) {
-    const lease = await frames.stealLease(runId, owner, 10).catch(() => null);
+    const lease = await frames.takeLease(runId, owner, 10).catch(() => null);
     if (lease === null) await setTimeout(5);
     if (lease === null) continue;
     let at = lease.byteOffset;

@@ -57,7 +57,7 @@ describe('appending', () => {
     const same = batch(token, { toOffset: 9, frames: [chat(1)] });
     expect(await frames().append(same)).toMatchObject({ outcome: 'stored' });
     expect(await frames().append({ ...same, generation: 2 })).toEqual({ outcome: 'fenced' });
-    expect(await frames().stealLease(run.runId, 'host', 60_000)).toMatchObject({
+    expect(await frames().takeLease(run.runId, 'host', 60_000)).toMatchObject({
       token: token + 1,
     });
     expect(await frames().append(same)).toEqual({ outcome: 'fenced' });
@@ -97,7 +97,7 @@ describe('appending', () => {
     });
     expect(await frames().renewLease(run.runId, token, 1_000)).toBe(false);
     expect(await frames().beginGeneration(run.runId, token, 2)).toBe(false);
-    expect(await frames().stealLease(run.runId, 'host', 1_000)).toBeNull();
+    expect(await frames().takeLease(run.runId, 'host', 1_000)).toBeNull();
     expect(await frames().progress(run.runId)).toMatchObject({ lastSeq: 0, endCause: 'completed' });
   });
 

@@ -157,9 +157,11 @@ describe('before a restoration is settled', () => {
       sessions.open({ ...scene.request(), sessionId, hasClientId: isIdGiven, mcpServerNames: [] });
     const known = await open('known');
     await restored();
-    expect(await open('known')).toMatchObject({ runId: known === 'unsettled' ? '' : known.runId });
-    expect(await open('lost')).toBe('unsettled');
-    expect(await open(randomUUID(), false)).not.toBe('unsettled');
+    expect(await open('known')).toMatchObject({
+      runId: known === 'reconciling' ? '' : known.runId,
+    });
+    expect(await open('lost')).toBe('reconciling');
+    expect(await open(randomUUID(), false)).not.toBe('reconciling');
     const run = await lost(null, { sessionId: 'lost', workflowId: `session/${randomUUID()}` });
     await reconcile().importRuns([run]);
     await settle();

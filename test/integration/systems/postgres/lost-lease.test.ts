@@ -4,10 +4,8 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
-import {
-  createTurnStore,
-  type SandboxLease,
-} from '../../../../systems/postgres/sessions/turn-store.ts';
+import type { SandboxLease } from '../../../../systems/postgres/log/lease.ts';
+import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { giveMessage, storeMessage } from './session-turns.ts';
 import { setupScenario } from './setup-scenario.ts';
 
@@ -24,7 +22,7 @@ beforeEach(async () => {
   const { runId } = await scene.session();
   messageId = await storeMessage(database.pool, runId);
   before = await giveMessage(database.pool, runId);
-  const lease = await createFrameStore(database.pool).stealLease(runId, 'h-1', 60_000);
+  const lease = await createFrameStore(database.pool).takeLease(runId, 'h-1', 60_000);
   now = { ...before, token: lease?.token ?? 0 };
   expect(now.token).toBeGreaterThan(before.token);
   await database.pool.query(

@@ -6,11 +6,9 @@ import { expect } from 'vitest';
 import type { Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
+import type { SandboxLease } from '../../../../systems/postgres/log/lease.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
-import {
-  createTurnStore,
-  type SandboxLease,
-} from '../../../../systems/postgres/sessions/turn-store.ts';
+import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 
 /** Its id. */
 export async function storeMessage(pool: Pool, runId: string): Promise<string> {

@@ -49,7 +49,7 @@ async function nextPlace(after: number): Promise<number> {
 
 /** All that a sandbox stores; whether it was taken. */
 async function save(generation: number, name: string, lease?: Lease): Promise<boolean[]> {
-  const of = { runId, generation, ...(lease === undefined ? {} : { token: lease.token }) };
+  const of = { runId, generation, token: lease?.token ?? 0 };
   const answers = [
     await files().replaceSnapshot(of, [entry(name)]),
     await turns().replaceTranscript(of, [entry(name)]),
@@ -157,13 +157,17 @@ test('whoever has lost the lease of the log is given no message, and tells of no
   const lease = await createFrameStore(database.pool).takeLease(runId, 'h-1', 60_000);
   const held = { runId, generation: 1, token: lease?.token ?? 0 };
   await expect(turns().claim({ ...held, token: held.token - 1 })).rejects.toThrow('is lost');
-  const told = { event: 'user_message' };
-  expect(await turns().claim(held)).toMatchObject({ outcome: 'turn', isAccepted: false, told });
+  const announcedFrame = { event: 'user_message' };
+  expect(await turns().claim(held)).toMatchObject({
+    outcome: 'turn',
+    isAccepted: false,
+    announcedFrame,
+  });
 });
 
 /** From an earlier life of the same host too. */
 async function takeLease(): Promise<Lease> {
-  const lease = await createFrameStore(database.pool).stealLease(runId, 'h-1', 60_000);
+  const lease = await createFrameStore(database.pool).takeLease(runId, 'h-1', 60_000);
   if (lease === null) throw new Error('it is not to be had');
   return lease;
 }

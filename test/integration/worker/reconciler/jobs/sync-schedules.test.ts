@@ -25,12 +25,14 @@ test('a schedule is told to Temporal once for each change, and taken away once',
   const plain = (await createScenario(database.pool, testSealer)).flow;
   for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
   expect(told(flow)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
-  await flows().update(flow.flowId, { schedule: { cron: '1 9 * * *', timezone: 'Europe/Berlin' } });
+  await flows().change(flow.flowId, () => ({
+    schedule: { cron: '1 9 * * *', timezone: 'Europe/Berlin' },
+  }));
   for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
   expect(told(flow).slice(1)).toEqual([`schedule ${flow.flowId} 1 9 * * * Europe/Berlin`]);
-  await flows().update(flow.flowId, { schedule: null });
+  await flows().change(flow.flowId, () => ({ schedule: null }));
   for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
-  await flows().update(flow.flowId, { name: 'Renamed' });
+  await flows().change(flow.flowId, () => ({ name: 'Renamed' }));
   await world.reconciler.pass();
   expect(told(flow).slice(2)).toEqual([`unschedule ${flow.flowId}`]);
   expect(told(plain)).toEqual([]);
@@ -62,7 +64,7 @@ test('a change that comes while Temporal is told is told too', async () => {
   const flow = await newFlow();
   const { ensureSchedule } = world.deps.temporal;
   world.deps.temporal.ensureSchedule = async (flowId, schedule) => {
-    await flows().update(flowId, { schedule: null });
+    await flows().change(flowId, () => ({ schedule: null }));
     world.deps.temporal.ensureSchedule = ensureSchedule;
     return ensureSchedule(flowId, schedule);
   };

@@ -57,7 +57,7 @@ export async function tailWorld(pool: Pool): Promise<TailWorld> {
   });
 
   async function tail(given: Partial<TailDeps> = {}): Promise<StartedTail> {
-    const lease = await frames.stealLease(runId, 'host', 60_000);
+    const lease = await frames.takeLease(runId, 'host', 60_000);
     if (lease === null) throw new Error('no lease');
     const spool = await openSpool(path);
     spools.push(spool);

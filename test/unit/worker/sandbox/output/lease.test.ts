@@ -17,7 +17,7 @@ test('is renewed on other connections while some hang, and never by more than fi
   let answered = 0;
   let isHung = true;
   const frames = {
-    stealLease: async () => taken,
+    takeLease: async () => taken,
     renewLease: () => {
       if (isHung) {
         return new Promise<boolean>((_, reject) => {
@@ -45,7 +45,7 @@ test('is renewed on other connections while some hang, and never by more than fi
 /** A lease, and what Postgres says when it is renewed. */
 async function heldLease(renewLease: () => Promise<boolean>) {
   const asked = vi.fn(renewLease);
-  const frames = { stealLease: async () => taken, renewLease: asked };
+  const frames = { takeLease: async () => taken, renewLease: asked };
   const lost = vi.fn();
   const lease = await takeLease({ frames, owner: 'h', leaseMs, logger }, 'run-1', lost);
   if (lease === null) throw new Error('it was not taken');

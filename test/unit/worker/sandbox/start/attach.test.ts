@@ -51,7 +51,7 @@ test.each([
     ...{ hostId: 'host-1', dataDir, logger, times: { leaseMs } },
     egress: { listen: async () => ({ close: async () => void told.push('socket closed') }) },
     frames: {
-      stealLease: async () => ({ token: 1, ...position }),
+      takeLease: async () => ({ token: 1, ...position }),
       renewLease: async () => told.push('renewed') > 0,
       beginGeneration,
     },

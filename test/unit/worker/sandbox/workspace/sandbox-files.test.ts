@@ -32,9 +32,9 @@ async function filesThatWait(paths: string[], { isHeld }: { isHeld: boolean }) {
       },
     },
     turns: {
-      waitingFiles: async () => waiting,
-      settleFiles: (_held: unknown, files: InputFile[]) => take(files),
-      dropFile: (_held: unknown, file: InputFile) => take([file]),
+      pendingFiles: async () => waiting,
+      markFilesWritten: (_held: unknown, files: InputFile[]) => take(files),
+      discardFile: (_held: unknown, file: InputFile) => take([file]),
     },
   };
   // Of all that a supervisor has, what these come to use.
