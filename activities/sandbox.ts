@@ -21,7 +21,7 @@ export interface SandboxSupervisor {
 
 export function createSandboxActivities(supervisor: SandboxSupervisor): HostActivities {
   return {
-    /** A second call adopts the container that the first has created, whatever its state. */
+    /** A second call adopts the container that the first has created, in any state. */
     startSandbox: (ref) =>
       withHeartbeat(async () => {
         try {

@@ -1,12 +1,9 @@
 // Fake activities for sessions, one per course of events.
 
 import { ApplicationFailure } from '@temporalio/activity';
+import type { SessionSlot } from '../../core/sessions/session-slot.ts';
 import { createDeferred } from '../../lib/async/deferred.ts';
-import {
-  failureTypes,
-  type SessionSlot,
-  type TurnOutcome,
-} from '../../workflows/shared/activities.ts';
+import { failureTypes, type TurnOutcome } from '../../workflows/shared/activities.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 
 /** The only turn runs until it is interrupted. */

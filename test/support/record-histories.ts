@@ -71,7 +71,7 @@ function stories(): Record<string, Story> {
     },
     'host-lost': {
       run: fakeRun(),
-      input: { hostId: 'nobody', timeouts: { hostScheduleToStartMs: 500 } },
+      input: { hostId: 'lost-host', timeouts: { hostScheduleToStartMs: 500 } },
       act: async () => {},
     },
     'start-failed': {

@@ -28,7 +28,7 @@ export const endedBeforeStart: RunOutcome = {
   end: { cause: 'terminated_by_operator', detail: null, exitCode: null },
 };
 
-/** The stop cause applies, whatever the sandbox could still report. */
+/** The stop cause applies, because the sandbox reports no other. */
 export const hostUnresponsive = (stop: StopRequest): RunOutcome => ({
   kind: 'no-host',
   end: { cause: stop.cause, detail: 'the host did not answer', exitCode: null },

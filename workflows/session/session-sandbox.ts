@@ -1,6 +1,6 @@
 import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
+import type { SessionSlot } from '../../core/sessions/session-slot.ts';
 import { isHostLost, startFailed } from '../run/run-outcomes.ts';
-import type { SessionSlot } from '../shared/activities.ts';
 import { setSessionHost } from '../shared/search-attributes.ts';
 import { awaitInterruptible } from './interruptible-activity.ts';
 import {

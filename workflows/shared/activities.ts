@@ -1,4 +1,5 @@
 import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
+import type { SessionSlot } from '../../core/sessions/session-slot.ts';
 import type { InterruptPayload } from './signals.ts';
 
 /** Names a sandbox: its run, and its number among the run's sandboxes. */
@@ -12,14 +13,6 @@ export interface EndRunInput extends RunEnd {
   runId: string;
 }
 
-/** The host and number of a session's next sandbox, or why it gets none. */
-export type SessionSlot =
-  | { outcome: 'assigned'; hostId: string; generation: number }
-  /** No message is waiting. */
-  | { outcome: 'no_work' }
-  /** The session is ending: its cause is recorded. */
-  | { outcome: 'ended' };
-
 export type TurnOutcome =
   | { outcome: 'done'; more: boolean }
   /** The session's configuration has changed since the sandbox started. */
@@ -27,7 +20,7 @@ export type TurnOutcome =
   /** The sandbox has ended, or another one has replaced it. */
   | { outcome: 'sandbox_ended' };
 
-export interface SessionIdleness {
+export interface SessionIdleState {
   /** Null if the session has work. */
   idleForMs: number | null;
   /** Since the last reader closed the session's stream. 0 if unknown, null without any reader. */
@@ -42,7 +35,7 @@ export interface DeliverWebhookInput {
   delivery?: number;
 }
 
-/** What a schedule's tick led to: a run, or the reason that there is none. */
+/** The result of a schedule's tick: a run, or why there is none. */
 export type ScheduledOutcome =
   | 'admitted'
   | 'unscheduled'
@@ -75,7 +68,7 @@ export interface SessionActivities {
   claimSessionSlot(input: { runId: string; after: number }): Promise<SessionSlot>;
   /** Fails the message that got no slot. A second call changes nothing. */
   failTurn(input: SandboxRef): Promise<{ more: boolean }>;
-  getSessionIdleness(input: { runId: string }): Promise<SessionIdleness>;
+  getSessionIdleness(input: { runId: string }): Promise<SessionIdleState>;
 }
 
 /** Only the sandbox's host runs these. */

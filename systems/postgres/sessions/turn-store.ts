@@ -3,6 +3,7 @@ import type { StoredFrame } from '../../../core/frames/frame.ts';
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import type { PendingTurn, TurnError, UndeliveredMessage } from '../../../core/sessions/chat.ts';
+import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
@@ -32,12 +33,8 @@ export type ClaimedTurn =
   /** It is not this sandbox that goes on with the session. */
   | { outcome: 'sandbox_ended' };
 
-export type SessionSlot =
-  | { outcome: 'assigned'; hostId: string; generation: number }
-  | { outcome: 'no_capacity' }
-  /** Every message's turn has ended. */
-  | { outcome: 'no_work' }
-  | { outcome: 'ended' };
+/** `no_capacity`: every host is full. */
+export type SessionSlotClaim = SessionSlot | { outcome: 'no_capacity' };
 
 export type TurnStore = ReturnType<typeof createTurnStore>;
 
@@ -84,8 +81,8 @@ export function createTurnStore(pool: Pool, hostStaleMs: number = limits.hostSta
 async function claimPlace(
   db: Db,
   { runId, after, hostStaleMs }: { runId: string; after: number; hostStaleMs: number },
-): Promise<SessionSlot> {
-  const { rows } = await db.query<SessionSlot>(
+): Promise<SessionSlotClaim> {
+  const { rows } = await db.query<SessionSlotClaim>(
     `select outcome, host_id as "hostId", generation from claim_session_slot($1, $2, $3)`,
     [runId, after, `${hostStaleMs} ms`],
   );

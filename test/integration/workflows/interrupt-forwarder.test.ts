@@ -1,12 +1,9 @@
 // Which interrupts reach which sandbox, with the real workflow on a real server and fake activities.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
-import type {
-  HostActivities,
-  SessionSlot,
-  TurnOutcome,
-} from '../../../workflows/shared/activities.ts';
+import type { HostActivities, TurnOutcome } from '../../../workflows/shared/activities.ts';
 import { type FakeRun, fakeRun } from '../../support/fake-run.ts';
 import {
   createWorkflowFixture,

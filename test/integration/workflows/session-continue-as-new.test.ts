@@ -2,8 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../core/limits.ts';
+import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
-import type { SessionSlot, TurnOutcome } from '../../../workflows/shared/activities.ts';
+import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { sessionStories } from '../../support/session-stories.ts';
 import {

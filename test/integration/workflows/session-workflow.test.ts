@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SessionSlot, TurnOutcome } from '../../../workflows/shared/activities.ts';
+import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
+import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { asleepAfter } from '../../support/fake-session.ts';
 import { type SessionStory, sessionStories } from '../../support/session-stories.ts';

@@ -38,7 +38,7 @@ async function startProxy(port: number): Promise<Proxy> {
 
 const slowPoll = { timeout: 30_000, interval: 200 };
 
-it('checks whether the server answers now, whatever it did before', async () => {
+it('reports each loss and return of the server', async () => {
   const port = await freePort();
   temporal = createTemporal({
     namespace: 'default',

@@ -1,0 +1,7 @@
+/** The host and number of a session's next sandbox, or why it gets none. */
+export type SessionSlot =
+  | { outcome: 'assigned'; hostId: string; generation: number }
+  /** No message is waiting. */
+  | { outcome: 'no_work' }
+  /** The session is ending: its cause is recorded. */
+  | { outcome: 'ended' };
