@@ -42,7 +42,7 @@ async function openFeed(stored: StreamEntry[] = []) {
     },
   };
   const run = admittedRun({ partialMessages: true });
-  const deps = { frameStream, frames: { read: async () => [], state: async () => null } };
+  const deps = { frameStream, frames: { read: async () => [], progress: async () => null } };
   const feed = createRunFeed(deps as never, run); // no other member is used
   await feed.ready;
   const received = (): string[] => {

@@ -72,7 +72,7 @@ describe('a path', () => {
     for (const path of hostile) {
       const check = checkFilePath(path);
       expect(check.ok, JSON.stringify(path)).toBe(false);
-      expect(check.ok ? '' : check.reason).toMatch(/^(is|holds|has) /);
+      expect(check.ok ? '' : check.reason).toMatch(/^(is|contains|has) /);
     }
   });
 

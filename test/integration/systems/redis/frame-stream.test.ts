@@ -146,7 +146,7 @@ test('brings what is short with the word of it, as it is read, and what is long 
   unsubscribe();
 });
 
-test('says unsure when its connection was cut, and hears again', async () => {
+test('sends resync when its connection was lost, and reconnects', async () => {
   const runId = randomUUID();
   const own = createFrameStream(await world.connect(), { instance: world.instance });
   const heard: Notification[] = [];
