@@ -99,7 +99,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const until = { signal, onFailure: logNotYet };
 
   // The agents inside give up on a silent socket after three minutes.
-  await retryUntilAborted(() => home.supervisor.resume(), until).catch(ignoreAbort(signal));
+  await retryUntilAborted(() => home.supervisor.adoptExisting(), until).catch(ignoreAbort(signal));
   const answering = serveHostRpc(home.hostRequests, signal);
   const work = await loadWork(home);
   const present = [runHeartbeat(home.hostRow, signal), home.fence.run(signal)];
@@ -249,7 +249,7 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
       retention: createRetentionStore(pool),
       listSandboxes: sandboxes.list,
       removeSandbox: supervisor.remove,
-      removeOrphanedFolders: supervisor.sweep,
+      removeOrphanedFolders: supervisor.removeOrphanedFolders,
       thresholds: reconcilerThresholds(times.reconcileEveryMs, host),
       retentionTimes: config.retention,
     }),

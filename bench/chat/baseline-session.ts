@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OfflineModel } from '../../offline-model/server.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
-import { messageLine } from '../../worker/sandbox/input/agent-input.ts';
+import { messageLine } from '../../worker/sandbox/input/stdin-lines.ts';
 import { prepareBare } from '../cold/bare-container.ts';
 import { turnWords } from './turn-words.ts';
 

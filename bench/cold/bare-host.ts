@@ -2,8 +2,8 @@ import { chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { agentCommand } from '../../core/agent/agent-command.ts';
 import { emptyRunConfig } from '../../core/runs/run-config.ts';
-import { promptLine } from '../../worker/sandbox/input/agent-input.ts';
 import { type AgentInputQueue, createInputQueue } from '../../worker/sandbox/input/input-queue.ts';
+import { promptLine } from '../../worker/sandbox/input/stdin-lines.ts';
 
 export interface BareRun {
   runId: string;

@@ -9,7 +9,7 @@ import { connectRedis } from '../../systems/redis/connect.ts';
 import { createFrameStream, type FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Service } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
-import { openSpool } from '../../worker/sandbox/output/spool-file.ts';
+import { openSpoolFile } from '../../worker/sandbox/output/spool-file.ts';
 import { type SpoolTail, startTail } from '../../worker/sandbox/output/spool-tail.ts';
 import { openStreamReader } from '../support/stream-reader.ts';
 
@@ -26,7 +26,7 @@ export async function openFramePath(service: Service): Promise<FramePath> {
   const { runId } = await service.trigger({ prompt: 'Nobody reads this.' });
   const file = join(service.dataDir, 'spool');
   writeFileSync(file, '');
-  const spool = await openSpool(file);
+  const spool = await openSpoolFile(file);
   const moments: FrameStamps = { printed: 0, committing: 0, published: 0, received: 0 };
   const redis = connectRedis({ url: stackEnv.redisUrl, name: 'bench', onError: () => undefined });
   await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
@@ -60,7 +60,7 @@ export async function openFramePath(service: Service): Promise<FramePath> {
 interface TailParts {
   frames: FrameStore;
   stream: FrameStream;
-  spool: Awaited<ReturnType<typeof openSpool>>;
+  spool: Awaited<ReturnType<typeof openSpoolFile>>;
   runId: string;
   moments: FrameStamps;
 }

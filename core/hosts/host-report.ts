@@ -1,3 +1,4 @@
+import type { RetentionTimes } from '../runs/retention-times.ts';
 import type { RuntimeFault, RuntimeSetting, SandboxRuntime } from '../sandbox/sandbox-runtime.ts';
 
 /** A host's last health check; stored with its heartbeat. */
@@ -23,5 +24,5 @@ export interface HostReport {
   /** Against the clock of Postgres; null if it did not answer. */
   clockAheadMs: number | null;
   /** Retention times of its worker. */
-  retention: { runMs: number; sessionFilesMs: number; webhookAttemptsMs: number };
+  retention: RetentionTimes;
 }

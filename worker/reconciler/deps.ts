@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { RetentionTimes } from '../../core/runs/retention-times.ts';
 import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
 import type { RetentionStore } from '../../systems/postgres/maintenance/retention-store.ts';
 import type { ScheduleStore } from '../../systems/postgres/maintenance/schedule-store.ts';
@@ -8,7 +9,6 @@ import type { MessageStore } from '../../systems/postgres/sessions/message-store
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
-import type { RetentionTimes } from './jobs/retention.ts';
 
 export interface ReconcilerDeps {
   hostId: string;

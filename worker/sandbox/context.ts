@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ChatReader } from '../../core/frames/chat-frames.ts';
 import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { InteractionAnswers } from './input/interaction-answers.ts';
@@ -6,28 +7,39 @@ import type { TurnTracker } from './input/turn-tracker.ts';
 import type { HeldLease } from './output/lease.ts';
 import type { SpoolFile } from './output/spool-file.ts';
 import type { SandboxFolders } from './sandbox-paths.ts';
-import type { SessionContext } from './session/session-part.ts';
+import type { SessionTurnTracker } from './session/session-turn-tracker.ts';
 import type { ControlSocket } from './start/control-socket.ts';
 import type { ExitWatch } from './stop/exit-watch.ts';
 
-/** All that belongs to one sandbox while this process looks after it. */
-export interface SandboxContext {
+/** A sandbox whose socket, lease and spool this process has opened. */
+export interface OpenedSandbox {
   ref: SandboxRef;
-  /** Without what is secret in it: that is read when it is asked for. */
+  /** Contains no secrets. They are read from the database when the sandbox requests them. */
   run: SandboxPlan['run'];
   flow: SandboxPlan['flow'];
   folders: SandboxFolders;
-  /** Null where it is missing: then its spool is all there is. */
+  /** Null if the container is missing. Then only the spool is left. */
   containerId: string | null;
-  served: ControlSocket;
+  socket: ControlSocket;
   lease: HeldLease;
   /** Aborted when the lease is lost. */
   lost: AbortSignal;
   spool: SpoolFile;
-  exit: ExitWatch;
   turns: TurnTracker;
   /** Null for a plain run. */
   session: SessionContext | null;
   answers: InteractionAnswers;
   logger: Logger;
+}
+
+/** Everything that belongs to one sandbox while this process supervises it. */
+export interface SandboxContext extends OpenedSandbox {
+  exit: ExitWatch;
+}
+
+/** What only the sandbox of a session has. */
+export interface SessionContext {
+  sessionId: string;
+  turns: SessionTurnTracker;
+  reader: ChatReader;
 }

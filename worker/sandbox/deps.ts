@@ -16,10 +16,11 @@ import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
 import type { Egress } from '../egress/run-listener.ts';
 
-export interface SupervisorDeps {
+/** What the modules of one sandbox use of the process. */
+export interface SandboxDeps {
   hostId: string;
   dataDir: string;
-  /** For flows that name none. */
+  /** For flows without an image of their own. */
   image: string;
   sandboxes: Sandboxes;
   runs: Pick<
@@ -56,21 +57,23 @@ export interface SupervisorDeps {
   egress: Egress;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;
-  /** How long an agent of a session that has nothing to do is left running. */
+  /** How long an idle session's agent keeps running before it is paused. */
   pauseAfterMs?: number;
   logger: Logger;
   runLogContext: RunLogContext;
   now(): Date;
   newId(): string;
-}
-
-/** With what a supervisor has for those who look after one of its sandboxes. */
-export interface SandboxDeps extends SupervisorDeps {
-  /** One at a time stores the files of a run, or removes them: whoever looks last stores last. */
+  /**
+   * Stores or removes a run's files, one operation at a time per run. So the last one to read the files
+   * is the last one to store them.
+   */
   storing<T>(runId: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** What a sandbox may use, and what this process keeps of it at a time. */
+/** The supervisor adds the rest. */
+export type SupervisorDeps = Omit<SandboxDeps, 'storing'>;
+
+/** What a sandbox may use, and how much of its output this process buffers. */
 export interface SupervisorBounds {
   spoolBytes: number;
   unreadableMs: number;
@@ -82,7 +85,7 @@ export interface SupervisorBounds {
   batchBytes: number;
 }
 
-export function boundsOf({ bounds }: SupervisorDeps): SupervisorBounds {
+export function boundsOf({ bounds }: Pick<SandboxDeps, 'bounds'>): SupervisorBounds {
   return {
     spoolBytes: limits.spoolMaxBytes,
     unreadableMs: limits.spoolUnreadableMs,

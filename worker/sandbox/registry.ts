@@ -1,14 +1,14 @@
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SupervisedSandbox } from './supervised-sandbox.ts';
 
-/** The sandboxes that this process looks after, and those whose end it still knows; one for each run. */
+/** The sandboxes that this process supervises, and ended ones until they are removed. One per run. */
 export interface SandboxRegistry {
-  /** The object of this very sandbox, unless it has been let go of. */
+  /** The sandbox of this generation. Null after a release. */
   find(ref: SandboxRef): SupervisedSandbox | null;
-  /** Whatever the run has, of any generation. */
+  /** The run's sandbox of any generation. */
   findByRun(runId: string): SupervisedSandbox | null;
   add(sandbox: SupervisedSandbox): SupervisedSandbox;
-  /** Forgets what the run has, and waits until it holds nothing more: two cannot share a socket. */
+  /** Forgets the run's sandbox once it is closed: two sandboxes cannot share a socket. */
   detach(runId: string): Promise<void>;
   all(): SupervisedSandbox[];
 }

@@ -1,81 +1,73 @@
-// A sandbox that this process looks after, from its start or its adoption to its end: its output is
-// tailed, its lease renewed, its exit waited for, its limits watched. Activities attach to it and may
-// leave. It is over by its own end, by losing its lease, or by being closed, and only the first of
-// these touches anything outside: what is lost to another, or left at shutdown, goes on running.
+// One sandbox that this process supervises, from its start or adoption to its end. Its output is tailed,
+// its lease renewed, its exit awaited and its limits enforced. Activities attach and may detach.
+// Supervision is over when the sandbox ends, when the lease is lost, or when it is closed. Only the end
+// changes anything outside. A sandbox that is lost to another host, or left at shutdown, keeps running.
 
 import type { RunEnd } from '../../core/runs/end-cause.ts';
 import type { SandboxLease } from '../../systems/postgres/log/lease.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
-import type { SandboxContext } from './context.ts';
-import { boundsOf, type SandboxDeps, type SupervisorDeps } from './deps.ts';
+import type { OpenedSandbox, SandboxContext, SessionContext } from './context.ts';
+import { boundsOf, type SandboxDeps } from './deps.ts';
 import { pollAnswers } from './input/interaction-answers.ts';
 import type { TurnTracker } from './input/turn-tracker.ts';
 import { type OutputPipeline, startOutput } from './output/output.ts';
 import { createOwnership, type Ownership } from './ownership.ts';
 import { createSessionController, type SessionController } from './session/session-controller.ts';
-import type { SessionContext } from './session/session-part.ts';
+import { missingExit, watchExit } from './stop/exit-watch.ts';
 import { awaitExitAndDrain, closeAfterResult } from './stop/finish-run.ts';
 import { createGracefulStop, type GracefulStop, type StopTarget } from './stop/graceful-stop.ts';
-import { createWatchdog, type Violation, type Watchdog, watchForStall } from './stop/watchdog.ts';
+import { createWatchdog, type Watchdog, watchForStall } from './stop/watchdog.ts';
 import { watchDiskUsage } from './workspace/quota-watchdog.ts';
 
 export interface SupervisedSandbox {
   ref: SandboxRef;
-  /** The same, with the lease under which this process looks after it. */
+  /** The same, with the token of the lease that this process has. */
   lease: SandboxLease;
-  /** Rejects with SandboxReleased when this process has let go of it before its end. */
+  /** Rejects with SandboxReleased if this process releases the sandbox before its end. */
   ended: Promise<RunEnd>;
-  /** It has not ended, and this process has not let go of it. */
+  /** It has neither ended nor been released. */
   isLive(): boolean;
   isReleased(): boolean;
   hintExit(): void;
   stop(graceMs: number): Promise<void>;
   /** Null for a plain run. */
   session: SessionController | null;
-  /** Hands the agent every answer that is there for it. */
+  /** Sends the agent every answer that it has not been sent. */
   deliverAnswers(): Promise<void>;
-  /** Lets go of it; resolves once nothing more is written. */
+  /** Releases it. Resolves once nothing more is written. */
   close(): Promise<void>;
 }
 
-export function superviseSandbox(deps: SandboxDeps, context: SandboxContext): SupervisedSandbox {
-  const ownership = createOwnership(context.logger);
+export function superviseSandbox(deps: SandboxDeps, opened: OpenedSandbox): SupervisedSandbox {
+  const context = { ...opened, exit: watchContainer(deps, opened) };
+  const { ref, logger, session, lease, exit } = context;
+  const ownership = createOwnership(logger);
   const gracefulStop = gracefulStopFor(deps, context);
   const stop = async (graceMs: number): Promise<void> => {
     await controller?.resume();
     await gracefulStop.stop(graceMs);
   };
-  const { terminateFor, recorded } = createWatchdog(deps, context, {
-    gracefulStop: { stop },
-    ownership,
-  });
+  const watchdog = createWatchdog(deps, context, { gracefulStop: { stop }, ownership });
+  const { terminateFor, recorded } = watchdog;
   const output = startOutput(deps, context, { ownership, onFault: terminateFor });
-  const { session } = context;
+  const supervision = { output, ownership, gracefulStop, terminateFor, recorded };
   const controller =
-    session === null
-      ? null
-      : createSessionController(deps, context, {
-          session,
-          output,
-          gracefulStop,
-          ownership,
-          recorded,
-        });
-  watchLimits(deps, context, { output, ownership, terminateFor });
+    session === null ? null : createSessionController(deps, context, { ...supervision, session });
+  watchLimits(deps, context, supervision);
   void pollAnswers(context, ownership.retry);
-  context.lost.addEventListener('abort', () => ownership.release('the lease is lost'), {
-    once: true,
-  });
-  const on = { output, ownership, terminateFor, recorded };
-  const end = controller === null ? runToEnd(deps, context, on) : controller.awaitExitAndSave();
+  const onLost = (): void => ownership.release('the lease is lost');
+  context.lost.addEventListener('abort', onLost, { once: true });
+  const end =
+    controller === null ? runToEnd(deps, context, supervision) : controller.awaitExitAndSave();
   const ended = endOf(end, context, { output, ownership });
+  context.socket.onExitHint(exit.hint);
   return {
-    ref: context.ref,
-    lease: { ...context.ref, token: context.lease.token },
+    ref,
+    lease: { ...ref, token: lease.token },
     ended,
     isLive: () => !ownership.signal.aborted,
     isReleased: ownership.isReleased,
-    hintExit: context.exit.hint,
+    hintExit: exit.hint,
     stop,
     session: controller,
     deliverAnswers: context.answers.deliver,
@@ -86,25 +78,33 @@ export function superviseSandbox(deps: SandboxDeps, context: SandboxContext): Su
   };
 }
 
-/** Of a plain run, which is over with its only message. */
+function watchContainer({ sandboxes }: SandboxDeps, { containerId, logger }: OpenedSandbox) {
+  return containerId === null ? missingExit : watchExit({ sandboxes, logger }, containerId);
+}
+
+interface Supervision extends Watchdog {
+  output: OutputPipeline;
+  ownership: Ownership;
+}
+
+/** A plain run ends with its only message. */
 function runToEnd(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   context: SandboxContext,
-  on: Watchdog & { output: OutputPipeline; ownership: Ownership },
+  supervision: Supervision,
 ): Promise<RunEnd> {
-  const { output, ownership, terminateFor } = on;
-  const parting = closeAfterResult(deps, context, { tail: output.tail, ownership, terminateFor });
-  parting.catch(() => undefined); // let go of before it came to that
-  return awaitExitAndDrain(deps, context, on);
+  const { output, ownership, terminateFor } = supervision;
+  const closing = closeAfterResult(deps, context, { tail: output.tail, ownership, terminateFor });
+  closing.catch(() => undefined); // released before that
+  return awaitExitAndDrain(deps, context, supervision);
 }
 
 function gracefulStopFor(
-  { sandboxes, newId }: SupervisorDeps,
-  context: SandboxContext,
+  { sandboxes, newId }: SandboxDeps,
+  { containerId, exit, turns, socket, lease, session }: SandboxContext,
 ): GracefulStop {
-  const { containerId, exit, turns, served, lease, session } = context;
   return createGracefulStop({
-    input: served.input,
+    input: socket.input,
     work: session === null ? runWork(turns) : sessionWork(session),
     exited: exit.exited,
     hasExited: () => exit.exit() !== undefined,
@@ -123,30 +123,31 @@ const runWork = (turns: TurnTracker): StopTarget['work'] => ({
   canExitOnItsOwn: () => turns.last() !== null,
 });
 
-/** An agent of a session is at work while it has a message, and ends with its input otherwise. */
+/** A session's agent works while it has a message. Otherwise it exits when its input is closed. */
 const sessionWork = ({ turns }: SessionContext): StopTarget['work'] => ({
-  isWorking: () => turns.present() !== null,
+  isWorking: () => turns.current() !== null,
   get finished() {
     return turns.ended();
   },
-  canExitOnItsOwn: () => turns.present() === null,
+  canExitOnItsOwn: () => turns.current() === null,
 });
 
 function watchLimits(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   { turns, folders, session }: SandboxContext,
-  on: { output: OutputPipeline; ownership: Ownership; terminateFor: (offence: Violation) => void },
+  { output, ownership, terminateFor }: Supervision,
 ): void {
-  const { signal } = on.ownership;
-  const silence = { stallTimeoutMs: deps.times.stallTimeoutMs, signal };
+  const { signal } = ownership;
+  const { stallTimeoutMs } = deps.times;
   if (session === null) {
-    void watchForStall({ tail: on.output.tail, turns }, silence, () => on.terminateFor('stalled'));
+    const stall = { stallTimeoutMs, signal };
+    void watchForStall({ tail: output.tail, turns }, stall, () => terminateFor('stalled'));
   }
   const paths = [folders.workspace, folders.config, folders.stderrFile];
-  void watchDiskUsage({ paths, bounds: boundsOf(deps), signal }, on.terminateFor);
+  void watchDiskUsage({ paths, bounds: boundsOf(deps), signal }, terminateFor);
 }
 
-/** Whatever ended it, nothing of this process stays attached, and the run's socket is closed. */
+/** Whatever ends it, everything of this process is detached, and the run's socket is closed. */
 function endOf(
   end: Promise<RunEnd>,
   context: SandboxContext,
@@ -154,32 +155,32 @@ function endOf(
 ): Promise<RunEnd> {
   const tailFailed = output.tail.done.then(() => ownership.released);
   const first = Promise.race([end, ownership.released, tailFailed]);
-  const ended = finished(first, ownership, () => detach(context, output));
-  ended.catch(() => undefined); // who follows it hears of it; there may be nobody
+  const ended = finishAndDetach(first, ownership, () => detach(context, output));
+  ended.catch(() => undefined); // activities that follow it handle it; there may be none
   return ended;
 }
 
-async function finished(
+async function finishAndDetach(
   end: Promise<RunEnd>,
   ownership: Ownership,
   detachAll: () => Promise<void>,
 ): Promise<RunEnd> {
   try {
-    const how = await end;
+    const found = await end;
     ownership.finish();
-    return how;
+    return found;
   } finally {
-    ownership.release('its output cannot be read'); // nothing where it has ended, or was let go of
+    ownership.release('its output cannot be read'); // no effect after its end or a release
     await detachAll();
   }
 }
 
-async function detach({ lease, exit, served, spool }: SandboxContext, output: OutputPipeline) {
+async function detach({ lease, exit, socket, spool }: SandboxContext, output: OutputPipeline) {
   lease.release();
   exit.stop();
   output.tree.stop();
   output.tail.stop();
   await output.tail.done.catch(() => undefined);
-  await served.egress.close();
+  await socket.egress.close();
   await spool.close();
 }

@@ -1,5 +1,5 @@
-// What a host keeps alive apart from any activity: one object for each of its sandboxes. Whatever is
-// asked of one run happens one after the other; only waiting for its end, and stopping it, go beside.
+// Supervises a host's sandboxes independently of activities. Operations on one run are serialised.
+// Waiting for its end and stopping it are not.
 
 import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
@@ -13,52 +13,52 @@ import { startErrorOf } from './start/start-error.ts';
 import { startSandbox } from './start/start-sandbox.ts';
 import { findOrphans, removeFolders } from './stop/orphaned-folders.ts';
 import { removeSandbox } from './stop/remove-sandbox.ts';
-import type { SupervisedSandbox } from './supervised-sandbox.ts';
+import { type SupervisedSandbox, superviseSandbox } from './supervised-sandbox.ts';
 import { createSandboxFiles, type SandboxFiles } from './workspace/sandbox-files.ts';
 
 export interface Supervisor {
-  /** Throws SandboxStartError. A second call finds what the first has started. */
+  /** Throws SandboxStartError. A second call finds the sandbox that the first has started. */
   start(ref: SandboxRef): Promise<'started' | 'cancelled'>;
-  /** Resolves once the output is read to its end and the cause recorded; aborting only detaches. */
+  /** Resolves once the output is read to its end and the cause recorded. Aborting only detaches. */
   follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
-  /** Resolves when the sandbox runs no more: within the grace and two seconds on a sound engine. */
+  /** Resolves when the container has exited: within the grace and two seconds if the engine responds. */
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
-  /** False: this process does not look after that run. */
+  /** False if this process does not supervise the run. */
   deliverAnswers(runId: string): Promise<boolean>;
   snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
-  /** Gives the sandbox its session's next message, and waits for the end of the turn. */
+  /** Sends the sandbox its session's next message, and waits for the end of the turn. */
   runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
-  /** Ends the turn of this message, or of whichever goes on in it; nothing where that has ended. */
+  /** Interrupts the turn of this message, or the current turn. No effect after its end. */
   interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
   files: Pick<SandboxFiles, 'store' | 'storeAll' | 'write'>;
-  /** The container, its socket, its folders. Harmless when they are gone. */
+  /** Removes the container, its socket and its folders. Safe to repeat. */
   remove(ref: SandboxRef): Promise<void>;
-  /** Takes up what an earlier life of this host has left, and removes what nobody wants. */
-  resume(): Promise<void>;
-  /** Removes what is left of sandboxes whose runs have ended and whose containers are gone. */
-  sweep(): Promise<void>;
+  /** Adopts the sandboxes that a previous process of this host left, and removes orphaned ones. */
+  adoptExisting(): Promise<void>;
+  /** Removes the folders of sandboxes whose runs have ended and whose containers are gone. */
+  removeOrphanedFolders(): Promise<void>;
   live(): SandboxRef[];
-  /** Detaches from everything; containers go on running. */
+  /** Detaches from all sandboxes. Containers keep running. */
   close(): Promise<void>;
 }
 
-export function createSupervisor(given: SupervisorDeps): Supervisor {
-  const held = createSandboxRegistry();
-  const turnstile = createKeyedMutex();
+export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
+  const sandboxes = createSandboxRegistry();
+  const mutex = createKeyedMutex();
   const deps: SandboxDeps = {
-    ...given,
-    storing: (runId, work) => turnstile.runExclusive(`files/${runId}`, work),
+    ...supervisorDeps,
+    storing: (runId, work) => mutex.runExclusive(`files/${runId}`, work),
   };
-  const files = createSandboxFiles(deps, held, turnstile);
+  const files = createSandboxFiles(deps, sandboxes, mutex);
   const closing = new AbortController();
-  const state: SupervisorState = { deps, held, turnstile, files, closing: closing.signal };
-  const exits = deps.sandboxes.watchExits(({ runId }) => held.findByRun(runId)?.hintExit());
+  const state: SupervisorState = { deps, sandboxes, mutex, files, closing: closing.signal };
+  const exits = deps.sandboxes.watchExits(({ runId }) => sandboxes.findByRun(runId)?.hintExit());
   return {
     start: (ref) => start(state, ref),
     follow: (ref, signal) => follow(state, ref, signal),
     stop: (ref, graceMs) => stop(state, ref, graceMs),
     async deliverAnswers(runId) {
-      const sandbox = held.findByRun(runId);
+      const sandbox = sandboxes.findByRun(runId);
       if (!sandbox?.isLive()) return false;
       await sandbox.deliverAnswers();
       return true;
@@ -68,41 +68,44 @@ export function createSupervisor(given: SupervisorDeps): Supervisor {
     interrupt: (ref, messageId) => interrupt(state, ref, messageId),
     files,
     remove: (ref) => remove(state, ref),
-    resume: () => adoptExistingSandboxes(deps, (ref) => attach(state, ref)),
-    sweep: () => sweep(state),
+    adoptExisting: () => adoptExistingSandboxes(deps, (ref) => attach(state, ref)),
+    removeOrphanedFolders: () => removeOrphanedFolders(state),
     live: () =>
-      held
+      sandboxes
         .all()
         .filter((sandbox) => sandbox.isLive())
         .map((sandbox) => sandbox.ref),
     async close() {
       closing.abort(new SandboxReleased('this process is shutting down'));
       exits.close();
-      await turnstile.drain();
-      await Promise.all(held.all().map((sandbox) => sandbox.close()));
+      await mutex.drain();
+      await Promise.all(sandboxes.all().map((sandbox) => sandbox.close()));
     },
   };
 }
 
 interface SupervisorState {
   deps: SandboxDeps;
-  held: SandboxRegistry;
-  turnstile: KeyedMutex;
+  sandboxes: SandboxRegistry;
+  mutex: KeyedMutex;
   files: SandboxFiles;
-  /** Aborted when nothing more is taken up: who would let go of it again? */
+  /** Aborted at shutdown. From then on nothing is adopted, because nothing would release it. */
   closing: AbortSignal;
 }
 
 function start(state: SupervisorState, ref: SandboxRef): Promise<'started' | 'cancelled'> {
-  const { deps, held, turnstile, closing } = state;
-  return turnstile.runExclusive(ref.runId, async () => {
-    if (held.find(ref) !== null) return 'started';
+  const { deps, sandboxes, mutex, closing } = state;
+  return mutex.runExclusive(ref.runId, async () => {
+    if (sandboxes.find(ref) !== null) return 'started';
     try {
       closing.throwIfAborted();
-      await held.detach(ref.runId);
+      await sandboxes.detach(ref.runId);
       const started = await startSandbox(deps, ref);
-      if (started === 'cancelled') return 'cancelled';
-      held.add(started);
+      if (started.outcome === 'already_ended') return 'cancelled';
+      const adopted =
+        started.outcome === 'already_started' ? await adoptSandbox(deps, ref) : started;
+      if (adopted.outcome === 'ended') return 'cancelled';
+      sandboxes.add(superviseSandbox(deps, adopted.sandbox));
       return 'started';
     } catch (error) {
       throw startErrorOf(error);
@@ -110,15 +113,16 @@ function start(state: SupervisorState, ref: SandboxRef): Promise<'started' | 'ca
   });
 }
 
-/** An end instead of a sandbox where the run has ended already. */
-function attach({ deps, held, turnstile, closing }: SupervisorState, ref: SandboxRef) {
-  return turnstile.runExclusive(ref.runId, async (): Promise<SupervisedSandbox | RunEnd> => {
-    const known = held.find(ref);
+/** Returns the run's end instead of a sandbox if the run has ended already. */
+function attach({ deps, sandboxes, mutex, closing }: SupervisorState, ref: SandboxRef) {
+  return mutex.runExclusive(ref.runId, async (): Promise<SupervisedSandbox | RunEnd> => {
+    const known = sandboxes.find(ref);
     if (known !== null) return known;
     closing.throwIfAborted();
-    await held.detach(ref.runId);
+    await sandboxes.detach(ref.runId);
     const adoption = await adoptSandbox(deps, ref);
-    return adoption.outcome === 'ended' ? adoption.end : held.add(adoption.sandbox);
+    if (adoption.outcome === 'ended') return adoption.end;
+    return sandboxes.add(superviseSandbox(deps, adoption.sandbox));
   });
 }
 
@@ -144,26 +148,27 @@ async function runTurn(
   return orAbort(found.session.runTurn(state.files.writePendingFiles), signal);
 }
 
-/** One that is being taken up is waited for: its turn goes on. */
+/** Waits for a sandbox that is being adopted, because its turn continues. */
 async function interrupt(
   state: SupervisorState,
   ref: SandboxRef,
   messageId: string | null,
 ): Promise<void> {
-  const sandbox = await findSoon(state, ref);
+  const sandbox = await findOrWait(state, ref);
   await sandbox?.session?.interrupt(messageId);
 }
 
-/** What is being started or taken up at the moment is there after that. */
-const findSoon = async (
-  { held, turnstile }: SupervisorState,
+/** Waits for a start or an adoption that is in progress. */
+async function findOrWait(
+  { sandboxes, mutex }: SupervisorState,
   ref: SandboxRef,
-): Promise<SupervisedSandbox | null> =>
-  held.find(ref) ?? turnstile.runExclusive(ref.runId, async () => held.find(ref));
+): Promise<SupervisedSandbox | null> {
+  return sandboxes.find(ref) ?? mutex.runExclusive(ref.runId, async () => sandboxes.find(ref));
+}
 
-/** What is being started is waited for: it sees the recorded cause, or is there to be stopped. */
+/** Waits for a start in progress: it either sees the recorded cause, or has a sandbox to stop. */
 async function stop(state: SupervisorState, ref: SandboxRef, graceMs: number): Promise<void> {
-  const known = await findSoon(state, ref);
+  const known = await findOrWait(state, ref);
   if (known !== null) return known.stop(graceMs);
   const container = await findContainer(state.deps, ref);
   if (container?.state !== 'running' && container?.state !== 'paused') return;
@@ -171,21 +176,21 @@ async function stop(state: SupervisorState, ref: SandboxRef, graceMs: number): P
   if ('ended' in found) await found.stop(graceMs);
 }
 
-function remove({ deps, held, turnstile }: SupervisorState, ref: SandboxRef): Promise<void> {
-  return turnstile.runExclusive(ref.runId, async () => {
-    const sandbox = held.findByRun(ref.runId);
-    const isAnother = sandbox !== null && sandbox.ref.generation !== ref.generation;
-    if (!isAnother) await held.detach(ref.runId);
-    // A list that is just being stored must not lose what is removed meanwhile.
-    const gone = () => removeSandbox(deps, ref, { keepSocket: isAnother });
-    await deps.storing(ref.runId, gone);
-    if (!isAnother) await deps.frameStream.expire(ref.runId);
+function remove({ deps, sandboxes, mutex }: SupervisorState, ref: SandboxRef): Promise<void> {
+  return mutex.runExclusive(ref.runId, async () => {
+    const sandbox = sandboxes.findByRun(ref.runId);
+    const isOtherGeneration = sandbox !== null && sandbox.ref.generation !== ref.generation;
+    if (!isOtherGeneration) await sandboxes.detach(ref.runId);
+    // A snapshot in progress must not lose the files that it lists.
+    const removeFiles = () => removeSandbox(deps, ref, { keepSocket: isOtherGeneration });
+    await deps.storing(ref.runId, removeFiles);
+    if (!isOtherGeneration) await deps.frameStream.expire(ref.runId);
   });
 }
 
-async function sweep(state: SupervisorState): Promise<void> {
+async function removeOrphanedFolders(state: SupervisorState): Promise<void> {
   const { folders, isOrphaned } = await findOrphans(state.deps);
-  for (const { ref } of state.held.all()) if (isOrphaned(ref)) await remove(state, ref);
+  for (const { ref } of state.sandboxes.all()) if (isOrphaned(ref)) await remove(state, ref);
   await removeFolders(state.deps, folders);
 }
 

@@ -2,21 +2,12 @@ import { limits } from '../../../core/limits.ts';
 import type { BlobPage } from '../../../systems/postgres/maintenance/retention-store.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 
-/** What an operator may change; the rest is in the limits. */
-export interface RetentionTimes {
-  /** The log and the files of a run, after its end. */
-  runMs: number;
-  /** The files and the conversation of a session, after its end. */
-  sessionFilesMs: number;
-  webhookAttemptsMs: number;
-}
-
-/** Small pieces at a time: what is swept today matters less than what is to start now. */
+/** Small batches: removing today's rows matters less than starting new runs. */
 const batchesPerPass = 20;
 
 /**
- * Removes what has been kept for long enough. Every pass does a few pieces of each kind until
- * nothing is left, and then rests; the blobs are gone through once a day.
+ * Removes data whose retention has expired. Each pass removes a few batches of each kind. When nothing is
+ * left it pauses. All blobs are checked once a day.
  */
 export function createRetentionJob(
   deps: Pick<ReconcilerDeps, 'retention' | 'retentionTimes' | 'logger' | 'now'>,

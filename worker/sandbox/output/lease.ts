@@ -1,33 +1,66 @@
 import type { Logger } from 'pino';
-import type { AgentState } from '../../../core/agent/agent-state.ts';
+import { type AgentState, initialAgentState } from '../../../core/agent/agent-state.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { SandboxDeps } from '../deps.ts';
 
 /**
- * The right to write a run's log, kept by renewal. Every write carries the token, so the timer here
- * decides nothing: it only tells early that another has taken over, and keeps others from thinking
- * that this host is gone.
+ * The right to write a run's log. Every write carries the token, so the renewal timer is not needed for
+ * safety. It detects early that another host has taken over, and shows others that this host is alive.
  */
 export interface HeldLease {
   token: number;
-  /** Where the log had got to when the lease was taken. */
+  /** The end of the log when the lease was taken. */
   position: { generation: number; byteOffset: number; lastSeq: number; agentState: AgentState };
-  /** False once another is known to have it. Asks, but takes no answer for a yes. */
+  /** Renews the lease. False if another host has it. A renewal that fails counts as true. */
   confirm(): Promise<boolean>;
   release(): void;
 }
 
 export interface LeaseDeps {
   frames: Pick<FrameStore, 'takeLease' | 'renewLease'>;
-  /** The host: a restarted process takes over from its own former life at once. */
+  /** The host's ID: a restarted process takes over from its predecessor at once. */
   owner: string;
   leaseMs: number;
-  /** What it says leads to the run. */
+  /** Each line names the run. */
   logger: Logger;
 }
 
 const renewalsPerLease = 3;
 
-/** Null: another host has it, or the run has ended. */
+/** The lease with the position of this generation. Null if a later sandbox of the run exists. */
+export async function takeSandboxLease(
+  { frames, hostId, times }: SandboxDeps,
+  { ref: { runId, generation }, logger }: { ref: SandboxRef; logger: Logger },
+  onLost: () => void,
+): Promise<HeldLease | null> {
+  const { leaseMs } = times;
+  const lease = await takeLease({ frames, owner: hostId, leaseMs, logger }, runId, onLost);
+  if (lease === null || lease.position.generation === generation) return lease;
+  if (!(await beginGeneration(frames, lease, { runId, generation }))) {
+    lease.release();
+    return null;
+  }
+  const position = { ...lease.position, generation, byteOffset: 0, agentState: initialAgentState };
+  return { ...lease, position };
+}
+
+/** If the database cannot answer, the lease is released, and the next attempt takes it again. */
+async function beginGeneration(
+  frames: SandboxDeps['frames'],
+  lease: HeldLease,
+  { runId, generation }: SandboxRef,
+): Promise<boolean> {
+  if (lease.position.generation > generation) return false;
+  try {
+    return await frames.beginGeneration(runId, lease.token, generation);
+  } catch (error) {
+    lease.release();
+    throw error;
+  }
+}
+
+/** Null if another host has it, or the run has ended. */
 export async function takeLease(
   { frames, owner, leaseMs, logger }: LeaseDeps,
   runId: string,
@@ -45,17 +78,17 @@ export async function takeLease(
       return true;
     });
     if (kept || !isHeld) return kept;
-    letGo();
+    stop();
     onLost();
     return false;
   }
 
-  function letGo(): void {
+  function stop(): void {
     isHeld = false;
     clearInterval(timer);
   }
 
-  /** One that hangs keeps no other from trying, and is given up when the lease would be over. */
+  /** A renewal that hangs does not block the next one. At most three are pending. */
   let pendingRenewals = 0;
   async function renew(): Promise<void> {
     if (pendingRenewals >= renewalsPerLease) return;
@@ -65,5 +98,5 @@ export async function takeLease(
   }
 
   const timer = setInterval(() => void renew(), leaseMs / renewalsPerLease);
-  return { token, position, confirm, release: letGo };
+  return { token, position, confirm, release: stop };
 }

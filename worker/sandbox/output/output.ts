@@ -1,5 +1,5 @@
 import type { SandboxContext } from '../context.ts';
-import { boundsOf, type SupervisorDeps } from '../deps.ts';
+import { boundsOf, type SandboxDeps } from '../deps.ts';
 import type { Ownership } from '../ownership.ts';
 import { applyCpuLimit } from '../start/cpu-limit.ts';
 import { type FileTreeWatch, watchFileTree } from '../workspace/tree-watch.ts';
@@ -12,7 +12,7 @@ export interface OutputPipeline {
 
 /** Tails the spool, and does what is due when the agent has said something. */
 export function startOutput(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   context: SandboxContext,
   { ownership, onFault }: { ownership: Ownership; onFault: (trouble: SpoolFault) => void },
 ): OutputPipeline {
@@ -47,7 +47,7 @@ export function startOutput(
   return { tail, tree };
 }
 
-function endBootPhase(deps: SupervisorDeps, context: SandboxContext, signal: AbortSignal): void {
+function endBootPhase(deps: SandboxDeps, context: SandboxContext, signal: AbortSignal): void {
   const { containerId, flow, logger } = context;
   if (containerId === null) return;
   const { sandboxes } = deps;

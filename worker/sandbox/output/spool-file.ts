@@ -15,7 +15,7 @@ export interface SpoolFile {
   close(): Promise<void>;
 }
 
-export async function openSpool(path: string): Promise<SpoolFile> {
+export async function openSpoolFile(path: string): Promise<SpoolFile> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags);
   const opened = await file.stat();

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AgentState } from '../../../core/agent/agent-state.ts';
 import type { ChatReader } from '../../../core/frames/chat-frames.ts';
+import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
 import { createLineSplitter, type SpoolLine } from './line-splitter.ts';
 import { type BatchBounds, createBatch, type SpoolBatch } from './spool-batch.ts';
 import type { SpoolFile } from './spool-file.ts';
@@ -89,4 +90,28 @@ export function createSpoolReader(
     },
     offset: () => readTo,
   };
+}
+
+export class SpoolUnreadable extends Error {
+  override name = 'SpoolUnreadable';
+}
+
+/** A disk may fail for a while; where it goes on failing, that is thrown as what it is. */
+export async function readWithRetry<T>(
+  work: () => Promise<T>,
+  { retry, withinMs }: { retry: RetryPolicy; withinMs: number },
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    retry.onFailure(error, 1);
+  }
+  const tooLong = AbortSignal.timeout(withinMs);
+  const signal = AbortSignal.any([retry.signal, tooLong]);
+  try {
+    return await retryUntilAborted(work, { ...retry, signal });
+  } catch (error) {
+    if (tooLong.aborted) throw new SpoolUnreadable('the spool cannot be read', { cause: error });
+    throw error;
+  }
 }

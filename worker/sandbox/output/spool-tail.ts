@@ -9,9 +9,13 @@ import type { ChatReader } from '../../../core/frames/chat-frames.ts';
 import type { RetryPolicy } from '../../../lib/async/retry.ts';
 import { createFileWatcher } from './file-watcher.ts';
 import { createLogAppender, type LogAppenderDeps } from './log-appender.ts';
-import { readWithRetry, SpoolUnreadable } from './read-on.ts';
 import type { SpoolFile } from './spool-file.ts';
-import { createSpoolReader, type ReaderBounds } from './spool-reader.ts';
+import {
+  createSpoolReader,
+  type ReaderBounds,
+  readWithRetry,
+  SpoolUnreadable,
+} from './spool-reader.ts';
 
 export type SpoolFault =
   | 'spool_truncated'

@@ -1,39 +1,39 @@
 import type { Logger } from 'pino';
-import { interruptLine } from '../input/agent-input.ts';
 import type { AgentInputQueue } from '../input/input-queue.ts';
+import { interruptLine } from '../input/stdin-lines.ts';
 import type { Ownership } from '../ownership.ts';
 import type { SessionTurnTracker } from './session-turn-tracker.ts';
 
 /**
- * Ends the turn of this message, or of whichever goes on where none is named, as soon as its agent has
- * waitUntilStarted it: before that an agent may pass it over. Nothing where that turn has ended.
+ * Interrupts the turn of this message, or the current turn if no message is named. Waits until the agent
+ * has started the turn, because before that it may ignore the interrupt. No effect after the turn's end.
  */
 export type InterruptTurn = (messageId: string | null) => Promise<void>;
 
 interface InterruptDeps {
-  context: { served: { input: Pick<AgentInputQueue, 'push'> }; logger: Logger };
-  chat: Pick<SessionTurnTracker, 'present' | 'waitUntilStarted'>;
+  context: { socket: { input: Pick<AgentInputQueue, 'push'> }; logger: Logger };
+  turns: Pick<SessionTurnTracker, 'current' | 'waitUntilStarted'>;
   ownership: Ownership;
   newId(): string;
 }
 
 export function createInterruptTurn({
   context,
-  chat,
+  turns,
   ownership,
   newId,
 }: InterruptDeps): InterruptTurn {
-  // Let go of, the turn goes on, and whoever takes it up is asked again.
-  const over = ownership.released.catch((error: unknown) => {
+  // After a release the turn continues, and the retry asks the process that adopts it.
+  const ended = ownership.released.catch((error: unknown) => {
     if (ownership.isReleased()) throw error;
     return false;
   });
-  over.catch(() => undefined); // there may be nobody who asks
+  ended.catch(() => undefined); // there may be no interrupt
   return async (named) => {
-    const messageId = named ?? chat.present()?.messageId;
+    const messageId = named ?? turns.current()?.messageId;
     if (messageId === undefined) return;
-    if (!(await Promise.race([chat.waitUntilStarted(messageId), over]))) return;
+    if (!(await Promise.race([turns.waitUntilStarted(messageId), ended]))) return;
     context.logger.info({ messageId }, 'turn_interrupted');
-    context.served.input.push(interruptLine(newId()));
+    context.socket.input.push(interruptLine(newId()));
   };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { writeFiles } from '../workspace/write-files.ts';
 import { transcriptsOf } from './save-session.ts';
@@ -17,7 +17,7 @@ const doneName = 'restored';
  * was ever stored. Once done it is not done again: the agent may be at work in it by then.
  */
 export async function restoreSession(
-  deps: Pick<SupervisorDeps, 'files' | 'turns' | 'blobs'>,
+  deps: Pick<SandboxDeps, 'files' | 'turns' | 'blobs'>,
   { runId }: SandboxRef,
   folders: Pick<SandboxFolders, 'root' | 'workspace' | 'config'>,
 ): Promise<boolean> {
@@ -39,7 +39,7 @@ export async function restoreSession(
 }
 
 async function writeAll(
-  { blobs }: Pick<SupervisorDeps, 'blobs'>,
+  { blobs }: Pick<SandboxDeps, 'blobs'>,
   root: string,
   entries: FileEntry[],
 ): Promise<void> {

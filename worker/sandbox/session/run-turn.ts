@@ -1,6 +1,6 @@
-// One message of a session, from the moment its sandbox is given it to the `turn_end` in the log. Who
-// waits here may die and ask again: the message that the sandbox has is then found, not given twice,
-// and the agent itself knows the uuid of what it has been given before.
+// One message of a session, from its delivery to the sandbox to the `turn_end` in the log. The activity
+// that waits here may be retried. Then the claim returns the message that the sandbox already has, and
+// the agent ignores a message whose UUID it has received before.
 
 import { failpoint } from '../../../core/failpoint.ts';
 import type { TurnError } from '../../../core/sessions/chat.ts';
@@ -8,16 +8,21 @@ import { sleep } from '../../../lib/async/sleep.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxLease } from '../../../systems/postgres/log/lease.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
-import type { SandboxContext } from '../context.ts';
-import type { SupervisorDeps } from '../deps.ts';
-import { interruptLine, messageLine, messageUuid } from '../input/agent-input.ts';
+import type { SandboxContext, SessionContext } from '../context.ts';
+import type { SandboxDeps } from '../deps.ts';
+import { interruptLine, messageLine, messageUuid } from '../input/stdin-lines.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
 import type { GracefulStop } from '../stop/graceful-stop.ts';
-import type { SandboxFiles } from '../workspace/sandbox-files.ts';
+import type { UnwritableFile } from '../workspace/write-files.ts';
 import type { IdlePauser } from './idle-pauser.ts';
 import type { SaveQueue } from './save-session.ts';
-import type { SessionContext } from './session-part.ts';
+
+/** Writes the input files of a message. Returns those that cannot be written. */
+export type WritePendingFiles = (
+  lease: SandboxLease,
+  messageId: string,
+) => Promise<UnwritableFile[]>;
 
 export interface TurnDeps {
   context: SandboxContext;
@@ -27,14 +32,14 @@ export interface TurnDeps {
   pauser: IdlePauser;
   saver: SaveQueue;
   ownership: Ownership;
-  /** Messages that this process has written into the agent's input. */
-  given: Set<string>;
-  writePendingFiles: SandboxFiles['writePendingFiles'];
+  /** Messages that this process has written to the agent's input. */
+  sent: Set<string>;
+  writePendingFiles: WritePendingFiles;
 }
 
-/** `over`: it is another sandbox that goes on with the session, or this one did not live to the end. */
-export async function runTurn(deps: SupervisorDeps, place: TurnDeps): Promise<TurnOutcome> {
-  const { context, session, pauser, saver } = place;
+/** `sandbox_ended`: another sandbox continues the session, or this one ended before the turn. */
+export async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOutcome> {
+  const { context, session, pauser, saver } = turn;
   const { runId, generation } = context.ref;
   const { token } = context.lease;
   const held = { runId, generation, token };
@@ -49,27 +54,27 @@ export async function runTurn(deps: SupervisorDeps, place: TurnDeps): Promise<Tu
     context.logger.info({ generation, messageId, waitedMs }, 'turn_started');
   }
   failpoint('turn.claimed');
-  if (!(await filesReady(deps, place, { held, ...claimed }))) return turnResult(deps, place);
-  sendToAgent(place, claimed);
+  if (!(await filesReady(deps, turn, { held, ...claimed }))) return turnResult(deps, turn);
+  sendToAgent(turn, claimed);
   failpoint('turn.sent');
   const ending = new AbortController();
-  const watched = enforceTurnLimits(deps, place, { held, ...claimed, signal: ending.signal });
+  const limited = enforceTurnLimits(deps, turn, { held, ...claimed, signal: ending.signal });
   try {
-    await Promise.race([session.turns.ended(), place.ownership.released, watched]);
+    await Promise.race([session.turns.ended(), turn.ownership.released, limited]);
   } catch (error) {
-    // Let go of, it goes on; whoever takes it up is asked next.
-    if (!place.ownership.signal.aborted || place.ownership.isReleased()) throw error;
+    // After a release the turn continues, and the next attempt asks the process that adopts it.
+    if (!turn.ownership.signal.aborted || turn.ownership.isReleased()) throw error;
     return { outcome: 'sandbox_ended' };
   } finally {
     ending.abort();
   }
   context.logger.info({ generation, messageId }, 'turn_ended');
   saver.saveSoon();
-  return turnResult(deps, place);
+  return turnResult(deps, turn);
 }
 
 async function turnResult(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   { context, pauser }: Pick<TurnDeps, 'context' | 'pauser'>,
 ): Promise<TurnOutcome> {
   const more = await deps.turns.hasWork(context.ref.runId);
@@ -84,39 +89,39 @@ interface Claimed {
   filesMayWait: boolean;
 }
 
-/** False where its files cannot be in place: its turn has ended without its agent. */
+/** False if its files cannot be written. Then the turn has ended without the agent. */
 async function filesReady(
-  deps: SupervisorDeps,
-  { context, given, writePendingFiles }: TurnDeps,
+  deps: SandboxDeps,
+  { context, sent, writePendingFiles }: TurnDeps,
   { held, messageId, isAccepted, filesMayWait }: Claimed,
 ): Promise<boolean> {
-  if (isAccepted || !filesMayWait || given.has(messageId)) return true;
-  const misplaced = await writePendingFiles(held, messageId);
-  if (misplaced.length === 0) return true;
-  const faults = misplaced.map(({ path, reason }) => `${path} cannot be written: ${reason}`);
-  context.logger.warn({ messageId, files: misplaced.length }, 'turn_rejected');
-  await deps.turns.rejectTurn(held, { messageId, reason: faults.join('; ') });
+  if (isAccepted || !filesMayWait || sent.has(messageId)) return true;
+  const unwritable = await writePendingFiles(held, messageId);
+  if (unwritable.length === 0) return true;
+  const reasons = unwritable.map(({ path, reason }) => `${path} cannot be written: ${reason}`);
+  context.logger.warn({ messageId, files: unwritable.length }, 'turn_rejected');
+  await deps.turns.rejectTurn(held, { messageId, reason: reasons.join('; ') });
   await deps.frameStream.notify(held.runId);
   return false;
 }
 
 function sendToAgent(
-  { context, session, given }: TurnDeps,
+  { context, session, sent }: TurnDeps,
   { messageId, text, isAccepted }: { messageId: string; text: string; isAccepted: boolean },
 ): void {
-  if (given.has(messageId)) return;
-  given.add(messageId);
+  if (sent.has(messageId)) return;
+  sent.add(messageId);
   const uuid = messageUuid(messageId, context.ref.generation);
   if (!session.turns.hasSeen(messageId)) {
     const turn = { messageId, uuid, isAccepted, error: null };
     session.reader.expect(turn);
     session.turns.start(turn);
   }
-  // One that was isAccepted from an earlier life of this process is under way.
-  if (!isAccepted) context.served.input.push(messageLine(uuid, text));
+  // A message that the agent accepted under a previous process is in progress.
+  if (!isAccepted) context.socket.input.push(messageLine(uuid, text));
 }
 
-interface Watched {
+interface LimitedTurn {
   held: SandboxLease;
   messageId: string;
   startedAt: Date;
@@ -124,31 +129,31 @@ interface Watched {
 }
 
 /**
- * A turn has its time, and its agent is not silent for too long; else it is interrupted, and where
- * that ends nothing, its sandbox is. Such a turn is not tried again. Never resolves.
+ * Interrupts a turn that exceeds its time limit or stalls. If the interrupt has no effect, the sandbox is
+ * stopped. Such a turn is not retried. Never resolves.
  */
 async function enforceTurnLimits(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   { context, session, tail, gracefulStop, ownership }: TurnDeps,
-  { held, messageId, startedAt, signal }: Watched,
+  { held, messageId, startedAt, signal }: LimitedTurn,
 ): Promise<never> {
   const endsAt = startedAt.getTime() + context.run.timeoutSeconds * 1_000;
   const from = performance.now();
-  const due = (): TurnError | null => {
+  const exceeded = (): TurnError | null => {
     if (deps.now().getTime() >= endsAt) return 'timed_out';
-    const mayBeSilent = context.turns.isWaiting();
-    return !mayBeSilent && quietForMs(tail, from) > deps.times.stallTimeoutMs ? 'stalled' : null;
+    const waitsForAnswer = context.turns.isWaiting();
+    return !waitsForAnswer && quietForMs(tail, from) > deps.times.stallTimeoutMs ? 'stalled' : null;
   };
-  let error = due();
+  let error = exceeded();
   while (error === null && !signal.aborted) {
     await sleep(Math.min(checkEveryMaxMs, deps.times.stallTimeoutMs / 4), signal);
-    error = due();
+    error = exceeded();
   }
   if (error !== null && !signal.aborted) {
     context.logger.warn({ messageId, error }, 'turn_interrupted_by_watchdog');
     await deps.turns.failCurrentTurn(held, messageId, error);
     session.reader.markInterrupted(error);
-    context.served.input.push(interruptLine(deps.newId()));
+    context.socket.input.push(interruptLine(deps.newId()));
     const ended = Promise.race([session.turns.ended(), ownership.released]);
     if (!(await settlesWithin(interruptGraceMs, ended))) await gracefulStop.stop(0);
   }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { SandboxLease } from '../../../systems/postgres/log/lease.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { snapshotWorkspace } from '../workspace/snapshot.ts';
 
-export type SaveDeps = Pick<SupervisorDeps, 'blobs' | 'files' | 'runs' | 'turns' | 'now'>;
+export type SaveDeps = Pick<SandboxDeps, 'blobs' | 'files' | 'runs' | 'turns' | 'now'>;
 
 /** Where an agent keeps its conversations, below its own folder. */
 export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): string =>

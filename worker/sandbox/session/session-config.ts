@@ -3,7 +3,7 @@ import { agentCommand } from '../../../core/agent/agent-command.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { ControlHandlers } from '../../egress/control-api.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { transcriptsOf } from './save-session.ts';
 import { hasConversation, transcriptName } from './transcript.ts';
@@ -14,7 +14,7 @@ import { hasConversation, transcriptName } from './transcript.ts';
  * answer: a process that does not know it any more notes none, so that a change is never overlooked.
  */
 export function sessionConfigEndpoint(
-  deps: Pick<SupervisorDeps, 'sessions' | 'flows'>,
+  deps: Pick<SandboxDeps, 'sessions' | 'flows'>,
   { ref, plan, folders }: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders },
   logger: Pick<Logger, 'debug'>,
 ): Pick<ControlHandlers, 'config' | 'acknowledge'> {

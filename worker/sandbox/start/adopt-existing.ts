@@ -1,6 +1,6 @@
 import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import { findOrphans, removeFolders, sandboxKey } from '../stop/orphaned-folders.ts';
 import { hasStarted } from './adopt-sandbox.ts';
 
@@ -11,7 +11,7 @@ import { hasStarted } from './adopt-sandbox.ts';
  * What fails here for one run is tried again when its activity comes back.
  */
 export async function adoptExistingSandboxes(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   adopt: (ref: SandboxRef) => Promise<unknown>,
 ): Promise<void> {
   const living = await deps.runs.activeOnHost(deps.hostId);

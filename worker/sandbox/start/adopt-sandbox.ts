@@ -3,50 +3,52 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
-import type { SupervisedSandbox } from '../supervised-sandbox.ts';
-import { openSandbox, wasStarted } from './attach.ts';
+import type { OpenedSandbox } from '../context.ts';
+import type { SandboxDeps } from '../deps.ts';
+import { attach, release } from './attach.ts';
+import { openSpool } from './open-spool.ts';
 import { publishStart } from './publish-start.ts';
+import { wasStarted } from './start-state.ts';
 
 export type Adoption =
-  | { outcome: 'adopted'; sandbox: SupervisedSandbox }
-  /** Nothing is left to look after. */
+  | { outcome: 'adopted'; sandbox: OpenedSandbox }
+  /** Nothing is left to supervise. */
   | { outcome: 'ended'; end: RunEnd };
 
 /**
- * Takes up a sandbox that was started before: its output is read on from where the log has got to,
- * its agent finds its socket again. One whose container is gone is read to the end of its spool, and
- * then counts as lost.
+ * Adopts a sandbox that was started before. Its output is read from where the log ends, and its agent
+ * finds its socket again. If the container is missing, the rest of the spool is read, and the sandbox
+ * counts as lost.
  */
 export async function adoptSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<Adoption> {
   const plan = await deps.runs.sandboxPlan(ref.runId);
-  if (plan === null) throw new Error('there is no such run');
+  if (plan === null) throw new Error('the run does not exist');
   if (isFinished(deps, ref, plan)) return { outcome: 'ended', end: endOf(plan.run) };
   const container = await findContainer(deps, ref);
   const isStarted = container === null ? wasStarted(plan, ref) : hasStarted(container);
   if (!isStarted) throw new Error('this sandbox was never started');
-  const opened = await openSandbox(deps, ref, plan);
-  if (opened === null) throw new Error('another host looks after this run');
+  const attachment = await attach(deps, ref, plan);
+  if (attachment === null) throw new Error('another host owns this run');
   try {
-    const hold = await opened.prepare(container?.containerId ?? null);
+    const sandbox = await openSpool(deps, attachment, container?.containerId ?? null);
     if (plan.session === null && container?.state === 'paused') {
-      // Held still by an earlier life of this host, which did not come to let it go on.
+      // A previous process of this host fenced itself and did not unpause it.
       await deps.sandboxes.unpause(container.containerId);
     }
-    await publishStart(deps, ref, { ...opened, isSession: plan.session !== null });
-    return { outcome: 'adopted', sandbox: hold() };
+    await publishStart(deps, attachment);
+    return { outcome: 'adopted', sandbox };
   } catch (error) {
-    await opened.close();
+    await release(attachment);
     throw error;
   }
 }
 
 /**
- * One of a session that has given its place back was read to its end and stored: its spool may be gone
- * by now, and a new one in its stead would look as if somebody had cut it short.
+ * A session's sandbox that has released its slot was read to its end and stored. Its spool may be
+ * gone, and a new spool in its place would look truncated.
  */
 function isFinished(
-  { hostId }: Pick<SupervisorDeps, 'hostId'>,
+  { hostId }: Pick<SandboxDeps, 'hostId'>,
   { generation }: SandboxRef,
   { run, session }: SandboxPlan,
 ): boolean {
@@ -54,9 +56,9 @@ function isFinished(
   return session !== null && run.hostId !== hostId;
 }
 
-/** This host's own; null where the engine has none. */
+/** Only this host's. Null if the engine has none. */
 export async function findContainer(
-  { sandboxes, hostId }: Pick<SupervisorDeps, 'sandboxes' | 'hostId'>,
+  { sandboxes, hostId }: Pick<SandboxDeps, 'sandboxes' | 'hostId'>,
   { runId, generation }: SandboxRef,
 ): Promise<ListedSandbox | null> {
   const isIt = (listed: ListedSandbox): boolean =>

@@ -4,9 +4,9 @@ import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-pl
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { Denial } from '../../egress/connect-proxy.ts';
 import type { RunEgress } from '../../egress/run-listener.ts';
-import type { SupervisorDeps } from '../deps.ts';
-import { promptLine } from '../input/agent-input.ts';
+import type { SandboxDeps } from '../deps.ts';
 import { type AgentInputQueue, createInputQueue } from '../input/input-queue.ts';
+import { promptLine } from '../input/stdin-lines.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { sessionConfigEndpoint } from '../session/session-config.ts';
 import { ensureEgressPolicyFile } from './egress-policy-file.ts';
@@ -16,19 +16,21 @@ import { runConfigEndpoint } from './run-config-endpoint.ts';
 export interface ControlSocket {
   input: AgentInputQueue;
   egress: RunEgress;
-  /** Where the sandbox wanted to go and was not let, with how often. */
-  refusals(): (Denial & { count: number })[];
+  /** Denied connections, with their number per target. */
+  denials(): (Denial & { count: number })[];
+  /** The listener is called when the entry program reports its exit. */
+  onExitHint(listener: () => void): void;
 }
 
-/** Opens the run's socket: its configuration, its messages, its way out. */
+/** Serves the run's configuration, messages and egress on its socket. */
 export async function openControlSocket(
-  deps: SupervisorDeps,
+  deps: SandboxDeps,
   sandbox: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders; logger: Logger },
-  onExitHint: () => void,
 ): Promise<ControlSocket> {
   const { ref, plan, folders, logger } = sandbox;
   const input = createInputQueue(firstLine(ref, plan));
-  const refusals = new Map<string, Denial & { count: number }>();
+  const denials = new Map<string, Denial & { count: number }>();
+  let onExitHint = (): void => undefined;
   const egress = await deps.egress.listen(folders.socketFile, {
     logger,
     policy: await ensureEgressPolicyFile(folders.root, plan),
@@ -37,18 +39,25 @@ export async function openControlSocket(
       : sessionConfigEndpoint(deps, sandbox, logger)),
     projectModel: projectModelSource(deps, plan.run.projectId),
     nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_delivered')),
-    exited: onExitHint,
-    onDenied: (refusal) => void refusals.set(`${refusal.host}:${refusal.port}`, refusal),
+    exited: () => onExitHint(),
+    onDenied: (denial) => void denials.set(`${denial.host}:${denial.port}`, denial),
   });
-  return { input, egress, refusals: () => [...refusals.values()] };
+  return {
+    input,
+    egress,
+    denials: () => [...denials.values()],
+    onExitHint(listener) {
+      onExitHint = listener;
+    },
+  };
 }
 
-/** The messages of a session come one by one, when their turns do. */
+/** A session's messages are pushed one by one, each with its turn. */
 function firstLine(ref: SandboxRef, { run, session }: SandboxPlan): string | null {
   return session === null ? promptLine({ ...ref, prompt: run.prompt }) : null;
 }
 
-/** Told once of each message, however often something in there asks for it. */
+/** Logs each message once, however often the sandbox requests it. */
 function logFirstDelivery(
   input: AgentInputQueue,
   onFirst: (index: number) => void,

@@ -1,17 +1,16 @@
-import type { Logger } from 'pino';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { AgentStatus } from '../../../core/runs/run.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import type { HeldLease } from '../output/lease.ts';
+import type { Attachment } from './attach.ts';
 
-/** Each sandbox of a session is told of once, the sandbox of a plain run as its start. */
+/** Publishes each sandbox of a session once, and the sandbox of a plain run as the run's start. */
 export async function publishStart(
-  deps: SupervisorDeps,
-  ref: SandboxRef,
-  { lease, logger, isSession }: { lease: HeldLease; logger: Logger; isSession: boolean },
+  deps: SandboxDeps,
+  { ref, plan, lease, logger }: Attachment,
 ): Promise<void> {
-  if (!isSession) return publishRunStart(deps, ref, lease);
+  if (plan.session === null) return publishRunStart(deps, ref, lease);
   const frames = await deps.turns.markStarted({ ...ref, token: lease.token });
   if (frames === null) return;
   logger.info({ generation: ref.generation }, 'session_awake');
@@ -20,11 +19,11 @@ export async function publishStart(
 }
 
 /**
- * The first start of a run is told to whoever watches it: by whoever marks it, or where that one died
- * before it was told, by the next, who finds the log empty.
+ * Publishes the first start of a run. The process that marks it publishes it. If that process died in
+ * between, the next one finds the log empty and publishes it.
  */
 async function publishRunStart(
-  { runs, frames, frameStream }: SupervisorDeps,
+  { runs, frames, frameStream }: SandboxDeps,
   { runId, generation }: SandboxRef,
   { token, position }: HeldLease,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { Flow } from '../../../core/flows/flow.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { ControlHandlers } from '../../egress/control-api.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 
 export interface ConfiguredRun {
   run: Pick<Run, 'runId' | 'partialMessages' | 'model' | 'maxTurns' | 'maxBudgetUsd'>;
@@ -18,7 +18,7 @@ export interface ConfiguredRun {
  * fast as it likes, and the database has others to answer.
  */
 export function runConfigEndpoint(
-  { configs, flows }: Pick<SupervisorDeps, 'configs' | 'flows'>,
+  { configs, flows }: Pick<SandboxDeps, 'configs' | 'flows'>,
   { run, flow, outputSchema }: ConfiguredRun,
   logger: Pick<Logger, 'debug'>,
 ): Pick<ControlHandlers, 'config' | 'acknowledge'> {

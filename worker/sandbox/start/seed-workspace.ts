@@ -1,25 +1,34 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { failpoint } from '../../../core/failpoint.ts';
-import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { SupervisorDeps } from '../deps.ts';
-import type { SandboxFolders } from '../sandbox-paths.ts';
+import type { SandboxDeps } from '../deps.ts';
+import { restoreSession } from '../session/restore-session.ts';
 import { writeFiles } from '../workspace/write-files.ts';
+import type { Attachment } from './attach.ts';
 import { SandboxStartError } from './start-error.ts';
 
 const filesAtOnce = 100;
 const doneName = 'seeded';
-/** Read together with others, so that a hundred of them cost one question. */
+/** Files up to this size are read together, with one query for a hundred of them. */
 const smallBytes = 64 * 1024;
 
+/** A first sandbox starts with the flow's files, a later one with what the previous one left. */
+export async function prepareWorkspace(
+  deps: SandboxDeps,
+  { ref, plan, folders }: Attachment,
+): Promise<void> {
+  if (plan.session !== null && (await restoreSession(deps, ref, folders))) return;
+  await seedWorkspace(deps, ref.runId, folders);
+}
+
 /**
- * Puts the flow's and the request's files into a working directory, before its agent is there. Once
- * done it is not done again: an agent that was started in between may have changed them.
+ * Writes the flow's and the request's files before the agent starts. A second call does nothing,
+ * because an agent that was started in between may have changed them.
  */
-export async function seedWorkspace(
-  { files, blobs }: Pick<SupervisorDeps, 'files' | 'blobs'>,
-  { runId }: SandboxRef,
-  { root, workspace }: SandboxFolders,
+async function seedWorkspace(
+  { files, blobs }: SandboxDeps,
+  runId: string,
+  { root, workspace }: Attachment['folders'],
 ): Promise<void> {
   const done = join(root, doneName);
   if (await stat(done).catch(() => null)) return;

@@ -3,7 +3,7 @@ import type { RunEnd } from '../../../core/runs/end-cause.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxContext } from '../context.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import type { TurnTracker } from '../input/turn-tracker.ts';
 import type { OutputPipeline } from '../output/output.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
@@ -17,8 +17,8 @@ import type { Watchdog } from './watchdog.ts';
  * long as it is not silent. Rejects where this process has let go of the sandbox.
  */
 export async function closeAfterResult(
-  { times }: Pick<SupervisorDeps, 'times'>,
-  { exit, turns, served }: SandboxContext,
+  { times }: Pick<SandboxDeps, 'times'>,
+  { exit, turns, socket }: SandboxContext,
   on: { tail: SpoolTail; ownership: Ownership; terminateFor: Watchdog['terminateFor'] },
 ): Promise<void> {
   const gone = Promise.race([exit.exited, on.ownership.released]);
@@ -26,7 +26,7 @@ export async function closeAfterResult(
   const checkEveryMs = Math.min(checkEveryMaxMs, times.afterResultGraceMs);
   const freeForMs = (): number => performance.now() - idleSince({ turns, tail: on.tail, times });
   for (;;) {
-    if (freeForMs() >= 0) served.input.close();
+    if (freeForMs() >= 0) socket.input.close();
     if (await settlesWithin(checkEveryMs, gone)) return;
     if (freeForMs() < times.afterResultGraceMs) continue;
     // One that has left while the engine was away has left by itself.
@@ -42,7 +42,7 @@ function idleSince({
   turns,
   tail,
   times,
-}: Pick<SupervisorDeps, 'times'> & { turns: TurnTracker; tail: SpoolTail }): number {
+}: Pick<SandboxDeps, 'times'> & { turns: TurnTracker; tail: SpoolTail }): number {
   const idleSince = turns.idleSince();
   if (idleSince !== null) return idleSince;
   const quietSince = turns.isWorking() ? null : tail.quietSince();
@@ -54,8 +54,8 @@ function idleSince({
  * this host ended it for was the cause of the exit and is recorded first.
  */
 export async function awaitExitAndDrain(
-  { runs }: Pick<SupervisorDeps, 'runs'>,
-  { ref, exit, turns, served, logger }: SandboxContext,
+  { runs }: Pick<SandboxDeps, 'runs'>,
+  { ref, exit, turns, socket, logger }: SandboxContext,
   on: { output: OutputPipeline; ownership: Ownership; recorded: Watchdog['recorded'] },
 ): Promise<RunEnd> {
   const { output, ownership } = on;
@@ -71,6 +71,6 @@ export async function awaitExitAndDrain(
   const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
   const stands = (await retryUntilAborted(record, ownership.retry)) ?? cause;
   failpoint('end.recorded');
-  logger.info({ cause: stands, exitCode, refused: served.refusals() }, 'sandbox_ended');
+  logger.info({ cause: stands, exitCode, denied: socket.denials() }, 'sandbox_ended');
   return { cause: stands, detail: stands === cause ? detail : null, exitCode };
 }

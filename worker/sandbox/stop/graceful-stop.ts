@@ -5,8 +5,8 @@
 import { failpoint } from '../../../core/failpoint.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
-import { interruptLine } from '../input/agent-input.ts';
 import type { AgentInputQueue } from '../input/input-queue.ts';
+import { interruptLine } from '../input/stdin-lines.ts';
 import type { TurnTracker } from '../input/turn-tracker.ts';
 
 export interface StopTarget {

@@ -4,7 +4,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import { foldersOf, removeTree } from '../sandbox-paths.ts';
 
 export interface Orphans {
@@ -13,7 +13,7 @@ export interface Orphans {
   isOrphaned(ref: SandboxRef): boolean;
 }
 
-export async function findOrphans(deps: SupervisorDeps): Promise<Orphans> {
+export async function findOrphans(deps: SandboxDeps): Promise<Orphans> {
   const { dataDir, hostId } = deps;
   const found = await Promise.all([pathsIn(join(dataDir, 'r')), pathsIn(join(dataDir, 's'))]);
   const containers = (await deps.sandboxes.list()).filter((one) => one.hostId === hostId);
@@ -28,7 +28,7 @@ export async function findOrphans(deps: SupervisorDeps): Promise<Orphans> {
 
 /** What cannot be removed is tried again the next time. */
 export async function removeFolders(
-  { logger }: Pick<SupervisorDeps, 'logger'>,
+  { logger }: Pick<SandboxDeps, 'logger'>,
   folders: string[],
 ): Promise<void> {
   for (const path of folders) {

@@ -1,6 +1,6 @@
 import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import { foldersOf, removeTree } from '../sandbox-paths.ts';
 import { findContainer } from '../start/adopt-sandbox.ts';
 
@@ -9,7 +9,7 @@ import { findContainer } from '../start/adopt-sandbox.ts';
  * files. Harmless where there is nothing. The socket's folder is shared by a run's generations.
  */
 export async function removeSandbox(
-  deps: Pick<SupervisorDeps, 'sandboxes' | 'hostId' | 'dataDir'>,
+  deps: Pick<SandboxDeps, 'sandboxes' | 'hostId' | 'dataDir'>,
   ref: SandboxRef,
   { keepSocket }: { keepSocket: boolean },
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type { EndCause } from '../../../core/runs/end-cause.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { SandboxContext } from '../context.ts';
-import type { SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import type { TurnTracker } from '../input/turn-tracker.ts';
 import type { SpoolFault, SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
@@ -20,7 +20,7 @@ export interface Watchdog {
 }
 
 export function createWatchdog(
-  { runs }: Pick<SupervisorDeps, 'runs'>,
+  { runs }: Pick<SandboxDeps, 'runs'>,
   { ref, turns, logger }: SandboxContext,
   { gracefulStop, ownership }: { gracefulStop: GracefulStop; ownership: Ownership },
 ): Watchdog {

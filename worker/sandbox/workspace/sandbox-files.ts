@@ -3,14 +3,15 @@ import { coalesce } from '../../../lib/async/coalesce.ts';
 import type { KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
 import type { SandboxLease, SnapshotRef } from '../../../systems/postgres/log/lease.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { SandboxDeps, SupervisorDeps } from '../deps.ts';
+import type { SandboxDeps } from '../deps.ts';
 import type { SandboxRegistry } from '../registry.ts';
 import { foldersOf } from '../sandbox-paths.ts';
+import type { WritePendingFiles } from '../session/run-turn.ts';
 import { snapshotWorkspace } from './snapshot.ts';
 import { storeFile } from './store-file.ts';
-import { type Written, writeFiles } from './write-files.ts';
+import { type UnwritableFile, type Written, writeFiles } from './write-files.ts';
 
-/** What can be done with the files of a sandbox while its agent is at work in them. */
+/** Operations on the files of a sandbox whose agent may be working in them. */
 export interface SandboxFiles {
   store(runId: string, path: string): Promise<HostCallResult<'store_file'>>;
   storeAll(runId: string): Promise<HostCallResult<'store_files'>>;
@@ -18,39 +19,31 @@ export interface SandboxFiles {
     runId: string,
     files: HostCallPayload<'write_files'>['files'],
   ): Promise<HostCallResult<'write_files'>>;
-  /**
-   * Puts all that waits for the turn of this message in its place. Answers what cannot be: it waits no
-   * longer. Safe to repeat.
-   */
-  writePendingFiles(held: SandboxLease, messageId: string): Promise<UnwritableFile[]>;
-  /** The last word on a run's files: whatever else stores them comes before it, or not at all. */
+  /** Discards the files that it returns: they are no longer pending. Safe to repeat. */
+  writePendingFiles: WritePendingFiles;
+  /** The final snapshot of a run. Any other one comes before it, or not at all. */
   snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
-}
-
-export interface UnwritableFile {
-  path: string;
-  reason: string;
 }
 
 const filesAtOnce = 100;
 
 export function createSandboxFiles(
   deps: SandboxDeps,
-  held: Pick<SandboxRegistry, 'findByRun'>,
-  turnstile: KeyedMutex,
+  sandboxes: Pick<SandboxRegistry, 'findByRun'>,
+  mutex: KeyedMutex,
 ): SandboxFiles {
   const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
   const liveRef = (runId: string): SandboxLease | null => {
-    const sandbox = held.findByRun(runId);
+    const sandbox = sandboxes.findByRun(runId);
     return sandbox?.isLive() ? sandbox.lease : null;
   };
-  const collect = (ref: SnapshotRef) => snapshotWorkspace(deps, { ref, root: rootOf(ref) });
+  const snapshot = (ref: SnapshotRef) => snapshotWorkspace(deps, { ref, root: rootOf(ref) });
 
   const storeAll = coalesce((runId) =>
     deps.storing(runId, async (): Promise<HostCallResult<'store_files'>> => {
       const ref = liveRef(runId);
       if (ref === null) return { outcome: 'gone' };
-      await collect(ref);
+      await snapshot(ref);
       return { outcome: 'stored' };
     }),
   );
@@ -58,30 +51,32 @@ export function createSandboxFiles(
   return {
     storeAll,
     writePendingFiles: (session, messageId) =>
-      turnstile.runExclusive(`write/${session.runId}`, () => prepare(deps, session, messageId)),
-    snapshot: (ref) => deps.storing(ref.runId, () => collect(ref)),
+      mutex.runExclusive(`write/${session.runId}`, () =>
+        writePendingFiles(deps, session, messageId),
+      ),
+    snapshot: (ref) => deps.storing(ref.runId, () => snapshot(ref)),
     async store(runId, path) {
       const ref = liveRef(runId);
       return ref === null ? { outcome: 'gone' } : storeFile(deps.blobs, rootOf(ref), path);
     },
     write: (runId, files) =>
-      turnstile.runExclusive(`write/${runId}`, async () => {
+      mutex.runExclusive(`write/${runId}`, async () => {
         const ref = liveRef(runId);
         if (ref === null) return { outcome: 'gone' };
         const written = await writeFiles(rootOf(ref), files, contentFrom(deps));
-        // One that ended meanwhile may have been collected without them.
+        // If it ended meanwhile, its final snapshot may lack these files.
         return liveRef(runId) === null ? { outcome: 'gone' } : written;
       }),
   };
 }
 
 const contentFrom =
-  ({ blobs }: Pick<SupervisorDeps, 'blobs'>) =>
+  ({ blobs }: Pick<SandboxDeps, 'blobs'>) =>
   ({ sha256 }: InputFile) =>
     blobs.read(sha256);
 
-async function prepare(
-  deps: SupervisorDeps,
+async function writePendingFiles(
+  deps: SandboxDeps,
   session: SandboxLease,
   messageId: string,
 ): Promise<UnwritableFile[]> {
@@ -94,15 +89,15 @@ async function prepare(
     const written = await writeFiles(workspace, some, contentFrom(deps));
     if (written.outcome === 'refused') unwritable.push(written);
     if ((await markWritten(deps, session, { files: some, written })) > 0) continue;
-    // Whoever has lost the lease would find the same for ever.
+    // Without the lease, the same files would remain pending forever.
     if (unwritable.length > 0) return unwritable;
-    throw new Error('the files are not this sandbox’s to settle');
+    throw new Error('the lease is lost, so the files cannot be marked as written');
   }
 }
 
-/** How many wait no longer. */
+/** Returns how many are no longer pending. */
 async function markWritten(
-  { turns }: Pick<SupervisorDeps, 'turns'>,
+  { turns }: Pick<SandboxDeps, 'turns'>,
   session: SandboxLease,
   { files, written }: { files: InputFile[]; written: Written },
 ): Promise<number> {

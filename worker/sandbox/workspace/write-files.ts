@@ -15,10 +15,12 @@ export interface NewFile {
   mode: number;
 }
 
-export type Written =
-  | { outcome: 'written' }
-  /** Something stands in the way of this one. */
-  | { outcome: 'refused'; path: string; reason: string };
+export interface UnwritableFile {
+  path: string;
+  reason: string;
+}
+
+export type Written = { outcome: 'written' } | ({ outcome: 'refused' } & UnwritableFile);
 
 /**
  * Safe to repeat, one at a time for a directory; for at most a few hundred at a time, since each

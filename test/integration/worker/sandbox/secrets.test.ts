@@ -93,7 +93,7 @@ test('the network of a run is that of its flow and of its own servers, also afte
     // Every name is unknown here: only what the policy lets through is asked for.
     { lookup: async (host) => (asked.push(host), []) },
   );
-  await second.resume();
+  await second.adoptExisting();
   await world.touch(ref, 'go');
   await follow(second, ref);
   expect(asked).toEqual(['mcp.test', 'flow-mcp.test', 'allowed.test']);

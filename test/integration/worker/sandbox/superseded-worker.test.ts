@@ -19,7 +19,7 @@ test('it lets go of its sandbox as soon as what it writes is refused', async () 
     (await world.log(ref)).flatMap(({ data }) => data.match(/"text":"(before|after)"/)?.[1] ?? []);
   await expect.poll(texts, retry).toEqual(['before']);
   const second = world.process();
-  await second.resume();
+  await second.adoptExisting();
   expect(first.live()).toEqual([ref]);
   const followed = follow(first, ref);
   followed.catch(() => undefined); // looked at below

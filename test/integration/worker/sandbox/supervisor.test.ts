@@ -57,7 +57,7 @@ test('a process that is cut off leaves the sandbox alone, and the next one goes 
   await expect(lost).rejects.toThrow('shutting down');
 
   const second = world.process();
-  await second.resume();
+  await second.adoptExisting();
   expect(second.live()).toEqual([ref]);
   await world.touch(ref, 'go');
   expect(await follow(second, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });

@@ -1,6 +1,6 @@
 import { rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openSpool } from '../../../../../worker/sandbox/output/spool-file.ts';
+import { openSpoolFile } from '../../../../../worker/sandbox/output/spool-file.ts';
 import { useDatabase } from '../../../../support/use-database.ts';
 import { assistant, bounds, framesOf, plain, tailWorld } from './tail-fixture.ts';
 
@@ -9,7 +9,7 @@ const database = useDatabase();
 test('a disk that fails for a moment loses nothing; one that goes on failing ends the run', async () => {
   const world = await tailWorld(database.pool);
   await world.write(`${assistant('one')}\n`);
-  const real = await openSpool(world.path);
+  const real = await openSpoolFile(world.path);
   onTestFinished(() => real.close());
   const failing = { until: performance.now() + 500 };
   const spool = {

@@ -11,7 +11,7 @@ import {
   type FrameStore,
 } from '../../../../../systems/postgres/log/frame-store.ts';
 import { createInteractionStore } from '../../../../../systems/postgres/runs/interaction-store.ts';
-import { openSpool, type SpoolFile } from '../../../../../worker/sandbox/output/spool-file.ts';
+import { openSpoolFile, type SpoolFile } from '../../../../../worker/sandbox/output/spool-file.ts';
 import {
   type SpoolTail,
   startTail,
@@ -59,7 +59,7 @@ export async function tailWorld(pool: Pool): Promise<TailWorld> {
   async function tail(given: Partial<TailDeps> = {}): Promise<StartedTail> {
     const lease = await frames.takeLease(runId, 'host', 60_000);
     if (lease === null) throw new Error('no lease');
-    const spool = await openSpool(path);
+    const spool = await openSpoolFile(path);
     spools.push(spool);
     const troubles: string[] = [];
     let fenced = false;

@@ -26,7 +26,7 @@ test('takes up what lives, removes what has ended, and leaves other hosts alone'
   await createRunStore(database.pool, testSealer).endRun({ runId: ended.runId, ...end });
 
   const second = world.process();
-  await second.resume();
+  await second.adoptExisting();
   expect(second.live()).toEqual([living]);
   const left = (await world.sandboxes.list()).map(({ runId }) => runId).sort();
   expect(left).toEqual([living.runId, elsewhere.runId].sort());
@@ -46,7 +46,7 @@ test('a run that an earlier life of the host has held still goes on', async () =
   }
 
   const second = world.process();
-  await second.resume();
+  await second.adoptExisting();
   await world.touch(ref, 'go');
   expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
 });
@@ -63,7 +63,7 @@ test('a container that was made and never started is left to its start', async (
   await first.close();
 
   const second = world.process();
-  await second.resume();
+  await second.adoptExisting();
   expect(second.live()).toEqual([]);
   expect(await second.start(ref)).toBe('started');
   expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
@@ -98,7 +98,7 @@ test('a start that was marked by a process which died before it told of it is to
   await first.close();
 
   const second = world.process();
-  await second.resume();
+  await second.adoptExisting();
   await world.touch(ref, 'go');
   await follow(second, ref);
   const log = await world.log(ref);
@@ -134,11 +134,11 @@ test('what is left of a run whose container somebody took away goes when the run
   const theirs = (await world.sandboxes.list()).find(({ runId }) => runId === taken.runId);
   await world.sandboxes.remove(theirs?.containerId ?? '');
   await follow(supervisor, taken);
-  await supervisor.sweep();
+  await supervisor.removeOrphanedFolders();
   expect(await readdir(join(world.dataDir, 'r'))).toHaveLength(2);
 
   await createRunStore(database.pool, testSealer).endRun({ runId: taken.runId, ...end });
-  await supervisor.sweep();
+  await supervisor.removeOrphanedFolders();
   const short = living.runId.replaceAll('-', '').slice(0, 12);
   expect(await readdir(join(world.dataDir, 'r'))).toEqual([`${short}-1`]);
   expect(await readdir(join(world.dataDir, 's'))).toEqual([short]);
@@ -165,7 +165,7 @@ test('the agent is told once that its input is over, whoever has seen its result
     .toBeGreaterThan(0);
   await first.close();
   const second = world.process({ times: { ...times, afterResultGraceMs: 1_000 } });
-  await second.resume();
+  await second.adoptExisting();
   expect(await follow(second, ref)).toMatchObject({ cause: 'hung_after_result' });
 });
 

@@ -182,7 +182,7 @@ test('what was written while nobody looked is read before a lost run ends', asyn
   await world.sandboxes.remove(id);
 
   const second = world.process();
-  await second.resume();
+  await second.adoptExisting();
   expect(second.live()).toEqual([]);
   expect(await follow(second, ref)).toMatchObject({ cause: 'max_reconnects_exceeded' });
   expect(JSON.stringify(await world.log(ref))).toContain('after');

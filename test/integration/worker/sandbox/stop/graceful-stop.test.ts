@@ -110,7 +110,7 @@ test('a process that was overtaken does not touch its successor’s sandbox', as
   const [world, first, ref] = await started([{ say: 'here' }, { hang: true }]);
   await saying(world, ref, 'here');
   const second = world.process();
-  await second.resume();
+  await second.adoptExisting();
   await first.stop(ref, 0).catch(() => undefined);
   expect(await states(world)).toEqual(['running']);
   expect(first.live()).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { promptLine } from '../../../../../worker/sandbox/input/agent-input.ts';
 import { createInputQueue } from '../../../../../worker/sandbox/input/input-queue.ts';
+import { promptLine } from '../../../../../worker/sandbox/input/stdin-lines.ts';
 import { uuidV5 } from '../../../../../worker/sandbox/input/uuid-v5.ts';
 
 const patient = (): AbortSignal => new AbortController().signal;

@@ -28,8 +28,8 @@ function liveTurns(): LiveTurns {
   const chat = createSessionTurnTracker(null);
   const ownership = createOwnership(logger);
   const input = createInputQueue(null);
-  const context = { served: { input }, logger };
-  const interrupt = createInterruptTurn({ context, chat, ownership, newId: () => 'id' });
+  const context = { socket: { input }, logger };
+  const interrupt = createInterruptTurn({ context, turns: chat, ownership, newId: () => 'id' });
   return {
     ownership,
     give(messageId) {

@@ -67,7 +67,7 @@ test('what a session leaves is stored after whatever else stores its files, and 
     ...{ ref, folders, logger, containerId: null, exit: missingExit },
     turns: { last: () => null },
     lease: { token: 1, confirm: async () => true },
-    served: { refusals: () => [] },
+    socket: { denials: () => [] },
   };
   const hands = sessionWith(deps, context, createOwnership(logger));
   let others = (): void => undefined;

@@ -20,11 +20,11 @@ test('whoever waits for a turn hears of its end, also where the next one begins 
   await first;
   const second = turns.ended();
   turns.note(endOf('a'));
-  expect(turns.present()).toMatchObject({ messageId: 'b' });
+  expect(turns.current()).toMatchObject({ messageId: 'b' });
   expect(await settlesWithin(0, second)).toBe(false);
   turns.note(endOf('b'));
   await second;
-  expect(turns.present()).toBeNull();
+  expect(turns.current()).toBeNull();
 });
 
 test('a turn counts as waitUntilStarted when its agent has waitUntilStarted it, and as long as it goes on', async () => {

@@ -9,7 +9,7 @@ import { initialAgentState } from '../../../../../core/agent/agent-state.ts';
 import type { ListedSandbox } from '../../../../../systems/docker/container/list.ts';
 import type { SandboxPlan } from '../../../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxDeps, SupervisorDeps } from '../../../../../worker/sandbox/deps.ts';
-import { openSandbox } from '../../../../../worker/sandbox/start/attach.ts';
+import { attach } from '../../../../../worker/sandbox/start/attach.ts';
 import { createSupervisor } from '../../../../../worker/sandbox/supervisor.ts';
 
 const logger = pino({ enabled: false });
@@ -62,7 +62,7 @@ test.each([
     ...{ session: null, config: null, secrets: { env: {}, mcpServers: {} } },
   };
   // As above.
-  const opening = openSandbox(deps as unknown as SandboxDeps, ref, plan as unknown as SandboxPlan);
+  const opening = attach(deps as unknown as SandboxDeps, ref, plan as unknown as SandboxPlan);
   const opened = await opening.catch((error: Error) => error.message);
   expect([null, 'Postgres is away']).toContain(opened);
   await sleep(2 * leaseMs);

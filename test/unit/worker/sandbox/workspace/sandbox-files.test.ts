@@ -56,7 +56,7 @@ test('what waits is put in its place once, and what cannot be is told of', async
 test('a host that has lost the sandbox does not try for ever', async () => {
   const lost = await filesThatWait(['a'], { isHeld: false });
   await expect(lost.files.writePendingFiles(session, randomUUID())).rejects.toThrow(
-    'not this sandbox',
+    'the lease is lost',
   );
   const inTheWay = await filesThatWait(['b/c'], { isHeld: false });
   await writeFile(join(inTheWay.workspace, 'b'), '');
