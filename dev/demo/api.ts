@@ -3,7 +3,7 @@ import { print } from '../lib/progress.ts';
 import { SetupError } from '../lib/setup-error.ts';
 import { commandHint } from '../stack/command-hint.ts';
 
-/** The service over HTTP, used as its clients use it. */
+/** The public HTTP interface, used as clients use it. */
 export interface Api {
   call: (method: string, path: string, options?: CallOptions) => Promise<Response>;
 }
@@ -14,30 +14,29 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** What a restored backup has lost is found out within two minutes. */
-const patienceMs = 180_000;
+/** After a restore, the service reconciles for up to two minutes. */
+const retryTimeoutMs = 180_000;
 
 /**
- * Every call carries the key, and one that is told to come again later does: right after a restore,
- * or while a part of the service is away. Any other answer that is no success is thrown with what
- * the service said.
+ * Sends the key with every call. Retries a 503, which the service sends right after a restore or while
+ * a dependency is down. Throws any other error with the service's message.
  */
-export function createApi(baseUrl: string, key: string, withinMs = patienceMs): Api {
+export function createApi(baseUrl: string, key: string, timeoutMs = retryTimeoutMs): Api {
   return {
     async call(method, path, options = {}) {
       const send = () => fetch(`${baseUrl}${path}`, requestOf(method, key, options));
-      const until = Date.now() + withinMs;
-      for (let tries = 1; ; tries += 1) {
+      const deadline = Date.now() + timeoutMs;
+      for (let attempt = 1; ; attempt += 1) {
         const answer = await send();
         if (answer.ok) return answer;
         const text = await answer.text();
         const waitMs = Number(answer.headers.get('retry-after') ?? 1) * 1_000;
         if (answer.status !== 503)
-          throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
-        if (Date.now() + waitMs > until) throw givenUp(withinMs, text);
-        if (tries === 1)
+          throw new Error(`${method} ${path} returned ${answer.status}: ${text}`);
+        if (Date.now() + waitMs > deadline) throw unavailable(timeoutMs, text);
+        if (attempt === 1)
           print(
-            `  503 ${messageIn(text)}\n  (asked again, as it says, for ${withinMs / 1_000} s at most)`,
+            `  503 ${messageIn(text)}\n  (retrying for up to ${timeoutMs / 1_000} s, as Retry-After says)`,
           );
         await sleep(waitMs);
       }
@@ -58,20 +57,20 @@ function requestOf(method: string, key: string, { headers, body, signal }: CallO
   };
 }
 
-function givenUp(withinMs: number, text: string): SetupError {
+function unavailable(timeoutMs: number, text: string): SetupError {
   return new SetupError(
-    `The service could not go on for ${withinMs / 1_000} s, and said: ${messageIn(text)}\n` +
-      `This says what is wrong: ${commandHint('npx flowrun doctor')}`,
+    `The service was unavailable for ${timeoutMs / 1_000} s: ${messageIn(text)}\n` +
+      `To find the cause, run ${commandHint('npx flowrun doctor')}`,
   );
 }
 
-/** What the service said for people. */
+/** The message in an error response. */
 function messageIn(text: string): string {
   const { error } = JSON.parse(text) as { error: { message: string } }; // the service's own envelope
   return error.message;
 }
 
-/** The `data` of a success. */
+/** The `data` of a successful response. */
 export async function dataOf<T>(answer: Response): Promise<T> {
   const { data } = (await answer.json()) as { data: T }; // the service's own envelope
   return data;

@@ -1,5 +1,5 @@
-// The ports a reader types. They are the same every time, so somebody else may have them: that is
-// said before anything is installed or built.
+// The ports that a reader types are fixed, so another program may use them. This is checked before
+// anything is installed or built.
 
 import type { Folders } from '../lib/folders.ts';
 import { SetupError } from '../lib/setup-error.ts';
@@ -14,8 +14,8 @@ export interface DemoPorts {
 
 export async function demoPorts(folders: Folders): Promise<DemoPorts> {
   const { TEMPORAL_ADDRESS } = process.env;
-  const take = (part: string, variable: string, usual: number) =>
-    takePort(isRunning(folders, part), variable, usual);
+  const take = (server: string, variable: string, fallback: number) =>
+    takePort(isRunning(folders, server), variable, fallback);
   const api = await take('api', 'FLOWRUN_API_PORT', 8080);
   if (TEMPORAL_ADDRESS) return { api, grpc: 0, ui: 0 };
   return {
@@ -25,13 +25,13 @@ export async function demoPorts(folders: Folders): Promise<DemoPorts> {
   };
 }
 
-async function takePort(isOurs: boolean, variable: string, usual: number): Promise<number> {
-  const port = Number(process.env[variable] ?? usual);
+async function takePort(isOurs: boolean, variable: string, fallback: number): Promise<number> {
+  const port = Number(process.env[variable] ?? fallback);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new SetupError(`${variable} is ${process.env[variable]}, which is no port.`);
+    throw new SetupError(`${variable} is ${process.env[variable]}, which is not a port.`);
   }
   if (isOurs || (await isPortFree(port))) return port;
   throw new SetupError(
-    `Port ${port} is taken by another program. Set ${variable} to a port that is free.`,
+    `Port ${port} is in use by another program. Set ${variable} to a free port.`,
   );
 }

@@ -1,4 +1,4 @@
-// The stack that `npm run demo` and `npm start` bring up and `npm run stop` ends.
+// The stack that `npm run demo` and `npm start` start and `npm run stop` stops.
 
 import { type Folders, foldersOf } from '../lib/folders.ts';
 import { print } from '../lib/progress.ts';
@@ -27,7 +27,7 @@ export function ensureDemoStack(): Promise<DemoStack> {
       return await bringUp(folders, ports);
     } catch (error) {
       print(
-        `\nWhat has been started stays up for the next try; ${commandHint('npm run stop')} ends it.`,
+        `\nServers that have started stay up for the next attempt; ${commandHint('npm run stop')} stops them.`,
       );
       throw error;
     }
@@ -35,17 +35,17 @@ export function ensureDemoStack(): Promise<DemoStack> {
 }
 
 async function bringUp(folders: Folders, ports: DemoPorts): Promise<DemoStack> {
-  const [outside, model] = await settleAll([
+  const [dependencies, model] = await settleAll([
     ensureDependencies(folders, ports),
     ensureModel(folders),
   ]);
   const env = serviceEnv(folders, {
     instance: stackNames.demo,
     apiPort: ports.api,
-    dependencies: outside,
+    dependencies,
     model,
   });
   writeStackFile(folders, env);
   await ensureService(folders, env);
-  return { folders, env, dependencies: outside, model };
+  return { folders, env, dependencies, model };
 }

@@ -1,4 +1,4 @@
-// The main job before the reader's eyes: a flow is made, run over HTTP, watched, and reports its end.
+// `npm run demo`: creates a flow, runs it over HTTP, follows the stream, and receives the webhook.
 
 import { randomUUID } from 'node:crypto';
 import { print } from '../lib/progress.ts';
@@ -11,34 +11,34 @@ import { title } from './title.ts';
 import { watchStream } from './watch-stream.ts';
 import { startReceiver } from './webhook-receiver.ts';
 
-const prompt = 'Write hello.md: a short greeting to whoever runs this demo for the first time.';
+const prompt = 'Write hello.md: a short greeting to someone who runs this demo for the first time.';
 
 await demonstrate().catch(exitWithError);
 
 async function demonstrate(): Promise<void> {
-  const begun = Date.now();
+  const startedAt = Date.now();
   const stack = await ensureDemoStack();
   const url = stack.env.PUBLIC_URL ?? '';
   const receiver = await startReceiver(stack.dependencies.authority);
   try {
-    title('A project, a flow and a key, by the command line');
+    title('Create a project, a flow and a key with the command line');
     const flow = await makeFlow(stack.env);
     const api = createApi(url, flow.key);
     const runId = await trigger(api, flow.flowId, receiver.url);
-    title('Its stream, as it comes');
+    title('Follow its stream');
     await watchStream(api, runId);
     await showFiles(api, runId);
     await showWebhook(stack.env, receiver.received);
     await showRecord(api, runId);
     await showNextSteps(stack.env, { ...flow, runId });
-    title(`Done in ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+    title(`Done in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
   } finally {
     receiver.close();
   }
 }
 
 async function trigger(api: Api, flowId: string, callbackUrl: string): Promise<string> {
-  title(`A run, over HTTP: “${prompt}”`);
+  title(`Start a run over HTTP: “${prompt}”`);
   const headers = { 'idempotency-key': `demo-${randomUUID()}` };
   const body = { prompt, name: 'The demo', labels: { purpose: 'demo' }, callbackUrl };
   const send = () => api.call('POST', `/api/v1/flows/${flowId}/runs`, { headers, body });

@@ -15,8 +15,8 @@ const ofProject = ['--project', projectId];
 const flowName = 'Writer';
 
 /**
- * What an operator types, shown and done. Project and flow are those of the demo before, where there
- * was one: only the key is made anew, since nobody can read it again.
+ * Runs the commands that an operator would type, and shows them. Reuses the project and flow of an
+ * earlier demo, but creates a new key, because existing keys cannot be displayed.
  */
 export async function makeFlow(env: ServiceEnv): Promise<DemoFlow> {
   const flowId = (await findFlow(env)) ?? (await newFlow(env));
@@ -26,13 +26,13 @@ export async function makeFlow(env: ServiceEnv): Promise<DemoFlow> {
   return { flowId, key };
 }
 
-/** A flow that was changed since then may do something else: the demo leaves it alone. */
+/** Finds the flow of an earlier demo, unless it was changed since. */
 async function findFlow(env: ServiceEnv): Promise<string | undefined> {
   const flows = await flowrun<{ flowId: string; name: string; version: number }[]>(env, [
     ...['flow', 'list', ...ofProject],
   ]);
   const flow = flows.find(({ name, version }) => name === flowName && version === 1);
-  if (flow !== undefined) print('  (project and flow are there from the demo before)');
+  if (flow !== undefined) print('  (the project and flow of an earlier demo are reused)');
   return flow?.flowId;
 }
 
@@ -56,5 +56,5 @@ async function flowrun<T>(env: ServiceEnv, args: string[]): Promise<T> {
   const output = await runCommand(process.execPath, [program, ...args, '--json'], {
     env: { ...process.env, ...env },
   });
-  return JSON.parse(output) as T; // what --json promises, of this very version
+  return JSON.parse(output) as T; // documented by --json
 }

@@ -1,5 +1,4 @@
-// The workflow that carries a run is an operator's knowledge: no answer of the API names it, so it is
-// read where the service keeps it.
+// Reads the workflow id of a run from the database, because the API does not expose it.
 
 import { readFileSync } from 'node:fs';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';

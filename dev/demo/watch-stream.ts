@@ -2,8 +2,8 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Api } from './api.ts';
 
 /**
- * Prints a run's stream as it comes and returns the reason of its end. The rendered text is shown as
- * it is, the run's own news in brackets; the structured twins of the text are for programs.
+ * Prints a run's stream and returns the reason of its end. Shows the rendered text, and the run's status
+ * in brackets. Ignores the structured events, which contain the same text for programs.
  */
 export async function watchStream(api: Api, runId: string): Promise<string> {
   const headers = { accept: 'text/event-stream' };
@@ -11,7 +11,7 @@ export async function watchStream(api: Api, runId: string): Promise<string> {
   let reason = 'the connection was cut';
   const parser = createParser({
     onEvent(message) {
-      const text = shown(message);
+      const text = toText(message);
       if (text !== undefined) process.stdout.write(text);
       if (message.event === 'finished') reason = dataIn(message).reason ?? 'completed';
     },
@@ -31,7 +31,7 @@ interface EventData {
   exitCode?: number;
 }
 
-function shown(message: EventSourceMessage): string | undefined {
+function toText(message: EventSourceMessage): string | undefined {
   switch (message.event) {
     case 'output':
       return indented(dataIn(message).data ?? '');

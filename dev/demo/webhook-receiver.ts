@@ -1,5 +1,5 @@
-// What a user of the service runs to be told that a run has ended: a small https server that trusts
-// nothing but a signature over the bytes as they came.
+// A webhook receiver as a client of the service would run it: a small HTTPS server that verifies the
+// signature over the bytes of the body.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -50,13 +50,13 @@ export async function startReceiver(
   return { url: `https://localhost:${port}/webhook`, received, close };
 }
 
-/** True where the signature is the secret's, over exactly these bytes, and made just now. */
+/** Whether the signature was made recently with this secret over these bytes. */
 export function isGenuine({ body, signature }: Delivery, secret: string): boolean {
-  const [, seconds, given] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
-  if (seconds === undefined || given === undefined) return false;
+  const [, seconds, signed] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
+  if (seconds === undefined || signed === undefined) return false;
   const expected = createHmac('sha256', secret).update(`${seconds}.${body}`).digest();
   const isRecent = Math.abs(Date.now() / 1000 - Number(seconds)) <= toleranceSeconds;
-  return isRecent && timingSafeEqual(expected, Buffer.from(given, 'hex'));
+  return isRecent && timingSafeEqual(expected, Buffer.from(signed, 'hex'));
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

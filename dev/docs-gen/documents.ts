@@ -1,4 +1,4 @@
-// What the service says of itself, as the files that are committed.
+// Renders the generated files that are committed.
 
 import { join } from 'node:path';
 import { repository } from '../lib/folders.ts';
@@ -12,7 +12,7 @@ export interface GeneratedDocument {
   text: string;
 }
 
-/** Where the API is unless somebody says otherwise. */
+/** The default address of the API. */
 const publicUrl = 'http://127.0.0.1:8080';
 
 export async function makeDocuments(): Promise<GeneratedDocument[]> {

@@ -1,5 +1,5 @@
-// Writes what is generated and committed: the interface's description and the list of settings. A test
-// compares them with the routes and the configuration.
+// `npm run describe` writes the generated files: the description of the interface, the settings and the
+// limits. A test fails if they differ from the code.
 
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -9,5 +9,5 @@ import { makeDocuments } from './documents.ts';
 
 for (const { path, text } of await makeDocuments()) {
   writeFileSync(path, text);
-  print(`${relative(repository, path)} is written`);
+  print(`${relative(repository, path)} written`);
 }

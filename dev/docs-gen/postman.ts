@@ -1,5 +1,5 @@
-// A collection for Postman: the same bytes for the same description, with requests that can be sent
-// once the variables are filled in.
+// Converts the description into a Postman collection whose requests work once the variables are set. The
+// same description yields the same bytes.
 
 import { convertV2 } from 'openapi-to-postmanv2';
 import { isNode, mapNodes, type Node } from '../../api/openapi/json-tree.ts';
@@ -10,7 +10,7 @@ const options = {
   alwaysInheritAuthentication: true,
 } as const;
 
-/** The bodies of which nothing is required and that still ought to say something. */
+/** Examples of bodies without required fields. */
 const exampleBodies: Record<string, unknown> = {
   triggerRun: { prompt: 'Write hello.md' },
   changeLabels: { labels: { stage: 'review' } },
@@ -32,7 +32,7 @@ function convert(data: object): Promise<Node> {
   });
 }
 
-/** Only what a request needs: what may be left out, and answers, would be filled with made-up values. */
+/** Drops optional fields and responses, which the converter would fill with invented values. */
 function forCollection(node: Node): Node {
   if (typeof node['operationId'] === 'string') return operationAlone(node);
   const { pattern: _, enum: values, properties, required, ...rest } = node;
@@ -56,7 +56,7 @@ function operationAlone(node: Node): Node {
   };
 }
 
-/** A schema that only this one value fits. */
+/** A schema that accepts only this value. */
 function schemaOf(value: unknown): Node {
   if (!isNode(value)) return { type: typeof value, enum: [value] };
   const properties = Object.entries(value).map(([name, member]) => [name, schemaOf(member)]);
@@ -67,7 +67,7 @@ function schemaOf(value: unknown): Node {
   };
 }
 
-/** Ids are drawn anew each time, and Postman does without; parameters of paths are variables. */
+/** Removes the ids, which are random and not required, and turns path parameters into variables. */
 function withoutChance(node: Node): Node {
   const { id: _, _postman_id: __, ...rest } = node;
   if (!Array.isArray(rest['variable']) || !('host' in rest)) return rest;
@@ -78,7 +78,7 @@ function withoutChance(node: Node): Node {
   return { ...rest, variable };
 }
 
-/** The key, and every parameter of a path. */
+/** Declares the key and every path parameter. */
 function ownVariables(description: Node): Node[] {
   const paths = Object.keys(description['paths'] as Node).join('');
   const names = new Set([...paths.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));

@@ -1,4 +1,4 @@
-// The API with nothing behind it: enough to ask for its routes and what they say of themselves.
+// An API without dependencies, which is enough to read its routes and their descriptions.
 
 import { randomUUID } from 'node:crypto';
 import { buildApp } from '../../api/app.ts';
@@ -23,13 +23,13 @@ export async function buildStubApi(publicUrl: string): Promise<App> {
   const app = await buildApp(
     new Proxy(deps, {
       get: (given, name): unknown => Reflect.get(given, name) ?? nothing(String(name)),
-    }) as ApiDeps, // every part that is not given is one that fails when it is used
+    }) as ApiDeps, // dependencies that are not stubbed throw when they are used
   );
   await app.ready();
   return app;
 }
 
-/** Can be handed on, taken apart and kept, but not used. */
+/** Can be passed on and destructured, but throws when it is used. */
 function nothing(what: string): unknown {
   const use = () => {
     throw new Error(`${what} was used, and there is none behind this API`);

@@ -1,5 +1,5 @@
-// Debian's packages, without what their installation starts on its own: a policy file that forbids
-// services to start, and none of Postgres' own clusters. Both are there for the installation only.
+// Installs Debian packages without starting their services. During an installation, a policy file
+// forbids services to start, and a setting stops Postgres from creating a cluster.
 
 import { existsSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,12 +12,12 @@ import { SetupError } from './setup-error.ts';
 const policyFile = '/usr/sbin/policy-rc.d';
 const clusterFile = '/etc/postgresql-common/createcluster.d/flowrun.conf';
 
-/** Installs packages; says what to do where that is not possible. Repeating it changes nothing. */
+/** Installs packages, or throws an error that names what the reader has to do. Safe to repeat. */
 export async function installPackages(packages: string[], progress: (doing: string) => void) {
   const names = packages.join(' ');
-  if (!isRoot) throw new SetupError(`${names} must be installed, and only root may do that.`);
+  if (!isRoot) throw new SetupError(`Install ${names}, or run this command as root.`);
   if (!existsSync('/usr/bin/apt-get')) {
-    throw new SetupError(`${names} must be installed; this machine has no apt-get to do it with.`);
+    throw new SetupError(`Install ${names}: this machine has no apt-get.`);
   }
   progress(`installing ${names}`);
   await withFileLock(join(cacheFolder(), 'apt.lock'), () => installQuietly(packages));
@@ -37,17 +37,17 @@ async function installQuietly(packages: string[]): Promise<void> {
   } catch (error) {
     throw new SetupError(`Installing ${packages.join(' ')} failed.\n${String(error)}`);
   } finally {
-    for (const back of undo) back();
+    for (const removeFile of undo) removeFile();
     resumeSignals();
   }
 }
 
-/** Ctrl-C waits for the installation, which would be left half done, and is heeded after it. */
+/** Delays Ctrl-C until the installation is complete, because an interrupted one leaves broken packages. */
 function deferSignals(): () => void {
   let received: NodeJS.Signals | undefined;
   const hold = (signal: NodeJS.Signals) => {
     received = signal;
-    print('packages       the installation is finished first …');
+    print('packages       finishing the installation first …');
   };
   process.on('SIGINT', hold).on('SIGTERM', hold);
   return () => {
@@ -68,7 +68,7 @@ function apt(args: string[]): Promise<string> {
   });
 }
 
-/** Writes a file, with the folders it needs, and returns what takes both away again. */
+/** Writes a file, with its folders. Returns a function that removes both. */
 function putFile(file: string, content: string, mode: number): () => void {
   const made = mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content, { mode });
@@ -82,6 +82,6 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // A package has put something of its own there meanwhile.
+    // A package has put files into the folder.
   }
 }

@@ -7,14 +7,14 @@ export const repository = resolve(import.meta.dirname, '../..');
 export const isRoot = process.getuid?.() === 0;
 
 export interface Folders {
-  /** Holds every stack of this machine, and the engine they share. */
+  /** Contains every stack of this machine, and the Docker Engine they share. */
   root: string;
   data: string;
   logs: string;
   pids: string;
 }
 
-/** A stack's folders, made. The way down to them is open: Postgres runs as another user. */
+/** Creates a stack's folders. Other users may traverse them, because Postgres runs as another user. */
 export function foldersOf(stack: string): Folders {
   const root = rootFolder();
   const data = join(root, stack);
@@ -24,12 +24,12 @@ export function foldersOf(stack: string): Folders {
 }
 
 export function rootFolder(): string {
-  const given = process.env.FLOWRUN_DATA;
-  if (given) return resolve(given);
+  const configured = process.env.FLOWRUN_DATA;
+  if (configured) return resolve(configured);
   return isRoot ? '/var/lib/flowrun' : join(homedir(), '.local/share/flowrun');
 }
 
-/** What is slow to make and belongs to no stack: built tools, the base image. */
+/** Contains built tools and the base image, which take long to make and belong to no stack. */
 export function cacheFolder(): string {
   const folder = resolve(process.env.FLOWRUN_CACHE ?? join(homedir(), '.cache/flowrun'));
   mkdirSync(folder, { recursive: true });

@@ -10,7 +10,7 @@ export function hashOf(...parts: (string | Buffer)[]): string {
   return hash.digest('hex').slice(0, hashLength);
 }
 
-/** The hash of what a folder holds: paths, modes and contents, whatever the times are. */
+/** Hashes the paths, modes and contents of a folder's files, but not their times. */
 export function hashOfFolder(folder: string, ...more: string[]): string {
   const files = filesIn(folder);
   return hashOf(
@@ -23,7 +23,7 @@ export function hashOfFolder(folder: string, ...more: string[]): string {
   );
 }
 
-/** The plain files of a folder, in the same order everywhere; what npm installed is left out. */
+/** Lists the regular files of a folder in a fixed order, without node_modules. */
 export function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.name !== 'node_modules')

@@ -1,4 +1,4 @@
-// One line per step: what, how it went, how long it took. A long step says now and then that it lives.
+// Prints one line per step with its result and duration. A long step repeats what it is doing.
 
 const nameWidth = 14;
 const reminderMs = 15_000;
@@ -8,7 +8,7 @@ export interface StepResult<T> {
   summary: string;
 }
 
-/** Runs one step and prints its line. `progress` names what a long step is doing at the moment. */
+/** Runs one step and prints its line. `progress` sets the activity that a long step reports. */
 export async function step<T>(
   name: string,
   work: (progress: (activity: string) => void) => Promise<StepResult<T>>,

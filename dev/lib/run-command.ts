@@ -7,12 +7,12 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   uid?: number;
   gid?: number;
-  /** Out of reach of the terminal's Ctrl-C. */
+  /** Protects the program from the terminal's Ctrl-C. */
   detached?: boolean;
   timeoutMs?: number;
 }
 
-/** Runs a program to its end and returns its output; a failure carries the last lines of it. */
+/** Runs a program to its end and returns its output. An error contains an excerpt of the output. */
 export function runCommand(
   command: string,
   args: string[],
@@ -27,7 +27,7 @@ export function runCommand(
     });
     let stdout = '';
     let output = '';
-    // A character may come in two pieces.
+    // A decoder, because a character may be split between two chunks.
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       stdout += chunk;
       output += chunk;
@@ -50,7 +50,7 @@ export function findOnPath(program: string, also: string[] = []): string | undef
   return folders.map((folder) => join(folder, program)).find(isExecutable);
 }
 
-/** The first lines, where a program that panics says why, and the last, where any other does. */
+/** Keeps the first lines, where a panic explains itself, and the last, where other programs do. */
 export function excerpt(text: string): string {
   const lines = text.trimEnd().split('\n');
   if (lines.length <= 25) return lines.join('\n');

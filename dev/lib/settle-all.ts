@@ -1,4 +1,4 @@
-/** Waits for all of it even when one part fails, so that nothing is cut off in the middle. */
+/** Waits for all promises even if one fails, so that no work is interrupted. */
 export async function settleAll<T extends unknown[]>(
   work: { [K in keyof T]: Promise<T[K]> },
 ): Promise<T> {

@@ -1,9 +1,9 @@
-/** Something the reader has to do first: printed as it is, without a stack. */
+/** Names something the reader has to do first. Printed without a stack trace. */
 export class SetupError extends Error {
   override name = 'SetupError';
 }
 
-/** Ends the process with the message a person needs: the sentence alone, or the whole error. */
+/** Prints a SetupError's message, or any other error with its stack trace, and ends the process. */
 export function exitWithError(error: unknown): never {
   const text =
     error instanceof SetupError ? error.message : error instanceof Error ? error.stack : error;

@@ -1,26 +1,26 @@
-// Commands as the reader types them for this very stack: what was set for it belongs to them.
+// Commands as the reader types them for this stack, with the settings that select it.
 
 const ports = ['FLOWRUN_API_PORT', 'FLOWRUN_TEMPORAL_PORT', 'FLOWRUN_TEMPORAL_UI_PORT'];
 
-/** For a command that finds the stack, which is by its folder. */
+/** Adds the setting by which a command finds the stack: its folder. */
 export function commandHint(command: string): string {
   return withSettings(['FLOWRUN_DATA'], command);
 }
 
-/** For one that brings it up. */
+/** Adds the settings for a command that starts the stack: its folder and ports. */
 export function startCommandHint(command: string): string {
   return withSettings(['FLOWRUN_DATA', ...ports], command);
 }
 
 function withSettings(names: string[], command: string): string {
-  const set = names.flatMap((name) => {
+  const settings = names.flatMap((name) => {
     const value = process.env[name];
     return value ? [`${name}=${quoted(value)}`] : [];
   });
-  return [...set, command].join(' ');
+  return [...settings, command].join(' ');
 }
 
-/** As a shell reads it back. */
+/** Quotes text for a shell. */
 function quoted(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,5 @@
-// Processes that outlive the command that started them. A pid file names the process by its id and
-// its start time, so that an id the kernel has given to somebody else is never taken for ours.
+// Processes that outlive the command that started them. A pid file identifies a process by its id and
+// start time, so that a reused id is never mistaken for the daemon.
 
 import { spawn } from 'node:child_process';
 import {
@@ -25,29 +25,29 @@ export interface DaemonOptions {
   cwd?: string;
   uid?: number;
   gid?: number;
-  /** What it was made of, told again by `isRunning`: another one means it has to be started anew. */
+  /** Identifies the program and its settings. If it differs, `isRunning` returns false. */
   fingerprint?: string;
-  /** Asked every 100 ms until it is true; the process is ended when it never becomes so. */
+  /** Called every 100 ms until it returns true. After `readyTimeoutMs`, the process is stopped. */
   ready: () => Promise<boolean>;
   readyTimeoutMs?: number;
 }
 
 export type DaemonFolders = Pick<Folders, 'logs' | 'pids'>;
 
-/** Starts a process and returns once it is ready; what it said is in `<logs>/<name>.log`. */
-export async function startDaemon(where: DaemonFolders, what: DaemonOptions): Promise<void> {
-  const logFile = join(where.logs, `${what.name}.log`);
+/** Starts a process and returns when it is ready. Its output goes to `<logs>/<name>.log`. */
+export async function startDaemon(where: DaemonFolders, daemon: DaemonOptions): Promise<void> {
+  const logFile = join(where.logs, `${daemon.name}.log`);
   if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`);
   const log = openSync(logFile, 'a', 0o600);
-  const { name, command, args, fingerprint, ready, readyTimeoutMs = 60_000, ...how } = what;
-  const child = spawn(command, args, { ...how, detached: true, stdio: ['ignore', log, log] });
+  const { name, command, args, fingerprint, ready, readyTimeoutMs = 60_000, ...options } = daemon;
+  const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
   let ended: string | undefined;
   child.once('error', (error) => {
     ended = error.message;
   });
   child.once('exit', (code, signal) => {
-    ended = `it ended with ${code ?? signal}`;
+    ended = `it exited with ${code ?? signal}`;
   });
   child.unref();
   if (child.pid !== undefined) writePid(pidFile(where, name), child.pid, fingerprint);
@@ -57,9 +57,9 @@ export async function startDaemon(where: DaemonFolders, what: DaemonOptions): Pr
     if (isReady && ended === undefined) return;
     if (Date.now() > deadline) ended ??= `not ready after ${readyTimeoutMs} ms`;
     if (ended !== undefined) {
-      const words = `${name} did not start: ${ended}\n${excerpt(readFileSync(logFile, 'utf8'))}`;
+      const message = `${name} did not start: ${ended}\n${excerpt(readFileSync(logFile, 'utf8'))}`;
       await stopDaemon(where, name);
-      throw new SetupError(words);
+      throw new SetupError(message);
     }
     await sleep(100);
   }
@@ -70,7 +70,7 @@ export function isRunning(where: DaemonFolders, name: string, fingerprint?: stri
   return fingerprint === undefined || readPid(where, name).fingerprint === fingerprint;
 }
 
-/** Tells a process to read its configuration again; false where it does not run. */
+/** Makes a process reload its configuration. Returns false if it is not running. */
 export function reloadDaemon(where: DaemonFolders, name: string): boolean {
   const pid = runningPid(where, name);
   if (pid === undefined) return false;
@@ -83,7 +83,7 @@ interface StopOptions {
   timeoutMs?: number;
 }
 
-/** Ends a process by a signal, by SIGKILL after `withinMs`; ending one that is gone changes nothing. */
+/** Stops a process by a signal, and by SIGKILL after `timeoutMs`. Returns false if it is not running. */
 export async function stopDaemon(
   where: DaemonFolders,
   name: string,
@@ -102,7 +102,7 @@ export async function stopDaemon(
   return pid !== undefined;
 }
 
-/** Losing the race against the process's own end is as good as winning it. */
+/** Ignores that the process may have ended meanwhile. */
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -131,7 +131,7 @@ function pidFile(where: DaemonFolders, name: string): string {
   return join(where.pids, `${name}.pid`);
 }
 
-/** The boot and the tick a process started at; undefined for one that is gone or a zombie. */
+/** The boot id and the tick of the process's start. Undefined if it has ended or is a zombie. */
 function startTimeOf(pid: number): string | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

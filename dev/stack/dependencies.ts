@@ -1,5 +1,5 @@
-// Everything outside the service, found or started side by side. When one part cannot be had, the
-// others are still waited for: an installation that is cut off in the middle helps nobody.
+// Finds or starts, in parallel, every server that the service depends on. If one fails, the others are
+// still awaited, because an installation must not be interrupted.
 
 import type { Folders } from '../lib/folders.ts';
 import { settleAll } from '../lib/settle-all.ts';

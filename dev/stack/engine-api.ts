@@ -1,5 +1,5 @@
-// The few calls to the Docker Engine that the stack itself needs, over its unix socket. The command
-// line client is not used: its build needs a plug-in here and a flag there, the API is one.
+// The few calls to the Docker Engine that the stack needs, over its unix socket. The API is the same for
+// every engine, whereas the command line client needs plug-ins and flags that differ.
 
 import { request } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -9,7 +9,7 @@ export interface EngineCall {
   path: string;
   body?: Readable;
   contentType?: string;
-  /** Given up when nothing has come for so long. */
+  /** The call fails after this time without data. */
   silenceMs?: number;
 }
 
@@ -31,25 +31,25 @@ export async function hasImage(socketPath: string, tag: string): Promise<boolean
   return (await callEngine(socketPath, { path })).status === 200;
 }
 
-/** How an engine calls a runtime, in its configuration and in what it says of itself. */
+/** A runtime in the configuration of an engine and in its /info. */
 export interface RuntimeEntry {
   path: string;
   runtimeArgs?: string[];
 }
 
-/** Wherever its program lies: whether the engine has it, and calls it as is wanted. */
+/** Whether the engine has the runtime with these arguments, at any path. */
 export async function hasRuntime(
   socketPath: string,
   name: string,
-  { runtimeArgs: wanted = [] }: RuntimeEntry,
+  { runtimeArgs: required = [] }: RuntimeEntry,
 ): Promise<boolean> {
   const { text } = await callEngine(socketPath, { path: '/info' });
   const info = JSON.parse(text) as { Runtimes?: Record<string, RuntimeEntry> }; // as the engine documents it
   const found = info.Runtimes?.[name];
-  return found !== undefined && wanted.every((word) => found.runtimeArgs?.includes(word));
+  return found !== undefined && required.every((arg) => found.runtimeArgs?.includes(arg));
 }
 
-/** Calls and returns the whole answer; `onLine` sees each line of a progress stream as it comes. */
+/** Returns the whole response. `onLine` gets each line of a progress stream as it arrives. */
 export function callEngine(
   socketPath: string,
   call: EngineCall,
@@ -72,14 +72,14 @@ export function callEngine(
       answer.on('error', reject);
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
     });
-    sent.setTimeout(silenceMs, () => sent.destroy(new Error(`no answer in ${silenceMs} ms`)));
+    sent.setTimeout(silenceMs, () => sent.destroy(new Error(`no data for ${silenceMs} ms`)));
     sent.on('error', reject);
     if (body === undefined) sent.end();
     else body.on('error', (error) => sent.destroy(error)).pipe(sent);
   });
 }
 
-/** Runs a call whose answer is a stream of JSON lines, in which a failure hides behind a 200. */
+/** Runs a call that responds with a stream of JSON lines, and throws if a line reports an error. */
 export async function callEngineStream(
   socketPath: string,
   call: EngineCall,
@@ -110,7 +110,7 @@ interface ProgressLine {
 
 function parseProgress(line: string): ProgressLine {
   try {
-    return JSON.parse(line) as ProgressLine; // the engine's own documented shape, read only for display
+    return JSON.parse(line) as ProgressLine; // the engine's documented shape, only displayed
   } catch {
     return {};
   }

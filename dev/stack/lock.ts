@@ -12,17 +12,17 @@ export interface Lock {
 const lockTakenCode = 99;
 
 /**
- * Holds a file's lock by a small process that ends when this one does, however it ends.
- * Undefined when somebody else holds it and `wait` is not asked for.
+ * Locks a file by a small process that ends with this one, even if this one is killed.
+ * Returns undefined if the file is locked and `wait` is false.
  */
 export async function acquireLock(file: string, { wait = false } = {}): Promise<Lock | undefined> {
-  const how = wait ? [] : ['-n', '-E', String(lockTakenCode)];
-  const child = spawn('flock', [...how, file, 'sh', '-c', 'echo held; exec cat >/dev/null'], {
+  const flags = wait ? [] : ['-n', '-E', String(lockTakenCode)];
+  const child = spawn('flock', [...flags, file, 'sh', '-c', 'echo locked; exec cat >/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
-  const first = await Promise.race([once(child.stdout, 'data').then(() => 'held'), exited]);
-  if (first !== 'held') {
+  const first = await Promise.race([once(child.stdout, 'data').then(() => 'locked'), exited]);
+  if (first !== 'locked') {
     if (first[0] === lockTakenCode) return undefined;
     throw new Error(`cannot lock ${file}: flock ended with ${String(first[0])}`);
   }
@@ -36,7 +36,7 @@ export async function acquireLock(file: string, { wait = false } = {}): Promise<
   };
 }
 
-/** Does the work alone; whoever else wants the same lock waits. */
+/** Runs the work under a file lock. Other holders of the lock are waited for. */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   const lock = await acquireLock(file, { wait: true });
   try {
@@ -46,13 +46,13 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
   }
 }
 
-/** Nobody else brings up, ends or tests this stack meanwhile; two at once refuse, they do not wait. */
+/** Runs the work while no other command uses the stack. Throws at once if another command does. */
 export async function withStackLock<T>(stack: string, work: () => Promise<T>): Promise<T> {
   mkdirSync(rootFolder(), { recursive: true });
   const file = stackLockFile(stack);
   const lock = await acquireLock(file);
   if (lock === undefined) {
-    throw new SetupError(`Another command is at work on the ${stack} stack (${file} is locked).`);
+    throw new SetupError(`Another command is using the ${stack} stack (${file} is locked).`);
   }
   try {
     return await work();

@@ -1,6 +1,6 @@
-// Ports for programs that are told theirs and take it a moment later. The kernel gives the ports from
-// 32768 on to every connection that goes out, so one that was free when it was chosen may be taken when
-// its program listens: ours lie below. They are dealt in turn, so that no two commands get the same.
+// Chooses ports for programs that listen a moment later. The kernel assigns ports from 32768 to outgoing
+// connections, so a free one could be taken before its program listens. These are below that range, and
+// assigned in turn, so that no two commands get the same port.
 
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,14 +10,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder } from '../lib/folders.ts';
 import { withFileLock } from './lock.ts';
 
-/** Temporal keeps a port in sixteen bits with a sign, too. */
+/** Temporal stores ports as signed 16-bit numbers, which also ends at 32767. */
 const firstPort = 20_000;
 const lastPort = 32_767;
 const releaseTimeoutMs = 1_000;
 
-/** The port a part had the last time where that is free, else a new one, kept for the next time. */
-export async function ensurePort(data: string, part: string): Promise<number> {
-  const file = join(data, `${part}.port`);
+/** Returns the server's last port if it is free, otherwise a new one, and stores it for the next time. */
+export async function ensurePort(data: string, server: string): Promise<number> {
+  const file = join(data, `${server}.port`);
   const last = readPort(file);
   const isUsable = last !== undefined && last <= lastPort && (await becomesFree(last));
   const port = isUsable ? last : await freePort();
@@ -33,7 +33,7 @@ export function readPort(file: string): number | undefined {
   }
 }
 
-/** A process that was killed lets go of its port a moment after it has stopped to exist. */
+/** Waits, because the kernel releases the port of a killed process a moment after its end. */
 async function becomesFree(port: number): Promise<boolean> {
   const deadline = Date.now() + releaseTimeoutMs;
   while (!(await isPortFree(port))) {
@@ -66,14 +66,14 @@ export function acceptsConnections(port: number, host = '127.0.0.1'): Promise<bo
   });
 }
 
-/** A port on loopback that nobody has, and that nobody else is given before all others were. */
+/** Returns a free port on loopback. It is not assigned again until all others have been. */
 export function freePort(): Promise<number> {
-  const lastDealt = join(cacheFolder(), 'last.port');
-  return withFileLock(`${lastDealt}.lock`, async () => {
-    let port = readPort(lastDealt) ?? randomInt(firstPort, lastPort);
+  const lastAssigned = join(cacheFolder(), 'last.port');
+  return withFileLock(`${lastAssigned}.lock`, async () => {
+    let port = readPort(lastAssigned) ?? randomInt(firstPort, lastPort);
     do port = port < lastPort ? port + 1 : firstPort;
     while (!(await isPortFree(port)));
-    writeFileSync(lastDealt, `${port}\n`);
+    writeFileSync(lastAssigned, `${port}\n`);
     return port;
   });
 }

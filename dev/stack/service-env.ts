@@ -1,5 +1,4 @@
-// What the service is told about its surroundings: the whole of it, also kept in stack.json for the
-// command line.
+// The settings of the service. They are also written to stack.json, where the command line reads them.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,13 +43,13 @@ export function serviceEnv(
   };
 }
 
-/** Both processes are on this machine, and the port that was given is the API's. */
+/** The worker takes the next port, because METRICS_PORT is the API's on the same machine. */
 export function workerMetrics(): ServiceEnv {
-  const { METRICS_PORT: given = '' } = process.env;
-  return /^\d+$/.test(given) ? { METRICS_PORT: `${Number(given) + 1}` } : {};
+  const { METRICS_PORT: port = '' } = process.env;
+  return /^\d+$/.test(port) ? { METRICS_PORT: `${Number(port) + 1}` } : {};
 }
 
-/** Of stores that were given: the command line is to reach them, too. */
+/** TLS settings of external stores, which the command line needs as well. */
 function inheritedTls(): ServiceEnv {
   const isStoreSetting = /^(?:REDIS|TEMPORAL)_TLS/;
   return Object.fromEntries(
@@ -65,7 +64,7 @@ export function writeStackFile(folders: Folders, env: ServiceEnv): void {
   writeFileSync(file, `${JSON.stringify(env, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** Empty where the stack has never been up. */
+/** Empty if the stack has never been started. */
 export function readStackFile(folders: Folders): ServiceEnv {
   const file = join(folders.data, 'stack.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ServiceEnv) : {}; // our own

@@ -1,5 +1,5 @@
-// The service itself, as processes that stay: migrations first, then the API, then a worker. They are
-// started anew when their source or their surroundings have changed.
+// Migrates the database, then starts the API and a worker as daemons. They are restarted if their source
+// or settings have changed.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,18 +66,18 @@ function program(file: string, env: ServiceEnv) {
   return { command: process.execPath, args: [file], ...processOptions(env) };
 }
 
-/** The reader's environment goes along (LOG_LEVEL, time limits …), but for what the stack keeps in files. */
+/** Passes on the reader's environment, except the secrets that the stack passes as files. */
 function processOptions(env: ServiceEnv) {
-  const { ANTHROPIC_API_KEY: _model, ENCRYPTION_KEY: _seal, ...inherited } = process.env;
+  const { ANTHROPIC_API_KEY: _model, ENCRYPTION_KEY: _key, ...inherited } = process.env;
   return { cwd: repository, env: { ...inherited, ...env } };
 }
 
-/** Only the worker talks to the model. */
+/** Only the worker calls the model. */
 function withoutModelKey({ ANTHROPIC_API_KEY_FILE: _file, ...env }: ServiceEnv): ServiceEnv {
   return env;
 }
 
-/** A worker answers no call; its log says when it has begun to take work, unless it is kept quiet. */
+/** A worker has no endpoint: its log reports that it accepts work, unless the log level hides that. */
 function logsReady(logFile: string): boolean {
   const isQuiet = ['warn', 'error', 'fatal', 'silent'].includes(process.env.LOG_LEVEL ?? '');
   return isQuiet || readFileSync(logFile, 'utf8').includes('worker_ready');

@@ -1,5 +1,5 @@
-// Puts gVisor where sandboxes may run on it: the program, and its entry among the runtimes of the
-// engine that the local stack uses. An engine of the machine's own is not touched: what it needs is said.
+// `npm run setup:gvisor` installs gVisor and registers it as a runtime of the local stack's engine. If
+// the stack uses the machine's engine, it prints what to configure there.
 
 import { print } from '../lib/progress.ts';
 import { exitWithError } from '../lib/setup-error.ts';
@@ -10,8 +10,8 @@ import { ensureGvisor, gvisorEntry, gvisorName } from './servers/gvisor.ts';
 const installed = '/usr/local/bin/runsc';
 
 const howToUse = `
-Sandboxes of workers that are started from now on run on gVisor: SANDBOX_RUNTIME is auto where nothing
-is set. SANDBOX_RUNTIME=runsc insists on it, SANDBOX_RUNTIME=runc does without.`;
+Workers that start from now on use gVisor, because SANDBOX_RUNTIME defaults to auto. Set
+SANDBOX_RUNTIME=runsc to require gVisor, or SANDBOX_RUNTIME=runc to disable it.`;
 
 await setUp().catch(exitWithError);
 
@@ -25,15 +25,15 @@ async function setUp(): Promise<void> {
 
 function howToRegister(socket: string, program: string): string {
   return `
-The engine at ${socket} is this machine's own and does not have gVisor, or not as sandboxes need it. As root:
+The engine at ${socket} does not belong to Flowrun, and lacks gVisor or its required arguments. As root:
 
   install -m 755 ${program} ${installed}
 
-Put this into its configuration, mostly /etc/docker/daemon.json:
+Add this to its configuration, usually /etc/docker/daemon.json:
 
 ${indented({ runtimes: { [gvisorName]: gvisorEntry(installed) } })}
 
-Then \`systemctl reload docker\`, which leaves containers alone, and start the workers again.`;
+Then run \`systemctl reload docker\`, which does not affect containers, and restart the workers.`;
 }
 
 function indented(value: object): string {

@@ -1,5 +1,5 @@
-// Brings the stack up and stays in front with the service's log. Ctrl-C ends the service; what stands
-// under it goes on, so that the next start is quick.
+// `npm start` starts the stack and follows the service's log. Ctrl-C stops the service but not the servers
+// it uses, so that the next start is quick.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -16,19 +16,19 @@ await runInForeground().catch(exitWithError);
 async function runInForeground(): Promise<void> {
   const stack = await ensureDemoStack();
   const end = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end.abort());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end.abort());
   print(`\nAPI            ${stack.env.PUBLIC_URL}`);
   if (stack.env.TEMPORAL_UI_URL) print(`Temporal UI    ${stack.env.TEMPORAL_UI_URL}`);
-  print(`Ctrl-C ends the service; ${commandHint('npm run stop')} ends everything.\n`);
+  print(`Ctrl-C stops the service; ${commandHint('npm run stop')} stops everything.\n`);
   const endedProcess = await followLogs(stack, end.signal);
   await stopService(stack.folders);
   if (endedProcess !== undefined)
-    throw new SetupError(`The ${endedProcess} has ended by itself; see above.`);
-  print('\nThe service has ended. Postgres, Redis, Temporal and Docker go on.');
-  print(`${commandHint('npm run stop')} ends them.`);
+    throw new SetupError(`The ${endedProcess} has exited; see its log above.`);
+  print('\nThe service has stopped. Postgres, Redis, Temporal and Docker are still running.');
+  print(`${commandHint('npm run stop')} stops them.`);
 }
 
-/** Shows the logs until the reader has had enough or one of the two processes is gone. */
+/** Shows the logs until Ctrl-C, or until a process has exited, whose name it returns. */
 async function followLogs(stack: DemoStack, signal: AbortSignal): Promise<string | undefined> {
   const { folders } = stack;
   const files = ['api', 'worker'].map((name) => join(folders.logs, `${name}.log`));

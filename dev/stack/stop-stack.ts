@@ -1,5 +1,5 @@
-// Ends a stack: the service first, then its sandboxes, then what stood under it. Every step may find
-// its work done already, so a second `npm run stop` says so and changes nothing.
+// Stops a stack: the service first, then its sandboxes, then its servers. Every step may find its work
+// done already, so a second `npm run stop` changes nothing.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const servers = {
   postgres: stopPostgres,
 };
 
-/** What was ended, in order. */
+/** Returns what it stopped, in order. */
 export async function stopStack(stack: string): Promise<string[]> {
   const folders = foldersOf(stack);
   const ended = await stopService(folders);
@@ -39,7 +39,7 @@ export async function stopStack(stack: string): Promise<string[]> {
   return ended;
 }
 
-/** Other stacks of this machine share the engine: one that lives, or is just being started, keeps it. */
+/** Stacks share the engine: it must not stop while another stack is running or starting. */
 async function isAnotherStackUp(stack: string): Promise<boolean> {
   const others = readdirSync(rootFolder(), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== stack)

@@ -1,5 +1,5 @@
-// A certificate authority of the stack's own and a certificate for this machine under it, so that
-// webhooks go over verified https from the first run. Its key is thrown away once it has signed.
+// Creates a certificate authority for the stack and a certificate for this machine, so that webhooks use
+// verified HTTPS from the first run. The authority's key is deleted after it has signed.
 
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const validDays = '820';
 const stillValidSeconds = `${24 * 3600}`;
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 const serverExtensions = [
-  // The last is what a container calls the machine that it is on.
+  // Containers reach this machine by the last name.
   'subjectAltName=DNS:localhost,IP:127.0.0.1,DNS:host.docker.internal',
   'basicConstraints=critical,CA:FALSE',
   'extendedKeyUsage=serverAuth',
@@ -30,8 +30,8 @@ export function ensureAuthority(folders: Folders): Promise<Authority> {
     if (findOnPath('openssl') === undefined) await installPackages(['openssl'], progress);
     const authority = authorityIn(join(folders.data, 'authority'));
     if (await isValid(authority)) return { value: authority, summary: `in ${authority.folder}` };
-    await make(authority.folder);
-    return { value: authority, summary: `made in ${authority.folder}` };
+    await create(authority.folder);
+    return { value: authority, summary: `created in ${authority.folder}` };
   });
 }
 
@@ -53,21 +53,21 @@ async function isValid({ certificate }: Authority): Promise<boolean> {
   );
 }
 
-async function make(folder: string): Promise<void> {
+async function create(folder: string): Promise<void> {
   const part = `${folder}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { mode: 0o755 });
-  const here = { cwd: part };
+  const options = { cwd: part };
   const ca = ['-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=flowrun local authority'];
-  await runCommand('openssl', ['req', '-x509', ...newKey, '-days', validDays, ...ca], here);
+  await runCommand('openssl', ['req', '-x509', ...newKey, '-days', validDays, ...ca], options);
   const server = ['-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=localhost'];
-  await runCommand('openssl', ['req', ...newKey, ...server], here);
+  await runCommand('openssl', ['req', ...newKey, ...server], options);
   writeFileSync(join(part, 'extensions'), `${serverExtensions.join('\n')}\n`);
   const signer = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', validDays];
   const signed = ['-in', 'server.csr', '-extfile', 'extensions', '-out', 'server.crt'];
-  await runCommand('openssl', ['x509', '-req', ...signer, ...signed], here);
-  for (const used of ['ca.key', 'ca.srl', 'server.csr', 'extensions']) {
-    rmSync(join(part, used), { force: true });
+  await runCommand('openssl', ['x509', '-req', ...signer, ...signed], options);
+  for (const temporary of ['ca.key', 'ca.srl', 'server.csr', 'extensions']) {
+    rmSync(join(part, temporary), { force: true });
   }
   rmSync(folder, { recursive: true, force: true });
   renameSync(part, folder);

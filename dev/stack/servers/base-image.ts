@@ -1,5 +1,5 @@
-// The image under the sandbox: pulled; where no registry answers, built from Debian's packages and
-// npm's under the same name, so that the Dockerfile is the same everywhere.
+// The base image of the sandbox is pulled. If no registry is reachable, it is built from Debian and npm
+// packages under the same name, so that the Dockerfile is the same everywhere.
 
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,19 +18,19 @@ const registrySilenceMs = 15_000;
 export function ensureBaseImage(socket: string): Promise<string> {
   const image = `${repositoryName}:${tag}`;
   return step('base image', async (progress) => {
-    if (await hasImage(socket, image)) return { value: image, summary: `${image} is there` };
+    if (await hasImage(socket, image)) return { value: image, summary: `${image} exists` };
     return withFileLock(join(cacheFolder(), 'base-image.lock'), async () => {
-      if (await hasImage(socket, image)) return { value: image, summary: `${image} is there` };
+      if (await hasImage(socket, image)) return { value: image, summary: `${image} exists` };
       progress(`pulling ${image}`);
-      const refused = await pull(socket);
-      if (refused === undefined) return { value: image, summary: `${image} pulled` };
-      await importImage(socket, await archive(progress, refused));
-      return { value: image, summary: `${image} built from packages (no registry answered)` };
+      const failure = await pull(socket);
+      if (failure === undefined) return { value: image, summary: `${image} pulled` };
+      await importImage(socket, await archive(progress, failure));
+      return { value: image, summary: `${image} built from packages (no registry reachable)` };
     });
   });
 }
 
-/** Undefined when it is here now, else why not. */
+/** Returns undefined, or why the image cannot be pulled. */
 async function pull(socket: string): Promise<string | undefined> {
   const path = `/images/create?fromImage=${repositoryName}&tag=${tag}`;
   try {
@@ -41,15 +41,15 @@ async function pull(socket: string): Promise<string | undefined> {
   }
 }
 
-/** The image's files as a tar archive, made once and kept. */
-async function archive(progress: (doing: string) => void, refused: string): Promise<string> {
+/** The path of the image's files as a tar archive, from the cache if possible. */
+async function archive(progress: (doing: string) => void, failure: string): Promise<string> {
   const pins = readFileSync(join(repository, 'dev/from-source/base-image/package-lock.json'));
   const recipe = readFileSync(join(repository, 'dev/from-source/base-image-root.ts'));
   const file = join(cacheFolder(), `base-image-${hashOf(pins, recipe)}.tar`);
   if (existsSync(file)) return file;
   if (!isRoot) {
     throw new SetupError(
-      `${repositoryName}:${tag} cannot be pulled, and only root may build it.\n${refused}`,
+      `${repositoryName}:${tag} cannot be pulled, and only root may build it.\n${failure}`,
     );
   }
   await buildRootFolder(file, progress);

@@ -1,11 +1,11 @@
-// A browser for the tests: Debian's Chromium, found or installed.
+// The browser of the tests: Chromium, which is installed from Debian if it is missing.
 
 import { installPackages } from '../../lib/apt.ts';
 import { step } from '../../lib/progress.ts';
 import { findOnPath } from '../../lib/run-command.ts';
 import { SetupError } from '../../lib/setup-error.ts';
 
-/** The path of its program. */
+/** Returns the path of the program. */
 export function ensureBrowser(): Promise<string> {
   return step('browser', async (progress) => {
     const found = find();
@@ -13,7 +13,7 @@ export function ensureBrowser(): Promise<string> {
     await installPackages(['chromium'], progress);
     const installed = find();
     if (installed === undefined)
-      throw new SetupError('chromium was installed and cannot be found.');
+      throw new SetupError('chromium was installed but cannot be found.');
     return { value: installed, summary: `installed at ${installed}` };
   });
 }

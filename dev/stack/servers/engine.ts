@@ -1,7 +1,7 @@
-// The Docker Engine: a given or living one, else one of our own, which all stacks of this machine
-// share. It needs no bridge (sandboxes have no network, builds use the host's), keeps its files in a
-// folder of its own and leaves containers alone when it ends. Where a bridge of another engine
-// exists it is kept: an engine without a bridge would delete it.
+// The Docker Engine: that of DOCKER_HOST, the machine's, or our own, which all stacks of this machine
+// share. Our own has its own data folder, and containers survive its end. It needs no bridge, because
+// sandboxes have no network and builds use the host's. If another engine's bridge exists, ours uses it,
+// because an engine without a bridge would delete it.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,10 +28,10 @@ export function ensureEngine(externalHost?: string): Promise<string> {
     if (externalHost)
       return {
         value: await externalSocket(externalHost),
-        summary: `given by DOCKER_HOST (${externalHost})`,
+        summary: `set by DOCKER_HOST (${externalHost})`,
       };
     if (await pingEngine(defaultSocket))
-      return { value: defaultSocket, summary: `living ${defaultSocket}` };
+      return { value: defaultSocket, summary: `running at ${defaultSocket}` };
     const home = engineFolder();
     if (await pingEngine(home.socket)) return { value: home.socket, summary: 'running, our own' };
     mkdirSync(home.root, { recursive: true });
@@ -42,19 +42,19 @@ export function ensureEngine(externalHost?: string): Promise<string> {
   });
 }
 
-/** Ends our own engine; `inUse` is asked under the lock under which stacks start it. */
+/** Stops our own engine. `inUse` is called under the lock that guards its start. */
 export async function stopEngine(inUse: () => Promise<boolean>): Promise<boolean> {
   const home = engineFolder();
   if (!existsSync(home.root)) return false;
   return withFileLock(home.lock, async () => {
     if (await inUse()) return false;
-    const isEnded = await stopDaemon(home, name);
+    const hasStopped = await stopDaemon(home, name);
     await unmountNamespaces(home.root);
-    return isEnded;
+    return hasStopped;
   });
 }
 
-/** The sockets of all engines that a stack may have used and that answer now. */
+/** The sockets of all running engines that a stack may have used. */
 export async function runningEngines(used: string | undefined): Promise<string[]> {
   const hosts = [used, process.env.DOCKER_HOST].flatMap((host) => host?.slice(scheme.length) ?? []);
   const known = [...new Set([...hosts, defaultSocket, engineFolder().socket])];
@@ -66,30 +66,32 @@ export function isOurEngine(socket: string): boolean {
   return socket === engineFolder().socket;
 }
 
-/** Our own engine gets one more runtime, and keeps it over its end; what runs on it goes on. */
+/** Adds a runtime to our own engine permanently. Running containers are not affected. */
 export function ensureRuntime(runtime: string, entry: RuntimeEntry): Promise<void> {
   const home = engineFolder();
   return step('runtime', () =>
     withFileLock(home.lock, async () => {
       const runtimes = usableRuntimes(home.settings);
-      const isThere = isDeepStrictEqual(runtimes[runtime], entry);
-      if (isThere && (await hasRuntime(home.socket, runtime, entry))) {
+      const isConfigured = isDeepStrictEqual(runtimes[runtime], entry);
+      if (isConfigured && (await hasRuntime(home.socket, runtime, entry))) {
         return { value: undefined, summary: `the engine has ${runtime}` };
       }
       const settings = settingsIn(home.settings);
       write(home.settings, { ...settings, runtimes: { ...runtimes, [runtime]: entry } });
       reloadDaemon(home, name);
-      await untilRegistered(home.socket, runtime, entry);
+      await waitUntilRegistered(home.socket, runtime, entry);
       return { value: undefined, summary: `${runtime} is added to the engine` };
     }),
   );
 }
 
-async function untilRegistered(socket: string, runtime: string, entry: RuntimeEntry) {
+async function waitUntilRegistered(socket: string, runtime: string, entry: RuntimeEntry) {
   const deadline = Date.now() + 30_000;
   while (!(await hasRuntime(socket, runtime, entry))) {
     if (Date.now() > deadline) {
-      throw new SetupError(`The engine at ${socket} does not take ${runtime}; see its docker.log.`);
+      throw new SetupError(
+        `The engine at ${socket} does not register ${runtime}; see its docker.log.`,
+      );
     }
     await sleep(100);
   }
@@ -114,7 +116,7 @@ function write(file: string, settings: EngineSettings): void {
   writeFileSync(file, `${JSON.stringify(settings, null, 2)}\n`);
 }
 
-/** What it was given besides, but for programs that are gone: no sandbox would start on these. */
+/** The configured runtimes, except those whose program no longer exists: no sandbox would start. */
 function usableRuntimes(file: string): Record<string, RuntimeEntry> {
   const entries = Object.entries(settingsIn(file).runtimes ?? {});
   return Object.fromEntries(entries.filter(([, { path }]) => existsSync(path)));
@@ -124,7 +126,7 @@ async function externalSocket(host: string): Promise<string> {
   const socket = host.slice(scheme.length);
   if (!host.startsWith(scheme)) {
     throw new SetupError(
-      `DOCKER_HOST is ${host}. Sandboxes share folders with this machine, so it must be unix://…`,
+      `DOCKER_HOST is ${host}. It must be a unix:// address, because sandboxes share folders with this machine.`,
     );
   }
   if (await pingEngine(socket)) return socket;
@@ -135,7 +137,7 @@ async function start(home: ReturnType<typeof engineFolder>, progress: (doing: st
   if (!isRoot) {
     throw new SetupError(
       `No Docker Engine answers at ${defaultSocket}, and only root may start one. ` +
-        'Set DOCKER_HOST, or ask for the group docker.',
+        'Set DOCKER_HOST, or join the group docker.',
     );
   }
   if (findOnPath('dockerd', systemFolders) === undefined) {
@@ -143,7 +145,7 @@ async function start(home: ReturnType<typeof engineFolder>, progress: (doing: st
     if (await pingEngine(defaultSocket)) return;
   }
   const bridge = existsSync('/sys/class/net/docker0') ? {} : { bridge: 'none' };
-  const wanted = {
+  const config = {
     'data-root': join(home.root, 'data'),
     'exec-root': join(home.root, 'exec'),
     hosts: [`${scheme}${home.socket}`],
@@ -152,7 +154,7 @@ async function start(home: ReturnType<typeof engineFolder>, progress: (doing: st
     runtimes: usableRuntimes(home.settings),
     ...bridge,
   };
-  write(home.settings, wanted);
+  write(home.settings, config);
   await stopDaemon(home, name);
   const pidFile = join(home.root, 'dockerd.pid');
   rmSync(pidFile, { force: true });

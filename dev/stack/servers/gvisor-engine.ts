@@ -1,6 +1,6 @@
-// The engine on which tests find gVisor: the stack's own where that has it; else, where the program is
-// on this machine, one for these tests alone. The stack's is not given it: other stacks use that, too,
-// and their sandboxes would run on gVisor because somebody tested.
+// The engine for tests on gVisor: the stack's, if it has gVisor. Otherwise, if the program is installed, a
+// separate engine. The stack's engine is not changed, because other stacks share it, and their sandboxes
+// would then run on gVisor.
 
 import { type Folders, isRoot } from '../../lib/folders.ts';
 import { SetupError } from '../../lib/setup-error.ts';
@@ -10,29 +10,29 @@ import { findGvisor, gvisorEntry, gvisorName, tryGvisor } from './gvisor.ts';
 import { copyImage, ensurePrivateEngine, stopPrivateEngine } from './private-engine.ts';
 
 export interface GvisorEngine {
-  /** The path of its socket; undefined where there is none. */
+  /** The path of its socket. Undefined if no engine has gVisor. */
   socket?: string;
   reason?: string;
 }
 
 interface GvisorEngineOptions {
   folders: Folders;
-  /** The path of the stack's engine's socket, and what of it tests need. */
+  /** The socket of the stack's engine, and the images that tests need. */
   stackSocket: string;
   images: string[];
 }
 
-export async function ensureGvisorEngine(wish: GvisorEngineOptions): Promise<GvisorEngine> {
-  if (await hasRuntime(wish.stackSocket, gvisorName, gvisorEntry(''))) {
-    return { socket: wish.stackSocket };
+export async function ensureGvisorEngine(options: GvisorEngineOptions): Promise<GvisorEngine> {
+  if (await hasRuntime(options.stackSocket, gvisorName, gvisorEntry(''))) {
+    return { socket: options.stackSocket };
   }
   const program = findGvisor();
   if (program === undefined) {
-    return { reason: 'it is not on this machine (`npm run setup:gvisor` puts it there)' };
+    return { reason: 'it is not installed (`npm run setup:gvisor` installs it)' };
   }
-  if (!isRoot) return { reason: 'only root may start an engine that has it' };
-  const whyNot = await unusableReason(program);
-  return whyNot === null ? { socket: await startOwnEngine(program, wish) } : { reason: whyNot };
+  if (!isRoot) return { reason: 'only root may start an engine with it' };
+  const reason = await unusableReason(program);
+  return reason === null ? { socket: await startOwnEngine(program, options) } : { reason };
 }
 
 async function unusableReason(program: string): Promise<string | null> {
@@ -49,7 +49,7 @@ export function stopGvisorEngine(folders: Folders): Promise<boolean> {
   return stopPrivateEngine('SIGTERM', rootOf(folders));
 }
 
-/** What an earlier test left in it is removed. */
+/** Removes sandboxes that an earlier test left. */
 async function startOwnEngine(
   program: string,
   { folders, stackSocket, images }: GvisorEngineOptions,
@@ -62,5 +62,5 @@ async function startOwnEngine(
   return socket;
 }
 
-/** Beside the stack's data, which every test run begins by removing: images are to stay. */
+/** Beside the stack's data, so that images survive when a test run deletes the data. */
 const rootOf = ({ data }: Folders): string => `${data}-gvisor`;

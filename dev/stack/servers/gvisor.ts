@@ -1,6 +1,5 @@
-// gVisor's runtime, a kernel of its own for each sandbox: the cache, a build of the pinned module, else
-// what is installed. An engine that lists a runtime which cannot work would start nothing, so it is
-// tried before anybody hears of it.
+// gVisor's program from the cache, from a build of the pinned Go module, or as installed. It is tried before
+// an engine registers it, because an engine with a broken runtime starts no sandbox.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,30 +12,30 @@ import { SetupError } from '../../lib/setup-error.ts';
 import type { RuntimeEntry } from '../engine-api.ts';
 import { withFileLock } from '../lock.ts';
 
-/** By which engines list it. */
+/** The name of the runtime in engines. */
 export const gvisorName = 'runsc';
 
 const moduleFolder = join(repository, 'dev/from-source/gvisor');
 const trialTimeoutMs = 60_000;
 
-/** A sandbox's way out is a socket of the host, which gVisor opens only where it is told to. */
+/** Sandboxes reach the network by a unix socket of the host, which gVisor opens only with this flag. */
 export const gvisorEntry = (path: string): RuntimeEntry => ({
   path,
   runtimeArgs: ['--host-uds=open'],
 });
 
-/** The path of a program that works here. */
+/** Returns the path of a program that works on this machine. */
 export function ensureGvisor(): Promise<string> {
   return step('gVisor', async (progress) => {
-    if (process.platform !== 'linux') throw new SetupError('gVisor is for Linux.');
+    if (process.platform !== 'linux') throw new SetupError('gVisor requires Linux.');
     const program = await find(progress);
-    progress('trying it');
+    progress('testing');
     await tryGvisor(program);
     return { value: program, summary: program };
   });
 }
 
-/** The path of a program that is there already, tried or not; nothing is built for it. */
+/** Returns the path of an existing program, untested. Builds nothing. */
 export function findGvisor(): string | undefined {
   const { program } = cachedBuild();
   return existsSync(program) ? program : findInstalled();
@@ -68,7 +67,7 @@ async function find(progress: (doing: string) => void): Promise<string> {
   });
 }
 
-/** Made under another name and renamed, so that a folder that exists is whole. */
+/** Builds under another name and renames, so that the folder exists only if it is complete. */
 async function build(go: string, folder: string, progress: (doing: string) => void): Promise<void> {
   requireDiskSpace(cacheFolder(), 'building gVisor');
   progress('building gVisor (the first time takes minutes)');
@@ -85,7 +84,7 @@ function installedInstead(why: string): string {
   const installed = findInstalled();
   if (installed !== undefined) return installed;
   throw new SetupError(
-    `gVisor can neither be built nor found. Install Go ${goVersion()} or newer, or put its program ` +
+    `gVisor can be neither built nor found. Install Go ${goVersion()} or newer, or put its program ` +
       `\`${gvisorName}\` on PATH (https://gvisor.dev/docs/user_guide/install).\nBuilding: ${why}`,
   );
 }
@@ -94,7 +93,7 @@ function goVersion(): string {
   return /^go (\S+)$/m.exec(readFileSync(join(moduleFolder, 'go.mod'), 'utf8'))?.[1] ?? '';
 }
 
-/** Without root it cannot be tried, and no engine be given it. */
+/** Does nothing without root, which the test needs. */
 export async function tryGvisor(program: string): Promise<void> {
   if (!isRoot) return;
   const args = ['--network=none', '--ignore-cgroups', 'do', 'true'];

@@ -1,5 +1,5 @@
-// The model: Anthropic's, where a key is given, else the offline one, a process of the stack that
-// stands in for the Messages API. The key goes on as a file, never as a variable or an argument.
+// The model: Anthropic's if a key is set, otherwise the offline model, a process that implements the
+// Messages API. The service gets the key as a file, never as a variable or an argument.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,15 +22,15 @@ export function ensureModel(folders: Folders): Promise<Model> {
   return step<Model>(name, async () => {
     const { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: baseUrl } = process.env;
     if (key) {
-      const keyFile = join(folders.data, 'model-key.given');
+      const keyFile = join(folders.data, 'model-key.external');
       writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
-      return { value: { keyFile, baseUrl, offline: false }, summary: 'given by ANTHROPIC_API_KEY' };
+      return { value: { keyFile, baseUrl, offline: false }, summary: 'set by ANTHROPIC_API_KEY' };
     }
-    const { port, begun } = await ensureOffline(folders);
+    const { port, state } = await ensureOffline(folders);
     const keyFile = join(folders.data, 'model-key.secret');
     ensureSecret(keyFile);
     const value = { keyFile, baseUrl: `http://127.0.0.1:${port}`, offline: true };
-    return { value, summary: `offline model ${begun} on 127.0.0.1:${port} (no ANTHROPIC_API_KEY)` };
+    return { value, summary: `offline model ${state} on 127.0.0.1:${port} (no ANTHROPIC_API_KEY)` };
   });
 }
 
@@ -38,15 +38,15 @@ export function stopModel(folders: Folders): Promise<boolean> {
   return stopDaemon(folders, name);
 }
 
-async function ensureOffline(folders: Folders): Promise<{ port: number; begun: string }> {
-  const kept = readPort(join(folders.data, `${name}.port`));
+async function ensureOffline(folders: Folders): Promise<{ port: number; state: string }> {
+  const lastPort = readPort(join(folders.data, `${name}.port`));
   const fingerprint = hashOfFolder(join(repository, 'offline-model'));
   if (
-    kept !== undefined &&
+    lastPort !== undefined &&
     isRunning(folders, name, fingerprint) &&
-    (await acceptsConnections(kept))
+    (await acceptsConnections(lastPort))
   ) {
-    return { port: kept, begun: 'running' };
+    return { port: lastPort, state: 'running' };
   }
   await stopModel(folders);
   const port = await ensurePort(folders.data, name);
@@ -58,5 +58,5 @@ async function ensureOffline(folders: Folders): Promise<{ port: number; begun: s
     fingerprint,
     ready: () => acceptsConnections(port),
   });
-  return { port, begun: 'started' };
+  return { port, state: 'started' };
 }

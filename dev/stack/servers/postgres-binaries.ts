@@ -6,7 +6,7 @@ import { SetupError } from '../../lib/setup-error.ts';
 
 const packagedBinaries = '/usr/lib/postgresql';
 
-/** The folder of the server's programs, of the version that a cluster needs if there is one. */
+/** Returns the folder of the server's programs, in the version of the cluster if it exists. */
 export async function postgresBinaries(
   cluster: string,
   progress: (doing: string) => void,
@@ -14,15 +14,15 @@ export async function postgresBinaries(
   return (await findBinaries(cluster)) ?? (await installBinaries(cluster, progress));
 }
 
-/** The newest server there is; for a cluster that exists, the one of its version. */
+/** Finds the newest server, or that of the cluster's version. */
 async function findBinaries(cluster: string): Promise<string | undefined> {
-  const wanted = existsSync(join(cluster, 'PG_VERSION'))
+  const required = existsSync(join(cluster, 'PG_VERSION'))
     ? readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
     : undefined;
   for (const folder of binaryFolders()) {
     if (!existsSync(join(folder, 'initdb')) || !existsSync(join(folder, 'postgres'))) continue;
     const version = /(\d+)/.exec(await runCommand(join(folder, 'postgres'), ['--version']))?.[1];
-    if (wanted === undefined || wanted === version) return folder;
+    if (required === undefined || required === version) return folder;
   }
   return undefined;
 }
@@ -45,7 +45,7 @@ async function installBinaries(
   const binaries = await findBinaries(cluster);
   if (binaries !== undefined) return binaries;
   throw new SetupError(
-    `The cluster in ${cluster} is of another Postgres version than the installed ones. ` +
-      'Install that version, or delete the folder and lose its data.',
+    `No installed Postgres has the version of the cluster in ${cluster}. ` +
+      'Install that version, or delete the folder with its data.',
   );
 }

@@ -1,5 +1,5 @@
-// The cluster's files. They belong to an unprivileged user where root starts the server, which refuses
-// to run as root.
+// The files of a Postgres cluster. If root starts the server, they belong to an unprivileged user, because
+// Postgres refuses to run as root.
 
 import { chownSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { type User, unprivilegedUser } from '../../lib/users.ts';
 
 export interface Cluster {
   folder: string;
-  /** Whom the server has to run as; empty for the one who asks. */
+  /** The user the server runs as. Empty for the current user. */
   user: Partial<User>;
 }
 
@@ -21,17 +21,17 @@ export interface ClusterOptions {
   database: string;
 }
 
-/** Makes the cluster with an empty database in it, or finds the one there is. */
-export async function ensureCluster(wish: ClusterOptions): Promise<Cluster> {
-  const who = isRoot ? ownerOf(wish.home) : {};
-  mkdirSync(wish.home, { recursive: true, mode: 0o700 });
-  await requireAccess(wish.home, who);
-  const folder = join(wish.home, 'cluster');
-  if (!existsSync(folder)) await makeCluster(wish, who);
-  return { folder, user: who };
+/** Creates the cluster with an empty database, unless it exists. */
+export async function ensureCluster(options: ClusterOptions): Promise<Cluster> {
+  const user = isRoot ? ownerOf(options.home) : {};
+  mkdirSync(options.home, { recursive: true, mode: 0o700 });
+  await requireAccess(options.home, user);
+  const folder = join(options.home, 'cluster');
+  if (!existsSync(folder)) await makeCluster(options, user);
+  return { folder, user };
 }
 
-/** Whoever has the cluster goes on having it, whichever users the machine has got since. */
+/** The owner of an existing cluster, even if the machine has other users since its creation. */
 function ownerOf(home: string): User {
   if (!existsSync(home)) {
     mkdirSync(home, { mode: 0o700 });
@@ -42,20 +42,20 @@ function ownerOf(home: string): User {
   return { uid, gid };
 }
 
-async function requireAccess(home: string, who: Partial<User>): Promise<void> {
+async function requireAccess(home: string, user: Partial<User>): Promise<void> {
   try {
-    await runCommand('sh', ['-c', 'cd "$0"', home], { cwd: '/', ...who });
+    await runCommand('sh', ['-c', 'cd "$0"', home], { cwd: '/', ...user });
   } catch {
     throw new SetupError(
-      `Postgres runs as user ${who.uid}, who may not enter ${home}. ` +
-        'Set FLOWRUN_DATA to a folder that everybody may pass through.',
+      `Postgres runs as user ${user.uid}, which cannot enter ${home}. ` +
+        'Set FLOWRUN_DATA to a folder that all users may traverse.',
     );
   }
 }
 
-/** Made under another name first, so that a cluster that is there is a whole one. */
-async function makeCluster(wish: ClusterOptions, who: Partial<User>): Promise<void> {
-  const { home, binaries, password, database } = wish;
+/** Creates under another name and renames, so that the cluster exists only if it is complete. */
+async function makeCluster(options: ClusterOptions, user: Partial<User>): Promise<void> {
+  const { home, binaries, password, database } = options;
   const part = join(home, 'cluster.part');
   rmSync(part, { recursive: true, force: true });
   const script = [
@@ -68,5 +68,5 @@ async function makeCluster(wish: ClusterOptions, who: Partial<User>): Promise<vo
     'mv cluster.part cluster',
   ].join(' && ');
   const env = { PATH: process.env.PATH, PASSWORD: password };
-  await runCommand('sh', ['-c', script, home, binaries], { env, cwd: home, ...who });
+  await runCommand('sh', ['-c', script, home, binaries], { env, cwd: home, ...user });
 }

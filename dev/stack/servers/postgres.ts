@@ -1,5 +1,5 @@
-// Postgres: a given server, else one of the stack's own with the installed binaries, on a cluster in
-// the stack's folder.
+// Postgres: the server of DATABASE_URL, or the stack's own with the installed binaries, on a cluster in the
+// stack's folder.
 
 import { join } from 'node:path';
 import type { Folders } from '../../lib/folders.ts';
@@ -17,35 +17,39 @@ const database = 'flowrun';
 
 type Settings = Record<string, string | number>;
 
-/** The URL of a server that may make databases; `given` is the one the reader has. */
+/** Returns the URL of a server whose user may create databases. */
 export function ensurePostgres(
   folders: Folders,
-  given?: string,
-  more: Settings = {},
+  externalUrl?: string,
+  extraSettings: Settings = {},
 ): Promise<string> {
   return step(name, async (progress) => {
-    if (given) {
-      await requireReachable('DATABASE_URL', given);
-      return { value: given, summary: 'given by DATABASE_URL' };
+    if (externalUrl) {
+      await requireReachable('DATABASE_URL', externalUrl);
+      return { value: externalUrl, summary: 'set by DATABASE_URL' };
     }
-    const kept = readPort(join(folders.data, `${name}.port`));
-    if (kept !== undefined && isRunning(folders, name) && (await acceptsConnections(kept))) {
-      return { value: urlOf(folders, kept), summary: `running on 127.0.0.1:${kept}` };
+    const lastPort = readPort(join(folders.data, `${name}.port`));
+    if (
+      lastPort !== undefined &&
+      isRunning(folders, name) &&
+      (await acceptsConnections(lastPort))
+    ) {
+      return { value: urlOf(folders, lastPort), summary: `running on 127.0.0.1:${lastPort}` };
     }
     await stopPostgres(folders);
-    const port = await start(folders, more, progress);
+    const port = await start(folders, extraSettings, progress);
     return { value: urlOf(folders, port), summary: `started on 127.0.0.1:${port}` };
   });
 }
 
-/** Fast shutdown: open transactions are rolled back, nothing is left to recover. */
+/** SIGINT is Postgres's fast shutdown: it rolls back open transactions and needs no recovery. */
 export function stopPostgres(folders: Folders): Promise<boolean> {
   return stopDaemon(folders, name, { signal: 'SIGINT' });
 }
 
 async function start(
   folders: Folders,
-  more: Settings,
+  extraSettings: Settings,
   progress: (doing: string) => void,
 ): Promise<number> {
   const home = join(folders.data, name);
@@ -58,13 +62,13 @@ async function start(
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: 300,
-    ...more,
+    ...extraSettings,
   };
-  const given = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  const flags = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   await startDaemon(folders, {
     name,
     command: join(binaries, 'postgres'),
-    args: ['-D', cluster.folder, ...given],
+    args: ['-D', cluster.folder, ...flags],
     cwd: home,
     ...cluster.user,
     ready: () => accepts(binaries, port),

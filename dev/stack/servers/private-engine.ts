@@ -1,6 +1,5 @@
-// A Docker Engine that may be killed and frozen, or given what no other is to have: in a network
-// namespace of its own, with files and a socket of its own. Its images are kept, so that they are
-// copied into it once.
+// A separate Docker Engine, which tests may kill, freeze or configure: in its own network namespace, with
+// its own files and socket. Its images stay, so that each is copied only once.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -21,18 +20,18 @@ const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 export interface PrivateEngineOptions {
   liveRestore: boolean;
   runtimes?: Record<string, RuntimeEntry>;
-  /** Where its files lie, if not in the cache. */
+  /** The folder of its files, by default in the cache. */
   root?: string;
 }
 
-/** The path of its socket. It is started again in the same place, with the containers it had. */
-export function ensurePrivateEngine(wish: PrivateEngineOptions): Promise<string> {
+/** Restarts it with the containers it had. Returns the path of its socket. */
+export function ensurePrivateEngine(options: PrivateEngineOptions): Promise<string> {
   return step('private engine', async () => {
-    if (!isRoot) throw new SetupError('Only root may start a Docker Engine of its own.');
-    const home = engineHome(wish.root);
+    if (!isRoot) throw new SetupError('Only root may start a separate Docker Engine.');
+    const home = engineHome(options.root);
     mkdirSync(home.root, { recursive: true });
     await stopDaemon(home, name);
-    const settings = writeSettings(home, wish);
+    const settings = writeSettings(home, options);
     const pidFile = join(home.root, 'dockerd.pid');
     rmSync(pidFile, { force: true });
     const dockerd = findOnPath('dockerd', systemFolders) ?? 'dockerd';
@@ -42,18 +41,18 @@ export function ensurePrivateEngine(wish: PrivateEngineOptions): Promise<string>
       args: ['--net', '--', dockerd, '--config-file', settings, '--pidfile', pidFile],
       ready: () => pingEngine(home.socket),
     });
-    return { value: home.socket, summary: `live-restore ${wish.liveRestore ? 'on' : 'off'}` };
+    return { value: home.socket, summary: `live-restore ${options.liveRestore ? 'on' : 'off'}` };
   });
 }
 
-/** As an operator does it who changes the configuration: what runs goes on. */
-export function reloadPrivateEngine(wish: PrivateEngineOptions): void {
-  const home = engineHome(wish.root);
-  writeSettings(home, wish);
+/** Changes the configuration of a running engine, as an operator would. */
+export function reloadPrivateEngine(options: PrivateEngineOptions): void {
+  const home = engineHome(options.root);
+  writeSettings(home, options);
   reloadDaemon(home, name);
 }
 
-/** SIGTERM ends the engine in order; SIGKILL is what a crash is. */
+/** SIGTERM stops the engine in order; SIGKILL simulates a crash. */
 export async function stopPrivateEngine(
   signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM',
   root?: string,
@@ -65,8 +64,8 @@ export async function stopPrivateEngine(
 }
 
 /**
- * containerd dies with its engine, a moment later, and its id may be somebody else's by then. An
- * engine that is started meanwhile takes it for a living one and waits for it in vain.
+ * containerd ends a moment after its engine. If its pid file remained and another process got the id,
+ * the next engine would mistake that process for containerd and wait for it.
  */
 async function waitForContainerdExit(pidFile: string): Promise<void> {
   const deadline = Date.now() + 10_000;
@@ -85,11 +84,11 @@ function readText(file: string): string {
   }
 }
 
-/** Copies an image from another engine, unless it is there already. */
+/** Copies an image from another engine, unless it exists. */
 export function copyImage(from: string, tag: string, root?: string): Promise<void> {
   return step('private image', async () => {
     const { socket } = engineHome(root);
-    if (await hasImage(socket, tag)) return { value: undefined, summary: `${tag} is there` };
+    if (await hasImage(socket, tag)) return { value: undefined, summary: `${tag} exists` };
     const body = await readImage(from, tag);
     const contentType = 'application/x-tar';
     await callEngineStream(socket, { method: 'POST', path: '/images/load', contentType, body });
@@ -98,9 +97,9 @@ export function copyImage(from: string, tag: string, root?: string): Promise<voi
   });
 }
 
-/** The path of its configuration. */
-function writeSettings(home: ReturnType<typeof engineHome>, wish: PrivateEngineOptions): string {
-  const { liveRestore, runtimes = {} } = wish;
+/** Returns the path of its configuration. */
+function writeSettings(home: ReturnType<typeof engineHome>, options: PrivateEngineOptions): string {
+  const { liveRestore, runtimes = {} } = options;
   const file = join(home.root, 'daemon.json');
   const settings = {
     'data-root': join(home.root, 'data'),

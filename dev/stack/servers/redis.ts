@@ -1,5 +1,5 @@
-// Redis: a given server, else one of the stack's own. It keeps nothing on disk: whatever is in it
-// can be made again from Postgres.
+// Redis: the server of REDIS_URL, or the stack's own. It stores nothing on disk, because everything in it
+// can be restored from Postgres.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,15 +15,23 @@ import type { ServerTls } from './server-tls.ts';
 
 const name = 'redis';
 
-export function ensureRedis(folders: Folders, given?: string, tls?: ServerTls): Promise<string> {
+export function ensureRedis(
+  folders: Folders,
+  externalUrl?: string,
+  tls?: ServerTls,
+): Promise<string> {
   return step(name, async (progress) => {
-    if (given) {
-      await requireReachable('REDIS_URL', given);
-      return { value: given, summary: 'given by REDIS_URL' };
+    if (externalUrl) {
+      await requireReachable('REDIS_URL', externalUrl);
+      return { value: externalUrl, summary: 'set by REDIS_URL' };
     }
-    const kept = readPort(join(folders.data, `${name}.port`));
-    if (kept !== undefined && isRunning(folders, name) && (await acceptsConnections(kept))) {
-      return { value: urlOf(folders, kept, tls), summary: `running on 127.0.0.1:${kept}` };
+    const lastPort = readPort(join(folders.data, `${name}.port`));
+    if (
+      lastPort !== undefined &&
+      isRunning(folders, name) &&
+      (await acceptsConnections(lastPort))
+    ) {
+      return { value: urlOf(folders, lastPort, tls), summary: `running on 127.0.0.1:${lastPort}` };
     }
     await stopRedis(folders);
     const port = await start(folders, tls, progress);

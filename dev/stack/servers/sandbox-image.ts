@@ -53,17 +53,17 @@ export function ensureScriptedImage(socket: string, base: string): Promise<strin
   });
 }
 
-function ensureImage(socket: string, wish: ImageOptions): Promise<string> {
-  return step(wish.step, async (progress) => {
-    const context = stageContext(wish);
+function ensureImage(socket: string, options: ImageOptions): Promise<string> {
+  return step(options.step, async (progress) => {
+    const context = stageContext(options);
     try {
-      const args = wish.buildArgs ?? {};
-      const tag = `${wish.name}:${hashOfFolder(context, JSON.stringify(args))}`;
-      if (await hasImage(socket, tag)) return { value: tag, summary: `${tag} is there` };
-      requireDiskSpace(rootFolder(), `building ${wish.name}`);
+      const args = options.buildArgs ?? {};
+      const tag = `${options.name}:${hashOfFolder(context, JSON.stringify(args))}`;
+      if (await hasImage(socket, tag)) return { value: tag, summary: `${tag} exists` };
+      requireDiskSpace(rootFolder(), `building ${options.name}`);
       progress(`building ${tag}`);
-      await build(socket, { tag, context, args, dockerfile: wish.dockerfile }, progress);
-      await pruneImages(socket, wish.name);
+      await build(socket, { tag, context, args, dockerfile: options.dockerfile }, progress);
+      await pruneImages(socket, options.name);
       return { value: tag, summary: `${tag} built` };
     } finally {
       rmSync(context, { recursive: true, force: true });
@@ -76,8 +76,8 @@ function stageContext({ root, sources }: ImageOptions): string {
   const files = sources.map((source) => join(root, source)).flatMap(filesBelow);
   for (const file of files) cpSync(file, join(context, relative(root, file)));
   const authority = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE;
-  const known = authority !== undefined && existsSync(authority);
-  writeFileSync(join(context, 'extra-ca.crt'), known ? readFileSync(authority) : '');
+  const hasAuthority = authority !== undefined && existsSync(authority);
+  writeFileSync(join(context, 'extra-ca.crt'), hasAuthority ? readFileSync(authority) : '');
   return context;
 }
 

@@ -1,4 +1,4 @@
-/** Files of a server that speaks TLS alone, and whose clients have to show a certificate of `ca`. */
+/** Files of a server that accepts only TLS, and only clients with a certificate of `ca`. */
 export interface ServerTls {
   ca: string;
   certificate: string;

@@ -1,5 +1,5 @@
-// Where the `temporal` program comes from: PATH, the cache, a build of the pinned tool module, the
-// vendor's release. The production server and its schema tool come out of the same build.
+// The `temporal` program comes from PATH, the cache, a build of the pinned Go module, or the vendor's release.
+// The same build makes the production server and its schema tool.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export async function findTemporal(progress: (doing: string) => void): Promise<s
   return findOnPath('temporal') ?? (await temporalPrograms(progress)).cli;
 }
 
-/** The paths of what was built; only `cli` is there for certain where it was downloaded instead. */
+/** Returns the paths of the programs. If they were downloaded and not built, only `cli` exists. */
 export async function temporalPrograms(progress: (doing: string) => void) {
   const folder = join(
     cacheFolder(),
@@ -47,7 +47,7 @@ export async function temporalPrograms(progress: (doing: string) => void) {
   };
 }
 
-/** Made under another name and renamed, so that a folder that exists is whole. */
+/** Builds under another name and renames, so that the folder exists only if it is complete. */
 async function make(folder: string, progress: (doing: string) => void): Promise<void> {
   const part = `${folder}.part`;
   rmSync(part, { recursive: true, force: true });
@@ -58,7 +58,7 @@ async function make(folder: string, progress: (doing: string) => void): Promise<
   renameSync(part, folder);
 }
 
-/** Undefined when built, else why it could not be. */
+/** Returns undefined, or why the build failed. */
 async function build(
   go: string,
   folder: string,
@@ -92,7 +92,7 @@ async function download(
     await runCommand('bash', ['-o', 'pipefail', '-c', script, folder]);
   } catch (error) {
     throw new SetupError(
-      `Temporal can neither be built nor downloaded. Install Go 1.26.4 or newer, put \`temporal\` ` +
+      `Temporal can be neither built nor downloaded. Install Go 1.26.4 or newer, put \`temporal\` ` +
         `on PATH, or set TEMPORAL_ADDRESS.\nBuilding: ${why}\nDownloading: ${String(error)}`,
     );
   }

@@ -1,5 +1,5 @@
-// The production server of Temporal on Postgres, for what the dev server cannot show: that work goes
-// on after the server was killed. Its programs come out of the same build as the dev server.
+// The production server of Temporal on Postgres, for tests that kill the server and expect workflows to
+// continue, which the dev server cannot do. It comes from the same build as the dev server.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { temporalPrograms } from './temporal-binary.ts';
 
 const name = 'temporal-server';
 const retention = '72h';
-/** Unlike the dev server it has several; four are few enough for a small machine. */
+/** The dev server has one; four suit a small machine. */
 const shards = '4';
 const services = ['FRONTEND', 'HISTORY', 'MATCHING', 'WORKER'];
 const stores = [
@@ -23,7 +23,7 @@ const stores = [
   { database: 'temporal_visibility', schema: 'postgresql/v12/visibility' },
 ];
 
-/** Its address. A second call starts it again, on the same port and with all that it knew. */
+/** Returns its address. A second call restarts it on the same port with its data. */
 export function ensureTemporalServer(
   folders: Folders,
   postgresUrl: string,
@@ -32,12 +32,12 @@ export function ensureTemporalServer(
   return step(name, async (progress) => {
     const programs = await temporalPrograms(progress);
     if (!existsSync(programs.server)) {
-      throw new SetupError('The production server of Temporal has to be built: install Go 1.26.4.');
+      throw new SetupError('The production server of Temporal must be built: install Go 1.26.4.');
     }
     const port = await ensurePort(folders.data, name);
     const address = `127.0.0.1:${port}`;
     const isNew = !existsSync(join(folders.data, `${name}.made`));
-    progress('making its databases');
+    progress('creating its databases');
     if (isNew) await makeDatabases(programs.sqlTool, new URL(postgresUrl));
     progress('starting');
     await start(folders, { program: programs.server, postgresUrl, port, tls });
@@ -55,9 +55,9 @@ async function makeDatabases(sqlTool: string, postgres: URL): Promise<void> {
   const { hostname, port, username, password } = postgres;
   const env = { ...process.env, SQL_PASSWORD: password };
   for (const { database, schema } of stores) {
-    const where = ['--plugin', 'postgres12', '--ep', hostname, '-p', port, '-u', username];
+    const connection = ['--plugin', 'postgres12', '--ep', hostname, '-p', port, '-u', username];
     const ask = (...what: string[]) =>
-      runCommand(sqlTool, [...where, '--db', database, ...what], { env });
+      runCommand(sqlTool, [...connection, '--db', database, ...what], { env });
     await ask('create');
     await ask('setup-schema', '-v', '0.0');
     await ask('update-schema', '--schema-name', schema);
@@ -101,7 +101,7 @@ async function start(folders: Folders, { program, postgresUrl, port, tls }: Star
   });
 }
 
-/** Its services speak to each other over TLS, too, each with the one certificate. */
+/** Its services use TLS between each other as well, all with the same certificate. */
 const requireClientTls = ({ ca, certificate, key }: ServerTls) => ({
   TEMPORAL_TLS_REQUIRE_CLIENT_AUTH: 'true',
   TEMPORAL_TLS_SERVER_CA_CERT: ca,
@@ -114,23 +114,23 @@ const requireClientTls = ({ ca, certificate, key }: ServerTls) => ({
   TEMPORAL_TLS_CLIENT1_CA_CERT: ca,
 });
 
-/** The throttle of 20 task loads a second and shard would make every hop wait for a tick. */
+/** Raises the limit of 20 task loads per second and shard, which would delay every workflow step. */
 const dynamicConfig = ['transfer', 'timer', 'visibility']
   .map((queue) => `history.${queue}ProcessorMaxPollRPS:\n  - value: 2000\n`)
   .join('');
 
-/** Every service speaks to the others over ports; all of them on loopback, none a usual one. */
+/** Ports on loopback by which its services reach each other; the defaults may be in use. */
 async function servicePorts(folders: Folders): Promise<Record<string, string>> {
   const ports: Record<string, string> = {};
-  const kept = async (variable: string): Promise<void> => {
-    const part = `${name}-${variable.toLowerCase()}`;
-    ports[variable] = `${await ensurePort(folders.data, part)}`;
+  const assign = async (variable: string): Promise<void> => {
+    const server = `${name}-${variable.toLowerCase()}`;
+    ports[variable] = `${await ensurePort(folders.data, server)}`;
   };
   for (const service of services) {
-    await kept(`${service}_GRPC_PORT`);
-    await kept(`${service}_MEMBERSHIP_PORT`);
+    await assign(`${service}_GRPC_PORT`);
+    await assign(`${service}_MEMBERSHIP_PORT`);
   }
-  await kept('FRONTEND_HTTP_PORT');
+  await assign('FRONTEND_HTTP_PORT');
   return ports;
 }
 
@@ -138,7 +138,7 @@ async function makeNamespace(
   cli: string,
   { address, tls }: { address: string; tls: ServerTls | undefined },
 ): Promise<void> {
-  const shown =
+  const tlsFlags =
     tls === undefined
       ? []
       : [
@@ -146,7 +146,7 @@ async function makeNamespace(
           ...['--tls-key-path', tls.key],
         ];
   const ask = (...what: string[]) =>
-    runCommand(cli, ['operator', ...what, '--address', address, ...shown]);
+    runCommand(cli, ['operator', ...what, '--address', address, ...tlsFlags]);
   await retryForAMinute(() =>
     ask('namespace', 'create', '-n', 'default', '--retention', retention),
   );
@@ -158,7 +158,7 @@ async function makeNamespace(
   });
 }
 
-/** A server that listens is not one that answers everything yet. */
+/** A server that listens may still reject calls. */
 async function retryForAMinute(work: () => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {

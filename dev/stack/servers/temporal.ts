@@ -1,6 +1,6 @@
-// Temporal: a given server, else the dev server with its database file. The dev server has one
-// history shard, and one shard is throttled to 20 task loads a second: every hop of a workflow would
-// wait for a 50 ms tick. The three limits are lifted.
+// Temporal: the server of TEMPORAL_ADDRESS, or the dev server with a database file. The dev server has one
+// history shard, and a shard is limited to 20 task loads per second, so every workflow step would wait up
+// to 50 ms. The three limits are raised.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,31 +24,31 @@ export interface Temporal {
 export interface TemporalOptions {
   externalAddress?: string | undefined;
   externalUiUrl?: string | undefined;
-  /** Ports to take; without them the server has no UI and a free port of its own. */
+  /** The ports to use. Without them, the server has no UI, and a free port is chosen. */
   ports?: { grpc: number; ui: number };
 }
 
-export function ensureTemporal(folders: Folders, wish: TemporalOptions): Promise<Temporal> {
+export function ensureTemporal(folders: Folders, options: TemporalOptions): Promise<Temporal> {
   return step(name, async (progress) => {
-    if (wish.externalAddress) {
-      await requireReachable('TEMPORAL_ADDRESS', wish.externalAddress);
-      const value = { address: wish.externalAddress, uiUrl: wish.externalUiUrl ?? null };
-      return { value, summary: `given by TEMPORAL_ADDRESS (${wish.externalAddress})` };
+    if (options.externalAddress) {
+      await requireReachable('TEMPORAL_ADDRESS', options.externalAddress);
+      const value = { address: options.externalAddress, uiUrl: options.externalUiUrl ?? null };
+      return { value, summary: `set by TEMPORAL_ADDRESS (${options.externalAddress})` };
     }
     const program = await findTemporal(progress);
-    const kept = wish.ports?.grpc ?? readPort(join(folders.data, `${name}.port`));
+    const lastPort = options.ports?.grpc ?? readPort(join(folders.data, `${name}.port`));
     if (
-      kept !== undefined &&
-      isRunning(folders, name, madeFor(wish)) &&
-      (await serves(program, kept))
+      lastPort !== undefined &&
+      isRunning(folders, name, madeFor(options)) &&
+      (await serves(program, lastPort))
     ) {
-      return { value: addressesOf(kept, wish), summary: `running on 127.0.0.1:${kept}` };
+      return { value: addressesOf(lastPort, options), summary: `running on 127.0.0.1:${lastPort}` };
     }
     await stopTemporal(folders);
     progress('starting');
-    const port = await start(folders, program, wish);
-    const ui = wish.ports === undefined ? '' : `, UI on http://127.0.0.1:${wish.ports.ui}`;
-    return { value: addressesOf(port, wish), summary: `started on 127.0.0.1:${port}${ui}` };
+    const port = await start(folders, program, options);
+    const ui = options.ports === undefined ? '' : `, UI on http://127.0.0.1:${options.ports.ui}`;
+    return { value: addressesOf(port, options), summary: `started on 127.0.0.1:${port}${ui}` };
   });
 }
 
@@ -56,11 +56,11 @@ export function stopTemporal(folders: Folders): Promise<boolean> {
   return stopDaemon(folders, name);
 }
 
-async function start(folders: Folders, program: string, wish: TemporalOptions): Promise<number> {
-  const port = wish.ports?.grpc ?? (await ensurePort(folders.data, name));
+async function start(folders: Folders, program: string, options: TemporalOptions): Promise<number> {
+  const port = options.ports?.grpc ?? (await ensurePort(folders.data, name));
   const database = await databaseFile(folders, program);
-  const ui = wish.ports === undefined ? ['--headless'] : ['--ui-port', `${wish.ports.ui}`];
-  const where = ['--ip', '127.0.0.1', '--port', `${port}`, '--db-filename', database];
+  const ui = options.ports === undefined ? ['--headless'] : ['--ui-port', `${options.ports.ui}`];
+  const address = ['--ip', '127.0.0.1', '--port', `${port}`, '--db-filename', database];
   const limits = raisedLimits.flatMap((queue) => [
     '--dynamic-config-value',
     `history.${queue}ProcessorMaxPollRPS=2000`,
@@ -73,15 +73,15 @@ async function start(folders: Folders, program: string, wish: TemporalOptions): 
   await startDaemon(folders, {
     name,
     command: program,
-    args: ['server', 'start-dev', ...where, ...ui, ...limits, ...attributes, ...quiet],
+    args: ['server', 'start-dev', ...address, ...ui, ...limits, ...attributes, ...quiet],
     cwd: folders.data,
-    fingerprint: madeFor(wish),
+    fingerprint: madeFor(options),
     ready: () => serves(program, port),
   });
   return port;
 }
 
-/** The server makes its database but never migrates it: with another version it starts anew. */
+/** The server never migrates its database, so another version starts with an empty one. */
 async function databaseFile(folders: Folders, program: string): Promise<string> {
   const file = join(folders.data, 'temporal.db');
   const madeBy = join(folders.data, 'temporal.version');
@@ -93,17 +93,17 @@ async function databaseFile(folders: Folders, program: string): Promise<string> 
   return file;
 }
 
-/** A server with other ports than the wished ones is not the one that is wished for. */
+/** Identifies the ports, so that a server with other ports is restarted. */
 function madeFor({ ports }: TemporalOptions): string {
   return ports === undefined ? 'headless' : `${ports.grpc}/${ports.ui}`;
 }
 
-function addressesOf(port: number, wish: TemporalOptions): Temporal {
-  const uiUrl = wish.ports === undefined ? null : `http://127.0.0.1:${wish.ports.ui}`;
+function addressesOf(port: number, options: TemporalOptions): Temporal {
+  const uiUrl = options.ports === undefined ? null : `http://127.0.0.1:${options.ports.ui}`;
   return { address: `127.0.0.1:${port}`, uiUrl };
 }
 
-/** Serving, with the search attributes in place: they are the last thing the server sets up. */
+/** Whether the server has its search attributes, which it sets up last. */
 async function serves(program: string, port: number): Promise<boolean> {
   if (!(await acceptsConnections(port))) return false;
   const ask = ['operator', 'search-attribute', 'list', '--address', `127.0.0.1:${port}`];

@@ -10,12 +10,12 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test('commands are as they are where nothing was set', () => {
+test('without settings, the command is unchanged', () => {
   expect(commandHint('npm run stop')).toBe('npm run stop');
   expect(startCommandHint('npm run demo')).toBe('npm run demo');
 });
 
-test('what was set belongs to a command: the folder to all, ports to what brings the stack up', () => {
+test('the folder is added to every command, and the ports only to those that start the stack', () => {
   vi.stubEnv('FLOWRUN_DATA', '/srv/flow');
   vi.stubEnv('FLOWRUN_API_PORT', '18080');
   vi.stubEnv('FLOWRUN_TEMPORAL_UI_PORT', '18233');
@@ -25,7 +25,7 @@ test('what was set belongs to a command: the folder to all, ports to what brings
   );
 });
 
-test('a shell reads back what was set, whatever it was', () => {
+test('a shell reads a quoted setting back unchanged', () => {
   const odd = "/srv/Ana's $HOME; x";
   vi.stubEnv('FLOWRUN_DATA', odd);
   const line = commandHint(`${process.execPath} -p process.env.FLOWRUN_DATA`);

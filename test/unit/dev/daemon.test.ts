@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const sleeper = { name: 'sleeper', command: 'sleep', args: ['600'], ready: async () => true };
 
-test('a process that was started is found by another command, ended once, and then gone', async () => {
+test('a daemon is found by another command and stopped once', async () => {
   await startDaemon(where, sleeper);
   expect(isRunning(where, 'sleeper')).toBe(true);
   expect(await stopDaemon(where, 'sleeper')).toBe(true);
@@ -31,7 +31,7 @@ test('a process that was started is found by another command, ended once, and th
   expect(await stopDaemon(where, 'sleeper')).toBe(false);
 });
 
-test('a process with our id but another start time is not ours, and is left alone', async () => {
+test('a process with the same id but another start time is not stopped', async () => {
   await startDaemon(where, sleeper);
   const file = join(where.pids, 'sleeper.pid');
   const honest = readFileSync(file, 'utf8');
@@ -42,20 +42,20 @@ test('a process with our id but another start time is not ours, and is left alon
   expect(isRunning(where, 'sleeper')).toBe(true);
 });
 
-test('a process made of something else is running, but not the one that is asked for', async () => {
+test('a daemon with another fingerprint does not count as running', async () => {
   await startDaemon(where, { ...sleeper, fingerprint: 'one' });
   expect(isRunning(where, 'sleeper', 'one')).toBe(true);
   expect(isRunning(where, 'sleeper', 'two')).toBe(false);
 });
 
-test('a process that ends before it is ready is an error with its last words', async () => {
+test('a process that exits before it is ready fails with the end of its log', async () => {
   const dying = { ...sleeper, command: 'sh', args: ['-c', 'echo the port is taken; exit 3'] };
   const never = { ...dying, ready: async () => false };
-  await expect(startDaemon(where, never)).rejects.toThrow(/ended with 3\nthe port is taken/);
+  await expect(startDaemon(where, never)).rejects.toThrow(/exited with 3\nthe port is taken/);
   expect(isRunning(where, 'sleeper')).toBe(false);
 });
 
-test('the error of a long-winded process has its first words, too', async () => {
+test('the error contains the beginning of a long log as well', async () => {
   const script = 'echo panic: the port is taken; seq -f "at %g" 1000; exit 2';
   const never = { ...sleeper, command: 'sh', args: ['-c', script], ready: async () => false };
   const start = startDaemon(where, never);
@@ -63,13 +63,13 @@ test('the error of a long-winded process has its first words, too', async () => 
   await expect(start).rejects.toThrow(/at 4\n…\nat 981\n(at \d+\n)*at 1000$/);
 });
 
-test('a process that never gets ready is ended', async () => {
+test('a process that is not ready in time is stopped', async () => {
   const never = { ...sleeper, ready: async () => false, readyTimeoutMs: 300 };
   await expect(startDaemon(where, never)).rejects.toThrow(/not ready after 300 ms/);
   expect(isRunning(where, 'sleeper')).toBe(false);
 });
 
-test('a process that ignores the signal is killed when its time is up', async () => {
+test('a process that ignores the signal is killed after the timeout', async () => {
   const deaf = { ...sleeper, command: 'sh', args: ['-c', "trap '' TERM; exec sleep 600"] };
   await startDaemon(where, deaf);
   expect(await stopDaemon(where, 'sleeper', { timeoutMs: 200 })).toBe(true);

@@ -34,7 +34,7 @@ const ensure = () =>
     images: [],
   });
 
-test('an engine that has gVisor as sandboxes need it is taken', async () => {
+test('the engine of the stack is used if it has gVisor with the required arguments', async () => {
   listed['runsc'] = { path: '/somewhere/runsc', runtimeArgs: ['--host-uds=open'] };
   expect(await ensure()).toEqual({ socket: engine.dockerHost.slice('unix://'.length) });
 });
@@ -51,7 +51,7 @@ test('reports why gVisor cannot run, and starts nothing', async () => {
   });
 });
 
-test('the tests of sandboxes are those of the engine and of what the service promises of it', () => {
+test('the tests on gVisor are those of the engine and of the guarantees that depend on it', () => {
   const files = gvisorTestFiles();
   for (const one of ['docker/escape', 'docker/entry', 'docker/bounds', 'docker/lifecycle']) {
     expect(files).toContain(`test/integration/systems/${one}.test.ts`);

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('a lock is had by one, refused to the next, and free again after its release', async () => {
+test('a lock has one holder, and is free after its release', async () => {
   const first = await acquireLock(file);
   expect(first).toBeDefined();
   expect(await acquireLock(file)).toBeUndefined();
@@ -26,7 +26,7 @@ test('a lock is had by one, refused to the next, and free again after its releas
   await second?.release();
 });
 
-test('ten at once work one after the other', async () => {
+test('ten that want the lock at once run one after the other', async () => {
   let inside = 0;
   let most = 0;
   const work = () =>

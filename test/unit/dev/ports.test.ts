@@ -34,14 +34,14 @@ async function tenPorts(): Promise<number[]> {
   return said.trim().split(' ').map(Number);
 }
 
-test('commands that ask at once get different ports, none of which a connection is given', async () => {
+test('commands that choose ports at once get different ones, outside the range for connections', async () => {
   const ports = (await Promise.all([tenPorts(), tenPorts(), tenPorts()])).flat();
   expect(ports).toHaveLength(30);
   expect(new Set(ports).size).toBe(30);
   for (const port of ports) expect(port).toBeLessThan(32_768);
 });
 
-test('a port that somebody listens on is passed over', async () => {
+test('a port in use is skipped', async () => {
   const port = await freePort();
   const taken = createServer().listen(port, '127.0.0.1');
   await once(taken, 'listening');
@@ -53,14 +53,14 @@ test('a port that somebody listens on is passed over', async () => {
   }
 });
 
-test('after the last port comes the first', async () => {
+test('the first port follows the last', async () => {
   writeFileSync(join(folder, 'last.port'), '32767\n');
   const port = await freePort();
   expect(port).toBeGreaterThanOrEqual(20_000);
   expect(port).toBeLessThan(20_100);
 });
 
-test('a part keeps its port, but not one that connections are given', async () => {
+test('a server keeps its port, unless it is in the range for connections', async () => {
   const port = await ensurePort(folder, 'redis');
   expect(await ensurePort(folder, 'redis')).toBe(port);
   writeFileSync(join(folder, 'redis.port'), '45871\n');

@@ -26,24 +26,24 @@ afterEach(() => {
 });
 
 test.each(['FLOWRUN_API_PORT', 'FLOWRUN_TEMPORAL_PORT', 'FLOWRUN_TEMPORAL_UI_PORT'])(
-  'the demo says that the port of %s is taken, and starts nothing',
+  'the demo reports that the port of %s is in use, and starts nothing',
   async (variable) => {
     const { port } = taken.address() as AddressInfo; // it listens on TCP
     const { code, said } = await command('demo', { ...(await freePorts()), [variable]: `${port}` });
-    expect(said).toContain(`Port ${port} is taken by another program. Set ${variable}`);
+    expect(said).toContain(`Port ${port} is in use by another program. Set ${variable}`);
     expect(code).toBe(1);
     expect(started()).toEqual([]);
   },
 );
 
-test('the demo says that a port is none, and starts nothing', async () => {
+test('the demo rejects an invalid port, and starts nothing', async () => {
   const { code, said } = await command('demo', { FLOWRUN_API_PORT: 'eighty' });
-  expect(said).toContain('FLOWRUN_API_PORT is eighty, which is no port.');
+  expect(said).toContain('FLOWRUN_API_PORT is eighty, which is not a port.');
   expect(code).toBe(1);
   expect(started()).toEqual([]);
 });
 
-test('a demo that failed names the command that ends what it has begun, for this very stack', async () => {
+test('a demo that failed prints the command that stops its servers, with the folder of its stack', async () => {
   const nobody = '127.0.0.1:1';
   const { code, said } = await command('demo', {
     ...(await freePorts()),
@@ -54,7 +54,7 @@ test('a demo that failed names the command that ends what it has begun, for this
     ANTHROPIC_API_KEY: 'sk-none',
   });
   expect(code).toBe(1);
-  expect(said).toContain(`for the next try; FLOWRUN_DATA=${folder} npm run stop ends it.`);
+  expect(said).toContain(`for the next attempt; FLOWRUN_DATA=${folder} npm run stop stops them.`);
 });
 
 test.each(['demo', 'stop'] as const)(
@@ -63,13 +63,13 @@ test.each(['demo', 'stop'] as const)(
     const lock = await acquireLock(join(folder, 'demo.lock'));
     const { code, said } = await command(name, await freePorts());
     await lock?.release();
-    expect(said).toContain('Another command is at work on the demo stack');
+    expect(said).toContain('Another command is using the demo stack');
     expect(code).toBe(1);
     expect(started()).toEqual([]);
   },
 );
 
-test('stop has nothing to do where nothing runs, again and again', async () => {
+test('stop reports that nothing was running, and can be repeated', async () => {
   for (let i = 0; i < 2; i += 1) {
     expect(await command('stop')).toEqual({ code: 0, said: 'Nothing was running.\n' });
   }

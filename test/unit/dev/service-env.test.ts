@@ -27,7 +27,7 @@ function stackEnv(model: { baseUrl: string | undefined; offline: boolean }) {
   return { root, folders, env: serviceEnv(folders, stack) };
 }
 
-test('the command line reaches stores that were given with TLS as the service does', () => {
+test('the command line gets the TLS settings of external stores', () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   const { ca } = makeAuthority('127.0.0.1');
   vi.stubEnv('REDIS_TLS_CA', ca);
@@ -41,13 +41,13 @@ test('the command line reaches stores that were given with TLS as the service do
   });
 });
 
-test('the API knows that the offline model answers, and says so on its first page', () => {
+test('the API gets the address of the offline model', () => {
   const offline = { baseUrl: 'http://127.0.0.1:8090', offline: true };
   expect(readApiConfig(stackEnv(offline).env).offlineModel).toBe(true);
   expect(readApiConfig(stackEnv({ ...offline, offline: false }).env).offlineModel).toBe(false);
 });
 
-test('the worker has metrics on a port of its own, and none where none were asked for', () => {
+test('the worker serves metrics on the next port, and only if metrics are enabled', () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('METRICS_PORT', undefined);
   expect(workerMetrics()).toEqual({});

@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('an engine of the machine’s own is not changed: what it needs is said, until it has it', async () => {
+test('the engine of the machine is not changed: the missing configuration is printed until it is there', async () => {
   const program = standIn('#!/bin/sh\nexit 0\n');
   const { code, said } = await setUp();
   expect(code).toBe(0);
@@ -37,7 +37,7 @@ test('an engine of the machine’s own is not changed: what it needs is said, un
   listed['runsc'] = { path: program, runtimeArgs: ['--debug'] };
   expect((await setUp()).said).toContain('systemctl reload docker');
   listed['runsc'] = { path: program, runtimeArgs: ['--debug', '--host-uds=open'] };
-  expect((await setUp()).said).toContain('started from now on run on gVisor');
+  expect((await setUp()).said).toContain('start from now on use gVisor');
 });
 
 test.skipIf(process.getuid?.() !== 0)(

@@ -12,7 +12,7 @@ function signed(at: number, text = body, by = secret) {
 
 const now = () => Math.floor(Date.now() / 1000);
 
-test('a signature by the secret over these bytes, made just now, is genuine', () => {
+test('a recent signature with the secret over the body is valid', () => {
   expect(isGenuine(signed(now()), secret)).toBe(true);
 });
 
