@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Starts a TypeScript program of this repository: `node dev/launch.mjs <program> [argument …]`. Under
-// the name `flowrun` it starts the command line. If this Node cannot run TypeScript, a newer one is
-// fetched once and the program runs under it. Plain JavaScript without dependencies: this file must
-// run on an older Node and without node_modules.
+// Starts a TypeScript program of this repository: `node dev/launch.mjs <program> [argument …]`.
+// Under the name `flowrun` it starts the command line. If this Node cannot run TypeScript, a newer
+// one is fetched once and the program runs under it. Plain JavaScript without dependencies: this
+// file must run on an older Node and without node_modules.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -57,7 +57,10 @@ function ensureNode() {
   return program;
 }
 
-/** Appears in the cache whole or not at all. Of two processes that fetch at once, the first one wins. */
+/**
+ * Appears in the cache whole or not at all. Of two processes that fetch at once, the first one
+ * wins.
+ */
 function fetchNode(cache, { name, pin, folder }) {
   mkdirSync(cache, { recursive: true });
   const part = mkdtempSync(`${folder}.`);

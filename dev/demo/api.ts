@@ -18,8 +18,8 @@ export interface CallOptions {
 const retryTimeoutMs = 180_000;
 
 /**
- * Sends the key with every call. Retries a 503, which the service sends right after a restore or while
- * a dependency is down. Throws any other error with the service's message.
+ * Sends the key with every call. Retries a 503, which the service sends right after a restore or
+ * while a dependency is down. Throws any other error with the service's message.
  */
 export function createApi(baseUrl: string, key: string, timeoutMs = retryTimeoutMs): Api {
   return {
@@ -35,9 +35,7 @@ export function createApi(baseUrl: string, key: string, timeoutMs = retryTimeout
           throw new Error(`${method} ${path} returned ${answer.status}: ${text}`);
         if (Date.now() + waitMs > deadline) throw unavailable(timeoutMs, text);
         if (attempt === 1)
-          print(
-            `  503 ${messageIn(text)}\n  (retrying for up to ${timeoutMs / 1_000} s, as Retry-After says)`,
-          );
+          print(`  503 ${messageIn(text)}\n  (retrying for ${timeoutMs / 1_000} s at most)`);
         await sleep(waitMs);
       }
     },

@@ -27,7 +27,7 @@ export function ensureDemoStack(): Promise<DemoStack> {
       return await bringUp(folders, ports);
     } catch (error) {
       print(
-        `\nServers that have started stay up for the next attempt; ${commandHint('npm run stop')} stops them.`,
+        `\nStarted servers stay up for the next attempt; ${commandHint('npm run stop')} stops them.`,
       );
       throw error;
     }

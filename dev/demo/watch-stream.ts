@@ -2,8 +2,8 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Api } from './api.ts';
 
 /**
- * Prints a run's stream and returns the reason of its end. Shows the rendered text, and the run's status
- * in brackets. Ignores the structured events, which contain the same text for programs.
+ * Prints a run's stream and returns the reason of its end. Shows the rendered text, and the run's
+ * status in brackets. Ignores the structured events, which contain the same text for programs.
  */
 export async function watchStream(api: Api, runId: string): Promise<string> {
   const headers = { accept: 'text/event-stream' };

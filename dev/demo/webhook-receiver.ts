@@ -1,5 +1,5 @@
-// A webhook receiver as a client of the service would run it: a small HTTPS server that verifies the
-// signature over the bytes of the body.
+// A webhook receiver as a client of the service would run it: a small HTTPS server that verifies
+// the signature over the bytes of the body.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,6 @@
-/** The part of the settings page that no schema describes: Temporal, docker compose, local stack. */
+/**
+ * The part of the settings page that no schema describes: Temporal, docker compose, local stack.
+ */
 export const composeSettings = `## Temporal
 
 \`TEMPORAL_ADDRESS\` (required), \`TEMPORAL_NAMESPACE\` (\`default\`), \`TEMPORAL_API_KEY\`, \`TEMPORAL_TLS_*\` and

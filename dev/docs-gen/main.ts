@@ -1,5 +1,5 @@
-// `npm run describe` writes the generated files: the description of the interface, the settings and the
-// limits. A test fails if they differ from the code.
+// `npm run describe` writes the generated files: the description of the interface, the settings and
+// the limits. A test fails if they differ from the code.
 
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';

@@ -1,5 +1,5 @@
-// Converts the description into a Postman collection whose requests work once the variables are set. The
-// same description yields the same bytes.
+// Converts the description into a Postman collection whose requests work once the variables are
+// set. The same description yields the same bytes.
 
 import { convertV2 } from 'openapi-to-postmanv2';
 import { isNode, mapNodes, type Node } from '../../api/openapi/json-tree.ts';

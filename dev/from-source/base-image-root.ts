@@ -1,5 +1,5 @@
-// Builds the files of node:24-bookworm-slim: Debian by debootstrap, Node and npm from the npm registry,
-// pinned by hash in dev/from-source/base-image.
+// Builds the files of node:24-bookworm-slim: Debian by debootstrap, Node and npm from the npm
+// registry, pinned by hash in dev/from-source/base-image.
 
 import {
   cpSync,

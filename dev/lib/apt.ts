@@ -42,7 +42,10 @@ async function installQuietly(packages: string[]): Promise<void> {
   }
 }
 
-/** Delays Ctrl-C until the installation is complete, because an interrupted one leaves broken packages. */
+/**
+ * Delays Ctrl-C until the installation is complete, because an interrupted one leaves broken
+ * packages.
+ */
 function deferSignals(): () => void {
   let received: NodeJS.Signals | undefined;
   const hold = (signal: NodeJS.Signals) => {

@@ -14,7 +14,9 @@ export interface Folders {
   pids: string;
 }
 
-/** Creates a stack's folders. Other users may traverse them, because Postgres runs as another user. */
+/**
+ * Creates a stack's folders. Other users may traverse them, because Postgres runs as another user.
+ */
 export function foldersOf(stack: string): Folders {
   const root = rootFolder();
   const data = join(root, stack);

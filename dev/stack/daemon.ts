@@ -1,5 +1,5 @@
-// Processes that outlive the command that started them. A pid file identifies a process by its id and
-// start time, so that a reused id is never mistaken for the daemon.
+// Processes that outlive the command that started them. A pid file identifies a process by its id
+// and start time, so that a reused id is never mistaken for the daemon.
 
 import { spawn } from 'node:child_process';
 import {
@@ -83,7 +83,10 @@ interface StopOptions {
   timeoutMs?: number;
 }
 
-/** Stops a process by a signal, and by SIGKILL after `timeoutMs`. Returns false if it is not running. */
+/**
+ * Stops a process by a signal, and by SIGKILL after `timeoutMs`. Returns false if it is not
+ * running.
+ */
 export async function stopDaemon(
   where: DaemonFolders,
   name: string,

@@ -1,5 +1,5 @@
-// Finds or starts, in parallel, every server that the service depends on. If one fails, the others are
-// still awaited, because an installation must not be interrupted.
+// Finds or starts, in parallel, every server that the service depends on. If one fails, the others
+// are still awaited, because an installation must not be interrupted.
 
 import type { Folders } from '../lib/folders.ts';
 import { settleAll } from '../lib/settle-all.ts';

@@ -1,5 +1,5 @@
-// The few calls to the Docker Engine that the stack needs, over its unix socket. The API is the same for
-// every engine, whereas the command line client needs plug-ins and flags that differ.
+// The few calls to the Docker Engine that the stack needs, over its unix socket. The API is the
+// same for every engine, whereas the command line client needs plug-ins and flags that differ.
 
 import { request } from 'node:http';
 import type { Readable } from 'node:stream';

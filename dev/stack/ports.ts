@@ -1,6 +1,6 @@
-// Chooses ports for programs that listen a moment later. The kernel assigns ports from 32768 to outgoing
-// connections, so a free one could be taken before its program listens. These are below that range, and
-// assigned in turn, so that no two commands get the same port.
+// Chooses ports for programs that listen a moment later. The kernel assigns ports from 32768 to
+// outgoing connections, so a free one could be taken before its program listens. These are below
+// that range, and assigned in turn, so that no two commands get the same port.
 
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,10 @@ const firstPort = 20_000;
 const lastPort = 32_767;
 const releaseTimeoutMs = 1_000;
 
-/** Returns the server's last port if it is free, otherwise a new one, and stores it for the next time. */
+/**
+ * Returns the server's last port if it is free, otherwise a new one, and stores it for the next
+ * time.
+ */
 export async function ensurePort(data: string, server: string): Promise<number> {
   const file = join(data, `${server}.port`);
   const last = readPort(file);

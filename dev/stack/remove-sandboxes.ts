@@ -3,8 +3,8 @@ import { callEngine } from './engine-api.ts';
 const instanceLabel = 'frs.instance';
 
 /**
- * Removes the sandboxes whose files are in a stack's folder, running or not, and returns their number.
- * The folder distinguishes them from sandboxes of other stacks on the same engine.
+ * Removes the sandboxes whose files are in a stack's folder, running or not, and returns their
+ * number. The folder distinguishes them from sandboxes of other stacks on the same engine.
  */
 export async function removeSandboxes(socket: string, data: string): Promise<number> {
   const filters = encodeURIComponent(JSON.stringify({ label: [instanceLabel] }));

@@ -1,4 +1,5 @@
-// The settings of the service. They are also written to stack.json, where the command line reads them.
+// The settings of the service. They are also written to stack.json, where the command line reads
+// them.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

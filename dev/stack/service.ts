@@ -1,5 +1,5 @@
-// Migrates the database, then starts the API and a worker as daemons. They are restarted if their source
-// or settings have changed.
+// Migrates the database, then starts the API and a worker as daemons. They are restarted if their
+// source or settings have changed.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,7 +77,9 @@ function withoutModelKey({ ANTHROPIC_API_KEY_FILE: _file, ...env }: ServiceEnv):
   return env;
 }
 
-/** A worker has no endpoint: its log reports that it accepts work, unless the log level hides that. */
+/**
+ * A worker has no endpoint: its log reports that it accepts work, unless the log level hides that.
+ */
 function logsReady(logFile: string): boolean {
   const isQuiet = ['warn', 'error', 'fatal', 'silent'].includes(process.env.LOG_LEVEL ?? '');
   return isQuiet || readFileSync(logFile, 'utf8').includes('worker_ready');

@@ -1,5 +1,5 @@
-// `npm run setup:gvisor` installs gVisor and registers it as a runtime of the local stack's engine. If
-// the stack uses the machine's engine, it prints what to configure there.
+// `npm run setup:gvisor` installs gVisor and registers it as a runtime of the local stack's engine.
+// If the stack uses the machine's engine, it prints what to configure there.
 
 import { print } from '../lib/progress.ts';
 import { exitWithError } from '../lib/setup-error.ts';

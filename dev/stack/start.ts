@@ -1,5 +1,5 @@
-// `npm start` starts the stack and follows the service's log. Ctrl-C stops the service but not the servers
-// it uses, so that the next start is quick.
+// `npm start` starts the stack and follows the service's log. Ctrl-C stops the service but not the
+// servers it uses, so that the next start is quick.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

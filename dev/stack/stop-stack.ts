@@ -1,5 +1,5 @@
-// Stops a stack: the service first, then its sandboxes, then its servers. Every step may find its work
-// done already, so a second `npm run stop` changes nothing.
+// Stops a stack: the service first, then its sandboxes, then its servers. Every step may find its
+// work done already, so a second `npm run stop` changes nothing.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// `npm run test:compose` follows docs/operate.md with the real `docker compose`, in a machine namespace
-// with its own Docker Engine: the installed one, or with NEWER_ENGINE=1 one that supports mounting
-// folders of a volume.
+// `npm run test:compose` follows docs/operate.md with the real `docker compose`, in a machine
+// namespace with its own Docker Engine: the installed one, or with NEWER_ENGINE=1 one that supports
+// mounting folders of a volume.
 
 import { join } from 'node:path';
 import { ensureComposePlugin, ensureNewerEngine } from '../from-source/compose/programs.ts';

@@ -1,4 +1,5 @@
-// `npm run test:fuzz` sends ten times as many hostile requests as `npm test`, on a stack of its own.
+// `npm run test:fuzz` sends ten times as many hostile requests as `npm test`, on a stack of its
+// own.
 
 import { join } from 'node:path';
 import { runTests } from './run-tests.ts';

@@ -1,5 +1,5 @@
-// `npm test` runs every check and test on a fresh stack. With files or `--project`, it runs that part
-// alone, on a stack that stays up, or on none if the part needs none.
+// `npm test` runs every check and test on a fresh stack. With files or `--project`, it runs that
+// part alone, on a stack that stays up, or on none if the part needs none.
 
 import { join } from 'node:path';
 import { print } from '../lib/progress.ts';

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { repository } from '../lib/folders.ts';
 
-/** Runs a program with this terminal's output. Returns its exit code, or -1 if a signal ended it. */
+/**
+ * Runs a program with this terminal's output. Returns its exit code, or -1 if a signal ended it.
+ */
 export function runInForeground(
   command: string,
   args: string[],

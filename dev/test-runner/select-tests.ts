@@ -1,5 +1,5 @@
-// Reads the arguments of `npm test -- …` as vitest does: an argument that is no option selects the test
-// files whose path contains it.
+// Reads the arguments of `npm test -- …` as vitest does: an argument that is no option selects the
+// test files whose path contains it.
 
 import { readdirSync } from 'node:fs';
 import { isAbsolute, join, normalize, relative } from 'node:path';

@@ -4,7 +4,9 @@ import type { Folders } from '../lib/folders.ts';
 import { ensureDependencies } from '../stack/dependencies.ts';
 import { ensureScriptedImage } from '../stack/servers/sandbox-image.ts';
 
-/** Starts the servers that tests use. Returns the variables that test/support/stack-env.ts reads. */
+/**
+ * Starts the servers that tests use. Returns the variables that test/support/stack-env.ts reads.
+ */
 export async function ensureTestStack(folders: Folders): Promise<Record<string, string>> {
   const stack = await ensureDependencies(folders);
   const scriptedImage = await ensureScriptedImage(stack.dockerSocket, stack.sandboxImage);

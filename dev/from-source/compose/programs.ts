@@ -1,5 +1,5 @@
-// Builds `docker compose`, the Temporal UI, Caddy and a newer Docker Engine from source, for machines
-// without a registry of images or binaries.
+// Builds `docker compose`, the Temporal UI, Caddy and a newer Docker Engine from source, for
+// machines without a registry of images or binaries.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,9 @@ export async function ensureCaddy(): Promise<string> {
   return join(await ensurePrograms('caddy', 'caddy', [program]), program.name);
 }
 
-/** Returns the folder of a Docker Engine newer than Debian's, which can mount folders of a volume. */
+/**
+ * Returns the folder of a Docker Engine newer than Debian's, which can mount folders of a volume.
+ */
 export function ensureNewerEngine(): Promise<string> {
   return ensurePrograms('newer engine', 'engine', [
     { name: 'dockerd', from: 'github.com/moby/moby/v2/cmd/dockerd' },
@@ -66,7 +68,9 @@ export function ensureNewerEngine(): Promise<string> {
   ]);
 }
 
-/** Returns a folder with the programs of a Go module beside this file. Builds them if it is missing. */
+/**
+ * Returns a folder with the programs of a Go module beside this file. Builds them if it is missing.
+ */
 function ensurePrograms(title: string, module: string, programs: Program[]): Promise<string> {
   return step(title, async (progress) => {
     const home = join(repository, 'dev/from-source/compose', module);

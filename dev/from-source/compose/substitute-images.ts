@@ -1,6 +1,6 @@
-// Images under the names and tags of docker-compose.yml, for machines without an image registry. They
-// are built from Debian packages and from programs compiled from source, and support only those
-// features of the vendors' images that the compose file uses.
+// Images under the names and tags of docker-compose.yml, for machines without an image registry.
+// They are built from Debian packages and from programs compiled from source, and support only
+// those features of the vendors' images that the compose file uses.
 
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
-// Creates a certificate authority for the stack and a certificate for this machine, so that webhooks use
-// verified HTTPS from the first run. The authority's key is deleted after it has signed.
+// Creates a certificate authority for the stack and a certificate for this machine, so that
+// webhooks use verified HTTPS from the first run. The authority's key is deleted after it has
+// signed.
 
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

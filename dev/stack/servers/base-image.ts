@@ -1,5 +1,5 @@
-// The base image of the sandbox is pulled. If no registry is reachable, it is built from Debian and npm
-// packages under the same name, so that the Dockerfile is the same everywhere.
+// The base image of the sandbox is pulled. If no registry is reachable, it is built from Debian and
+// npm packages under the same name, so that the Dockerfile is the same everywhere.
 
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

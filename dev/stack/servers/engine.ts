@@ -1,7 +1,7 @@
-// The Docker Engine: that of DOCKER_HOST, the machine's, or our own, which all stacks of this machine
-// share. Our own has its own data folder, and containers survive its end. It needs no bridge, because
-// sandboxes have no network and builds use the host's. If another engine's bridge exists, ours uses it,
-// because an engine without a bridge would delete it.
+// The Docker Engine: that of DOCKER_HOST, the machine's, or our own, which all stacks of this
+// machine share. Our own has its own data folder, and containers survive its end. It needs no
+// bridge, because sandboxes have no network and builds use the host's. If another engine's bridge
+// exists, ours uses it, because an engine without a bridge would delete it.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

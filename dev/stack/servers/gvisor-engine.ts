@@ -1,6 +1,6 @@
-// The engine for tests on gVisor: the stack's, if it has gVisor. Otherwise, if the program is installed, a
-// separate engine. The stack's engine is not changed, because other stacks share it, and their sandboxes
-// would then run on gVisor.
+// The engine for tests on gVisor: the stack's, if it has gVisor. Otherwise, if the program is
+// installed, a separate engine. The stack's engine is not changed, because other stacks share it,
+// and their sandboxes would then run on gVisor.
 
 import { type Folders, isRoot } from '../../lib/folders.ts';
 import { SetupError } from '../../lib/setup-error.ts';

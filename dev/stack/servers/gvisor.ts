@@ -1,5 +1,5 @@
-// gVisor's program from the cache, from a build of the pinned Go module, or as installed. It is tried before
-// an engine registers it, because an engine with a broken runtime starts no sandbox.
+// gVisor's program from the cache, from a build of the pinned Go module, or as installed. It is
+// tried before an engine registers it, because an engine with a broken runtime starts no sandbox.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,9 @@ export const gvisorName = 'runsc';
 const moduleFolder = join(repository, 'dev/from-source/gvisor');
 const trialTimeoutMs = 60_000;
 
-/** Sandboxes reach the network by a unix socket of the host, which gVisor opens only with this flag. */
+/**
+ * Sandboxes reach the network by a unix socket of the host, which gVisor opens only with this flag.
+ */
 export const gvisorEntry = (path: string): RuntimeEntry => ({
   path,
   runtimeArgs: ['--host-uds=open'],

@@ -1,5 +1,5 @@
-// The model: Anthropic's if a key is set, otherwise the offline model, a process that implements the
-// Messages API. The service gets the key as a file, never as a variable or an argument.
+// The model: Anthropic's if a key is set, otherwise the offline model, a process that implements
+// the Messages API. The service gets the key as a file, never as a variable or an argument.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

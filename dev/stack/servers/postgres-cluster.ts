@@ -1,5 +1,5 @@
-// The files of a Postgres cluster. If root starts the server, they belong to an unprivileged user, because
-// Postgres refuses to run as root.
+// The files of a Postgres cluster. If root starts the server, they belong to an unprivileged user,
+// because Postgres refuses to run as root.
 
 import { chownSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';

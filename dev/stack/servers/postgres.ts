@@ -1,5 +1,5 @@
-// Postgres: the server of DATABASE_URL, or the stack's own with the installed binaries, on a cluster in the
-// stack's folder.
+// Postgres: the server of DATABASE_URL, or the stack's own with the installed binaries, on a
+// cluster in the stack's folder.
 
 import { join } from 'node:path';
 import type { Folders } from '../../lib/folders.ts';

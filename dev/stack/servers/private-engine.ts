@@ -1,5 +1,5 @@
-// A separate Docker Engine, which tests may kill, freeze or configure: in its own network namespace, with
-// its own files and socket. Its images stay, so that each is copied only once.
+// A separate Docker Engine, which tests may kill, freeze or configure: in its own network
+// namespace, with its own files and socket. Its images stay, so that each is copied only once.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -64,8 +64,8 @@ export async function stopPrivateEngine(
 }
 
 /**
- * containerd ends a moment after its engine. If its pid file remained and another process got the id,
- * the next engine would mistake that process for containerd and wait for it.
+ * containerd ends a moment after its engine. If its pid file remained and another process got the
+ * id, the next engine would mistake that process for containerd and wait for it.
  */
 async function waitForContainerdExit(pidFile: string): Promise<void> {
   const deadline = Date.now() + 10_000;

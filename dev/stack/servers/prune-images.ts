@@ -4,9 +4,9 @@ import { isOurEngine } from './engine.ts';
 const imagesPerName = 3;
 
 /**
- * Every change to an image leaves the previous one behind, a gigabyte each. Keeps the newest ones, and
- * those that a container uses, because the engine refuses to remove them. On our own engine, it also
- * removes unnamed build results after a day; on another engine they may belong to other work.
+ * Every change to an image leaves the previous one behind, a gigabyte each. Keeps the newest ones,
+ * and those that a container uses, because the engine refuses to remove them. On our own engine, it
+ * also removes unnamed build results after a day; on another engine they may belong to other work.
  */
 export async function pruneImages(socket: string, name: string): Promise<void> {
   const filters = encodeURIComponent(JSON.stringify({ reference: [`${name}:*`] }));

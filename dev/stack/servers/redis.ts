@@ -1,5 +1,5 @@
-// Redis: the server of REDIS_URL, or the stack's own. It stores nothing on disk, because everything in it
-// can be restored from Postgres.
+// Redis: the server of REDIS_URL, or the stack's own. It stores nothing on disk, because everything
+// in it can be restored from Postgres.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

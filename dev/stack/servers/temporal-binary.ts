@@ -1,5 +1,5 @@
-// The `temporal` program comes from PATH, the cache, a build of the pinned Go module, or the vendor's release.
-// The same build makes the production server and its schema tool.
+// The `temporal` program comes from PATH, the cache, a build of the pinned Go module, or the
+// vendor's release. The same build makes the production server and its schema tool.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

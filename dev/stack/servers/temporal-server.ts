@@ -1,5 +1,6 @@
-// The production server of Temporal on Postgres, for tests that kill the server and expect workflows to
-// continue, which the dev server cannot do. It comes from the same build as the dev server.
+// The production server of Temporal on Postgres, for tests that kill the server and expect
+// workflows to continue, which the dev server cannot do. It comes from the same build as the dev
+// server.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -114,7 +115,9 @@ const requireClientTls = ({ ca, certificate, key }: ServerTls) => ({
   TEMPORAL_TLS_CLIENT1_CA_CERT: ca,
 });
 
-/** Raises the limit of 20 task loads per second and shard, which would delay every workflow step. */
+/**
+ * Raises the limit of 20 task loads per second and shard, which would delay every workflow step.
+ */
 const dynamicConfig = ['transfer', 'timer', 'visibility']
   .map((queue) => `history.${queue}ProcessorMaxPollRPS:\n  - value: 2000\n`)
   .join('');

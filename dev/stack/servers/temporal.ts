@@ -1,6 +1,6 @@
-// Temporal: the server of TEMPORAL_ADDRESS, or the dev server with a database file. The dev server has one
-// history shard, and a shard is limited to 20 task loads per second, so every workflow step would wait up
-// to 50 ms. The three limits are raised.
+// Temporal: the server of TEMPORAL_ADDRESS, or the dev server with a database file. The dev server
+// has one history shard, and a shard is limited to 20 task loads per second, so every workflow step
+// would wait up to 50 ms. The three limits are raised.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

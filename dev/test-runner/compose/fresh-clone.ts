@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { repository } from '../../lib/folders.ts';
 import { runCommand } from '../../lib/run-command.ts';
 
-/** Copies what a clone of this tree would contain, and the CA of a network that inspects TLS, if any. */
+/**
+ * Copies what a clone of this tree would contain, and the CA of a network that inspects TLS, if
+ * any.
+ */
 export async function makeFreshClone(folder: string): Promise<string> {
   rmSync(folder, { recursive: true, force: true });
   const list = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];

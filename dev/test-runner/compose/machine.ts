@@ -1,5 +1,6 @@
-// An isolated machine in namespaces of this one: its own processes, mounts, a network behind a user-mode
-// router, and a Docker Engine on the default socket. It ends with the process that started it.
+// An isolated machine in namespaces of this one: its own processes, mounts, a network behind a
+// user-mode router, and a Docker Engine on the default socket. It ends with the process that
+// started it.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -63,7 +64,10 @@ export function startMachine(home: string, programs?: string): Promise<Machine> 
   });
 }
 
-/** `cat` keeps it running until its input closes, which happens at the latest when this process ends. */
+/**
+ * `cat` keeps it running until its input closes, which happens at the latest when this process
+ * ends.
+ */
 function firstProcess(home: string): string[] {
   const settings = join(home, 'docker.json');
   const engineSettings = {
