@@ -6,11 +6,11 @@ import { repository } from '../../../dev/lib/folders.ts';
 
 const folder = join(repository, 'test/faults');
 
-/** What the fault tests ask `pointsOf` for, in all their files. */
+/** What the fault tests ask `failpointsOf` for, in all their files. */
 function prefixesTried(): string[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.fault.ts'));
   const texts = files.map((name) => readFileSync(`${folder}/${name}`, 'utf8'));
-  const calls = texts.flatMap((text) => [...text.matchAll(/\bpointsOf\(([^)]*)\)/g)]);
+  const calls = texts.flatMap((text) => [...text.matchAll(/\bfailpointsOf\(([^)]*)\)/g)]);
   return calls.flatMap(([, words = '']) => words.match(/\w+/g) ?? []);
 }
 
