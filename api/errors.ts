@@ -22,7 +22,7 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-export interface ErrorDetails {
+interface ErrorDetails {
   /** For a code with several statuses; the first one by default. */
   status?: number;
   limit?: number;
@@ -52,7 +52,7 @@ function withRetry(details: ErrorDetails): ErrorDetails {
   return { ...details, headers: { 'retry-after': String(retrySeconds), ...details.headers } };
 }
 
-export interface ErrorEnvelope {
+interface ErrorEnvelope {
   error: { code: ErrorCode; message: string; limit?: number; current?: number };
 }
 

@@ -12,7 +12,7 @@ export class UsageError extends CliError {
   override name = 'UsageError';
 }
 
-export interface FormattedError {
+interface FormattedError {
   /** Empty if commander has already printed it. */
   message: string;
   exitCode: 1 | 2 | 0;

@@ -4,14 +4,14 @@ import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { type RedisConfig, redisConfig, redisVariables } from './redis-config.ts';
 import { serviceVariables } from './variables.ts';
 
-export interface BackupConfig {
+interface BackupConfig {
   databaseUrl: string;
   encryptionKey: Buffer;
   /** Environment variables for pg_dump and pg_restore. */
   programEnv: { PATH?: string; HOME?: string };
 }
 
-export interface RestoreConfig extends BackupConfig {
+interface RestoreConfig extends BackupConfig {
   redis: RedisConfig;
   instance: string;
 }

@@ -4,7 +4,7 @@ import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { readStackFile } from './local-stack-file.ts';
 import { publicUrlOf, serviceVariables } from './variables.ts';
 
-export interface CliConfig {
+interface CliConfig {
   databaseUrl: string;
   encryptionKey: Buffer;
   /** The URL of the API, for links. */

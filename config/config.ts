@@ -6,10 +6,7 @@ import { apiVariables, publicUrlOf, serviceVariables, workerVariables } from './
 
 const dayMs = 24 * 3_600_000;
 
-export type ApiConfig = ReturnType<typeof readApiConfig>;
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
-/** Durations that an operator or a test may shorten. */
-export type Times = ReturnType<typeof timesOf>;
 
 /** Throws a ConfigError that names every invalid variable. */
 export function readApiConfig(env: Environment = process.env) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { areCertificates, inPem, isKeyOf, isPrivateKey } from './pem.ts';
 
 /** The certificate files named in the URL; null for each that is not named. Every connection reads them. */
-export interface DatabaseFiles {
+interface DatabaseFiles {
   ca: string | null;
   cert: string | null;
   key: string | null;

@@ -10,7 +10,7 @@ import type { LogLevel } from './variable-types.ts';
 
 export type { Logger } from 'pino';
 
-export interface LoggerOptions {
+interface LoggerOptions {
   level: LogLevel;
   name: string;
   /** Called for every line with its level and event. */

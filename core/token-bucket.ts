@@ -18,7 +18,7 @@ export interface TokenAnswer {
   retryAfterSeconds: number;
 }
 
-export interface TakeToken {
+interface TakeToken {
   /** Null: never used, so full. */
   bucket: TokenBucket | null;
   perMinute: number;

@@ -2,7 +2,7 @@ import { errorOf, type RunEnd } from './runs/end-cause.ts';
 import type { Run } from './runs/run.ts';
 
 /** A run at its end, within the transaction that ends it. */
-export interface FinishedRun {
+interface FinishedRun {
   run: Run;
   end: RunEnd;
   finishedAt: Date;
@@ -37,7 +37,7 @@ export function signatureBase(unixSeconds: number, body: string): string {
   return `${unixSeconds}.${body}`;
 }
 
-export interface AttemptHeaders {
+interface AttemptHeaders {
   runId: string;
   deliveryId: string;
   attempt: number;

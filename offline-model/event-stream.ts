@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Block, blockOf, type Envelope, emptyMessage, signature } from './message-body.ts';
 import type { MessageReply } from './reply.ts';
 
-export interface StreamOptions extends Envelope {
+interface StreamOptions extends Envelope {
   deltaMs: number;
   /** Fires when the client has gone. */
   signal: AbortSignal;

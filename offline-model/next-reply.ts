@@ -8,7 +8,7 @@ import { scriptedReply } from './scripted-reply.ts';
 import { sideReply } from './side-reply.ts';
 import { structuredReply } from './structured-reply.ts';
 
-export interface Circumstances {
+interface Circumstances {
   /** How often this very reply was asked for before: faults of a script happen a given number of times. */
   attempt: number;
   /** Used where the prompt brings no script of its own. */

@@ -22,7 +22,7 @@ export interface MessageReply {
   usage?: Partial<UsageNumbers>;
 }
 
-export interface ErrorReply {
+interface ErrorReply {
   kind: 'error';
   status: number;
   message?: string;

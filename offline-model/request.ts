@@ -33,7 +33,7 @@ export const messagesRequest = z.looseObject({
 
 export type MessagesRequest = z.infer<typeof messagesRequest>;
 export type ContentBlock = z.infer<typeof contentBlock>;
-export type Content = z.infer<typeof content>;
+type Content = z.infer<typeof content>;
 
 /** The words of a content, whichever of its two forms it has. */
 export function textOf(value: Content | undefined): string {

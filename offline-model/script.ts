@@ -47,7 +47,7 @@ const scriptSchema = z.array(z.union([simpleStep, repeatStep])).min(1);
 
 export type Step = z.infer<typeof simpleStep>;
 export type Script = z.input<typeof scriptSchema>;
-export type FoundScript = { steps: readonly Step[] } | { unreadable: string };
+type FoundScript = { steps: readonly Step[] } | { unreadable: string };
 
 const opening = /(?:^|\s)@model\s*(?:```[a-z]*\s*)?(?=\[)/;
 

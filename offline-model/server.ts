@@ -14,7 +14,7 @@ export interface RecordedRequest {
   body: unknown;
 }
 
-export interface OfflineModelOptions {
+interface OfflineModelOptions {
   /** 0, the default, takes a free port. */
   port?: number;
   host?: string;

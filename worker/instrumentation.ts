@@ -9,7 +9,7 @@ import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Supervisor } from './sandbox/supervisor.ts';
 
-export interface Telemetry {
+interface Telemetry {
   metrics: WorkerMetrics;
   logger: Logger;
 }

@@ -5,7 +5,7 @@ import { ApiError, unauthorized } from '../errors.ts';
 import { createBruteForceGuard } from './brute-force-guard.ts';
 import { presentedKey } from './credentials.ts';
 
-export interface AuthenticateDeps {
+interface AuthenticateDeps {
   keys: { findByKey: (key: string) => Promise<KeyRecord | null> };
   /** Called for every authenticated request. */
   onUse: (keyId: string) => void;

@@ -1,13 +1,13 @@
 import { limits } from '../../core/limits.ts';
 import { createBatchedWriter } from '../../lib/async/batched-writer.ts';
 
-export interface KeyLastUsed {
+interface KeyLastUsed {
   record: (keyId: string) => void;
   /** Writes the remaining keys. */
   close: () => Promise<void>;
 }
 
-export interface KeyLastUsedDeps {
+interface KeyLastUsedDeps {
   keys: { touch: (keyIds: string[]) => Promise<void> };
   onError: (error: unknown) => void;
 }

@@ -9,13 +9,13 @@ import type { KeyDay, KeyUsageStore } from '../../systems/postgres/accounts/key-
 import type { App } from '../app-types.ts';
 import { onResponseClose } from '../http/on-response-close.ts';
 
-export interface UsageCounter {
+interface UsageCounter {
   record: (keyId: string, more: Partial<KeyUsage>) => void;
   /** Writes the remaining counts. */
   close: () => Promise<void>;
 }
 
-export interface UsageCounterDeps {
+interface UsageCounterDeps {
   keyUsage: Pick<KeyUsageStore, 'add' | 'purge'>;
   now: () => Date;
   onError: (error: unknown) => void;

@@ -20,7 +20,7 @@ export async function storeContents(
 }
 
 /** Splits files into those of the run and of its flow, by the request's `.flowignore` or the flow's. */
-export async function classifyFiles(
+async function classifyFiles(
   deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
   flowId: string,
   files: DecodedFile[],

@@ -15,7 +15,7 @@ export interface HostRpcRequest<K extends HostCallKind> {
   payload: HostCallPayload<K>;
 }
 
-export type HostRpcResponse<K extends HostCallKind> =
+type HostRpcResponse<K extends HostCallKind> =
   | { outcome: 'done'; result: HostCallResult<K> }
   /** The host may or may not have executed the request: it must be safe to repeat. */
   | { outcome: 'timeout' };
@@ -27,7 +27,7 @@ export interface HostRpc {
   ): Promise<HostRpcResponse<K>>;
 }
 
-export interface HostRpcDeps {
+interface HostRpcDeps {
   store: Pick<HostRpcStore, 'open' | 'takeAnswer' | 'withdraw'>;
   bells: Pick<Notifier, 'notify' | 'subscribe'>;
   newId: () => string;

@@ -6,7 +6,7 @@ import { ApiError, type ErrorCode, envelopeOf, invalid } from '../errors.ts';
 import type { ApiMetrics } from '../metrics.ts';
 import { routeOf } from './request-log.ts';
 
-export interface ParserErrorDeps {
+interface ParserErrorDeps {
   newId: () => string;
   now: () => Date;
   logger: FastifyBaseLogger;
@@ -55,7 +55,7 @@ export interface InFlightRequest {
   reply: FastifyReply;
 }
 
-export type InFlightRequests = WeakMap<Socket, InFlightRequest>;
+type InFlightRequests = WeakMap<Socket, InFlightRequest>;
 
 /** A request that is answered early stays in flight: the rest of it is still being received. */
 export function trackInFlightRequests(app: App, inFlight: InFlightRequests): void {

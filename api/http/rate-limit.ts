@@ -4,7 +4,7 @@ import type { TokenAnswer } from '../../core/token-bucket.ts';
 import type { App } from '../app-types.ts';
 import { ApiError } from '../errors.ts';
 
-export interface TokenTaker {
+interface TokenTaker {
   take: (keyId: string, perMinute: number) => Promise<TokenAnswer>;
 }
 

@@ -8,7 +8,7 @@ const timeoutMs = limits.readinessTimeoutMs;
 
 type CheckStatus = 'ok' | 'failed';
 
-export interface Readiness {
+interface Readiness {
   status: CheckStatus;
   checks: Record<string, CheckStatus>;
   details: Record<string, { latencyMs: number } & Partial<DependencyInfo>>;

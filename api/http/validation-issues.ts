@@ -10,7 +10,7 @@ export interface Issue {
   message: string;
 }
 
-export type ParseResult<T> = { value: T } | { issues: Issue[] };
+type ParseResult<T> = { value: T } | { issues: Issue[] };
 
 export function parse<T extends z.ZodType>(schema: T, input: unknown): ParseResult<z.output<T>> {
   const result = schema.safeParse(input, { error: errorMap, reportInput: true });

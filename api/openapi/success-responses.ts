@@ -3,7 +3,7 @@ import { type HeaderName, headerRefs } from './error-responses.ts';
 import { isNode, mapNodes, type Node, nodeIn } from './json-tree.ts';
 import { allowUnknownMembers } from './relax-responses.ts';
 
-export interface SuccessInput {
+interface SuccessInput {
   status: string;
   response: Node;
   /** Names of what the operation takes. */

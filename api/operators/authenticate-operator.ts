@@ -5,7 +5,7 @@ import { type BruteForceGuard, createBruteForceGuard } from '../auth/brute-force
 import { ApiError } from '../errors.ts';
 import { sessionIn } from './cookie.ts';
 
-export interface OperatorAccess {
+interface OperatorAccess {
   operators: Pick<OperatorStore, 'findBySession'>;
   publicUrl: string;
   nowMs: () => number;
@@ -64,7 +64,7 @@ export function throttleAttempts(
   });
 }
 
-export const notSignedIn = () =>
+const notSignedIn = () =>
   new ApiError('UNAUTHORIZED', 'An operator has to be signed in; the way in is a sign-in link.');
 
 /** The operator of a route that needs one. */

@@ -3,7 +3,7 @@ import { signInLink } from '../../core/sign-in.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { OperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
 
-export interface FirstSignIn {
+interface FirstSignIn {
   publicUrl: string;
   logger: Logger;
   operators: Pick<OperatorStore, 'inviteFirst'>;

@@ -7,7 +7,7 @@ import { invalid } from '../errors.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
 /** The creator of a run and the request that it came with. */
-export type RunCreator = Pick<
+type RunCreator = Pick<
   AdmitRun,
   'triggerType' | 'keyId' | 'keyName' | 'keyCreatedBy' | 'requestId'
 >;
@@ -20,7 +20,7 @@ export const createdByKey = ({ key }: Caller, requestId: string): RunCreator => 
   requestId,
 });
 
-export interface AdmissionRequestInput {
+interface AdmissionRequestInput {
   creator: RunCreator;
   flow: Flow;
   body: TriggerBody;

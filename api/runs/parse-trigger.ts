@@ -8,7 +8,7 @@ import { resolveIdempotencyKey } from './idempotency-key.ts';
 import { rejectIdempotentMcpServers, runConfigOf } from './run-config.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
-export interface TriggerRequest {
+interface TriggerRequest {
   headers: IncomingHttpHeaders & { 'idempotency-key'?: string | undefined };
   body: TriggerBody;
 }

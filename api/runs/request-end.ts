@@ -5,7 +5,7 @@ import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { WorkflowClient } from './workflow-client.ts';
 
-export interface EndRequest {
+interface EndRequest {
   cause: EndCause;
   graceSeconds: number;
 }

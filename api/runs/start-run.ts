@@ -12,7 +12,7 @@ import type { WaitForEnd } from './run-end-waiter.ts';
 import { deletedRunView, runPath, runView } from './run-view.ts';
 import type { WorkflowClient } from './workflow-client.ts';
 
-export interface RunStart {
+interface RunStart {
   admission: AdmitRun;
   files: DecodedFile[];
   /** How long the answer may wait for the run's end. */

@@ -9,7 +9,7 @@ import { runConfigOf } from '../runs/run-config.ts';
 import type { WorkflowClient } from '../runs/workflow-client.ts';
 import type { SessionBody } from './session-schema.ts';
 
-export interface SessionRequest {
+interface SessionRequest {
   caller: Caller;
   flow: Flow;
   body: SessionBody;
@@ -18,7 +18,7 @@ export interface SessionRequest {
   log: FastifyBaseLogger;
 }
 
-export interface OpenedSession extends Run {
+interface OpenedSession extends Run {
   sessionId: string;
   /** The session existed before. */
   isResumed: boolean;

@@ -11,7 +11,7 @@ import { admissionError } from '../runs/admission-error.ts';
 import { retryAfterEviction } from '../runs/free-project-slot.ts';
 import type { WorkflowClient } from '../runs/workflow-client.ts';
 
-export interface OutgoingMessage {
+interface OutgoingMessage {
   text: string;
   clientMessageId: string | null;
   files: DecodedFile[];

@@ -3,7 +3,7 @@ import { sleep } from '../../lib/async/sleep.ts';
 import type { MessageEnd } from '../../systems/postgres/sessions/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
 
-export interface AwaitedTurn {
+interface AwaitedTurn {
   runId: string;
   messageId: string;
   timeoutMs: number;

@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import type { ApiDeps } from '../deps.ts';
 
-export interface KeyRevocationWatch {
+interface KeyRevocationWatch {
   /** Calls back when the key is no longer active; returns a function that stops watching. */
   watch: (secret: string, onRevoked: () => void) => () => void;
   close: () => void;

@@ -36,10 +36,7 @@ export interface Reader {
   notifier: Notifier;
 }
 
-export type ReaderOptions = Pick<
-  Reader,
-  'run' | 'feed' | 'source' | 'frames' | 'writer' | 'resumeAfter'
->;
+type ReaderOptions = Pick<Reader, 'run' | 'feed' | 'source' | 'frames' | 'writer' | 'resumeAfter'>;
 
 export function createReader(options: ReaderOptions): Reader {
   const { run, resumeAfter } = options;

@@ -111,7 +111,7 @@ function apply(notification: Notification, { cursor, state, tree, pending }: Fee
 }
 
 /** The run's state as last read by this process. */
-export interface FeedState {
+interface FeedState {
   now: () => RunProgress;
   invalidate: () => void;
   /** Reads the state if it was invalidated. */
@@ -157,7 +157,7 @@ export function stateOf(run: Run): RunProgress {
 }
 
 /** The run's working directory as last read, as JSON text; null before the first one. */
-export interface FeedTree {
+interface FeedTree {
   json: () => string | null;
   invalidate: () => void;
   /** The tree has changed since it was read. */

@@ -62,7 +62,7 @@ function drained(res: ServerResponse): Promise<void> {
   });
 }
 
-export interface SseEvent {
+interface SseEvent {
   event: string;
   /** JSON text. */
   data: string;

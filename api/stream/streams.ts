@@ -15,7 +15,7 @@ import { serveReader } from './serve-reader.ts';
 import { createSseWriter, type SseWriter } from './sse-writer.ts';
 import { createStreamLimiter, type StreamLimiter } from './stream-limiter.ts';
 
-export interface StreamRequest {
+interface StreamRequest {
   run: Run;
   caller: Caller;
   resumeAfter: number | null;

@@ -11,7 +11,7 @@ import { messageLine } from '../../worker/sandbox/input/stdin-lines.ts';
 import { prepareBare } from '../cold/bare-container.ts';
 import { turnWords } from './turn-words.ts';
 
-export interface BaselineSession {
+interface BaselineSession {
   /** One message to the end of its turn; milliseconds from its input to its first text. */
   say(): Promise<number>;
   /** The same of a container that is paused: it is woken up with the message. */

@@ -6,7 +6,7 @@ import { openStreamReader, type StreamReader } from '../support/stream-reader.ts
 import { isTurnEnd, turnWords } from './turn-words.ts';
 
 /** When what was seen from outside, on the clock of `performance.now()`. */
-export interface TurnTimes {
+interface TurnTimes {
   posted: number;
   answered: number;
   echoInSpool: number;

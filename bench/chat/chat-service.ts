@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Service, startService } from '../../test/support/service.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';
 
-export interface ChatService {
+interface ChatService {
   service: Service;
   talk: ChatClient;
   /** A folder beside the service's own, for what is measured against it. */

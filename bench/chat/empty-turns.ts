@@ -8,7 +8,7 @@ import type { EmptyAnswer, EmptySetting } from './empty-worker.ts';
 import { machineMs } from './machine-clock.ts';
 
 /** The least that a message by signal takes: from the signal to the body of an empty activity. */
-export interface EmptyTurns {
+interface EmptyTurns {
   pass(): Promise<number>;
   close(): Promise<void>;
 }

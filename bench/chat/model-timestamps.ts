@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** When the offline model, which lives in this process, was asked and had answered, by `Date.now()`. */
-export interface ModelWatch {
+interface ModelWatch {
   /** Of the first call since then. */
   since(at: number): { modelAsked: number; modelAnswered: number };
   close(): void;

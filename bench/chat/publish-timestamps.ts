@@ -4,7 +4,7 @@ import type { Service } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 
 /** When a run's frames were published, by one who listens as the API does. */
-export interface PublishWatch {
+interface PublishWatch {
   /** By `Date.now()`. */
   momentOf(seq: number): number;
   close(): void;

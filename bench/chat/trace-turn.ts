@@ -11,7 +11,7 @@ import { watchUnpauses } from './unpause-timestamps.ts';
 /** Milliseconds since the message was posted. */
 export type TurnTrace = Record<TurnTimestamp, number>;
 
-export interface TurnTracer {
+interface TurnTracer {
   stamp(): Promise<TurnTrace>;
   close(): void;
 }

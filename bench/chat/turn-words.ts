@@ -1,7 +1,7 @@
 import { saysText } from '../cold/first-text.ts';
 
 /** One turn's words: what the user says, and how its lines are known from those of every other turn. */
-export interface TurnWords {
+interface TurnWords {
   prompt: string;
   isEcho(line: string): boolean;
   isText(line: string): boolean;

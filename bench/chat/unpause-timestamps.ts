@@ -2,7 +2,7 @@ import { createEngine } from '../../systems/docker/engine.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 
 /** When the engine woke a container up, by its own events. */
-export interface UnpauseWatch {
+interface UnpauseWatch {
   /** The first since then, by `Date.now()`; not a number where there was none. */
   since(at: number): number;
   close(): void;

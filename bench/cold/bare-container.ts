@@ -19,7 +19,7 @@ export interface BareOptions {
 }
 
 /** All that a container of the service's own making stands on, and how it is made. */
-export interface BareContainer {
+interface BareContainer {
   host: BareHost;
   spool: WatchedSpool;
   /** For the whole of its life. */

@@ -5,7 +5,7 @@ import { emptyRunConfig } from '../../core/runs/run-config.ts';
 import { type AgentInputQueue, createInputQueue } from '../../worker/sandbox/input/input-queue.ts';
 import { promptLine } from '../../worker/sandbox/input/stdin-lines.ts';
 
-export interface BareRun {
+interface BareRun {
   runId: string;
   generation: number;
   prompt: string;

@@ -10,7 +10,7 @@ import type { Sample } from '../measure/scenario.ts';
 import { type BareOptions, prepareBare } from './bare-container.ts';
 import { isInit, saysText } from './first-text.ts';
 
-export interface BareSandbox {
+interface BareSandbox {
   run(): Promise<Sample>;
   close(): Promise<void>;
 }

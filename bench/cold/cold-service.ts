@@ -6,7 +6,7 @@ import { type Service, startService } from '../../test/support/service.ts';
 import type { Sample } from '../measure/scenario.ts';
 import { coldPrompt, isInit, saysText } from './first-text.ts';
 
-export interface ColdService {
+interface ColdService {
   service: Service;
   model: OfflineModel;
   /** A folder beside the service's own, for what is measured against it. */

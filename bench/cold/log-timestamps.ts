@@ -1,6 +1,6 @@
 import type { Service } from '../../test/support/service.ts';
 
-export interface LogLine {
+interface LogLine {
   time: string;
   msg: string;
   runId?: string;

@@ -1,11 +1,11 @@
 import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 
 /** A pass-through before one of the outside parts that sees what the service says to it. */
-export interface TcpTap {
+interface TcpTap {
   close(): Promise<void>;
 }
 
-export interface TapOptions {
+interface TapOptions {
   listen: { port: number; host: string } | { path: string };
   to: NetConnectOpts;
   /** Called for every connection; what it returns is told of the client's bytes. */

@@ -16,7 +16,7 @@ import { openStreamReader } from '../support/stream-reader.ts';
 export type Moment = 'printed' | 'committing' | 'published' | 'received';
 export type FrameStamps = Record<Moment, number>;
 
-export interface FramePath {
+interface FramePath {
   /** Prints one line and resolves with its moments when a reader has its frame. */
   pass(): Promise<FrameStamps>;
   close(): Promise<void>;

@@ -5,7 +5,7 @@ import type { Sample } from '../measure/scenario.ts';
 import { median } from '../measure/statistics.ts';
 
 /** The least that telling somebody takes: `PUBLISH` to a subscriber. */
-export interface Publishing {
+interface Publishing {
   time(): Promise<Sample>;
   close(): void;
 }

@@ -28,7 +28,7 @@ export interface Comparison {
   verdict: Verdict;
 }
 
-export interface ComparePlan {
+interface ComparePlan {
   /** Iterations that count, at least; more are made until the interval is narrow. */
   iterations: number;
   iterationsMax: number;

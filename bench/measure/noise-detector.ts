@@ -12,7 +12,7 @@ export interface Noise {
   stealTicks: number | null;
 }
 
-export interface NoiseDetector {
+interface NoiseDetector {
   look(): Noise;
 }
 

@@ -3,7 +3,7 @@ export interface Interval {
   high: number;
 }
 
-export interface Summary {
+interface Summary {
   min: number;
   p50: number;
   p90: number;

@@ -10,7 +10,7 @@ import { connectRedis } from '../../systems/redis/connect.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 
 /** What the figures were measured on: never compare those of two different ones. */
-export type Machine = Record<string, string | number>;
+type Machine = Record<string, string | number>;
 
 export async function describeMachine(): Promise<Machine> {
   const processors = cpus();

@@ -1,7 +1,7 @@
 import { quantile } from '../measure/statistics.ts';
 import { columns } from './table.ts';
 
-export interface Step<Name extends string> {
+interface Step<Name extends string> {
   name: Name;
   what: string;
 }

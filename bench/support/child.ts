@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
 /** A program of the bench's own in a process of its own, spoken with by messages. */
-export interface Child<Order, Answer> {
+interface Child<Order, Answer> {
   send(order: Order): void;
   /** The next answer; whoever asks does so before the order is given, or right after it. */
   answer(): Promise<Answer>;

@@ -6,7 +6,7 @@ import type { Service } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 
 /** What a worker does for the log of a run, by hand. */
-export interface RunLog {
+interface RunLog {
   runId: string;
   /** Stores frames without telling anybody. */
   commit(frames: Frame[]): Promise<StoredFrame[]>;

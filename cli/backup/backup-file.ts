@@ -20,7 +20,7 @@ export interface BackupHead {
   key: SealedKey | null;
 }
 
-export interface OpenedBackup {
+interface OpenedBackup {
   head: BackupHead;
   dump(): Readable;
 }

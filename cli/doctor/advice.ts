@@ -14,7 +14,7 @@ export const provideImage =
 export const freeDiskSpace =
   'Free space on the disk of DATA_DIR (see `df -h` and `df -i`). If retained logs and files fill it, lower RUN_RETENTION_DAYS.';
 
-export interface DiskSpace {
+interface DiskSpace {
   freeBytes: number;
   /** Null if the file system has no inode limit. */
   freeInodes: number | null;

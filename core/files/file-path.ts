@@ -1,6 +1,6 @@
 import { limits } from '../limits.ts';
 
-export type PathCheck = { ok: true } | { ok: false; reason: string };
+type PathCheck = { ok: true } | { ok: false; reason: string };
 
 /**
  * Checks that a path may name a file of a working directory: a relative POSIX path in canonical form.

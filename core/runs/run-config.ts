@@ -22,7 +22,7 @@ export interface RunConfig {
   context: Record<string, string>;
 }
 
-export const configFields = [
+const configFields = [
   'env',
   'mcpServers',
   'mcpMode',

@@ -1,4 +1,4 @@
-export interface SandboxIdentity {
+interface SandboxIdentity {
   instance: string;
   runId: string;
   generation: number;

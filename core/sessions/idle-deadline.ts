@@ -1,4 +1,4 @@
-export interface Idleness {
+interface Idleness {
   idleForMs: number;
   /** Time without a stream reader: 0 while there is one, null if there was none. */
   unattendedForMs: number | null;

@@ -14,7 +14,7 @@ import {
 import { basename, join } from 'node:path';
 import { type KeyPair, keyPairIn } from './certificates.ts';
 
-export interface AllowlistPaths {
+interface AllowlistPaths {
   authority: KeyPair;
   authorityFolder: string;
   serverFolder: string;

@@ -18,7 +18,7 @@ export interface PrimaryMachine extends HostsConfig {
   secrets: string;
 }
 
-export interface Bundle {
+interface Bundle {
   archive: Buffer;
   /** The certificate for the allowlist; its key is only in the archive. */
   certificate: string;

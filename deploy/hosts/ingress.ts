@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
-export interface Address {
+interface Address {
   host: string;
   port: number;
 }

@@ -8,7 +8,7 @@ export interface Api {
   call: (method: string, path: string, options?: CallOptions) => Promise<Response>;
 }
 
-export interface CallOptions {
+interface CallOptions {
   headers?: Record<string, string>;
   body?: unknown;
   signal?: AbortSignal;

@@ -16,7 +16,7 @@ export interface Delivery {
   signature: string;
 }
 
-export interface WebhookReceiver {
+interface WebhookReceiver {
   url: string;
   /** The first delivery. */
   received: Promise<Delivery>;

@@ -7,7 +7,7 @@ import { makeCollection } from './postman.ts';
 import { makeSettings } from './settings.ts';
 import { buildStubApi } from './stub-api.ts';
 
-export interface GeneratedDocument {
+interface GeneratedDocument {
   path: string;
   text: string;
 }

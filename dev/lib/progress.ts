@@ -3,7 +3,7 @@
 const nameWidth = 14;
 const reminderMs = 15_000;
 
-export interface StepResult<T> {
+interface StepResult<T> {
   value: T;
   summary: string;
 }

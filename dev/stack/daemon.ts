@@ -17,7 +17,7 @@ import type { Folders } from '../lib/folders.ts';
 import { excerpt } from '../lib/run-command.ts';
 import { SetupError } from '../lib/setup-error.ts';
 
-export interface DaemonOptions {
+interface DaemonOptions {
   name: string;
   command: string;
   args: string[];

@@ -4,7 +4,7 @@
 import { request } from 'node:http';
 import type { Readable } from 'node:stream';
 
-export interface EngineCall {
+interface EngineCall {
   method?: string;
   path: string;
   body?: Readable;
@@ -13,7 +13,7 @@ export interface EngineCall {
   silenceMs?: number;
 }
 
-export interface EngineAnswer {
+interface EngineAnswer {
   status: number;
   text: string;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { rootFolder } from '../lib/folders.ts';
 import { SetupError } from '../lib/setup-error.ts';
 
-export interface Lock {
+interface Lock {
   release(): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import { print } from '../lib/progress.ts';
 import { runInForeground } from './run-in-foreground.ts';
 import type { Tally } from './tally.ts';
 
-export interface TestRun {
+interface TestRun {
   /** The headline. */
   title?: string;
   env?: Record<string, string>;

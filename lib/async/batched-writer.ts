@@ -1,10 +1,10 @@
-export interface BatchedWriter<T> {
+interface BatchedWriter<T> {
   add: (key: string, entry: T) => void;
   /** Writes the remaining entries. */
   close: () => Promise<void>;
 }
 
-export interface BatchedWriterOptions<T> {
+interface BatchedWriterOptions<T> {
   everyMs: number;
   /** Combines two entries of the same key. */
   merge: (before: T, entry: T) => T;

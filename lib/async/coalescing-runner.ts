@@ -1,4 +1,4 @@
-export interface CoalescingRunner {
+interface CoalescingRunner {
   trigger: () => void;
   close: () => void;
 }

@@ -22,7 +22,7 @@ export interface ListedRuntime {
 
 export type ListedRuntimes = Readonly<Record<string, ListedRuntime>>;
 
-export interface EngineFacts {
+interface EngineFacts {
   version: string;
   apiVersion: string;
   cpus: number;

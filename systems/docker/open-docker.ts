@@ -4,7 +4,7 @@ import { createMountSource, type FindMountSource, type WorkerData } from './moun
 import { createRuntimeSelector, type RuntimeSelector } from './runtime/runtime-selector.ts';
 import { createSandboxes, type Sandboxes } from './sandbox.ts';
 
-export interface DockerOptions extends EngineOptions {
+interface DockerOptions extends EngineOptions {
   /** Where sandboxes find their folders; if undefined, the engine sees the paths of this process. */
   data?: WorkerData;
   /** `auto` if undefined. */

@@ -11,7 +11,7 @@ import {
 } from './process-metrics.ts';
 import { type MetricsAddress, serveMetrics } from './server.ts';
 
-export interface WatchedApi {
+interface WatchedApi {
   pool: CountedPool;
   checks: DependencyChecks;
   checkWithinMs: number;
@@ -35,7 +35,7 @@ export function createApiMetrics(codes: readonly string[]) {
   };
 }
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   method: string;
   /** The route's pattern; null if no route matched. */
   route: string | null;

@@ -7,7 +7,7 @@ export interface MetricsAddress {
   port: number;
 }
 
-export interface ServedMetrics {
+interface ServedMetrics {
   close(): Promise<void>;
 }
 

@@ -112,7 +112,7 @@ function createSandboxMetrics(registry: Registry) {
   };
 }
 
-export interface HostSlots {
+interface HostSlots {
   capacity: number;
   countSandboxes: () => number;
 }
@@ -137,7 +137,7 @@ function exportSlots(registry: Registry, { capacity, countSandboxes }: HostSlots
 const attemptOutcomes = ['delivered', 'rejected', 'failed', 'blocked'] as const;
 
 /** `rejected`: an error response; `failed`: no response; `blocked`: the address is not allowed. */
-export type AttemptOutcome = (typeof attemptOutcomes)[number];
+type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 function createWebhookMetrics(registry: Registry) {
   const attempts = new Histogram({

@@ -1,6 +1,6 @@
 import { limits } from '../../core/limits.ts';
 
-export interface CircuitBreaker {
+interface CircuitBreaker {
   /** Resolves with `failed` at once while the circuit is open. */
   run: <T>(failed: T, call: () => Promise<T>) => Promise<T>;
 }

@@ -10,7 +10,7 @@ export interface RedisAddress {
   tls?: { ca?: string; cert?: string; key?: string };
 }
 
-export interface RedisConnectOptions extends RedisAddress {
+interface RedisConnectOptions extends RedisAddress {
   /** Shown by `CLIENT LIST`. */
   name: string;
   onError: (error: Error) => void;

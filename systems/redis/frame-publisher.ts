@@ -11,7 +11,7 @@ export interface FrameBatch {
   deltas: Delta[];
 }
 
-export interface FramePublisher {
+interface FramePublisher {
   publish: (runId: string, batch: FrameBatch) => Promise<boolean>;
   forget: (runId: string) => void;
 }

@@ -1,6 +1,6 @@
 import type { TokenAnswer, TokenBucket } from '../../core/token-bucket.ts';
 
-export interface LocalBuckets {
+interface LocalBuckets {
   get: (keyId: string) => TokenBucket | null;
   set: (keyId: string, answer: TokenAnswer) => void;
 }

@@ -12,7 +12,7 @@ export interface RateLimiter {
   take: (keyId: string, perMinute: number) => Promise<TokenAnswer>;
 }
 
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   instance: string;
   /** Milliseconds since 1970, monotonic. */
   nowMs: () => number;

@@ -5,7 +5,7 @@ import { limits } from '../../core/limits.ts';
  * it has written. After the publisher restarts, the stream may reach twice the bound before it is
  * trimmed.
  */
-export interface StreamTrimmer {
+interface StreamTrimmer {
   /** Counts an entry. */
   add: (runId: string, entry: { id: string; bytes: number }) => void;
   /** The lowest id to keep, or null while everything fits. */

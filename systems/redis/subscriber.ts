@@ -11,7 +11,7 @@ export type Notification =
 
 export type OnNotification = (notification: Notification) => void;
 
-export interface Subscriber {
+interface Subscriber {
   subscribe: (channel: string, onNotification: OnNotification) => () => void;
   close: () => void;
 }

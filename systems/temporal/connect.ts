@@ -11,7 +11,7 @@ export interface TemporalAddress {
   connection: ConnectionOptions;
 }
 
-export interface TemporalConnection {
+interface TemporalConnection {
   client: Client;
   operator: OperatorService;
   /** Fails if Temporal does not answer in time. */

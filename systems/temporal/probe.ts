@@ -3,7 +3,7 @@ import { runQueue } from '../../core/temporal/task-queues.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
 import { findMissing } from './search-attributes.ts';
 
-export interface TemporalFacts {
+interface TemporalFacts {
   version: string;
   hasNamespace: boolean;
   /** Workers that polled this instance's queue in the last five minutes, including stopped ones. */

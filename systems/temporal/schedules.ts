@@ -8,7 +8,7 @@ import type { Schedule } from '../../core/flows/schedule.ts';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 import type { ScheduledTriggerInput } from '../../workflows/shared/inputs.ts';
 
-export interface Scheduler {
+interface Scheduler {
   client: Client;
   instance: string;
 }

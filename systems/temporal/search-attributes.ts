@@ -7,7 +7,7 @@ import {
   searchAttributeNames,
 } from '../../core/temporal/search-attributes.ts';
 
-export interface Registrar {
+interface Registrar {
   operator: OperatorService;
   namespace: string;
 }

@@ -10,7 +10,7 @@ import type { RunInput, SessionInput } from '../../workflows/shared/inputs.ts';
 import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
 import { withSearchAttributes } from './search-attributes.ts';
 
-export interface RunStarter {
+interface RunStarter {
   client: Client;
   instance: string;
   /** The operator's overrides of the defaults. */

@@ -32,7 +32,7 @@ export function set(settings: Record<string, string>): void {
   writeFileSync(join(clone, '.env'), lines.join(''));
 }
 
-export interface Part {
+interface Part {
   Service: string;
   State: string;
   Health: string;
@@ -46,7 +46,7 @@ export async function parts(): Promise<Record<string, Part>> {
   return Object.fromEntries(found.map((part) => [part.Service, part]));
 }
 
-export interface Inspected {
+interface Inspected {
   Id: string;
   State: { Pid: number; Running: boolean; StartedAt: string };
   Config: { User: string; Env: string[]; Labels: Record<string, string> };
@@ -62,7 +62,7 @@ export interface Inspected {
   Mounts: { Type: string; Name?: string; Source: string; Destination: string; RW: boolean }[];
 }
 
-export async function inspect(name: string): Promise<Inspected> {
+async function inspect(name: string): Promise<Inspected> {
   const [found] = JSON.parse(await docker('inspect', name)) as Inspected[]; // the engine's own shape
   if (found === undefined) throw new Error(`no container ${name}`);
   return found;

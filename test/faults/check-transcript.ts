@@ -4,7 +4,7 @@ import type { LoggedFrame } from './evidence.ts';
 import type { SeenEvent, Transcript } from './support/transcript.ts';
 import { violationUnless } from './violation-unless.ts';
 
-export interface Expected {
+interface Expected {
   log: LoggedFrame[];
   reason: FinishedReason;
 }

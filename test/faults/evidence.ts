@@ -19,13 +19,13 @@ export interface LoggedFrame {
   data: string;
 }
 
-export interface CursorRow {
+interface CursorRow {
   lastSeq: number;
   closed: boolean;
   leaseOwner: string | null;
 }
 
-export interface AttemptRow {
+interface AttemptRow {
   delivery: number;
   attempt: number;
   status: number | null;
@@ -60,7 +60,7 @@ export interface Evidence {
 }
 
 /** What only the test can know. */
-export interface Witnesses {
+interface Witnesses {
   transcripts?: Transcript[];
   posts?: ReceivedPost[];
   isRefused?: boolean;
@@ -120,7 +120,7 @@ const keptColumns = `
   from runs r join run_logs l on l.run_id = r.id
   where r.id = $1`;
 
-export async function workflowState(
+async function workflowState(
   instance: string,
   workflowId: string,
   address: string,

@@ -32,7 +32,7 @@ export interface RunRecord {
   deleted?: boolean;
 }
 
-export interface CallOptions {
+interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
   key?: string | null;

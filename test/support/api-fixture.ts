@@ -69,7 +69,7 @@ export interface ApiFixture {
   close: () => Promise<void>;
 }
 
-export interface TenantOptions {
+interface TenantOptions {
   flow?: Partial<NewFlow>;
   key?: Partial<NewKey>;
   maxConcurrentRuns?: number;

@@ -15,7 +15,7 @@ export interface TestAuthority extends Certified {
   issue(wish: AuthorityOptions): Certified;
 }
 
-export interface AuthorityOptions {
+interface AuthorityOptions {
   /** As in `IP:127.0.0.1` and `DNS:localhost`. */
   names: string[];
   expired?: true;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from './api-client.ts';
 import type { SentEvent } from './sent-events.ts';
 
-export interface Turn {
+interface Turn {
   messageId: string;
   exitCode: number;
   /** What the agent said to the user, piece by piece. */

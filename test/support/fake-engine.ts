@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-export interface EngineQuestion {
+interface EngineQuestion {
   path: string;
   body: string;
 }

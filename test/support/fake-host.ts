@@ -21,7 +21,7 @@ export interface FakeHost {
   untilAsked(path: string): Promise<void>;
 }
 
-export interface FakeHostOptions {
+interface FakeHostOptions {
   socket: string;
   config?: Partial<SandboxConfig>;
   /** How long an unanswered poll is held. */

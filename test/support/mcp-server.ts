@@ -10,7 +10,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-export interface McpServerOptions {
+interface McpServerOptions {
   name: string;
   transport: 'http' | 'sse';
   host: string;

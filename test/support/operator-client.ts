@@ -1,6 +1,6 @@
 import type { Service } from './service.ts';
 
-export interface OperatorAnswer {
+interface OperatorAnswer {
   status: number;
   headers: Headers;
   /** The `data` of a success; looked at by each test as it sees fit. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../../dev/lib/folders.ts';
 
-export interface Page {
+interface Page {
   /** From the top of the tree. */
   path: string;
   text: string;

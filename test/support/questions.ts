@@ -24,14 +24,14 @@ export function asking(...calls: object[][]): string {
   return `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
 }
 
-export interface Pending {
+interface Pending {
   interactionId: string;
   toolName: string;
   questions: { question: string }[];
 }
 
 /** What the client of a run does about its questions. */
-export interface Questions {
+interface Questions {
   pending(runId: string): Promise<Pending[]>;
   untilAsked(runId: string, count?: number): Promise<Pending[]>;
   answer(runId: string, interactionId: string, answers: object): Promise<Answer>;

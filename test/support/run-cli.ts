@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { compiledService } from './compiled-service.ts';
 
-export interface CliResult {
+interface CliResult {
   code: number | null;
   out: string;
   err: string;

@@ -22,7 +22,7 @@ export interface ServiceProcess {
   log(): string;
 }
 
-export interface ProcessEnd {
+interface ProcessEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
 }

@@ -17,7 +17,7 @@ import { stackEnv } from './stack-env.ts';
 import { testBundle } from './test-bundle.ts';
 
 /** What the service stands on, where that is not the stack's own. */
-export interface OtherParts {
+interface OtherParts {
   postgresUrl?: string;
   redisUrl?: string;
   temporalAddress?: string;

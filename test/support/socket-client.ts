@@ -1,13 +1,13 @@
 import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: IncomingMessage['headers'];
   body: string;
 }
 
-export interface Call {
+interface Call {
   method?: string;
   path: string;
   headers?: Record<string, string>;

@@ -26,7 +26,7 @@ export interface SseClient {
   leave: () => void;
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   key: string | null;
   lastEventId?: string;
   /** Goes away after so many bytes of the body. */

@@ -2,7 +2,7 @@
 
 import type { SandboxRuntime } from '../../core/sandbox/sandbox-runtime.ts';
 
-export interface StackEnv {
+interface StackEnv {
   /** A server on which every test file makes a database of its own. */
   postgresUrl: string;
   redisUrl: string;

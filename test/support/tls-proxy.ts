@@ -6,14 +6,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import type { Certified } from './authority.ts';
 
-export interface TlsProxy {
+interface TlsProxy {
   port: number;
   /** By which it was called. */
   names: (string | false | null)[];
   close(): void;
 }
 
-export interface TlsProxyOptions {
+interface TlsProxyOptions {
   /** Where it leads, on loopback. */
   to: number;
   shows: Certified;

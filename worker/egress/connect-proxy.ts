@@ -12,7 +12,7 @@ import { type Lookup, resolveAllowed } from './resolve.ts';
 /** Opens a connection to an address, never to a name. */
 export type Connect = (to: { address: string; port: number; timeoutMs: number }) => Promise<Duplex>;
 
-export type DenialReason = 'policy' | 'unresolvable' | 'not_public' | 'method_not_allowed';
+type DenialReason = 'policy' | 'unresolvable' | 'not_public' | 'method_not_allowed';
 
 export interface Denial {
   host: string;
@@ -20,7 +20,7 @@ export interface Denial {
   reason: DenialReason;
 }
 
-export interface ConnectProxyDeps {
+interface ConnectProxyDeps {
   policy: EgressPolicy;
   exceptions: readonly string[];
   isPublic: (address: string) => boolean;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SandboxConfig } from '../../core/sandbox/sandbox.ts';
 
-export type NextMessage =
+type NextMessage =
   | { kind: 'message'; index: number; line: string }
   | { kind: 'closed' }
   | { kind: 'none' };

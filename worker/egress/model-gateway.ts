@@ -8,7 +8,7 @@ export interface ModelUpstream {
   baseUrl: string;
 }
 
-export interface Gateway {
+interface Gateway {
   /**
    * One run's way: what a run has under way at once is counted apart, so that none starves another.
    * `own` is asked at every call for the model that the run's project pays for; null: the service's.

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 /** All addresses of a name; rejects, or answers none, when there are none. */
 export type Lookup = (host: string) => Promise<string[]>;
 
-export type Resolution =
+type Resolution =
   | { outcome: 'resolved'; addresses: string[] }
   | { outcome: 'refused'; reason: 'unresolvable' | 'not_public' };
 

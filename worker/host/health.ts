@@ -8,7 +8,7 @@ import { sleep } from '../../lib/async/sleep.ts';
 import type { DockerErrorCode } from '../../systems/docker/docker-error.ts';
 import type { Docker } from '../../systems/docker/open-docker.ts';
 
-export interface HostHealthDeps {
+interface HostHealthDeps {
   config: Pick<HostReport, 'instance' | 'retention'> &
     Pick<WorkerConfig, 'dataDir' | 'sandboxImage' | 'sandboxRuntime'>;
   docker: Pick<Docker, 'engine' | 'runtimes'>;
@@ -17,7 +17,7 @@ export interface HostHealthDeps {
   logger: Logger;
 }
 
-export interface HostHealthMonitor {
+interface HostHealthMonitor {
   /** Null until it has looked. */
   last(): HostReport | null;
   /** Looks again and again, until the signal. */

@@ -3,7 +3,7 @@ import type { HostReport } from '../../core/hosts/host-report.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   hosts: Pick<HostStore, 'renew'>;
   host: { hostId: string; name: string; capacity: number };
   /** Null until it has looked. */

@@ -24,7 +24,7 @@ export type RpcHandlers = {
   ) => Promise<HostCallResult<K>>;
 };
 
-export interface HostRpcDeps {
+interface HostRpcDeps {
   hostId: string;
   store: Pick<HostRpcStore, 'listOpen' | 'answer' | 'removeExpired'>;
   bells: Pick<Notifier, 'notify' | 'subscribe'>;

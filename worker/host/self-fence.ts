@@ -12,7 +12,7 @@ import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import { sandboxKey } from '../sandbox/stop/orphaned-folders.ts';
 
-export interface FenceDeps {
+interface FenceDeps {
   hostId: string;
   times: { renewMs: number; fenceMs: number };
   runs: Pick<RunStore, 'activeOnHost'>;

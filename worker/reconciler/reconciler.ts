@@ -16,7 +16,7 @@ import { resumePendingWebhooks } from './runs/resume-webhooks.ts';
 import { signalMessages } from './runs/signal-messages.ts';
 import { startUnstarted } from './runs/start-unstarted.ts';
 
-export interface Reconciler {
+interface Reconciler {
   /** One pass over everything; never throws. */
   pass(): Promise<void>;
   /** Passes until the signal, after which no further step is taken. */

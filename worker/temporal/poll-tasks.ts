@@ -3,7 +3,7 @@ import { retryUntilAborted } from '../../lib/async/retry.ts';
 import type { SelfFence } from '../host/self-fence.ts';
 import type { RunningWorker } from './workers.ts';
 
-export interface TaskPolling {
+interface TaskPolling {
   poll(): Promise<RunningWorker>;
   fence: Pick<SelfFence, 'fencedSignal' | 'untilUnfenced'>;
   logger: Logger;

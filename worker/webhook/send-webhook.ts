@@ -9,7 +9,7 @@ import { type Lookup, resolveAllowed, systemLookup } from '../egress/resolve.ts'
 
 import { pinnedLookup } from './pinned-lookup.ts';
 
-export interface WebhookSenderOptions {
+interface WebhookSenderOptions {
   /** An authority to be trusted besides the usual ones. */
   caFile: string | null;
   allowPrivate: readonly string[];

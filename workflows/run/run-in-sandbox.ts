@@ -10,7 +10,7 @@ import {
   startFailed,
 } from './run-outcomes.ts';
 
-export interface SandboxRun {
+interface SandboxRun {
   ref: SandboxRef;
   host: HostActivities;
   activities: RunActivities;

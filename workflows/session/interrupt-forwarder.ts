@@ -2,7 +2,7 @@ import type { InterruptPayload } from '../shared/signals.ts';
 import type { ActiveSandbox, SessionContext } from './session-context.ts';
 
 /** Forwards each interrupt to the sandbox's host once. */
-export interface InterruptForwarder {
+interface InterruptForwarder {
   hasPending(): boolean;
   forward(): void;
 }

@@ -3,7 +3,7 @@ import { hostLostError } from '../run/run-outcomes.ts';
 import { createInterruptForwarder } from './interrupt-forwarder.ts';
 import { type ActiveSandbox, isLost, type SessionContext } from './session-context.ts';
 
-export type ActivityResult<T> = { kind: 'done'; value: T } | { kind: 'failed'; error: unknown };
+type ActivityResult<T> = { kind: 'done'; value: T } | { kind: 'failed'; error: unknown };
 
 /** The activity's result; null while it runs. */
 interface Pending<T> {

@@ -3,7 +3,7 @@ import type { EndCause } from '../../core/runs/end-cause.ts';
 import { linkTo, type Memo } from '../../core/temporal/workflow-memo.ts';
 
 /** Shown to operators on the workflow's page in Temporal. */
-export interface WorkflowDetails {
+interface WorkflowDetails {
   phase: string;
   host: string | null;
   container: string | null;

@@ -1,7 +1,7 @@
 import type { StoredFrame } from '../../../core/frames/frame.ts';
 import type { LogsQuery } from './log-schema.ts';
 
-export interface LogSlice {
+interface LogSlice {
   runId: string;
   query: LogsQuery;
   /** In the requested order. */

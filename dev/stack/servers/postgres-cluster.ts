@@ -8,13 +8,13 @@ import { runCommand } from '../../lib/run-command.ts';
 import { SetupError } from '../../lib/setup-error.ts';
 import { type User, unprivilegedUser } from '../../lib/users.ts';
 
-export interface Cluster {
+interface Cluster {
   folder: string;
   /** The user the server runs as. Empty for the current user. */
   user: Partial<User>;
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   home: string;
   binaries: string;
   password: string;

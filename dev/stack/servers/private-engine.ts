@@ -17,7 +17,7 @@ import { pruneImages } from './prune-images.ts';
 const name = 'docker';
 const systemFolders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-export interface PrivateEngineOptions {
+interface PrivateEngineOptions {
   liveRestore: boolean;
   runtimes?: Record<string, RuntimeEntry>;
   /** The folder of its files, by default in the cache. */

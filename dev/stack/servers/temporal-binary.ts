@@ -10,7 +10,7 @@ import { findOnPath, runCommand } from '../../lib/run-command.ts';
 import { SetupError } from '../../lib/setup-error.ts';
 import { withFileLock } from '../lock.ts';
 
-export const temporalVersion = '1.8.2';
+const temporalVersion = '1.8.2';
 
 const moduleFolder = join(repository, 'dev/from-source/temporal');
 const versionVariable = 'github.com/temporalio/cli/internal/temporalcli.Version';

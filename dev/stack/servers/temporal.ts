@@ -21,7 +21,7 @@ export interface Temporal {
   uiUrl: string | null;
 }
 
-export interface TemporalOptions {
+interface TemporalOptions {
   externalAddress?: string | undefined;
   externalUiUrl?: string | undefined;
   /** The ports to use. Without them, the server has no UI, and a free port is chosen. */

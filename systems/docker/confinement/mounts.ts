@@ -12,14 +12,14 @@ export interface RunFolders {
   socket: string;
 }
 
-export interface BindMount extends MountSettings {
+interface BindMount extends MountSettings {
   Type: 'bind';
   ReadOnly: boolean;
   BindOptions: { Propagation: 'rprivate' | 'rslave'; NonRecursive: true };
 }
 
 /** One folder of a volume. */
-export interface SubpathMount extends MountSettings {
+interface SubpathMount extends MountSettings {
   Type: 'volume';
   ReadOnly: boolean;
   VolumeOptions: {
@@ -30,7 +30,7 @@ export interface SubpathMount extends MountSettings {
   };
 }
 
-export type SandboxMount = BindMount | SubpathMount;
+type SandboxMount = BindMount | SubpathMount;
 
 /** The mounts of a run's folders in its sandbox. */
 export function runMounts(

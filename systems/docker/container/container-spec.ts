@@ -9,7 +9,7 @@ import type { MountSource } from '../mount-source.ts';
 import type { SandboxSpec } from './sandbox-spec.ts';
 
 /** The host's part of a container's specification. */
-export interface ContainerHost {
+interface ContainerHost {
   instance: string;
   hostCpus: number;
   runtime: SandboxRuntime;

@@ -4,7 +4,7 @@ import type { Engine } from '../engine.ts';
 import type { ContainerStatus } from './container-state.ts';
 import { inspect } from './inspect.ts';
 
-export interface Transition {
+interface Transition {
   /** The verb, for error messages. */
   what: string;
   containerId: string;

@@ -7,7 +7,7 @@ import { labelNames } from '../labels.ts';
 /** Prefix of the folder of each probe. */
 export const probeFolderPrefix = 'try-';
 
-export interface StaleProbes {
+interface StaleProbes {
   /** Parent of their folders. */
   dir: string;
   /** Younger ones may be in progress. */

@@ -17,7 +17,7 @@ export interface RuntimeSelector {
   findRuntime(): Promise<SandboxRuntime>;
 }
 
-export interface RuntimeProbes {
+interface RuntimeProbes {
   listed(): Promise<ListedRuntimes>;
   /** Why a sandbox on this runtime does not reach its socket; null if it does. */
   probe(runtime: SandboxRuntime): Promise<string | null>;

@@ -27,13 +27,13 @@ export type NewFlow = Partial<FlowFields> & { projectId: string; name: string; f
 
 export type FlowDecision = (before: { flow: Flow; secrets: FlowSecrets }) => Partial<FlowFields>;
 
-export interface FlowPageQuery {
+interface FlowPageQuery {
   limit: number;
   /** A page's `next`. */
   after?: string;
 }
 
-export interface FlowPage {
+interface FlowPage {
   flows: Flow[];
   next: string | null;
 }

@@ -7,7 +7,7 @@ export interface KeyDay extends DayOfUsage {
 }
 
 /** How much of its bounds a project uses now. */
-export interface ProjectUsage {
+interface ProjectUsage {
   /** The UTC month, like 2026-01, and the runs that count in it. */
   month: string;
   monthlyRuns: number;

@@ -11,7 +11,7 @@ export interface Operator {
 }
 
 /** The code is known at this moment only. */
-export interface SignInCode {
+interface SignInCode {
   operator: Operator;
   code: string;
   expiresAt: Date;

@@ -22,7 +22,7 @@ export type ProjectPatch = Partial<
 export type NewProject = Pick<Project, 'projectId' | 'name'> &
   Partial<Pick<Project, 'maxConcurrentRuns' | 'monthlyRunQuota'>>;
 
-export interface ProjectPage {
+interface ProjectPage {
   projects: Project[];
   next: string | null;
 }

@@ -49,7 +49,7 @@ export interface AdmitRun {
   config: RunConfig;
 }
 
-export type RejectionReason =
+type RejectionReason =
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'
   | 'MONTHLY_QUOTA'

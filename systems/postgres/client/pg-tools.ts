@@ -13,7 +13,7 @@ export interface PgTools {
   start(program: PgTool, args: string[]): PgToolProcess;
 }
 
-export interface PgToolProcess {
+interface PgToolProcess {
   input: Writable;
   output: Readable;
   /** Throws with what the program said where it did not end well. */
@@ -23,11 +23,11 @@ export interface PgToolProcess {
 const programs = ['pg_dump', 'pg_restore', 'psql'] as const;
 type PgTool = (typeof programs)[number];
 
-export class PgToolsMissing extends Error {
+class PgToolsMissing extends Error {
   override name = 'NoClientPrograms';
 }
 
-export interface PgToolOptions {
+interface PgToolOptions {
   databaseUrl: string;
   /** PATH, and what else the programs are to see. */
   env: Readonly<Record<string, string | undefined>>;

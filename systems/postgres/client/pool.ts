@@ -4,7 +4,7 @@ export type Pool = pg.Pool;
 /** What a statement needs: a pool, or the one connection of a transaction. */
 export type Db = Pick<pg.Pool, 'query'>;
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Shown by Postgres beside each connection. */
   applicationName: string;
   max?: number;

@@ -7,13 +7,13 @@ import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 
-export interface BlobId {
+interface BlobId {
   /** Hex. */
   sha256: string;
   size: number;
 }
 
-export interface ByteRange {
+interface ByteRange {
   /** First byte, 0 by default. */
   start?: number;
   /** The byte after the last, by default the blob's size. */

@@ -4,7 +4,7 @@ import { inTransaction } from '../client/transaction.ts';
 import { lockCurrentGeneration } from '../log/fencing.ts';
 import type { SnapshotRef } from '../log/lease.ts';
 
-export interface FileQuery {
+interface FileQuery {
   scope?: FileScope;
   /** The beginning of a path, as text. */
   prefix?: string;

@@ -16,7 +16,7 @@ export interface Host {
 }
 
 /** A host, as it speaks of itself. */
-export type HostHeartbeat = Pick<Host, 'hostId' | 'name' | 'capacity'> & {
+type HostHeartbeat = Pick<Host, 'hostId' | 'name' | 'capacity'> & {
   report?: HostReport | null;
 };
 

@@ -13,7 +13,7 @@ import { storableJson } from '../client/json-text.ts';
 import type { Db } from '../client/pool.ts';
 
 /** What a batch says of its run. One turn at most: cut a batch after a result. */
-export interface RunUpdate {
+interface RunUpdate {
   agentStatus?: AgentStatus;
   turn?: Pick<TurnResult, 'result' | 'structuredOutput' | 'usage' | 'costUsd' | 'numTurns'>;
 }
@@ -49,7 +49,7 @@ export type Appended =
  * What else is written with a batch, if it is: a further part of its statement, with values from $21
  * on.
  */
-export interface ExtraCte {
+interface ExtraCte {
   /** Names the whole statement. */
   name: string;
   part: string;

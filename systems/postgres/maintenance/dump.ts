@@ -58,7 +58,7 @@ export async function dump(programs: PgTools, into: Writable): Promise<void> {
   await ended;
 }
 
-export interface RestoreSource {
+interface RestoreSource {
   dump: Readable;
   dumpedAt: Date;
 }

@@ -17,7 +17,7 @@ export interface EndRunRequest extends RunEnd {
   runId: string;
 }
 
-export interface RunEnded {
+interface RunEnded {
   /** Whether a webhook is owed; the same at every call. */
   webhook: boolean;
   cause: EndCause;

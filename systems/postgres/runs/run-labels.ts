@@ -5,7 +5,7 @@ import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { findRun } from './find-run.ts';
 
-export type LabelsChanged =
+type LabelsChanged =
   | { outcome: 'changed'; run: Run }
   /** Nothing was changed: there would be more labels than a run may have. */
   | { outcome: 'too-many' }

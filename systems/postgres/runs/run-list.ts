@@ -3,7 +3,7 @@ import type { Pool } from '../client/pool.ts';
 import { type ListedRun, type ListedRunRow, listedColumns, toListedRun } from './run-row.ts';
 
 /** What is left out is not asked for. */
-export interface RunFilter {
+interface RunFilter {
   flowId?: string | undefined;
   status?: RunStatus | undefined;
   agentStatus?: AgentStatus | undefined;
@@ -32,7 +32,7 @@ export interface RunListQuery {
   after?: RunCursor | undefined;
 }
 
-export interface RunPage {
+interface RunPage {
   runs: ListedRun[];
   next: RunCursor | null;
 }

@@ -14,7 +14,7 @@ import { listRuns, type RunListQuery } from './run-list.ts';
 import { type RunRow, selectRuns, toRun } from './run-row.ts';
 import { readTriggerFields } from './trigger-fields.ts';
 
-export interface CauseRequest {
+interface CauseRequest {
   runId: string;
   cause: EndCause;
   detail: string | null;

@@ -40,7 +40,7 @@ export async function findEarlierData(url: string): Promise<string | null> {
   }
 }
 
-export interface AppliedMigration {
+interface AppliedMigration {
   name: string;
   /** Null in databases of commits that did not store it. */
   sha256: string | null;

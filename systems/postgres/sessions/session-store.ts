@@ -11,7 +11,7 @@ import {
   readSessionConfig,
 } from './session-config-store.ts';
 
-export interface SessionQuery {
+interface SessionQuery {
   flowId: string;
   limit: number;
   /** What is left out is not asked for. */

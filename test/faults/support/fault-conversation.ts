@@ -22,7 +22,7 @@ const gate = (n: number): string => `go-${n}`;
 const halfWord = (n: number): string => `the half of ${n}`;
 const lastWord = (n: number): string => `the last word of ${n}`;
 
-export interface FaultConversation {
+interface FaultConversation {
   runId: string;
   stays: Client;
   comesAndGoes: Client;
@@ -44,7 +44,7 @@ export interface FaultConversation {
   expectWhole(about?: TalkAbout): Promise<void>;
 }
 
-export interface TalkAbout extends About {
+interface TalkAbout extends About {
   /** What the agent began, one after the other; each message once if not given. */
   begun?: number[];
   /** Those that end by saying that they have failed. */

@@ -32,7 +32,7 @@ export interface FaultFixture {
   stop(): Promise<void>;
 }
 
-export interface Flood {
+interface Flood {
   runId: string;
   stays: Client;
   comesAndGoes: Client;
@@ -53,7 +53,7 @@ export interface About {
   isRefused?: boolean;
 }
 
-export interface FaultFixtureOptions extends ServiceOptions {
+interface FaultFixtureOptions extends ServiceOptions {
   behave?: Behaviour;
 }
 

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'undici';
 
 /** The threads of a process, as its debugger sees them. */
-export interface Inspector {
+interface Inspector {
   threads: Thread[];
   close(): void;
 }
 
-export interface Thread {
+interface Thread {
   ask<T>(method: string, params?: object): Promise<T>;
   /** JSON of its heap. */
   snapshot(): Promise<string>;

@@ -7,7 +7,7 @@ export interface SeenEvent extends SentEvent {
   at: number;
 }
 
-export interface Connection {
+interface Connection {
   lastEventId: string | undefined;
   events: SeenEvent[];
 }

@@ -7,7 +7,7 @@ import {
 } from '../../support/api-fixture.ts';
 import { type Answer, caller } from './call.ts';
 
-export interface Lister extends Tenant {
+interface Lister extends Tenant {
   ask: ReturnType<typeof caller>;
   /** Triggers one and gives its id. */
   run: (body?: object) => Promise<string>;

@@ -11,7 +11,7 @@ export interface LogWriter {
   end: (end?: Partial<EndRunRequest>) => Promise<void>;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** False: Redis and the readers hear nothing of it. */
   publish?: boolean;
   /** Token deltas after the last frame. */

@@ -2,7 +2,7 @@ import type { ApiProcess, Tenant } from '../../support/api-fixture.ts';
 import { type Answer, type CallOptions, caller } from './call.ts';
 import { useTenant } from './use-api.ts';
 
-export interface OpenedSession {
+interface OpenedSession {
   sessionId: string;
   runId: string;
 }

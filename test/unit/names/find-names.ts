@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { splitSource } from '../structure/source-text.ts';
 
-export interface NamedFile {
+interface NamedFile {
   path: string;
   text: string;
 }

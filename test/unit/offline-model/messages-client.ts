@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
-export type Json = Readonly<Record<string, unknown>>;
+type Json = Readonly<Record<string, unknown>>;
 
-export interface Block {
+interface Block {
   type: string;
   text?: string;
   id?: string;
@@ -10,13 +10,13 @@ export interface Block {
   input?: Json;
 }
 
-export interface Message {
+interface Message {
   content: Block[];
   stop_reason: string;
   usage: { input_tokens: number; output_tokens: number };
 }
 
-export interface StreamEvent {
+interface StreamEvent {
   type: string;
   delta?: { type?: string; text?: string; partial_json?: string; stop_reason?: string };
   usage?: Json;

@@ -1,7 +1,7 @@
 import { type Piece, splitSource } from '../structure/source-text.ts';
 import habits from './habits.json' with { type: 'json' };
 
-export interface Finding {
+interface Finding {
   line: number;
   text: string;
   advice: string;

@@ -12,7 +12,7 @@ import { repository } from '../../../dev/lib/folders.ts';
 import type { Fields } from '../../fixtures/scripted-agent/json.ts';
 
 /** The scripted agent as a local process, for its own tests. */
-export interface AgentProcess {
+interface AgentProcess {
   send(line: unknown): void;
   sendText(text: string): void;
   closeInput(): void;
@@ -28,7 +28,7 @@ export interface AgentProcess {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-export interface AgentOptions {
+interface AgentOptions {
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
   /** Holds the conversations; the same folder is the same sandbox come back. */

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 
 /** Maps each file to the files that it imports, type imports included. */
-export type ImportGraph = ReadonlyMap<string, readonly string[]>;
+type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 const importPattern =
   /(?:^|\n)\s*(?:import|export)\b[^;'"]*?\bfrom\s*'([^']+)'|\bimport\s*\(?\s*'([^']+)'/g;

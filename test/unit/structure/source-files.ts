@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../../../dev/lib/folders.ts';
 
-export const productFolders = [
+const productFolders = [
   'activities',
   'api',
   'cli',

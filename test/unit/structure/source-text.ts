@@ -1,5 +1,5 @@
 /** The parts of a TypeScript file. Each keeps its line breaks, so offsets give line numbers. */
-export interface SourceText {
+interface SourceText {
   /** Everything outside comments and string literals. */
   code: string;
   comments: Piece[];

@@ -5,6 +5,7 @@ import { repository } from '../../../dev/lib/folders.ts';
 import { filesInCycles, importGraph, importsOf } from './import-graph.ts';
 import { crowdedFolders, longFiles, sharedBaseNames } from './shape.ts';
 import { isCode, ownFiles, productFiles, readOwnFile } from './source-files.ts';
+import { unusedExports } from './unused-exports.ts';
 
 type Kind = 'cycles' | 'crowdedFolders' | 'sharedBaseNames' | 'longFiles';
 
@@ -12,6 +13,14 @@ type Kind = 'cycles' | 'crowdedFolders' | 'sharedBaseNames' | 'longFiles';
 const known = JSON.parse(
   readFileSync(join(repository, 'test/unit/structure/known-violations.json'), 'utf8'),
 ) as Record<Kind, string[]>;
+
+/** Temporal loads the workflows of these files by name. */
+const bundled = new Set([
+  'bench/chat/empty-workflow.ts',
+  'test/fixtures/changed-workflow/index.ts',
+  'test/fixtures/counting-workflow/index.ts',
+  'workflows/index.ts',
+]);
 
 describe('the source tree', () => {
   const code = ownFiles().filter(isCode);
@@ -29,6 +38,11 @@ describe('the source tree', () => {
 
   test('has unique base names within a package folder', () => {
     expect(sharedBaseNames(productFiles().filter(isCode)).sort()).toEqual(known.sharedBaseNames);
+  });
+
+  test('exports nothing that no other file imports', () => {
+    const unused = unusedExports(code, readOwnFile);
+    expect(unused.filter((each) => !bundled.has(each.replace(/:.*/, '')))).toEqual([]);
   });
 
   test('has files of at most 250 lines, and tests of at most 400', () => {
@@ -66,6 +80,17 @@ describe('the checks of the source tree', () => {
       'api/runs/text.ts',
       'api/http/text.ts',
     ]);
+  });
+
+  test('find an export that no file imports', () => {
+    const texts: Record<string, string> = {
+      'a/one.ts': 'export const used = 1;\nexport const unused = 2;\nexport type Used = 1;\n',
+      'a/two.ts': "import { type Used, used as one } from './one.ts';\nexport function two() {}\n",
+      'a/three.ts': "export const three = await import('./two.ts');\n",
+      'a/four.ts': "import * as all from './three.ts';\n",
+    };
+    const unused = unusedExports(Object.keys(texts), (file) => texts[file] ?? '');
+    expect(unused).toEqual(['a/one.ts: unused']);
   });
 
   test('find a file with too many lines', () => {

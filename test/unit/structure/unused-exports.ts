@@ -4,7 +4,8 @@ import { splitSource } from './source-text.ts';
 const declared =
   /^export\s+(?:declare\s+)?(?:async\s+)?(?:abstract\s+)?(?:function\*?|const|let|class|interface|type|enum)\s+(\w+)/gm;
 const listed = /^export\s+(?:type\s+)?\{([^}]*)\}\s*;/gm;
-const imported = /(?:^|\n)\s*(?:import|export)\b(?:\s+type)?\s*(?:\w+\s*,\s*)?([^;'"]*?)\bfrom\s*'([^']+)'/g;
+const imported =
+  /(?:^|\n)\s*(?:import|export)\b(?:\s+type)?\s*(?:\w+\s*,\s*)?([^;'"]*?)\bfrom\s*'([^']+)'/g;
 const wholeModule = /\b(?:import|importActual)(?:<[^(]*>)?\(\s*'([^']+)'/g;
 
 /** Names that a file exports and that no other file imports, as `file: name`. */
@@ -37,5 +38,13 @@ function usesIn(file: string, text: string): string[] {
 function namesIn(clause: string): string[] {
   if (clause.includes('*')) return ['*'];
   const list = clause.replace(/[{}]/g, '').split(',');
-  return list.map((each) => each.trim().replace(/^type\s+/, '').split(/\s+/)[0] ?? '').filter(Boolean);
+  return list
+    .map(
+      (each) =>
+        each
+          .trim()
+          .replace(/^type\s+/, '')
+          .split(/\s+/)[0] ?? '',
+    )
+    .filter(Boolean);
 }

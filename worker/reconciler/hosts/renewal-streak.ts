@@ -1,5 +1,5 @@
 /** For how long Postgres has heard this host without a gap: for as long, others could speak to it too. */
-export interface RenewalStreak {
+interface RenewalStreak {
   renewed(): void;
   forMs(): number;
 }

@@ -13,7 +13,7 @@ export interface AgentInputQueue {
   next(after: number, signal: AbortSignal): Promise<NextInput>;
 }
 
-export type NextInput =
+type NextInput =
   | { kind: 'message'; index: number; line: string }
   | { kind: 'closed' }
   | { kind: 'none' };

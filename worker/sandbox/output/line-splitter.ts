@@ -6,7 +6,7 @@ export interface SpoolLine {
   cutBytes: number;
 }
 
-export interface LineSplitter {
+interface LineSplitter {
   /** The lines that this chunk completes. */
   push(chunk: Buffer): SpoolLine[];
   /** What is left without a newline when nothing follows. */

@@ -20,7 +20,7 @@ export interface LogAppenderDeps {
   onStored(stored: { frames: number; agentState: AgentState; facts: RunFacts }): void;
 }
 
-export interface LogAppender {
+interface LogAppender {
   /** False: the lease is lost. */
   store(batch: SpoolBatch): Promise<boolean>;
   /** Resolves when what was stored is published, as far as that succeeds. */

@@ -30,7 +30,7 @@ export interface BatchBounds {
   bytes: number;
 }
 
-export interface BatchBuilder {
+interface BatchBuilder {
   add(line: SpoolLine): void;
   /** A batch holds one turn's end at most, and that as its last line. */
   isFull(): boolean;

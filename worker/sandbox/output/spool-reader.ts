@@ -11,7 +11,7 @@ export interface ReaderBounds extends BatchBounds {
   lineBytes: number;
 }
 
-export interface SpoolReader {
+interface SpoolReader {
   /** What has arrived, as one batch; null at the present end of the file. */
   nextBatch(): Promise<SpoolBatch | null>;
   /** At the very end: what stands after the last newline is a line too. */

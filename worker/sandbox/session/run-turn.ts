@@ -24,7 +24,7 @@ export type WritePendingFiles = (
   messageId: string,
 ) => Promise<UnwritableFile[]>;
 
-export interface TurnDeps {
+interface TurnDeps {
   context: SandboxContext;
   session: SessionContext;
   tail: SpoolTail;

@@ -6,7 +6,7 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { ControlHandlers } from '../../egress/control-api.ts';
 import type { SandboxDeps } from '../deps.ts';
 
-export interface ConfiguredRun {
+interface ConfiguredRun {
   run: Pick<Run, 'runId' | 'partialMessages' | 'model' | 'maxTurns' | 'maxBudgetUsd'>;
   flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools'>;
   outputSchema: string | null;

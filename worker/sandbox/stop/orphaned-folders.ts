@@ -7,7 +7,7 @@ import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { foldersOf, removeTree } from '../sandbox-paths.ts';
 
-export interface Orphans {
+interface Orphans {
   folders: string[];
   /** Neither its run nor a container has anything to do with it any more. */
   isOrphaned(ref: SandboxRef): boolean;

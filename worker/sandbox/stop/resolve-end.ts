@@ -6,7 +6,7 @@ export type ContainerExit =
   | { kind: 'exited'; exitCode: number | null; oomKilled: boolean }
   | { kind: 'missing' };
 
-export interface EndEvidence {
+interface EndEvidence {
   exit: ContainerExit;
   /** The last turn that the agent has finished. */
   turn: Pick<TurnResult, 'cause'> | null;

@@ -3,9 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import { openFile } from './walk.ts';
 
-export type Hashed =
-  | { outcome: 'hashed'; entry: FileEntry }
-  | { outcome: 'skipped'; reason: string };
+type Hashed = { outcome: 'hashed'; entry: FileEntry } | { outcome: 'skipped'; reason: string };
 
 const chunkBytes = 256 * 1024;
 export const permissionBits = 0o777;

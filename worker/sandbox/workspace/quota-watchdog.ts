@@ -3,7 +3,7 @@ import { type DiskUsage, diskUsage } from './disk-usage.ts';
 
 export type QuotaViolation = 'workspace_too_large' | 'workspace_too_many_files';
 
-export interface SizeBounds {
+interface SizeBounds {
   workspaceBytes: number;
   workspaceInodes: number;
 }

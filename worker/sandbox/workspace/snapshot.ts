@@ -10,7 +10,7 @@ import type { RunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { digestOf, hashFile, readChunks } from './hash-file.ts';
 import { type Found, openFile, walkWorkspace } from './walk.ts';
 
-export interface SnapshotDeps {
+interface SnapshotDeps {
   blobs: Pick<BlobStore, 'put' | 'has'>;
   files: Pick<FileStore, 'replaceSnapshot'>;
   runs: Pick<RunStore, 'recordSnapshot'>;

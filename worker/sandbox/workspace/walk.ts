@@ -11,7 +11,7 @@ export type Found =
   /** A folder that is not entered, a link, a pipe, a name that no client could write. */
   | { kind: 'other'; path: string; reason: string };
 
-export interface WalkOptions {
+interface WalkOptions {
   maxDepth: number;
   /** Folders of these names are entered after all others, or never. */
   heavy: 'last' | 'never';

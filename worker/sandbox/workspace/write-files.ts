@@ -9,7 +9,7 @@ import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/pro
 import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
 import { isNotFound, openFolderBelow, openRoot, procFdPath, thenClose } from './safe-open.ts';
 
-export interface NewFile {
+interface NewFile {
   /** Relative, and checked. */
   path: string;
   mode: number;

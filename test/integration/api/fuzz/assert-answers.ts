@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Checked } from './check-answer.ts';
 import type { FuzzRequest } from './requests.ts';
 
-export interface Attack {
+interface Attack {
   request: fc.Arbitrary<FuzzRequest>;
   /** `nth` of those that go out at once. */
   send: (request: FuzzRequest, nth: number) => Promise<Checked>;

@@ -12,7 +12,7 @@ export interface FuzzRequest {
 }
 
 /** Ids of what is there, by the parameter that names it; chosen anew for each request. */
-export type Ids = (parameter: string, choice: number) => string;
+type Ids = (parameter: string, choice: number) => string;
 
 type Schemas = ReturnType<typeof schemaValues>;
 

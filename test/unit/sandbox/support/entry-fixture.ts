@@ -22,7 +22,7 @@ export interface EntryWorld {
   close(): Promise<void>;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   config?: Partial<SandboxConfig>;
   timeouts?: Partial<Timeouts>;
   pollMs?: number;

@@ -11,7 +11,7 @@ import {
   type EgressHandlers,
 } from '../../../../worker/egress/run-listener.ts';
 
-export interface ServedRun {
+interface ServedRun {
   socketPath: string;
   egress: Egress;
   refusals: (Denial & { count: number })[];

@@ -35,7 +35,7 @@ export interface DockerWorld {
   close(): Promise<void>;
 }
 
-export interface Running {
+interface Running {
   containerId: string;
   host: FakeHost;
   out(): string;

@@ -21,7 +21,7 @@ import { testSealer } from '../../../../support/database.ts';
 import { createScenario } from '../../../../support/database-records.ts';
 
 /** A run with a spool of the test's own writing, and tails of it that know nothing of each other. */
-export interface TailWorld {
+interface TailWorld {
   runId: string;
   path: string;
   frames: FrameStore;
@@ -33,7 +33,7 @@ export interface TailWorld {
   published: { frames: StoredFrame[]; deltas: Delta[] }[];
 }
 
-export interface StartedTail extends SpoolTail {
+interface StartedTail extends SpoolTail {
   troubles: string[];
   fenced(): boolean;
   /** Reads to the end, as after the agent's exit. */
