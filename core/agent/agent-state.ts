@@ -42,7 +42,7 @@ export function isIdle({ isDone, isInTurn, backgroundTasks }: AgentState): boole
   return isDone && !isInTurn && backgroundTasks === 0;
 }
 
-export interface StateChange {
+interface StateChange {
   /** The same object if nothing changed. */
   state: AgentState;
   /** Frames after those of the line itself. */

@@ -4,7 +4,7 @@ import type { FileEntry } from '../files/file-entry.ts';
 export type InputFile = Pick<FileEntry, 'path' | 'sha256' | 'size' | 'mode'>;
 
 /** A file that was just stored, with its date as JSON text. */
-export type LiveFile = InputFile & { modifiedAt: string };
+type LiveFile = InputFile & { modifiedAt: string };
 
 /** Requests of the API to the host of a run, and their results. All JSON. */
 export interface HostCalls {

@@ -6,7 +6,7 @@ export type RuntimeSetting = (typeof runtimeSettings)[number];
 export type SandboxRuntime = Exclude<RuntimeSetting, 'auto'>;
 
 /** Why a runtime cannot be used: the engine does not have it, or sandboxes on it do not work. */
-export const runtimeFaults = ['runtime_missing', 'runtime_unusable'] as const;
+const runtimeFaults = ['runtime_missing', 'runtime_unusable'] as const;
 export type RuntimeFault = (typeof runtimeFaults)[number];
 
 /** Null for any other error. */

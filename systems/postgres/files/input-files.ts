@@ -24,7 +24,7 @@ export type FileConflict =
   /** One is a file where the other needs a folder. */
   | { outcome: 'path_conflict'; path: string; other: string };
 
-export type InputFilesResult = { outcome: 'added' } | FileConflict;
+type InputFilesResult = { outcome: 'added' } | FileConflict;
 
 export interface InputFileTarget {
   runId: string;

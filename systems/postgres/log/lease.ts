@@ -29,7 +29,7 @@ export interface SnapshotRef extends SandboxGeneration {
   token?: number;
 }
 
-export interface LeaseRequest {
+interface LeaseRequest {
   runId: string;
   owner: string;
   leaseMs: number;

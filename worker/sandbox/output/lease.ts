@@ -17,7 +17,7 @@ export interface HeldLease {
   release(): void;
 }
 
-export interface LeaseDeps {
+interface LeaseDeps {
   frames: Pick<FrameStore, 'takeLease' | 'renewLease'>;
   /** The host's ID: a restarted process takes over from its predecessor at once. */
   owner: string;
