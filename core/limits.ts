@@ -108,7 +108,7 @@ export const limits = {
   hostFenceMs: 60 * secondMs,
   hostLostMs: 120 * secondMs,
   /** How often a host looks at its engine, image, disk and clock. */
-  hostReportEveryMs: 15 * secondMs,
+  hostHealthEveryMs: 15 * secondMs,
   /** With less, a host is said to be short of disk. */
   diskFreeMinBytes: 5 * giB,
   diskFreeMinInodes: 100_000,

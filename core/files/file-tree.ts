@@ -15,7 +15,7 @@ export function fileTree(files: Iterable<{ path: string }>): FileTreeNode[] {
   const top: Directory = { children: new Map() };
   const left = { nodes: limits.fileTreeMaxNodes };
   for (const segments of [...files].map(segmentsOf).filter(isShown).sort(byDepthThenName)) {
-    if (!place(top, segments, left)) break;
+    if (!insert(top, segments, left)) break;
   }
   return nodesOf(top, '');
 }
@@ -43,7 +43,7 @@ function byDepthThenName(a: string[], b: string[]): number {
 }
 
 /** Adds a file and the directories above it; false once the tree is full. */
-function place(top: Directory, segments: string[], left: { nodes: number }): boolean {
+function insert(top: Directory, segments: string[], left: { nodes: number }): boolean {
   let directory = top;
   for (const [depth, name] of segments.entries()) {
     const known = directory.children.get(name);

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from '../../config/config.ts';
-import type { HostReport } from '../../core/hosts/host-report.ts';
+import type { HostHealth } from '../../core/hosts/host-health.ts';
 import { limits } from '../../core/limits.ts';
 import { runtimeAdvice, runtimeFaultOf } from '../../core/sandbox/sandbox-runtime.ts';
 import { sleep } from '../../lib/async/sleep.ts';
@@ -9,7 +9,7 @@ import type { DockerErrorCode } from '../../systems/docker/docker-error.ts';
 import type { Docker } from '../../systems/docker/open-docker.ts';
 
 interface HostHealthDeps {
-  config: Pick<HostReport, 'instance' | 'retention'> &
+  config: Pick<HostHealth, 'instance' | 'retention'> &
     Pick<WorkerConfig, 'dataDir' | 'sandboxImage' | 'sandboxRuntime'>;
   docker: Pick<Docker, 'engine' | 'runtimes'>;
   /** Of this process's clock, against Postgres's. */
@@ -19,7 +19,7 @@ interface HostHealthDeps {
 
 interface HostHealthMonitor {
   /** Null until it has looked. */
-  last(): HostReport | null;
+  last(): HostHealth | null;
   /** Looks again and again, until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -29,7 +29,7 @@ interface HostHealthMonitor {
  * deadline only, and by then the host would be taken for lost.
  */
 export function createHostHealthMonitor(deps: HostHealthDeps): HostHealthMonitor {
-  let last: HostReport | null = null;
+  let last: HostHealth | null = null;
   return {
     last: () => last,
     async run(signal) {
@@ -41,21 +41,21 @@ export function createHostHealthMonitor(deps: HostHealthDeps): HostHealthMonitor
         } catch (err) {
           deps.logger.warn({ err }, 'host_report_failed');
         }
-        await sleep(limits.hostReportEveryMs, signal);
+        await sleep(limits.hostHealthEveryMs, signal);
       }
     },
   };
 }
 
 /** Once, and whenever it becomes another. */
-function logRuntimeChange(now: HostReport, before: HostReport | null, logger: Logger): void {
+function logRuntimeChange(now: HostHealth, before: HostHealth | null, logger: Logger): void {
   const { runtimeSetting: setting, runtime, runtimeFault: fault, runtimeTrouble: why } = now;
   if (runtime === before?.runtime && why === before.runtimeTrouble) return;
   if (runtime !== null) logger.info({ runtime, setting }, 'sandbox_runtime');
   if (fault !== null) logger.error({ setting, why, advice: runtimeAdvice[fault] }, fault);
 }
 
-async function probeHost(deps: HostHealthDeps): Promise<HostReport> {
+async function probeHost(deps: HostHealthDeps): Promise<HostHealth> {
   const [engine, clockAheadMs, disk] = await Promise.all([
     probeEngine(deps),
     deps.clockAheadMs().catch(() => null),

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { HostReport } from '../../core/hosts/host-report.ts';
+import type { HostHealth } from '../../core/hosts/host-health.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 
@@ -7,7 +7,7 @@ interface HeartbeatOptions {
   hosts: Pick<HostStore, 'renew'>;
   host: { hostId: string; name: string; capacity: number };
   /** Null until it has looked. */
-  lastReport(): HostReport | null;
+  lastReport(): HostHealth | null;
   logger: Logger;
   everyMs: number;
   /** Told when the question was asked that the database has answered. */

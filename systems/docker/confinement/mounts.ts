@@ -35,24 +35,24 @@ type SandboxMount = BindMount | SubpathMount;
 /** The mounts of a run's folders in its sandbox. */
 export function runMounts(
   folders: RunFolders,
-  place: MountSource = { kind: 'host-path' },
+  source: MountSource = { kind: 'host-path' },
 ): SandboxMount[] {
   return [
-    mount(folders.workspace, sandboxPaths.workspace, place),
-    mount(folders.spool, sandboxPaths.spoolDir, place),
-    mount(folders.config, sandboxPaths.configDir, place),
-    { ...mount(folders.socket, dirname(sandboxPaths.socket), place), ReadOnly: true },
+    mount(folders.workspace, sandboxPaths.workspace, source),
+    mount(folders.spool, sandboxPaths.spoolDir, source),
+    mount(folders.config, sandboxPaths.configDir, source),
+    { ...mount(folders.socket, dirname(sandboxPaths.socket), source), ReadOnly: true },
   ];
 }
 
-function mount(folder: string, target: string, place: MountSource): SandboxMount {
-  switch (place.kind) {
+function mount(folder: string, target: string, source: MountSource): SandboxMount {
+  switch (source.kind) {
     case 'host-path':
       return bind(folder, target);
     case 'bind':
-      return ownedByEngine(bind(join(place.source, relativeTo(place.dir, folder)), target));
+      return ownedByEngine(bind(join(source.source, relativeTo(source.dir, folder)), target));
     case 'subpath':
-      return subpath(place.volume, relativeTo(place.dir, folder), target);
+      return subpath(source.volume, relativeTo(source.dir, folder), target);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { HostReport } from '../../../core/hosts/host-report.ts';
+import type { HostHealth } from '../../../core/hosts/host-health.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
 export interface Host {
@@ -12,12 +12,12 @@ export interface Host {
   /** For how long it has said nothing, by the clock that it is judged by. */
   msSinceHeartbeat: number;
   /** What it has said of itself; null where it has not yet. */
-  report: HostReport | null;
+  report: HostHealth | null;
 }
 
 /** A host, as it speaks of itself. */
 type HostHeartbeat = Pick<Host, 'hostId' | 'name' | 'capacity'> & {
-  report?: HostReport | null;
+  report?: HostHealth | null;
 };
 
 export type HostStore = ReturnType<typeof createHostStore>;

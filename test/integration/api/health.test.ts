@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { HostReport } from '../../../core/hosts/host-report.ts';
+import type { HostHealth } from '../../../core/hosts/host-health.ts';
 import { limits } from '../../../core/limits.ts';
 import { createPool } from '../../../systems/postgres/client/pool.ts';
 import { requireCompleteSchema } from '../../../systems/postgres/schema/schema-state.ts';
@@ -13,7 +13,7 @@ import { useApi } from './use-api.ts';
 
 const { world, api } = useApi();
 
-const report: HostReport = {
+const report: HostHealth = {
   instance: 'box-internal',
   retention: { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 },
   engineVersion: '28.1.0',

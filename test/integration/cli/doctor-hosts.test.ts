@@ -2,7 +2,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { HostReport } from '../../../core/hosts/host-report.ts';
+import type { HostHealth } from '../../../core/hosts/host-health.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScenario } from '../../support/database-records.ts';
@@ -11,7 +11,7 @@ import { stackEnv } from '../../support/stack-env.ts';
 
 const instance = `t-${randomUUID().slice(0, 8)}`;
 const dayMs = 24 * 3_600_000;
-const well: HostReport = {
+const well: HostHealth = {
   instance,
   engineVersion: '28.1.0',
   engineTrouble: null,
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 afterEach(async () => void (await database.pool.query('delete from hosts')));
 
-const host = (hostId: string, report: Partial<HostReport> = {}, capacity = 4) =>
+const host = (hostId: string, report: Partial<HostHealth> = {}, capacity = 4) =>
   createHostStore(database.pool).renew({
     hostId,
     name: `name-of-${hostId}`,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { HostReport } from '../../../../core/hosts/host-report.ts';
+import type { HostHealth } from '../../../../core/hosts/host-health.ts';
 import type { RuntimeSetting } from '../../../../core/sandbox/sandbox-runtime.ts';
 import { openDocker } from '../../../../systems/docker/open-docker.ts';
 import { createHostHealthMonitor } from '../../../../worker/host/health.ts';
@@ -17,7 +17,7 @@ interface Given {
 }
 
 /** The first that a host with these says of itself, and what its log says by then. */
-async function firstLook(given: Given): Promise<{ report: HostReport; log: string }> {
+async function firstLook(given: Given): Promise<{ report: HostHealth; log: string }> {
   const { dockerHost = stackEnv.dockerHost, sandboxImage = stackEnv.sandboxImage } = given;
   const { sandboxRuntime = 'runc' } = given;
   let log = '';

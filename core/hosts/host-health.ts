@@ -2,7 +2,7 @@ import type { RetentionTimes } from '../runs/retention-times.ts';
 import type { RuntimeFault, RuntimeSetting, SandboxRuntime } from '../sandbox/sandbox-runtime.ts';
 
 /** A host's last health check; stored with its heartbeat. */
-export interface HostReport {
+export interface HostHealth {
   instance: string;
   /** Null if the engine does not answer; `engineTrouble` says why. */
   engineVersion: string | null;
