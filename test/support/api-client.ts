@@ -102,7 +102,7 @@ export function createApiClient(access: { url: string; key: string; flowId: stri
     for (;;) {
       const run = await readRun(runId);
       if (run.finishedAt !== null) return run;
-      if (performance.now() > end) throw new Error(`still going on: ${JSON.stringify(run)}`);
+      if (performance.now() > end) throw new Error(`still running: ${JSON.stringify(run)}`);
       await sleep(100);
     }
   }

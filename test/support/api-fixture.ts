@@ -64,7 +64,7 @@ export interface ApiFixture {
   };
   /** A further process of the same service. */
   start: (overrides?: Partial<ApiDeps>, port?: number) => Promise<ApiProcess>;
-  /** A project with a flow and a key of its own. */
+  /** A new project with a flow and a key. */
   tenant: (given?: TenantOptions) => Promise<Tenant>;
   close: () => Promise<void>;
 }

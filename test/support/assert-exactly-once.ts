@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Conversation } from './conversation.ts';
 
-/** Each message was told once and ended well once, in the order of sending. */
+/** The stream reports each message once, and each turn succeeded once, in the order of sending. */
 export function assertExactlyOnce(chat: Conversation, sent: string[]): void {
   const ids = (event: string): unknown[] =>
     chat.named(event).map(({ data }) => (JSON.parse(data) as { messageId: string }).messageId);

@@ -1,7 +1,7 @@
 import type { Service } from './service.ts';
 import { stackEnv } from './stack-env.ts';
 
-/** What the command line is told of a service's parts. */
+/** The environment in which the command line finds the stores of a service. */
 export function commandEnv(service: Service): Record<string, string> {
   return {
     INSTANCE: service.instance,

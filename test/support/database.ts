@@ -7,11 +7,11 @@ import { stackEnv } from './stack-env.ts';
 export interface TestDatabase {
   url: string;
   pool: Pool;
-  /** Ends the pool, whatever other connections there are, and the database. */
+  /** Ends the pool, closes all other connections and drops the database. */
   drop(): Promise<void>;
 }
 
-/** A migrated database of its own for each test file. */
+/** Creates a migrated database for a test file. */
 export async function createTestDatabase(serverUrl?: string): Promise<TestDatabase> {
   const database = await createEmptyDatabase(serverUrl);
   await migrate(database.url);

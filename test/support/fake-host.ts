@@ -131,7 +131,7 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
     },
     untilAsked: async (path) => {
       await until(() => asked.some((line) => line.includes(path)), 30_000);
-      if (!asked.some((line) => line.includes(path))) throw new Error(`nobody asked for ${path}`);
+      if (!asked.some((line) => line.includes(path))) throw new Error(`no request for ${path}`);
     },
   };
 }

@@ -1,4 +1,4 @@
-// Processes that die at a failpoint, and come back.
+// Kills processes at a failpoint, and restarts them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
@@ -8,7 +8,7 @@ import type { ServiceProcess } from './service-process.ts';
 
 const timeoutMs = 120_000;
 
-/** For the rest of this life of it. */
+/** The failpoint stays armed until the next restart. */
 export async function restartWithFailpoint(
   process: ServiceProcess,
   name: Failpoint,
@@ -17,20 +17,20 @@ export async function restartWithFailpoint(
   await process.start({ FAILPOINT: name });
 }
 
-/** Whatever became of the test before. */
+/** Cleans up after a failed test. */
 export async function restartStopped({ api, worker }: Service): Promise<void> {
   for (const process of [api, worker]) if (!process.isRunning()) await process.start();
 }
 
 /**
- * It must have died at the failpoint: one that nobody reaches shows nothing. When it was started. What
- * else is to happen happens before.
+ * Fails unless the process was killed at the failpoint, because a failpoint that is not reached
+ * proves nothing. Runs `meanwhile` before the restart, and returns the time of the restart.
  */
 export async function restartAfterFailpoint(
   process: ServiceProcess,
   meanwhile: () => Promise<void> = async () => undefined,
 ): Promise<number> {
-  const late = sleep(timeoutMs, 'it lives', { ref: false });
+  const late = sleep(timeoutMs, 'still running', { ref: false });
   expect(await Promise.race([process.exited(), late])).toEqual({ code: null, signal: 'SIGKILL' });
   await meanwhile();
   const startedAt = performance.now();

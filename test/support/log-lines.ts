@@ -9,7 +9,7 @@ export const linesOf = (log: string): LogLine[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as LogLine);
 
-/** Whatever is said of a run says which request asked for it, or null where none did. */
+/** Lines about a run without `requestId`; it is null if no request started the run. */
 export const withoutRequest = (lines: LogLine[]): LogLine[] =>
   lines.filter((line) => line['runId'] !== undefined && !('requestId' in line));
 

@@ -10,8 +10,8 @@ const ahead = 40;
 const turnWithinMs = 120_000;
 
 /**
- * One session that is told so many things, while its workers are killed and its history begins anew
- * again and again: each is said once, in order, by one agent that is never disturbed.
+ * Sends many messages to one session, while its workers are killed and its workflow continues as
+ * new. The agent must answer each message once and in order, without a restart.
  */
 export async function expectLongChat({
   messages,

@@ -6,8 +6,8 @@ interface Talk {
 }
 
 /**
- * The conversation as the model was told it first, after so many requests. What the agent asks beside
- * the conversation offers no tools.
+ * The first conversation that the model received after so many requests. The agent's other requests
+ * offer no tools.
  */
 export function firstTalkSince({ model }: Pick<Service, 'model'>, count: number): string {
   const bodies = model

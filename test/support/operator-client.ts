@@ -14,7 +14,7 @@ export type OperatorCall = (
   options?: { body?: unknown; url?: string },
 ) => Promise<OperatorAnswer>;
 
-/** Signs in by a link, as its page would, and goes on with the cookie that this sets. */
+/** Signs in by a link, as its page does, and sends the cookie with later calls. */
 export async function signInBy(service: Pick<Service, 'url'>, link: string): Promise<OperatorCall> {
   const call = callerWith(service.url, '');
   const answer = await call('POST', '/api/sign-in', { body: { code: link.split('#')[1] } });

@@ -26,7 +26,7 @@ export function pageOf(path: string): string {
   return found.text;
 }
 
-/** What stands between backticks or in a block of code, and where. */
+/** Code between backticks and in code blocks, with its place. */
 export function codeIn({ path, text }: Page): { path: string; code: string }[] {
   const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
     block.split('\n'),

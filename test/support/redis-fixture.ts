@@ -37,7 +37,7 @@ export async function openRedis(): Promise<RedisFixture> {
   };
 }
 
-/** A connection to a port where nobody answers. */
+/** A connection to a port on which nothing listens. */
 export function lostRedis(): Redis {
   return connectRedis({ url: 'redis://127.0.0.1:1/0', name: 'lost', onError: () => {} });
 }

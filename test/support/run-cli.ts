@@ -15,7 +15,7 @@ export interface Cli {
   json<T>(...args: string[]): Promise<T>;
 }
 
-/** The command line as a process of its own, with nothing in its environment but what is given. */
+/** Runs the command line as a child process with exactly this environment. */
 export function cliWith(env: Record<string, string>, input = ''): Cli {
   const run = (...args: string[]) => runCli(args, { env, input });
   return Object.assign(run, {

@@ -16,7 +16,7 @@ import { type ProcessOptions, type ServiceProcess, serviceProcess } from './serv
 import { stackEnv } from './stack-env.ts';
 import { testBundle } from './test-bundle.ts';
 
-/** What the service stands on, where that is not the stack's own. */
+/** Servers to use instead of the stack's. */
 interface OtherParts {
   postgresUrl?: string;
   redisUrl?: string;
@@ -32,7 +32,7 @@ export interface ServiceOptions {
   flow?: Partial<NewFlow>;
 }
 
-/** The whole service, as processes of its own, with a project, a flow and a key. */
+/** The whole service as child processes, with a project, a flow and a key. */
 export interface Service extends ApiClient {
   url: string;
   instance: string;

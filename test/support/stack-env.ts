@@ -3,7 +3,7 @@
 import type { SandboxRuntime } from '../../core/sandbox/sandbox-runtime.ts';
 
 interface StackEnv {
-  /** A server on which every test file makes a database of its own. */
+  /** A server on which every test file creates its database. */
   postgresUrl: string;
   redisUrl: string;
   temporalAddress: string;
@@ -16,7 +16,7 @@ interface StackEnv {
   scriptedImage: string;
   /** Holds ca.crt, and server.crt with server.key for localhost and 127.0.0.1. */
   caDir: string;
-  /** For whatever a test keeps on disk; short enough for unix sockets below it. */
+  /** For a test's files on disk. The path is short enough for unix sockets below it. */
   dataDir: string;
   /** The program of a Chromium. */
   browser: string;

@@ -1,5 +1,5 @@
-// TLS in front of a store that has none, as proxies before managed stores give it: what it lets in
-// goes on to the store as it is.
+// Terminates TLS in front of a store without TLS, as the proxies of managed stores do.
+// It forwards the bytes unchanged.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ interface TlsProxyOptions {
   /** Where it leads, on loopback. */
   to: number;
   shows: Certified;
-  /** Whose certificates it demands; nobody has to show any if not given. */
+  /** The authority of the client certificates it demands; undefined demands none. */
   demands?: string;
   /** Who speaks Postgres asks for TLS in its own words first. */
   speaks?: 'postgres';

@@ -12,13 +12,13 @@ export interface TlsStores {
 
 export interface TlsStoresOptions {
   shows: Certified;
-  /** Temporal's own, where its clients are told what name to expect. */
+  /** The name in Temporal's certificate, if its clients are configured to expect one. */
   temporalShows?: Certified;
   /** Whose certificates are demanded; none are if not given. */
   demands?: string;
 }
 
-/** The stack's stores, each behind a door of its own. */
+/** The stack's stores, each behind a TLS proxy. */
 export async function openTlsStores(wish: TlsStoresOptions): Promise<TlsStores> {
   const { temporalShows = wish.shows, ...common } = wish;
   const postgres = new URL(stackEnv.postgresUrl);

@@ -12,7 +12,7 @@ export interface ReceivedPost {
   at: number;
 }
 
-/** Somebody else's https server, on loopback, that keeps what it is sent. */
+/** An https server on loopback that records the requests it receives. */
 export interface WebhookReceiver {
   url: string;
   posts: ReceivedPost[];

@@ -14,7 +14,7 @@ describe.each(['scripted', 'real'] as const)(
     }, 240_000);
     afterAll(() => service?.stop());
 
-    it('is told on the stream as it happens, from the first word to the end', async () => {
+    it('appears on the stream as it happens, from the first word to the end', async () => {
       const run = await service.trigger({ prompt: storyPrompt() });
       expect(run).toMatchObject({ status: 'running', startedAt: null, finishedAt: null });
       await expectStreamStory(service, run.runId);

@@ -22,7 +22,7 @@ const callbackToken = canary('token');
 
 let service: Service;
 let receiver: WebhookReceiver;
-/** Everything that was told in confidence, by name; none may be found where it does not belong. */
+/** All secrets by name. None may be found outside its place. */
 let secrets: Record<string, string>;
 let runId: string;
 let workflowId: string;
@@ -82,7 +82,7 @@ function expectNone(text: string | undefined, names: string[] = Object.keys(secr
   expect(names.filter((name) => text?.includes(secrets[name] ?? ''))).toEqual([]);
 }
 
-describe('what was told in confidence', () => {
+describe('a secret', () => {
   it('is in no workflow history', async () => {
     const text = await historyText(workflowId);
     expect(text).toContain(runId);
@@ -90,7 +90,7 @@ describe('what was told in confidence', () => {
     expectNone(text);
   });
 
-  it('is in no log, though it was told in every way', () => {
+  it('is in no log, even if every interface received it', () => {
     expect(service.api.log()).toContain(runId);
     expect(service.worker.log()).toContain(runId);
     expectNone(service.api.log());
@@ -112,7 +112,7 @@ describe('what was told in confidence', () => {
     expectNone(whileRunning['processes']);
   });
 
-  it('is not what the agent finds when it looks around, but for its own prompt', async () => {
+  it('is not visible to the agent, except its own prompt', async () => {
     const { data } = await service.call<{ entries: unknown[] }>(
       'GET',
       `/runs/${runId}/logs?format=structured&channel=all&limit=1000`,
@@ -129,7 +129,7 @@ describe('what was told in confidence', () => {
     expectNone(text, ['apiKey', 'modelKey', 'webhookSecret', 'encryptionKey']);
   });
 
-  it('is not on the stream, but for the prompt', async () => {
+  it('is not on the stream, except the prompt', async () => {
     const events = await collect(service.stream(runId));
     expectNone(JSON.stringify(events), ['apiKey', 'modelKey', 'webhookSecret', 'callbackToken']);
   });

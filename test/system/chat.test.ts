@@ -11,7 +11,7 @@ const both = (agent: object[], model: object[]): string =>
   `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
 const saying = (text: string): string => both([{ say: text }], [{ text }]);
 const failing = both([{ fail: 'no' }], [{ status: 400, times: 100 }]);
-/** Works in a tool that never ends by itself. */
+/** Works in a tool that never ends on its own. */
 const command = 'until test -e /workspace/never; do sleep 0.1; done';
 const hanging = both([{ shell: command }], [{ tool: 'Bash', input: { command } }]);
 
@@ -52,7 +52,7 @@ describe.each(['scripted', 'real'] as const)('a chat with the %s agent', patient
     });
   });
 
-  it('goes on with what waits when it is interrupted, and is not changed by it between two turns', async () => {
+  it('continues with the queued messages when it is interrupted; between turns an interrupt has no effect', async () => {
     const chat = await openConversation(service);
     const interrupt = () => service.call('POST', `/runs/${chat.runId}/interrupt`);
     const working = await chat.send(hanging);

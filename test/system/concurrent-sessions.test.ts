@@ -6,7 +6,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const patiently = { timeout: 300_000 };
 
-/** Both agents stay inside a tool until they are let go on, and show what is their own. */
+/** Both agents wait inside a tool until the test releases them, and print their own values. */
 function showing(n: number): string {
   const command =
     'echo "own $NUMBER" > own; touch begun; until test -e go-on; do sleep 0.1; done; cat own';

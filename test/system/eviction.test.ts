@@ -1,4 +1,4 @@
-// More sessions than there are places: one that has nothing to do makes way for whoever has.
+// More sessions than slots: an idle session is evicted for a session with work.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
@@ -40,7 +40,7 @@ describe('on a host without a free place', { timeout: 240_000 }, () => {
     await Promise.all(chats.map((chat) => endSession(service, chat)));
   });
 
-  it('nobody makes way who is at work', async () => {
+  it('no session at work is evicted', async () => {
     const chats = [await openConversation(service), await openConversation(service)];
     const turns = await Promise.all(chats.map((chat) => chat.send(untilTold)));
     for (const chat of chats) await chat.until(({ event }) => event === 'chat_output');

@@ -91,7 +91,7 @@ describe('files of a flow', patiently, () => {
     expect((await download(next.runId, 'a.txt')).body).toBe('äöü\n');
   });
 
-  it('that are put in while a run goes on are its own at once, and the next runs’, no living one’s', async () => {
+  it('that are uploaded while a run is active reach it at once, and later runs, but no other active run', async () => {
     const waiting = script([
       { say: 'waiting' },
       { waitForFile: 'in/go-on' },
@@ -129,7 +129,7 @@ describe('files of a flow', patiently, () => {
   });
 });
 
-describe('files of a run that goes on', patiently, () => {
+describe('files of a running run', patiently, () => {
   const steps = [
     { write: { path: 'live.txt', content: 'one' } },
     { say: 'first' },
@@ -166,7 +166,7 @@ describe('files of a run that goes on', patiently, () => {
     expect(lost).toMatchObject({ status: 503, body: { error: { code: 'UPSTREAM_UNAVAILABLE' } } });
     expect(performance.now() - began).toBeLessThan(30_000);
     const back = service.worker.start();
-    // Until it says so a client cannot know: it may have been written although nobody heard of it.
+    // Without an answer a client cannot know whether the file was written.
     await expect
       .poll(async () => (await inject(runId, [text('the-end', 'x')])).status, { timeout: 90_000 })
       .toBeOneOf([200, 400]);

@@ -67,7 +67,7 @@ const expectOutsideUntouched = (): void => {
 };
 
 describe('a working directory full of tricks', patiently, () => {
-  it('leads nowhere by links, second names, pipes and devices, and holds nobody up', async () => {
+  it('leads nowhere by links, second names, pipes and devices, and blocks no request', async () => {
     const runId = await runThatDid(
       `ln -s ${outside}/f link; ln -s ${outside} folder; ln -s /etc/passwd passwd; ln -s . loop`,
       'ln -s /dev/zero zero; ln -s /proc/self/environ environ; ln -s /proc/1/root proc-root',

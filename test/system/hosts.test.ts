@@ -16,7 +16,7 @@ afterAll(() => service?.stop());
 
 const withinMs = 60_000;
 
-it('empties a host that is drained: its sessions wake up on another, its runs go on', async () => {
+it('drains a host: its sessions wake up on another host, and its runs continue', async () => {
   const first = hostIdIn(service.dataDir);
   const chat = await openConversation(service);
   await chat.say(script([{ write: { path: '/workspace/a.txt', content: 'kept' } }]));

@@ -20,7 +20,7 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
 
   const { pending, untilAsked, answer } = questionsOf(() => service);
 
-  it('a question is shown, waits longer than silence may last, and goes on with its answer', async () => {
+  it('a question is shown, outlasts the stall timeout, and its answer continues the run', async () => {
     const { runId } = await service.trigger({ prompt: asking([colour, rooms]) });
     const reading = collect(service.stream(runId));
     const [asked] = await untilAsked(runId);
@@ -109,7 +109,7 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
     expect(JSON.parse(closed?.data ?? '{}')).toMatchObject({ outcome: 'withdrawn' });
   });
 
-  it('what needs a permission is refused, and the run goes on', async () => {
+  it('a tool that needs permission is denied, and the run continues', async () => {
     const steps = [{ permit: 'Bash' }, { request: 'elicitation' }, { say: 'Done.' }];
     const model = [
       { tool: 'Bash', input: { command: 'rm -rf /nowhere' } },

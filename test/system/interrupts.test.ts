@@ -1,6 +1,6 @@
-// Interrupts of a session's turns that come at another moment than they were meant for: after the turn
-// has ended, before its agent has begun it, while its sandbox is gone. The turn ends that went on when
-// the interrupt was taken, and no other.
+// Interrupts that arrive at an unexpected time: after the turn has ended, before its agent has
+// started it, or while its sandbox is gone. An interrupt ends the turn that was current when the
+// interrupt was accepted, and no other turn.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
 
   it('ends a turn that is interrupted before its agent has begun it', async () => {
     const chat = await openConversation(service);
-    // Neither is done by itself: the scripted one hangs, and the real one's model does.
+    // Neither agent ends on its own: the scripted agent hangs, and the real agent's model hangs.
     service.model.script([{ delayMs: 600_000 }, { text: 'never' }]);
     const message = await chat.send(hanging);
     await chat.until(({ event }) => event === 'user_message');
@@ -100,7 +100,7 @@ describe('an interrupt', patiently, () => {
     const first = await chat.send(working('one'));
     const second = await chat.send(working('two'));
     await untilAtWork(chat, 'one');
-    // It is taken while the first turn goes on, and told to the session when the second does.
+    // It is accepted during the first turn, and reaches the session during the second.
     way.hold();
     const asking = interrupt(service, chat);
     await expect.poll(way.held).not.toBe('');

@@ -60,7 +60,7 @@ async function pageThrough(runId: string, query: string, order: 'asc' | 'desc'):
   }
 }
 
-/** As a client would who polls a run that goes on, until it is told that nothing can follow. */
+/** Polls a running run as a client does, until the answer says that nothing can follow. */
 async function pollText(runId: string): Promise<string> {
   for (let text = '', after = 0; ; ) {
     const slice = await page<TextPage>(runId, `limit=100&afterSeq=${after}`);
@@ -91,7 +91,7 @@ const withoutTime = (entries: Entry[]) =>
 const chatEvents = ['system', 'assistant', 'user', 'result', 'stream'];
 
 describe('the log of a run', { timeout: 180_000 }, () => {
-  it('is the stream, in pages of both orders, while the run goes on and after it', async () => {
+  it('has the events of the stream, in pages of both orders, during the run and after it', async () => {
     const { runId } = await service.trigger({ prompt: script(steps) });
     const streaming = collect(service.stream(runId));
     const polling = Promise.all([pollText(runId), pollEntries(runId)]);

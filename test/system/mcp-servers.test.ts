@@ -15,7 +15,7 @@ import { collect } from '../support/stream-story.ts';
 const patiently = { timeout: 180_000 };
 
 const host = '127.0.0.1';
-/** The same to whoever connects to it here, and not what an agent takes for its own sandbox. */
+/** The same server from here, but not a name that an agent takes for its sandbox. */
 const outside = '0.0.0.0';
 
 let image: DerivedImage;
@@ -81,7 +81,7 @@ const serverOf = (name: string, token: string) => ({
   url: `https://${outside}:${servers[name]?.port}/mcp`,
   headers: { authorization: `Bearer \${${token}}` },
 });
-/** Whatever a sandbox calls itself. */
+/** Names that a sandbox has for itself. */
 const inside = () =>
   Object.fromEntries(
     Object.entries({ inside: '127.0.0.1', named: 'localhost', other: '127.0.0.2' }).map(
@@ -90,7 +90,7 @@ const inside = () =>
   );
 const env = { TOKEN: 'of the run' };
 
-/** The agent calls each of these tools with a word of its own. */
+/** The agent calls each of these tools with a different word. */
 const calling = (...tools: string[]): string => {
   const steps = tools.map((tool, at) => ({ tool, input: { text: `word ${at}` } }));
   return `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
@@ -149,7 +149,7 @@ test(
 );
 
 test(
-  'of the run win by name, go where its variables lead, and not where the operator lets nobody',
+  'of the run win by name, use its variables, and cannot reach what the operator forbids',
   patiently,
   async () => {
     const address = `\${HOST}/mcp?to=\${TOKEN}`;

@@ -99,7 +99,7 @@ describe('the metrics', () => {
     expectAllExported(selectorsIn(rules));
   });
 
-  it('do not hold what nobody tells', () => {
+  it('have no series without a value', () => {
     expect(isExported(samples, { name: 'flowrun_nothing', labels: [] })).toBe(false);
     const wrong = { name: 'flowrun_hosts', labels: ['state="asleep"'] };
     expect(isExported(samples, wrong)).toBe(false);

@@ -1,4 +1,4 @@
-// What the service says of itself to whoever watches it, and what it clears away with nobody's help.
+// What the service reports to monitoring, and what it cleans up without a request.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { linesOf } from '../support/log-lines.ts';
@@ -25,7 +25,7 @@ async function askReadiness() {
   return { httpStatus: answer.status, ...data };
 }
 
-it('is ready with every part that it stands on, and knows what its host sees', async () => {
+it('is ready with all its dependencies, and reports the state of its host', async () => {
   const imagesSeen = async () => (await askReadiness()).hosts.map((host) => host.imagePresent);
   await expect.poll(imagesSeen, patiently).toEqual([true]);
   const ready = await askReadiness();

@@ -97,7 +97,7 @@ describe('an operator, in Temporal’s own tools', { timeout: 180_000 }, () => {
 });
 
 describe('a workflow that an operator resets while its sandbox is up', { timeout: 180_000 }, () => {
-  it('goes on with the sandbox of its run, starts none again, and ends once', async () => {
+  it('continues with the sandbox of its run, starts no other, and ends once', async () => {
     const { runId, handle } = await runAtWork();
     const before = await service.sandboxes.list();
     await reset(handle);
@@ -127,7 +127,7 @@ describe('a session that an operator ends in Temporal’s own tools', { timeout:
     await expect.poll(() => service.sandboxes.list(), patiently).toEqual([]);
   });
 
-  it('answers what it is told after a reset, once, and ends once', async () => {
+  it('answers a message after a reset once, and ends once', async () => {
     const { chat, handle } = await sessionAtRest();
     await reset(handle);
     expect(await chat.say(script([{ say: 'two' }]))).toMatchObject({ texts: ['two'] });

@@ -37,7 +37,7 @@ async function stateOf({ runId }: Conversation): Promise<string | undefined> {
   return (await service.sandboxes.list()).find((one) => one.runId === runId)?.state;
 }
 
-it('rests again where its workflow was told of a message that there is not', async () => {
+it('pauses again if its workflow was notified of a message that does not exist', async () => {
   const chat = await openConversation(service);
   await chat.say(script([{ say: 'One.' }]));
   await expect.poll(() => stateOf(chat), patience).toBe('paused');

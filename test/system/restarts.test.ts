@@ -19,11 +19,11 @@ afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
 const lines = 2_000;
 const shape = { seed: 11, longEvery: 50 };
 const half = { lines, seed: shape.seed, longEvery: shape.longEvery };
-/** Writes a lot, waits until the test lets it go on, writes as much again. */
+/** Writes a lot, waits until the test releases it, writes as much again. */
 const twoHalves = script([half, { waitForFile: 'go-on' }, half, { say: 'the last word' }]);
 
 describe('a run whose worker is killed', { timeout: 300_000 }, () => {
-  it.each(['while it writes', 'while it waits'])('goes on, %s, and ends well', async (when) => {
+  it.each(['while it writes', 'while it waits'])('continues, %s, and ends well', async (when) => {
     const { runId } = await service.trigger({ prompt: twoHalves });
     const reading = collect(service.stream(runId));
     const wanted = when === 'while it writes' ? 1 : lines;
@@ -38,7 +38,7 @@ describe('a run whose worker is killed', { timeout: 300_000 }, () => {
     await expectLogs(runId);
   });
 
-  it('goes on when the worker is told to stop and started again', async () => {
+  it('continues when the worker is stopped and started again', async () => {
     const { runId } = await service.trigger({ prompt: twoHalves });
     await expect.poll(() => framesOf(runId), { timeout: 120_000 }).toBeGreaterThan(10);
     await service.worker.kill('SIGTERM');
@@ -50,7 +50,7 @@ describe('a run whose worker is killed', { timeout: 300_000 }, () => {
     await expectLogs(runId);
   });
 
-  it('is stopped as asked, though nobody was there to hear it', async () => {
+  it('is stopped as requested, although no worker was running', async () => {
     const prompt = script([{ say: 'working' }, { hang: true }]);
     const { runId } = await service.trigger({ prompt });
     await expect.poll(() => framesOf(runId), { timeout: 120_000 }).toBeGreaterThan(3);

@@ -49,7 +49,7 @@ async function waitForFrame(runId: string, text: string): Promise<void> {
   );
 }
 
-/** Everything that is written or shown outside the sandbox while the run goes on. */
+/** Everything that is written or shown outside the sandbox during the run. */
 async function everythingOutside(runId: string): Promise<Record<string, string>> {
   const [sandbox] = await service.sandboxes.list();
   const { docker } = createEngine({ dockerHost: stackEnv.dockerHost, instance: service.instance });
@@ -131,7 +131,7 @@ test('reaches the agent, its tools and its model, and is nowhere else', patientl
   expect(asked?.model).toBe('claude-haiku-4-5');
   expect(system).toContain(`Always be brief.\\n\\nNever say ${secrets.appended}.`);
   expect(JSON.stringify(asked?.tools)).not.toMatch(/"name":"(Write|WebFetch)"/);
-  // Tools that the agent looks up only when it needs them are told by name alone.
+  // The agent gets only the names of tools that it looks up on demand.
   const later = JSON.stringify(asked?.messages);
   expect(later).toContain('\\nWebSearch\\n');
   expect(later).not.toContain('\\nWebFetch\\n');

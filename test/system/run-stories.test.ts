@@ -127,7 +127,7 @@ describe('the webhook of a run', patiently, () => {
     await expectSigned(post?.headers['x-service-signature'], post?.body ?? '');
   });
 
-  it('of one that never started says when it was admitted, and what nobody knows is null', async () => {
+  it('of one that never started says when it was admitted; unknown fields are null', async () => {
     const flowId = await flowThatWaits();
     const body = { callbackUrl: `${receiver.url}/hook`, prompt: script([{ say: 'never' }]) };
     const { data } = await service.call<RunRecord>('POST', `/flows/${flowId}/runs`, { body });

@@ -100,7 +100,7 @@ describe("a session's configuration", patiently, () => {
     expect(rows).toEqual([{ config_sealed: null }]);
   });
 
-  it('is changed for the next turn, whose message waits already, and not for the one that is going on', async () => {
+  it('is changed for the next turn, even if its message is queued, and not for the current turn', async () => {
     const chat = await openConversation(service, opening);
     const before = service.model.requests().length;
     const message = await chat.send(model(wait, show));

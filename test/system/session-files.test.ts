@@ -107,7 +107,7 @@ describe('files of a message', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('that cannot be written end its turn with the reason, and the session goes on', async () => {
+  it('that cannot be written end the turn with the reason, and the session continues', async () => {
     const chat = await openConversation(service);
     await chat.say(script([{ shell: 'mkdir -p own/folder' }]));
     const files = [text('own/folder', ''), text('own/beside', 'here')];

@@ -1,4 +1,4 @@
-// A conversation with the real agent that goes on on another host, and comes back.
+// A conversation with the real agent that moves to another host, and back.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { assertExactlyOnce } from '../support/assert-exactly-once.ts';

@@ -62,7 +62,7 @@ describe('an agent of a session that has nothing to do', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('goes on in another container where its own has died meanwhile', async () => {
+  it('continues in another container if its container was killed', async () => {
     const chat = await openConversation(service);
     await chat.say(saying('One.'));
     await untilPaused(chat);

@@ -7,7 +7,7 @@ import { script } from '../unit/scripted-agent/lines.ts';
 /** A reader is counted several times in it, and once at least on a busy machine. */
 const idleMs = 6_000;
 const attendedIdleMs = 40_000;
-/** Well after the one and well before the other, whatever a busy machine takes beside. */
+/** Well after the one and well before the other, even on a busy machine. */
 const betweenMs = 30_000;
 
 let service: Service;
@@ -26,7 +26,7 @@ afterAll(() => service?.stop());
 const patiently = { timeout: 180_000 };
 
 describe('a session that has nothing to do', patiently, () => {
-  it('is put to sleep after its time when nobody is attached', async () => {
+  it('is put to sleep after its idle time if no client is attached', async () => {
     const runId = await talkedTo(other);
     expect(await asleepAfterMs(other, runId)).toBeLessThan(betweenMs);
   });

@@ -57,7 +57,7 @@ describe('messages that come while a session', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('is ended are told that they have failed, or are not taken; later ones start nothing', async () => {
+  it('is ended fail or are rejected; later ones start nothing', async () => {
     const chat = await openConversation(service);
     await chat.say(saying('Here.'));
     const before = chat.named('turn_end').length;

@@ -48,7 +48,7 @@ describe('sessions that wake up at once, by two processes of the API', patiently
     const watch = watchAwake();
     const turns = await Promise.all(
       chats.map(async (chat, n) =>
-        chat.turn(await insistBy(clientOf(n), chat, saying(`I am ${n}.`))),
+        chat.turn(await retryUntilAccepted(clientOf(n), chat, saying(`I am ${n}.`))),
       ),
     );
     expect(await watch.end()).toBe(2);
@@ -87,14 +87,18 @@ describe('sessions that wake up and runs that are triggered at once', patiently,
   });
 });
 
-/** As a client does that is told to come again. */
-async function insistBy(client: ApiClient, chat: Conversation, message: string): Promise<string> {
+/** Retries as a client does after a 429. */
+async function retryUntilAccepted(
+  client: ApiClient,
+  chat: Conversation,
+  message: string,
+): Promise<string> {
   const end = performance.now() + 200_000;
   for (;;) {
     const { status, data, body } = await sendBy(client, chat, message);
     if (status === 202) return String(data['messageId']);
     expect(body).toMatchObject({ error: { code: 'CONCURRENT_LIMIT', limit: 2, current: 2 } });
-    if (performance.now() > end) throw new Error('there is never room for it');
+    if (performance.now() > end) throw new Error('no slot became free');
     await sleep(500);
   }
 }

@@ -20,14 +20,14 @@ afterAll(() => service?.stop());
 const patiently = { timeout: 180_000 };
 const saying = (say: string): string => script([{ say }]);
 const numbered = (events: SentEvent[]) => events.filter(({ id }) => id !== undefined);
-/** An agent says more of its own when its turn is over. */
+/** An agent may print more after the end of its turn. */
 const toLastTurn = (events: SentEvent[]) =>
   events.slice(0, events.findLastIndex(({ event }) => event === 'turn_end') + 1);
 const after = (events: SentEvent[], id: string | undefined) =>
   numbered(toLastTurn(events)).filter((event) => Number(event.id) > Number(id));
 
 describe('the stream of a session', patiently, () => {
-  it('stays open over turns and sandboxes, and is said again to whoever comes back', async () => {
+  it('stays open over turns and sandboxes, and is replayed to a client that reconnects', async () => {
     const chat = await openConversation(service);
     await chat.say(saying('One.'));
     await untilAsleep(service, chat);
@@ -53,7 +53,7 @@ describe('the stream of a session', patiently, () => {
     expect(chat.named('finished')).toHaveLength(1);
   });
 
-  it('holds back no turn while nobody reads, and tells all of it to who comes back within it', async () => {
+  it('delays no turn without a reader, and replays the turn to a client that reconnects during it', async () => {
     const chat = await openConversation(service);
     await chat.say(saying('Before.'));
     const lastEventId = numbered(chat.events).at(-1)?.id;
@@ -182,7 +182,7 @@ describe('the stream of a session', patiently, () => {
 
 const nameOf = ({ name }: { name: string }): string => name;
 
-/** What another reader is told, up to so many ends of turns. */
+/** The events of another reader, up to so many ends of turns. */
 async function readUntil(
   { runId }: Conversation,
   { turnEnds, lastEventId }: { turnEnds: number; lastEventId?: string | undefined },

@@ -22,7 +22,7 @@ const pathOf = ({ sessionId }: { sessionId: string }): string =>
   `/flows/${service.flowId}/sessions/${sessionId}`;
 
 describe('a session over HTTP', patiently, () => {
-  it('is opened once under its id, whatever is asked the second time', async () => {
+  it('is opened once under its id, even if the second request differs', async () => {
     const path = `/flows/${service.flowId}/sessions`;
     const body = { sessionId: 'ticket:4711', name: 'Ticket', labels: { a: '1' } };
     const answers = await Promise.all([1, 2, 3].map(() => service.call('POST', path, { body })));
@@ -45,7 +45,7 @@ describe('a session over HTTP', patiently, () => {
     expect((await service.call('GET', pathOf({ sessionId: 'nobody' }))).status).toBe(404);
   });
 
-  it('answers with the turn itself where that is asked for, and opens a session by itself', async () => {
+  it('answers with the turn if asked to wait, and opens a session without an id', async () => {
     const body = { message: saying('Hello.'), stream: false };
     const answer = await service.call('POST', chatPath(), { body });
     expect(answer).toMatchObject({ status: 200, data: { text: 'Hello.', exitCode: 0 } });
@@ -92,7 +92,7 @@ describe('a session over HTTP', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('stops a turn when interrupted, and goes on', async () => {
+  it('stops a turn when interrupted, and continues', async () => {
     const chat = await openConversation(service);
     const message = await chat.send(hanging);
     await chat.until(({ event }) => event === 'chat_output');
@@ -175,7 +175,7 @@ describe('a session over HTTP', patiently, () => {
 });
 
 describe('the places of a project', patiently, () => {
-  it('go to whoever asks while sessions are idle, and to nobody while all are at work', async () => {
+  it('are freed for new work while sessions are idle, and not while all are at work', async () => {
     await limitTo(2);
     const [a, b] = [await openConversation(service), await openConversation(service)];
     await a.say(saying('a'));

@@ -61,7 +61,7 @@ describe('operators, over two processes of the API', patiently, () => {
     await expect(signInBy(service, used)).rejects.toThrow('UNAUTHORIZED');
   });
 
-  it('revoke a key on every process at once; its streams close, others and the run go on', async () => {
+  it('revoke a key on every process at once; its streams close, others and the run continue', async () => {
     const { key, keyId } = await newKey();
     const runId = await runAtWork();
     const path = `/api/v1/runs/${runId}/stream`;
@@ -83,7 +83,7 @@ describe('operators, over two processes of the API', patiently, () => {
     expect(kept.names()).toContain('finished');
   });
 
-  it('see a key’s streams close when it expires, and its run go on', async () => {
+  it('see a key’s streams close when it expires, and its run continue', async () => {
     const runId = await runAtWork();
     const expiresAt = new Date(Date.now() + 15_000);
     const { key } = await newKey({ expiresAt: expiresAt.toISOString() });
@@ -110,7 +110,7 @@ describe('operators, over two processes of the API', patiently, () => {
   });
 });
 
-describe('a project with a model of its own', patiently, () => {
+describe('a project with its own model', patiently, () => {
   let own: OfflineModel;
   beforeAll(async () => {
     own = await startOfflineModel();

@@ -1,4 +1,4 @@
-// The queries of docs/temporal-ui.md, as they stand there but for the names, find what their table says.
+// The queries of docs/temporal-ui.md, except for their names, find what their table says.
 
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';

@@ -44,7 +44,7 @@ async function workflowsFound(query: string): Promise<string[]> {
   return found;
 }
 
-/** All that stands on a tab of the page, in its frames too. */
+/** The text of a tab of the page, including its frames. */
 async function textOf(tab: Page): Promise<string> {
   const texts = await Promise.all(tab.frames().map((frame) => frame.innerText('body')));
   return texts.join('\n');
@@ -56,7 +56,7 @@ async function openPage(workflowId: string): Promise<void> {
   await page.waitForURL('**/timeline');
 }
 
-/** The page asks once when it is opened, and may have asked too soon: it is opened anew until it knows. */
+/** The page queries once when it opens, which may be too soon. Reloads it until it shows the state. */
 async function openTab(name: string, shows: string[]): Promise<string> {
   const missing = async (): Promise<string[]> => {
     const text = await textOf(page);

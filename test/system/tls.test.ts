@@ -1,4 +1,4 @@
-// All three stores over TLS that demands a certificate: whatever goes on, goes on over that.
+// All three stores over TLS that demands a client certificate.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,7 @@ import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { payload, statusesOf } from '../support/stream-story.ts';
 
-/** An agent that leaves by itself has to be faster than this, on a busy machine too. */
+/** An agent that exits on its own has to be faster than this, even on a busy machine. */
 const graceMs = 5_000;
 
 /** Both agents leave something in the background that takes longer than an idle one may stay. */
@@ -29,7 +29,7 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
   }, 240_000);
   afterAll(() => service?.stop());
 
-  it('a turn that begins by itself is waited for, and counted like the others', async () => {
+  it('an unprompted turn is awaited, and counted like the others', async () => {
     const { runId } = await service.trigger({ prompt: beginning() });
     const events: SentEvent[] = [];
     for await (const event of service.stream(runId)) {
@@ -64,7 +64,7 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
     releaseAgent(service, chat.runId);
     const results = () => resultsOf(chat.events).length;
     await expect.poll(results, { timeout: 90_000 }).toBe(2);
-    // It belongs to no message: the next one has a turn of its own.
+    // It belongs to no message: the next message has its own turn.
     const saying = 'Next.';
     const next = await chat.say(
       `@agent ${JSON.stringify([{ say: saying }])}\n@model ${JSON.stringify([{ text: saying }])}`,

@@ -13,7 +13,7 @@ const miB = 1024 ** 2;
 const secondMs = 1_000;
 /** An agent that boots is silent too: even on a busy machine it has to be much faster than this. */
 const stallMs = 30 * secondMs;
-/** An agent that leaves by itself has to be faster than this as well. */
+/** An agent that exits on its own has to be faster than this. */
 const graceMs = 5 * secondMs;
 
 let service: Service;
@@ -124,7 +124,7 @@ describe('a run', patiently, () => {
     await expectClean(twice.runId, { result: 'done' });
   });
 
-  it('that is cut off while its agent waits does not say so for ever', async () => {
+  it('that is cut off while its agent waits does not report it forever', async () => {
     const options = [{ label: 'Red', description: '' }];
     const question = { question: 'Which colour?', header: 'Paint', multiSelect: false, options };
     const { runId } = await run([{ ask: { questions: [question] } }, { say: 'done' }]);
@@ -138,7 +138,7 @@ describe('a run', patiently, () => {
     expect(JSON.parse(last?.data ?? '{}')).toEqual({ status: 'sleep', agentStatus: 'error' });
   });
 
-  it('whose memory runs out is out_of_memory; one that loses a child goes on', async () => {
+  it('whose memory runs out is out_of_memory; one that loses a child continues', async () => {
     const small = { resources: { memoryBytes: 200 * miB, cpus: 1 } };
     const own = await inFlow(small, { prompt: script([{ oom: true }]) });
     const child = await inFlow(small, { prompt: script([{ oom: 'child' }]) });

@@ -49,7 +49,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
   }, 240_000);
   afterAll(() => service?.stop());
 
-  it('goes on after its sleep where it was: conversation and files, in another container', async () => {
+  it('continues after its sleep with its conversation and files, in another container', async () => {
     const chat = await openConversation(service);
     await chat.say(writing('notes/a.txt', 'kept-7d21'));
     await untilAsleep(service, chat);
@@ -170,7 +170,7 @@ async function killContainer(service: Service, chat: Conversation): Promise<void
   await service.sandboxes.signal(containerId, 'SIGKILL');
 }
 
-/** What waits to be let go on in the second sandbox, goes on. */
+/** Releases the agent that waits in the second sandbox. */
 async function letNextGoOn(service: Service, chat: Conversation): Promise<void> {
   const ready = () => chat.named('session_ready').length;
   await expect.poll(ready, { timeout: 90_000, interval: 50 }).toBe(2);

@@ -50,7 +50,9 @@ describe('flows', () => {
   });
 
   test('cannot be bound to an unknown host', async () => {
-    const err = expect.stringMatching(/The runner is not the ID of a known host.*flowrun host list/);
+    const err = expect.stringMatching(
+      /The runner is not the ID of a known host.*flowrun host list/,
+    );
     const named = ['flow', 'create', '--project', 'shop', '--name', 'Bound'];
     expect(await flowrun(...named, '--runner', 'nope')).toMatchObject({ code: 1, err });
     const { flowId } = await flowrun.json<Flow>(...named, '--runner', 'host-1');

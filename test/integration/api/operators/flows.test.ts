@@ -74,7 +74,9 @@ test('a change leaves what it does not speak of, and null takes away', async () 
 
 test('a host that was never seen is no runner, and the flow stays as it was', async () => {
   const { flowId } = await newFlow(full);
-  const message = expect.stringMatching(/^body\.runner: is not the ID of a known host.*flowrun host list/);
+  const message = expect.stringMatching(
+    /^body\.runner: is not the ID of a known host.*flowrun host list/,
+  );
   for (const { status, json } of [
     await create({ name: 'Bound', runner: 'nope' }),
     await change(flowId, { runner: 'nope' }),
