@@ -13,6 +13,7 @@ import { cors, setCorsHeaders } from './http/cors.ts';
 import { sendError } from './http/error-handlers.ts';
 import { health } from './http/health.ts';
 import { jsonBody } from './http/json-body.ts';
+import { landingPage } from './http/landing-page.ts';
 import { handleNodeRejections, nodeHttpOptions } from './http/node-http-errors.ts';
 import { checkPathIds, handleUnknownPaths } from './http/not-found.ts';
 import {
@@ -109,6 +110,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   openapi(app);
   postman(app, deps.publicUrl);
   health(app, deps);
+  landingPage(app, deps);
   return app;
 }
 

@@ -40,6 +40,8 @@ export interface ApiDeps {
   corsOrigins: CorsOrigins;
   /** Whether `X-Forwarded-For` from this address is trusted. */
   isTrustedProxy: (address: string) => boolean;
+  /** The Temporal UI, for links; null if it is not configured. */
+  temporalUiUrl: string | null;
   /** No key of a real model is configured. The sign-in page says so. */
   offlineModel: boolean;
   /** For flows without a timeout of their own. */

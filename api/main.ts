@@ -57,13 +57,13 @@ const logger = createLogger({
 logProcess(logger);
 if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
 const poolSize = 20;
-/** What is still going on this long after the order to stop is cut off. */
+/** Connections that are open this long after a stop signal are closed. */
 const stopWithinMs = 10_000;
 const stopping = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort());
 await main(stopping.signal);
 
-/** What is opened first is closed last. */
+/** Resources are closed in reverse order. */
 async function main(signal: AbortSignal): Promise<void> {
   const { instance, host, port } = config;
   const earlierData = await findEarlierData(config.databaseUrl);
@@ -72,23 +72,23 @@ async function main(signal: AbortSignal): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  const parts = open();
-  const told = await tellMetrics(parts);
-  const app = await buildApp(parts.deps);
+  const resources = open();
+  const metricsServer = await startMetrics(resources);
+  const app = await buildApp(resources.deps);
   await app.listen({ host, port, listenTextResolver: () => 'api_listening' });
   logger.info({ instance, address: app.server.address() }, 'api_ready');
-  const announced = logFirstSignInLink(parts.deps, signal);
+  const firstSignIn = logFirstSignInLink(resources.deps, signal);
 
   if (!signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   }
   logger.info('api_stopping');
-  const cutOff = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
+  const forceClose = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
   await app.close();
-  clearTimeout(cutOff);
-  await announced;
-  await told?.close();
-  await parts.close();
+  clearTimeout(forceClose);
+  await firstSignIn;
+  await metricsServer?.close();
+  await resources.close();
   logger.info('api_stopped');
 }
 
@@ -110,13 +110,14 @@ function open() {
     publicUrl: config.publicUrl,
     corsOrigins: config.corsOrigins,
     isTrustedProxy: createTrustedProxies({ proxies: config.trustedProxies, nowMs }),
+    temporalUiUrl: config.temporalUiUrl,
     offlineModel: config.offlineModel,
     runTimeoutMs: config.times.runTimeoutMs,
     hostLostMs: config.times.hostLostMs,
     logger,
     metrics: metrics ?? noopMetrics,
     presence: createPresence(redis, { instance }),
-    // Several times before a session would be put to sleep for want of it.
+    // Several times within the idle timeout, so that one lost report does not end a session.
     presenceEveryMs: Math.min(limits.presenceEveryMs, config.times.sessionIdleMs / 4),
     ...storesOn(pool),
     frameStream,
@@ -159,8 +160,8 @@ function openTemporal() {
   });
 }
 
-/** Told while anybody asks, from before the door opens until it is shut. */
-async function tellMetrics({ pool, deps }: ReturnType<typeof open>) {
+/** Metrics are served from before the API listens until after it is closed. */
+async function startMetrics({ pool, deps }: ReturnType<typeof open>) {
   if (config.metrics === null) return null;
   const { checks } = deps;
   const checkWithinMs = limits.readinessTimeoutMs;

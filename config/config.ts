@@ -17,6 +17,7 @@ export function readApiConfig(env: Environment = process.env) {
     port: read.API_PORT,
     corsOrigins: read.CORS_ORIGINS,
     trustedProxies: read.TRUSTED_PROXIES,
+    temporalUiUrl: read.TEMPORAL_UI_URL ?? null,
     /** No model key is configured: the offline model replies. */
     offlineModel: read.OFFLINE_MODEL_URL !== undefined && read.HAS_MODEL_KEY === 'no',
     webhook: { allowPrivate: read.WEBHOOK_ALLOW_PRIVATE },
@@ -39,7 +40,6 @@ export function readWorkerConfig(env: Environment = process.env) {
       workspaceBytes: read.WORKSPACE_MAX_BYTES,
       workspaceInodes: read.WORKSPACE_MAX_INODES,
     },
-    temporalUiUrl: read.TEMPORAL_UI_URL ?? null,
     temporalMetrics: listener(read.METRICS_HOST, read.METRICS_TEMPORAL_PORT),
     model: { apiKey: read.ANTHROPIC_API_KEY, baseUrl: read.ANTHROPIC_BASE_URL },
     /** No model key is configured: the offline model replies. */

@@ -148,6 +148,9 @@ export function publicUrlOf(read: {
 
 /** Settings of the API alone. */
 export const apiVariables = {
+  TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:'])
+    .optional()
+    .describe('The URL of the Temporal UI, for links.'),
   HAS_MODEL_KEY: variable('yes or no', (text) => (text === 'yes' || text === 'no' ? text : null))
     .default('no')
     .describe('Whether the worker has a model key. The API never receives the key itself.'),
@@ -216,9 +219,6 @@ export const workerVariables = {
   METRICS_TEMPORAL_PORT: wholeNumber({ min: 1, max: 65_535 })
     .optional()
     .describe('The port of the metrics of Temporal’s client library.'),
-  TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:'])
-    .optional()
-    .describe('The URL of the Temporal UI, for links.'),
   WEBHOOK_CA_FILE: variable('an absolute path', (text) => (isAbsolute(text) ? text : null))
     .optional()
     .describe('Additional authorities for the certificates of webhook receivers.'),

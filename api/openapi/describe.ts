@@ -6,26 +6,26 @@ import { baseDocument } from './document.ts';
 import { type Document, postprocess } from './postprocess.ts';
 import { runFinishedWebhook } from './webhook.ts';
 
-/** Makes the description out of the schemas with which the routes check; to be called before them. */
+/** Generates the OpenAPI document from the schemas of the routes. Call before the routes are added. */
 export async function registerOpenApi(app: App, publicUrl: string): Promise<void> {
   await app.register(swagger, {
     openapi: { ...baseDocument, servers: [{ url: publicUrl }] },
-    transform: (given) => {
-      const { schema, url } = jsonSchemaTransform(given);
-      return { schema: { ...schema, ...routeAccess(given.route) }, url };
+    transform: (input) => {
+      const { schema, url } = jsonSchemaTransform(input);
+      return { schema: { ...schema, ...routeAccess(input.route) }, url };
     },
-    transformObject: (given) => {
-      const document = jsonSchemaTransformObject(given) as Document; // plain JSON by then
-      const polished = postprocess({
+    transformObject: (input) => {
+      const document = jsonSchemaTransformObject(input) as Document; // plain JSON by then
+      const processed = postprocess({
         ...document,
         webhooks: { 'run.finished': runFinishedWebhook },
       });
-      return polished as ReturnType<SwaggerTransformObject>; // as it came in: an OpenAPI document
+      return processed as ReturnType<SwaggerTransformObject>; // still an OpenAPI document
     },
   });
 }
 
-/** Who may call, and whether it is part of the interface at all. */
+/** The authentication of a route, and whether the document contains it. */
 function routeAccess({ url, config, schema }: RouteOptions) {
   const hide = !url.startsWith('/api/v1/') || schema?.hide === true;
   if (config?.isPublic === true) return { hide, security: [] };

@@ -1,4 +1,4 @@
-/** What the description says before it comes to the paths. */
+/** The OpenAPI document without its paths. */
 export const baseDocument = {
   openapi: '3.1.0' as const,
   info: {
@@ -6,17 +6,17 @@ export const baseDocument = {
     version: '1.0.0',
     license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     description: [
-      'Starts configured agent flows in isolated containers, shows them live, and tells a webhook when they end.',
-      'Every success is `{data}`, every error `{error: {code, message}}`; `code` is stable, `message` is for people.',
-      'A list is continued where its `Link` header with `rel="next"` leads.',
-      'Fields, headers, events and codes may be added at any time; clients pass over what they do not know.',
+      'Runs configured agent flows in isolated containers, streams them live, and calls a webhook when they end.',
+      'Every success is `{data}`, every error `{error: {code, message}}`. `code` is stable; `message` is for people.',
+      'The next page of a list is at the URL in its `Link` header with `rel="next"`.',
+      'Fields, headers, events and codes may be added at any time. Clients must ignore unknown ones.',
     ].join('\n\n'),
   },
   tags: [
-    { name: 'Runs', description: 'Start, watch, end.' },
-    { name: 'Files', description: 'What a run works on and leaves behind.' },
+    { name: 'Runs', description: 'Start, watch and stop runs.' },
+    { name: 'Files', description: 'The input and output files of runs.' },
     { name: 'Sessions', description: 'Conversations with a flow.' },
-    { name: 'Flows', description: 'What can be run.' },
+    { name: 'Flows', description: 'The configured flows.' },
   ],
   components: {
     securitySchemes: {
@@ -30,14 +30,14 @@ export const baseDocument = {
         in: 'query',
         name: 'api_key',
         description:
-          'For an EventSource, which cannot set headers. Addresses get logged: prefer the header.',
+          'For an EventSource, which cannot set headers. URLs are often logged, so prefer the header.',
       },
     },
   },
   security: [{ apiKey: [] }],
 };
 
-/** The tag of an operation is where its path leads. */
+/** The tag of an operation, from its path. */
 export function tagOf(path: string): string {
   if (path.includes('/files')) return 'Files';
   if (/\/(sessions|chat)\b/.test(path)) return 'Sessions';

@@ -3,43 +3,43 @@ import { errorStatuses } from '../errors.ts';
 
 const integer = { type: 'integer' };
 
-/** The headers that answers carry, by the name under which the description keeps them. */
+/** The response headers, by their name in the document's components. */
 export const headers = {
-  'X-Request-Id': header('Names this answer in the log of the service.', { type: 'string' }),
-  'X-RateLimit-Limit': header('Calls a minute that the key may make.', integer),
-  'X-RateLimit-Remaining': header('Calls that are left in the bucket.', integer),
+  'X-Request-Id': header('Identifies this request in the log of the service.', { type: 'string' }),
+  'X-RateLimit-Limit': header('Requests per minute allowed for the key.', integer),
+  'X-RateLimit-Remaining': header('Requests left in the bucket.', integer),
   'X-RateLimit-Reset': header('When the bucket is full again, in epoch seconds.', integer),
   'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }),
-  Location: header('The path of what was made.', { type: 'string' }),
+  Location: header('The path of the created resource.', { type: 'string' }),
   ETag: header('Changes with the content.', { type: 'string' }),
-  'Content-Disposition': header('Names the file to whoever keeps it.', { type: 'string' }),
-  'Content-Range': header('Which bytes of how many these are.', { type: 'string' }),
-  'Idempotency-Replayed': header('`true` where the run had been started before.', {
+  'Content-Disposition': header('The name of the file for saving.', { type: 'string' }),
+  'Content-Range': header('The range of bytes and the size of the file.', { type: 'string' }),
+  'Idempotency-Replayed': header('`true` if the run had been started before.', {
     type: 'string',
   }),
   'Session-Resumed': header(
-    '`true` where the session was there before: what else the request brought has changed nothing.',
+    '`true` if the session existed before. The rest of the request was ignored.',
     { type: 'string' },
   ),
-  Link: header('The next page, with `rel="next"`; absent on the last one.', { type: 'string' }),
+  Link: header('The next page, with `rel="next"`; absent on the last page.', { type: 'string' }),
 };
 
 export type HeaderName = keyof typeof headers;
 
-const everywhere: HeaderName[] = [
+const common: HeaderName[] = [
   'X-Request-Id',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ];
 
-/** References to the headers of every answer, and to those that this one has besides. */
-export function headerRefs(...besides: HeaderName[]): Record<string, { $ref: string }> {
-  const names = [...everywhere, ...besides];
+/** References to the headers of every response, and to additional ones. */
+export function headerRefs(...extra: HeaderName[]): Record<string, { $ref: string }> {
+  const names = [...common, ...extra];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** One answer for each status under which a code comes, for all operations to share. */
+/** One response for each status of an error code, shared by all operations. */
 export function errorResponses(): Record<string, unknown> {
   const statuses = new Set<number>(Object.values(errorStatuses).flat());
   const named = [...statuses]
@@ -58,11 +58,11 @@ function errorResponse(status: number): unknown {
   return shared(description, status === 429 || status === 503 ? ['Retry-After'] : []);
 }
 
-function shared(description: string, besides: HeaderName[]): unknown {
+function shared(description: string, extra: HeaderName[]): unknown {
   const content = {
     'application/json': { schema: { $ref: '#/components/schemas/ErrorEnvelope' } },
   };
-  return { description, headers: headerRefs(...besides), content };
+  return { description, headers: headerRefs(...extra), content };
 }
 
 function header(description: string, schema: object) {

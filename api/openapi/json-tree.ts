@@ -10,7 +10,7 @@ export function nodeIn(node: Node, name: string): Node {
   return isNode(member) ? member : {};
 }
 
-/** A copy with other names and values for its members. */
+/** A copy with changed names and values of its members. */
 export function mapMembers(
   node: Node,
   change: (name: string, value: unknown) => readonly [string, unknown],
@@ -18,7 +18,7 @@ export function mapMembers(
   return Object.fromEntries(Object.entries(node).map(([name, value]) => change(name, value)));
 }
 
-/** A copy in which every object was handed to `change`, the inner ones first. */
+/** A copy with `change` applied to every object, inner ones first. */
 export function mapNodes(node: Node, change: (node: Node) => Node): Node {
   const within = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(within);

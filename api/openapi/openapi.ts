@@ -1,12 +1,12 @@
 import type { App } from '../app-types.ts';
 import { noQuery } from '../runs/run-schema.ts';
 
-/** The description of this interface, made from the schemas that its routes check with. */
+/** Serves the OpenAPI document, which is generated from the schemas of the routes. */
 export function openapi(app: App): void {
   const config = { isPublic: true } as const;
   const schema = { hide: true, querystring: noQuery };
   let text = '';
-  // It is the same for everybody, so it is written once.
+  // The document is the same for every caller, so it is serialized once.
   app.addHook('onReady', async () => {
     text = JSON.stringify(app.swagger());
   });

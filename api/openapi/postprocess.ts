@@ -9,8 +9,8 @@ import { successResponse } from './success-responses.ts';
 export type Document = Node & { paths: Node; components: Node };
 
 /**
- * What is made from the schemas, in the form in which others read it: parameters with names that
- * every generator takes, one description of each error, and only what is used.
+ * Prepares the generated document for client generators: portable parameter names, one description of
+ * each error, and no unused components.
  */
 export function postprocess(document: Document): Document {
   const paths = mapMembers(document.paths, (path, item) => [
@@ -19,10 +19,10 @@ export function postprocess(document: Document): Document {
   ]);
   const components = { ...document.components, headers, responses: errorResponses() };
   const used = pruneComponents(mapNodes({ ...document, paths, components }, withoutNoise));
-  return relaxResponses(used) as Document; // its outermost members are still there
+  return relaxResponses(used) as Document; // its top-level members are unchanged
 }
 
-/** The star of a route is the path of a file. */
+/** The star in a route is the path of a file. */
 const withFilePath = (text: string) => text.replace('{*}', '{filePath}');
 
 function postprocessPath(path: string, item: Node): Node {
@@ -55,33 +55,33 @@ function postprocessParameter(parameter: Node): Node {
   return { ...parameter, name };
 }
 
-/** Where `{}` would do, nothing does too. */
+/** A body without required fields may be omitted. */
 function postprocessBody(body: Node): Node {
   const { required } = nodeIn(nodeIn(nodeIn(body, 'content'), 'application/json'), 'schema');
   return { ...body, required: Array.isArray(required) && required.length > 0 };
 }
 
-/** A body may always be too large, or of another type. */
+/** Every request body may be too large or of the wrong type. */
 function withBodyErrors({ requestBody, responses }: Node): Node {
   return { ...(requestBody === undefined ? {} : { 413: {}, 415: {} }), ...(responses as Node) };
 }
 
-/** What never succeeds still needs a word on what else may come. */
+/** OpenAPI requires a success or a default response, also for routes that never succeed. */
 function postprocessResponses(
   responses: Node,
   operation: { parameters: string[]; operationId: unknown },
 ): Node {
-  const polished = mapMembers(responses, (status, response) => [
+  const processed = mapMembers(responses, (status, response) => [
     status,
     Number(status) >= 400
       ? { $ref: `#/components/responses/${errorName(status)}` }
       : successResponse({ status, response: response as Node, ...operation }),
   ]);
   const succeeds = Object.keys(responses).some((status) => Number(status) < 400);
-  return succeeds ? polished : { ...polished, default: { $ref: '#/components/responses/Error' } };
+  return succeeds ? processed : { ...processed, default: { $ref: '#/components/responses/Error' } };
 }
 
-/** Without the bounds of the language's own numbers, and without a pattern of digits for a number. */
+/** Removes the bounds of JavaScript's safe integers, and digit patterns of integers. */
 function withoutNoise(node: Node): Node {
   const kept = Object.entries(node).filter(([name, value]) => !isNoise(node, name, value));
   return Object.fromEntries(kept);

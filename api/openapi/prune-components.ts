@@ -4,8 +4,8 @@ const at = '#/components/';
 const kinds = ['schemas', 'responses', 'headers'] as const;
 
 /**
- * Every named schema is made twice, for what comes in (`RunInput`) and for what goes out (`Run`).
- * Only those parts stay that something refers to, and of two that say the same only one.
+ * Every named schema is generated twice, for requests (`RunInput`) and responses (`Run`). Merges equal
+ * pairs and removes components without references.
  */
 export function pruneComponents(document: Node): Node {
   const schemas = nodeIn(nodeIn(document, 'components'), 'schemas');
@@ -24,13 +24,13 @@ function mergedRef(node: Node, schemas: Node): Node {
   return JSON.stringify(one) === JSON.stringify(other) ? { ...node, $ref: twin } : node;
 }
 
-/** Whatever the paths refer to. */
+/** Everything that the paths refer to. */
 function usedRefs(document: Node): Set<string> {
   const { components, ...rest } = document;
-  return reachedRefs(rest, components as Node); // a document has them
+  return reachedRefs(rest, components as Node); // always present
 }
 
-/** What something refers to, and what that refers to in turn. */
+/** All direct and indirect references. */
 export function reachedRefs(from: unknown, components: Node): Set<string> {
   const reached = new Set<string>();
   const waiting = refsIn(from);

@@ -1,15 +1,15 @@
 import { isNode, mapMembers, mapNodes, type Node, nodeIn } from './json-tree.ts';
 import { reachedRefs } from './prune-components.ts';
 
-/** What comes from the service may have more fields than are described; a request may not. */
+/** Responses may have unknown fields; requests may not. */
 export function relaxResponses(document: Node): Node {
   const components = nodeIn(document, 'components');
   const operations = Object.values(nodeIn(document, 'paths')).filter(isNode).flatMap(Object.values);
   const answers = operations.filter(isNode).map(({ responses }) => responses);
-  const answered = reachedRefs([answers, document['webhooks']], components);
+  const inResponses = reachedRefs([answers, document['webhooks']], components);
   const schemas = mapMembers(nodeIn(components, 'schemas'), (name, schema) => [
     name,
-    answered.has(`#/components/schemas/${name}`)
+    inResponses.has(`#/components/schemas/${name}`)
       ? mapNodes(schema as Node, allowUnknownMembers)
       : schema,
   ]);

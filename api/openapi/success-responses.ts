@@ -6,7 +6,7 @@ import { allowUnknownMembers } from './relax-responses.ts';
 interface SuccessInput {
   status: string;
   response: Node;
-  /** Names of what the operation takes. */
+  /** The names of the operation's parameters. */
   parameters: string[];
   operationId: unknown;
 }
@@ -36,7 +36,7 @@ function extraHeaders(
   return parameters.includes('Idempotency-Key') ? ['Idempotency-Replayed'] : [];
 }
 
-/** What is no JSON says so in its schema. */
+/** The schema states the media type of content that is not JSON. */
 function withMediaType(content: unknown): unknown {
   if (!isNode(content)) return content;
   const { schema } = nodeIn(content, 'application/json');

@@ -27,11 +27,11 @@ export const runFinishedBody = z
 const headers: [name: string, description: string][] = [
   ['X-Service-Event', '`run.finished`.'],
   ['X-Service-Run-Id', 'The id of the run.'],
-  ['X-Service-Delivery-Id', 'The same for every attempt.'],
-  ['X-Service-Attempt', 'Counts from 1.'],
+  ['X-Service-Delivery-Id', 'Identifies the delivery; the same for every attempt.'],
+  ['X-Service-Attempt', 'The number of the attempt, from 1.'],
   [
     'X-Service-Signature',
-    '`t=<unix seconds>,v1=<hex>`: an HMAC-SHA256 over `<t>.<raw body>` with the secret of the project.',
+    '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>` with the webhook secret of the project.',
   ],
 ];
 
@@ -39,7 +39,7 @@ export const runFinishedWebhook = {
   post: {
     operationId: 'runFinished',
     summary: 'A run has ended',
-    description: 'Goes to the `callbackUrl` of the run; receivers must be idempotent on `runId`.',
+    description: 'Sent to the `callbackUrl` of the run. Receivers must be idempotent on `runId`.',
     tags: ['Runs'],
     security: [],
     parameters: headers.map(([name, description]) => ({
@@ -55,7 +55,7 @@ export const runFinishedWebhook = {
     },
     responses: {
       '2XX': { description: 'Received.' },
-      default: { description: 'Not received: tried again after 2, 10 and 30 seconds.' },
+      default: { description: 'Not received. Retried after 2, 10 and 30 seconds.' },
     },
   },
 };

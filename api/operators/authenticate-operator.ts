@@ -5,19 +5,19 @@ import { type BruteForceGuard, createBruteForceGuard } from '../auth/brute-force
 import { ApiError } from '../errors.ts';
 import { sessionIn } from './cookie.ts';
 
-interface OperatorAccess {
+export interface OperatorAccess {
   operators: Pick<OperatorStore, 'findBySession'>;
   publicUrl: string;
   nowMs: () => number;
 }
 
 /**
- * The door to what operators do. An API key opens nothing here, and a session nothing elsewhere. A
- * write has to come from a page of this service: besides `SameSite`, its `Origin` must say so. The
- * session is looked up at every call, so who was removed is out at once.
+ * Authenticates operators. API keys are not accepted here, and sessions are not accepted elsewhere. A
+ * write must come from a page of this service: besides `SameSite`, its `Origin` is checked. The session
+ * is looked up for every call, so removing an operator takes effect immediately.
  */
 export function authenticateOperators(app: App, access: OperatorAccess): BruteForceGuard {
-  const unknown = createBruteForceGuard(access.nowMs);
+  const guard = createBruteForceGuard(access.nowMs);
   const origin = new URL(access.publicUrl).origin;
   app.decorateRequest('operator', null);
 
@@ -32,50 +32,47 @@ export function authenticateOperators(app: App, access: OperatorAccess): BruteFo
   async function identify(request: FastifyRequest): Promise<Operator> {
     const session = sessionIn(request.headers.cookie, access.publicUrl);
     if (session === null || !tokenPattern.test(session)) throw notSignedIn();
-    throttleAttempts(unknown, { token: session, address: request.ip, error: notSignedIn });
+    throttleAttempts(guard, { token: session, address: request.ip, error: notSignedIn });
     const operator = await access.operators.findBySession(session);
-    unknown.record(session, request.ip, operator !== null);
+    guard.record(session, request.ip, operator !== null);
     if (operator === null) throw notSignedIn();
     return operator;
   }
 
-  return unknown;
+  return guard;
 }
 
-/** Of codes and sessions alike. */
+/** The form of sign-in codes and of sessions. */
 export const tokenPattern = /^[0-9A-Za-z]{43}$/;
 
 interface Attempt {
   token: string;
   address: string;
-  /** What a token that is known to be wrong is answered with. */
+  /** The error for a token that is known to be invalid. */
   error: () => ApiError;
 }
 
-export function throttleAttempts(
-  unknown: BruteForceGuard,
-  { token, address, error }: Attempt,
-): void {
-  const wait = unknown.retryAfterSeconds(token, address);
+export function throttleAttempts(guard: BruteForceGuard, { token, address, error }: Attempt): void {
+  const wait = guard.retryAfterSeconds(token, address);
   if (wait === Number.POSITIVE_INFINITY) throw error();
   if (wait === 0) return;
-  throw new ApiError('RATE_LIMITED', 'Too many attempts from this address.', {
+  throw new ApiError('RATE_LIMITED', 'Too many attempts from this IP address.', {
     headers: { 'retry-after': String(wait) },
   });
 }
 
 const notSignedIn = () =>
-  new ApiError('UNAUTHORIZED', 'An operator has to be signed in; the way in is a sign-in link.');
+  new ApiError('UNAUTHORIZED', 'Sign in as an operator with a sign-in link.');
 
 /** The operator of a route that needs one. */
 export function operatorOf(request: FastifyRequest): Operator {
-  if (request.operator === null) throw new Error('a route for operators was reached without one');
+  if (request.operator === null) throw new Error('no operator: the route skipped authentication');
   return request.operator;
 }
 
 const isWrite = ({ method }: FastifyRequest): boolean => method !== 'GET' && method !== 'HEAD';
 
 const foreignOrigin = () =>
-  new ApiError('UNAUTHORIZED', 'A change has to come from a page of this service (Origin).', {
+  new ApiError('UNAUTHORIZED', 'The Origin header must be that of this service.', {
     status: 403,
   });

@@ -5,22 +5,22 @@ import { publicPath } from '../http/public-path.ts';
 const name = 'flowrun_operator';
 
 /**
- * The session that a request's cookies name, or null: where two differ, somebody has put one beside
- * the other, and neither is taken.
+ * The session in a request's cookies, or null. Two different values mean that one was planted, so
+ * neither is used.
  */
 export function sessionIn(header: string | undefined, publicUrl: string): string | null {
   const wanted = nameOf(publicUrl);
-  const given = (header ?? '').split(';').flatMap((pair) => {
+  const values = (header ?? '').split(';').flatMap((pair) => {
     const [key, value] = pair.split('=', 2).map((part) => part.trim());
     return key === wanted && value !== undefined ? [value] : [];
   });
-  const [session] = given;
-  return session !== undefined && given.every((other) => other === session) ? session : null;
+  const [session] = values;
+  return session !== undefined && values.every((other) => other === session) ? session : null;
 }
 
 /**
- * One installation at `/` and others at paths of the same host each have a cookie of their own: a
- * browser sends the one of `/` to all of them.
+ * The name contains the path: several installations on one host need different cookies, because a
+ * browser sends the cookie of `/` to all of them.
  */
 function nameOf(publicUrl: string): string {
   const path = publicPath(publicUrl, '/');
@@ -34,8 +34,8 @@ export function sessionCookie(session: string, publicUrl: string): string {
 export const noSessionCookie = (publicUrl: string): string => cookie('', 0, publicUrl);
 
 /**
- * No script reads it, no other site's page sends it, https keeps it to itself, and what else there is
- * at the same host does not get it.
+ * Not readable by scripts, not sent from other sites, only sent over https, and limited to the path of
+ * this installation.
  */
 function cookie(value: string, maxAgeSeconds: number, publicUrl: string): string {
   const secure = publicUrl.startsWith('https:') ? '; Secure' : '';

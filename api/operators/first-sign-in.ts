@@ -12,8 +12,8 @@ interface FirstSignIn {
 const retryMs = 5_000;
 
 /**
- * The very first start of all gives the first operator a way in: whoever reads this log installed the
- * service. Goes on asking while the database is away. Where nobody would see the link none is made.
+ * Logs the first operator's sign-in link at the very first start. Retries while the database is
+ * unavailable. Creates no link if the log level would hide it.
  */
 export async function logFirstSignInLink(deps: FirstSignIn, signal: AbortSignal): Promise<void> {
   if (!deps.logger.isLevelEnabled('warn')) return;

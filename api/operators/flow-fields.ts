@@ -14,8 +14,8 @@ import { mcpServers } from '../schemas/mcp-servers.ts';
 import { boundFields, model } from '../schemas/run-bounds.ts';
 import { matching, maxBytes, name, nonBlankText, textUpTo } from '../schemas/text.ts';
 
-/** Entries replace those of the same name, null takes one away, and null for all takes all. */
-const changes = z.record(z.string(), z.unknown()).nullable().optional();
+/** Entries replace those of the same name. Null removes an entry; null for the map removes all. */
+const mapChanges = z.record(z.string(), z.unknown()).nullable().optional();
 
 const shape = {
   description: textUpTo(limits.descriptionMaxChars).nullable().optional(),
@@ -50,14 +50,14 @@ const shape = {
     .check(checkSchedule)
     .nullable()
     .optional(),
-  env: changes,
-  mcpServers: changes,
+  env: mapChanges,
+  mcpServers: mapChanges,
 };
 
 function checkSchedule({ value, issues }: z.core.ParsePayload<Schedule>): void {
-  const fault = scheduleError(value);
-  if (fault === null) return;
-  issues.push({ code: 'custom', input: value, path: [fault.field], message: fault.message });
+  const error = scheduleError(value);
+  if (error === null) return;
+  issues.push({ code: 'custom', input: value, path: [error.field], message: error.message });
 }
 
 export const newFlow = z.strictObject({ name: name(), ...shape });
@@ -70,8 +70,8 @@ type Before = Pick<Flow, 'resources' | 'network' | 'limits' | 'prompt' | 'schedu
 const noSecrets: FlowSecrets = { env: {}, mcpServers: {} };
 
 /**
- * What is stored: of resources, network and limits, members that are not given stay as they were; a
- * schedule is given whole.
+ * The fields to store. Absent members of resources, network and limits keep their values; a schedule
+ * is replaced as a whole.
  */
 export function flowFieldsFrom(
   { resources, network, limits: bounds, env: variables, mcpServers: servers, ...rest }: FlowPatch,
@@ -87,27 +87,27 @@ export function flowFieldsFrom(
     ...(isSecret && { secrets: patchSecrets(secrets, { env: variables, mcpServers: servers }) }),
   };
   if (lacksPrompt({ ...flow, ...fields }))
-    throw invalid('body.schedule: needs a prompt of the flow');
+    throw invalid('body.schedule: requires a prompt in the flow');
   return fields;
 }
 
-type Changes = z.infer<typeof changes>;
+type Changes = z.infer<typeof mapChanges>;
 
-/** Judged as a whole, since the bounds are those of the whole, and a server may name a variable. */
+/** Validated as a whole, because limits apply to the whole and a server may refer to a variable. */
 function patchSecrets(
   before: FlowSecrets,
-  given: { env: Changes; mcpServers: Changes },
+  changes: { env: Changes; mcpServers: Changes },
 ): FlowSecrets {
   const secrets = parseBody(secretsSchema, {
-    env: mergeEntries(before.env, given.env),
-    mcpServers: mergeEntries(before.mcpServers, given.mcpServers),
-  }) as FlowSecrets; // what came as JSON holds no undefined
+    env: mergeEntries(before.env, changes.env),
+    mcpServers: mergeEntries(before.mcpServers, changes.mcpServers),
+  }) as FlowSecrets; // parsed JSON contains no undefined
   checkMcpServers(secrets.mcpServers, secrets.env);
   return secrets;
 }
 
-function mergeEntries(before: Record<string, unknown>, given: Changes): Record<string, unknown> {
-  if (given === null) return {};
-  const all = Object.entries({ ...before, ...given });
+function mergeEntries(before: Record<string, unknown>, changes: Changes): Record<string, unknown> {
+  if (changes === null) return {};
+  const all = Object.entries({ ...before, ...changes });
   return Object.fromEntries(all.filter(([, value]) => value !== null));
 }

@@ -23,7 +23,7 @@ const path = `${projectPath}/flows`;
 const bodyLimit = limits.requestBodyMaxBytes;
 const plain = { hide: true, querystring: noQuery };
 
-/** Values of `env` and `mcpServers` go in and never come out: answers hold their names. */
+/** Values of `env` and `mcpServers` are write-only: answers contain their names. */
 export function flows(app: App, deps: ApiDeps): void {
   const list = { hide: true, querystring: pageByIdQuery, params: projectParams };
   app.get(path, { config, schema: list }, async (request, reply) => {
@@ -53,13 +53,14 @@ export function flows(app: App, deps: ApiDeps): void {
     data: flowView(await loadProjectFlow(deps, request.params)),
   }));
 
-  /** Runs that are on their way keep what they began with. */
+  /** Runs that have started keep the configuration that they started with. */
   const change = { ...one, body: flowPatch };
   app.patch(`${path}/:flowId`, { config, schema: change, bodyLimit }, async (request) => {
     const { flowId, projectId } = await loadProjectFlow(deps, request.params);
     await checkRunner(deps, request.body.runner);
     const flow = await deps.flows.change(flowId, (before) => flowFieldsFrom(request.body, before));
-    if (flow === null) throw new Error(`flow ${flowId} is gone, and flows are never deleted`);
+    if (flow === null)
+      throw new Error(`flow ${flowId} is missing, although flows are never deleted`);
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId, version: flow.version }, 'flow_changed');
     return { data: flowView(flow) };

@@ -30,13 +30,13 @@ export function keys(app: App, deps: ApiDeps): void {
     return { data: page.keys.map(keyView) };
   });
 
-  /** The one answer that shows the key itself. */
+  /** The only answer that contains the key itself. */
   const create = { ...plain, params: projectParams, body: newKey };
   app.post(path, { config, schema: create }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const { name, ...rest } = request.body;
     if (rest.expiresAt && rest.expiresAt <= deps.now())
-      throw invalid('body.expiresAt: is in the past');
+      throw invalid('body.expiresAt: must be in the future');
     const operator = operatorOf(request);
     const { key, record } = await deps.keys.create({
       ...omitUndefined(rest),
@@ -55,18 +55,18 @@ export function keys(app: App, deps: ApiDeps): void {
     data: keyView(await loadProjectKey(deps, request.params)),
   }));
 
-  /** Revokes it for good. Safe to repeat. */
+  /** Revokes the key permanently. Safe to repeat. */
   app.delete(`${path}/:keyId`, { config, schema: one }, async (request) => {
     const { keyId, projectId } = await loadProjectKey(deps, request.params);
-    const key = (await deps.keys.revoke(keyId)) ?? neverGone(keyId);
+    const key = (await deps.keys.revoke(keyId)) ?? missingKey(keyId);
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, keyId }, 'key_revoked');
     return { data: keyView(key) };
   });
 }
 
-function neverGone(keyId: string): never {
-  throw new Error(`key ${keyId} is gone, and keys are never deleted`);
+function missingKey(keyId: string): never {
+  throw new Error(`key ${keyId} is missing, although keys are never deleted`);
 }
 
 function keyView({ expiresAt, revokedAt, lastUsedAt, createdAt, ...key }: KeyRecord) {

@@ -6,15 +6,15 @@ import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 
-/** Of every route here but those that begin a session. */
+/** The config of every route here, except those that create a session. */
 export const config = { operatorAuth: 'signed-in' } as const;
 
 export const projectsPath = '/api/projects';
 export const projectPath = `${projectsPath}/:projectId`;
 
-const missing = (what: string) => new ApiError('NOT_FOUND', `${what} not found.`);
+const missing = (resource: string) => new ApiError('NOT_FOUND', `${resource} not found.`);
 
-// What a path names, or a 404: what belongs to another project than the one before it is not there.
+// Load the resource that a path refers to, or throw 404. A resource of another project counts as missing.
 
 interface OfProject {
   projectId: string;

@@ -17,7 +17,7 @@ interface Helpers {
   startRun: StartRun;
 }
 
-/** What operators see and decide, behind a sign-in of its own; see authenticate-operator.ts. */
+/** The routes for operators, with their own sign-in: see authenticate-operator.ts. */
 export function operatorApi(app: App, deps: ApiDeps, { unknown, startRun }: Helpers): void {
   signIn(app, deps, unknown);
   projects(app, deps);

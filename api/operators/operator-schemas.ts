@@ -21,18 +21,18 @@ export const newProject = z.strictObject({
   ...bounds,
 });
 
-/** The key and the address come together: a key is never sent to an address it was not given for. */
-const ownModel = z.strictObject({
+/** The key and the URL come together: a key is never sent to a URL that it was not set for. */
+const projectModel = z.strictObject({
   apiKey: matching(modelKeyRule),
   baseUrl: matching(modelBaseUrlRule).refine((url) => URL.canParse(url), {
-    error: 'is no address',
+    error: 'must be a valid URL',
   }),
 });
 
 export const settingsPatch = z.strictObject({
   name: name().optional(),
   ...bounds,
-  model: ownModel.nullable().optional(),
+  model: projectModel.nullable().optional(),
 });
 
 export const newKey = z.strictObject({

@@ -28,7 +28,7 @@ export function projects(app: App, deps: ApiDeps): void {
   app.post(projectsPath, { config, schema: create }, async (request, reply) => {
     const { projectId, name = projectId, ...bounds } = request.body;
     const project = await deps.projects.create({ ...omitUndefined(bounds), projectId, name });
-    if (project === null) throw invalid('body.projectId: is taken');
+    if (project === null) throw invalid('body.projectId: is already in use');
     request.log.info({ operatorId: operatorOf(request).operatorId, projectId }, 'project_created');
     const at = `${projectsPath}/${projectId}`;
     reply.code(201).header('location', publicPath(deps.publicUrl, at));

@@ -6,7 +6,7 @@ import { operatorOf } from './authenticate-operator.ts';
 import { config, loadProjectRun, projectPath } from './load-resources.ts';
 import { runOfProjectParams } from './operator-schemas.ts';
 
-/** The same body to the same receiver once more, in up to four attempts signed with today's secret. */
+/** Sends the webhook again: the same body and URL, signed with the current secret, up to four attempts. */
 export function redeliver(app: App, deps: ApiDeps): void {
   const url = `${projectPath}/runs/:runId/webhook/redeliver`;
   const schema = { hide: true, querystring: noQuery, params: runOfProjectParams };
@@ -14,9 +14,9 @@ export function redeliver(app: App, deps: ApiDeps): void {
     const { runId } = await loadProjectRun(deps, request.params);
     const delivery = await startNext(deps, runId).catch((err: unknown) => {
       request.log.warn({ err, runId }, 'redelivery_start_failed');
-      throw new ApiError('UPSTREAM_UNAVAILABLE', 'The delivery could not be started; try again.');
+      throw new ApiError('UPSTREAM_UNAVAILABLE', 'The delivery could not be started. Retry later.');
     });
-    if (delivery === null) throw invalid('The run has no webhook that was delivered or given up.');
+    if (delivery === null) throw invalid('The run has no webhook that was delivered or dropped.');
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, runId, delivery }, 'webhook_redelivered');
     reply.code(202);
@@ -24,7 +24,7 @@ export function redeliver(app: App, deps: ApiDeps): void {
   });
 }
 
-/** A number that was used in a time which the database has lost is passed over. */
+/** Skips delivery numbers that were used before a restore lost them. */
 async function startNext(deps: ApiDeps, runId: string): Promise<number | null> {
   for (;;) {
     const delivery = await deps.webhooks.claimRedelivery(runId);

@@ -17,7 +17,7 @@ const schema = {
   body: triggerBody,
 };
 
-/** A run in an operator's name: through the gates of every run, but for the monthly quota. */
+/** Starts a run for an operator. Every limit applies except the monthly quota. */
 export function runNow(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = `${projectPath}/flows/:flowId/runs`;
   const bodyLimit = limits.requestBodyMaxBytes;

@@ -8,7 +8,7 @@ import { runView } from '../runs/run-view.ts';
 import { config, loadProject, loadProjectRun, projectPath } from './load-resources.ts';
 import { projectParams, runOfProjectParams } from './operator-schemas.ts';
 
-/** Runs as clients see them, and of one run what only operators see. */
+/** Run records, and for a single run also the fields for operators only. */
 export function runs(app: App, deps: ApiDeps): void {
   const list = { hide: true, querystring: runListQuery, params: projectParams };
   app.get(`${projectPath}/runs`, { config, schema: list }, async (request, reply) => {
@@ -26,8 +26,8 @@ export function runs(app: App, deps: ApiDeps): void {
       deps.webhooks.attempts(runId),
     ]);
     const webhookAttempts = attempts.map(attemptView);
-    const seenByOperators = { prompt, context, hostId, workflowId, webhookAttempts };
-    return { data: { ...runView(run, deps.publicUrl), ...seenByOperators } };
+    const operatorFields = { prompt, context, hostId, workflowId, webhookAttempts };
+    return { data: { ...runView(run, deps.publicUrl), ...operatorFields } };
   });
 }
 

@@ -9,7 +9,7 @@ import { projectParams, settingsPatch } from './operator-schemas.ts';
 
 const plain = { hide: true, querystring: noQuery, params: projectParams };
 
-/** What a project may do, with whose model, and the secret that signs its webhooks. */
+/** A project's limits, model and webhook secret. */
 export function settings(app: App, deps: ApiDeps): void {
   const { projects } = deps;
 
@@ -20,9 +20,9 @@ export function settings(app: App, deps: ApiDeps): void {
   const schema = { ...plain, body: settingsPatch };
   app.patch(`${projectPath}/settings`, { config, schema }, async (request) => {
     const before = await loadProject(deps, request.params);
-    const given = omitUndefined(request.body);
-    const after = await projects.update(before.projectId, given);
-    noteChange(request, Object.keys(given).join());
+    const changes = omitUndefined(request.body);
+    const after = await projects.update(before.projectId, changes);
+    logChange(request, Object.keys(changes).join());
     return settingsOf(after ?? before);
   });
 
@@ -34,11 +34,11 @@ export function settings(app: App, deps: ApiDeps): void {
   app.post(`${projectPath}/webhook-secret/rotate`, { config, schema: plain }, async (request) => {
     const { projectId } = await loadProject(deps, request.params);
     const webhookSecret = await projects.rotateWebhookSecret(projectId);
-    noteChange(request, 'webhookSecret');
+    logChange(request, 'webhookSecret');
     return { data: { webhookSecret } };
   });
 
-  /** The model's key goes in and never comes out. */
+  /** The model's key is write-only. */
   async function settingsOf({ projectId, name, maxConcurrentRuns, monthlyRunQuota }: Project) {
     const model = await projects.readModel(projectId);
     const shown = model === null ? null : { baseUrl: model.baseUrl };
@@ -48,8 +48,8 @@ export function settings(app: App, deps: ApiDeps): void {
 
 type Changing = Parameters<typeof operatorOf>[0];
 
-function noteChange(request: Changing, fields: string): void {
+function logChange(request: Changing, fields: string): void {
   const { operatorId } = operatorOf(request);
-  const { projectId } = request.params as { projectId: string }; // every route here has one
+  const { projectId } = request.params as { projectId: string }; // a path parameter of every route here
   request.log.info({ operatorId, projectId, fields }, 'settings_changed');
 }

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
+import type { ApiDeps } from '../deps.ts';
+import { linkList } from '../http/landing-page.ts';
 
 /**
- * The page that a sign-in link opens. The code stands behind the `#`, where neither a log nor a
- * preview of the link gets to see it, and is used up only when a person says so.
+ * The page that a sign-in link opens. The code is in the URL fragment, which is never sent to a server
+ * or to a link preview. It is used only when the button is clicked.
  */
 const script = `
 const code = location.hash.slice(1);
 history.replaceState(null, '', location.pathname);
-const say = (text) => { document.querySelector('p').textContent = text; };
+const show = (text) => { document.querySelector('p').textContent = text; };
 const button = document.querySelector('button');
-if (code === '') { button.hidden = true; say('This link is not complete.'); }
+if (code === '') { button.hidden = true; show('This link is incomplete.'); }
 button.addEventListener('click', async () => {
   button.disabled = true;
   try {
@@ -20,26 +22,29 @@ button.addEventListener('click', async () => {
     });
     const { data, error } = await answer.json();
     button.hidden = answer.ok || answer.status === 401;
-    if (answer.ok) say('You are signed in as ' + data.name + '.');
-    else if (answer.status === 401) say('This link was used before, or is too old.');
-    else say(error.message);
+    if (answer.ok) show('You are signed in as ' + data.name + '.');
+    else if (answer.status === 401) show('This link was used or has expired.');
+    else show(error.message);
   } catch {
-    say('The service does not answer. Try again.');
+    show('The service is unreachable. Try again.');
   }
   button.disabled = false;
 });
 `;
 
 const offlineNote = `
-<aside>No model key is set: a small offline model answers, with made-up words.
-Set ANTHROPIC_API_KEY for the real one.</aside>`;
+<aside>No model key is set. A small offline model answers with generated text.
+Set ANTHROPIC_API_KEY to use a real model.</aside>`;
 
-export const signInPage = ({ offlineModel }: { offlineModel: boolean }) => `<!doctype html>
+export const signInPage = (
+  deps: Pick<ApiDeps, 'offlineModel' | 'publicUrl' | 'temporalUiUrl'>,
+) => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>Sign in</title>
 <p>Sign in as an operator of this service.</p>
-<button type="button">Sign in</button>${offlineModel ? offlineNote : ''}
+<button type="button">Sign in</button>${deps.offlineModel ? offlineNote : ''}
+${linkList(deps)}
 <script>${script}</script>
 </html>
 `;

@@ -12,29 +12,31 @@ import { signInPage, signInPageHeaders } from './sign-in-page.ts';
 const schema = { hide: true, querystring: noQuery, body: z.strictObject({ code: z.string() }) };
 const plain = { hide: true, querystring: noQuery };
 
-/** A one-time code becomes a session; the page is there for links that are opened in a browser. */
-export function signIn(app: App, deps: ApiDeps, unknown: BruteForceGuard): void {
+/** Exchanges a one-time code for a session. The page serves links that are opened in a browser. */
+export function signIn(app: App, deps: ApiDeps, guard: BruteForceGuard): void {
   const { operators, publicUrl } = deps;
   const page = signInPage(deps);
-  const toAnybody = { operatorAuth: 'none' } as const;
+  const unauthenticated = { operatorAuth: 'none' } as const;
   const config = { operatorAuth: 'signed-in' } as const;
 
-  app.get('/sign-in', { config: toAnybody, schema: { hide: true } }, async (_request, reply) =>
-    reply.headers(signInPageHeaders).send(page),
+  app.get(
+    '/sign-in',
+    { config: unauthenticated, schema: { hide: true } },
+    async (_request, reply) => reply.headers(signInPageHeaders).send(page),
   );
 
-  app.post('/api/sign-in', { config: toAnybody, schema }, async (request, reply) => {
+  app.post('/api/sign-in', { config: unauthenticated, schema }, async (request, reply) => {
     const { code } = request.body;
-    if (!tokenPattern.test(code)) throw wrongCode();
-    throttleAttempts(unknown, { token: code, address: request.ip, error: wrongCode });
-    const begun = await operators.signIn(code);
-    if (begun === null) {
-      unknown.record(code, request.ip, false);
-      throw wrongCode();
+    if (!tokenPattern.test(code)) throw invalidCode();
+    throttleAttempts(guard, { token: code, address: request.ip, error: invalidCode });
+    const created = await operators.signIn(code);
+    if (created === null) {
+      guard.record(code, request.ip, false);
+      throw invalidCode();
     }
-    request.log.info({ operatorId: begun.operator.operatorId }, 'operator_signed_in');
-    reply.header('set-cookie', sessionCookie(begun.session, publicUrl));
-    return { data: operatorView(begun.operator) };
+    request.log.info({ operatorId: created.operator.operatorId }, 'operator_signed_in');
+    reply.header('set-cookie', sessionCookie(created.session, publicUrl));
+    return { data: operatorView(created.operator) };
   });
 
   app.post('/api/sign-out', { config, schema: plain }, async (request, reply) => {
@@ -48,10 +50,10 @@ export function signIn(app: App, deps: ApiDeps, unknown: BruteForceGuard): void 
   }));
 }
 
-const wrongCode = () =>
+const invalidCode = () =>
   new ApiError(
     'UNAUTHORIZED',
-    'This sign-in code is wrong, was used before, or is too old; `flowrun operator add` prints another.',
+    'The sign-in code is invalid, used or expired. `flowrun operator add` prints a new one.',
   );
 
 function operatorView({ operatorId, name, createdAt }: Operator) {

@@ -10,7 +10,7 @@ const querystring = z.strictObject({
   days: queryNumber({ min: 1, max: limits.keyUsageDays }).optional(),
 });
 
-/** Calls by day, oldest first; what a process has counted shows within a few seconds. */
+/** Calls by day, oldest first. New calls are included after a few seconds. */
 export function usage(app: App, deps: ApiDeps): void {
   const { keyUsage } = deps;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { streamEvents } from '../../core/frames/frame.ts';
+import { limits } from '../../core/limits.ts';
 import { type App, callerOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';
@@ -10,7 +11,7 @@ import type { Streams } from './streams.ts';
 
 const eventStream = z.string().meta({
   contentMediaType: 'text/event-stream',
-  description: `Frames of \`id\`, \`event\` and JSON \`data\`, and a comment every 15 seconds. Events: ${streamEvents.join(', ')}; and what the agent CLI says under names of its own. The stream ends after \`finished\`.`,
+  description: `Frames with \`id\`, \`event\` and JSON \`data\`, and a comment every ${limits.streamPingMs / 1_000} seconds. Events: ${streamEvents.join(', ')}; and the agent CLI's own events. The stream ends after \`finished\`.`,
 });
 
 const eventId = queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -20,16 +21,19 @@ const schema = {
   summary: 'Live event stream of a run',
   params: runParams,
   querystring: z.strictObject({
-    lastEventId: eventId.optional().meta({ description: 'As the Last-Event-ID header.' }),
-    api_key: z.string().optional().meta({ description: 'For clients that cannot set headers.' }),
+    lastEventId: eventId.optional().meta({ description: 'Same as the Last-Event-ID header.' }),
+    api_key: z
+      .string()
+      .optional()
+      .meta({ description: 'The API key, for clients that cannot set headers.' }),
   }),
   headers: z.looseObject({
-    'last-event-id': z.string().optional().meta({ description: 'Where the stream goes on.' }),
+    'last-event-id': z.string().optional().meta({ description: 'Resume after this event ID.' }),
   }),
   response: { 200: eventStream, ...errors(400, 401, 404, 429, 500, 503) },
 };
 
-/** A run of another project does not exist here. */
+/** For a run of another project this route answers 404. */
 export function streamRun(app: App, deps: ApiDeps, streams: Streams): void {
   const url = '/api/v1/runs/:runId/stream';
   const config = { acceptsKeyInQuery: true, isStream: true } as const;
@@ -43,10 +47,10 @@ export function streamRun(app: App, deps: ApiDeps, streams: Streams): void {
   });
 }
 
-/** A browser sends it when it connects again by itself, so it is newer than the address. */
+/** A browser sends this header when it reconnects, so it is newer than the URL's parameter. */
 function headerId(header: string | string[] | undefined): number | undefined {
   if (header === undefined || header === '') return undefined;
   const parsed = eventId.safeParse(header);
-  if (!parsed.success) throw invalid('header Last-Event-ID: is no id of this stream');
+  if (!parsed.success) throw invalid('headers.Last-Event-ID: must be an event ID of this stream');
   return parsed.data;
 }

@@ -1,4 +1,4 @@
-// An API without dependencies, which is enough to read its routes and their descriptions.
+// The API with nothing behind it: enough to ask for its routes and what they say of themselves.
 
 import { randomUUID } from 'node:crypto';
 import { buildApp } from '../../api/app.ts';
@@ -14,6 +14,7 @@ export async function buildStubApi(publicUrl: string): Promise<App> {
     corsOrigins: 'any',
     isTrustedProxy: () => false,
     presenceEveryMs: limits.presenceEveryMs,
+    temporalUiUrl: null,
     offlineModel: false,
     logger: createLogger({ level: 'silent', name: 'api' }),
     metrics: noopMetrics,
@@ -22,14 +23,15 @@ export async function buildStubApi(publicUrl: string): Promise<App> {
   };
   const app = await buildApp(
     new Proxy(deps, {
-      get: (given, name): unknown => Reflect.get(given, name) ?? nothing(String(name)),
+      get: (known, name): unknown =>
+        name in known ? Reflect.get(known, name) : nothing(String(name)),
     }) as ApiDeps, // dependencies that are not stubbed throw when they are used
   );
   await app.ready();
   return app;
 }
 
-/** Can be passed on and destructured, but throws when it is used. */
+/** Can be handed on, taken apart and kept, but not used. */
 function nothing(what: string): unknown {
   const use = () => {
     throw new Error(`${what} was used, and there is none behind this API`);

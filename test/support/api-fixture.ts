@@ -106,6 +106,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
       publicUrl,
       corsOrigins: 'any',
       isTrustedProxy: () => false,
+      temporalUiUrl: null,
       offlineModel: false,
       runTimeoutMs: 60_000,
       hostLostMs: limits.hostLostMs,

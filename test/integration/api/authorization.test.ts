@@ -82,6 +82,7 @@ test('these routes are open to anybody; one that is missing here was opened with
     .filter(({ method }) => method !== 'HEAD')
     .map(({ method, url }) => `${method} ${url}`);
   expect(said.sort()).toEqual([
+    'GET /',
     'GET /api/v1/openapi.json',
     'GET /api/v1/postman.json',
     'GET /healthz',

@@ -38,7 +38,6 @@ describe('a configuration', () => {
       encryptionKey: key,
       logLevel: 'info',
       failpoint: null,
-      temporalUiUrl: null,
       model: { apiKey: 'sk-canary', baseUrl: 'https://api.anthropic.com' },
       dockerHost: 'unix:///var/run/docker.sock',
       sandboxRuntime: 'auto',
@@ -64,6 +63,7 @@ describe('a configuration', () => {
       port: 8080,
       corsOrigins: 'any',
       trustedProxies: [],
+      temporalUiUrl: null,
       failpoint: null,
     });
   });
@@ -120,6 +120,7 @@ describe('a configuration', () => {
       failpoint: 'chat.stored',
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
       trustedProxies: ['10.1.2.3', 'fd00::/8', 'caddy', 'proxy-1.internal'],
+      temporalUiUrl: 'http://127.0.0.1:8233',
       webhook: { allowPrivate: ['10.0.0.0/8', 'fd00::/8'] },
     });
     expect(readWorkerConfig(given)).toMatchObject({
@@ -127,7 +128,6 @@ describe('a configuration', () => {
       capacity: 4,
       hostName: 'rack 7',
       sandboxRuntime: 'runsc',
-      temporalUiUrl: 'http://127.0.0.1:8233',
       webhook: { caFile: '/etc/ca.crt' },
       egress: { allowPrivate: ['127.0.0.1:9000', '[::1]:9000', 'tracker.internal:443'] },
       logLevel: 'debug',

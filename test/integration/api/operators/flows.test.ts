@@ -112,7 +112,7 @@ test('variables and servers change by name, and no value of them comes out', asy
   expect(api.log()).not.toContain('canary');
 });
 
-test('a schedule has five fields and a time zone, and needs a prompt of the flow', async () => {
+test('a schedule has five fields and a time zone, and requires a prompt in the flow', async () => {
   const schedule = { cron: '30 9 * * MON-FRI', timezone: 'Europe/Berlin' };
   const { flowId } = await newFlow({ prompt: 'Go', schedule });
   expect((await operator(`${path}/${flowId}`)).json.data.schedule).toEqual(schedule);
@@ -121,7 +121,7 @@ test('a schedule has five fields and a time zone, and needs a prompt of the flow
   const refused = await change(flowId, { prompt: null });
   expect([refused.status, refused.json.error.message]).toEqual([
     400,
-    'body.schedule: needs a prompt of the flow',
+    'body.schedule: requires a prompt in the flow',
   ]);
   const cleared = await change(flowId, { prompt: null, schedule: null });
   expect(cleared.json.data).toMatchObject({ prompt: null, schedule: null });

@@ -28,7 +28,10 @@ test('a project is made with what was said, and the usual for the rest', async (
   const other = await newProject(full);
   expect((await operator(`/api/projects/${other}`)).json.data).toMatchObject(full);
   const taken = await operator('/api/projects', { body: { projectId } });
-  expect([taken.status, taken.json.error.message]).toEqual([400, 'body.projectId: is taken']);
+  expect([taken.status, taken.json.error.message]).toEqual([
+    400,
+    'body.projectId: is already in use',
+  ]);
 });
 
 test.each([

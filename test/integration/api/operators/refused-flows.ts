@@ -26,7 +26,7 @@ export const refusedFlows: [given: Record<string, unknown>, says: string][] = [
   [{ prompt: 'Go', schedule: { cron: '61 * * * *' } }, 'body.schedule.cron'],
   [{ prompt: 'Go', schedule: { cron: '* * * * *', timezone: 'Mars' } }, 'body.schedule.timezone'],
   [{ prompt: 'Go', schedule: {} }, 'body.schedule.cron'],
-  [{ schedule: { cron: '* * * * *' } }, 'body.schedule: needs a prompt of the flow'],
+  [{ schedule: { cron: '* * * * *' } }, 'body.schedule: requires a prompt in the flow'],
   [{ version: 7 }, 'body.version: unknown field'],
   [{ projectId: 'other' }, 'body.projectId: unknown field'],
 ];

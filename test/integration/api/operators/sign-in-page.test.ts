@@ -54,7 +54,7 @@ test('signs in at a click, with a cookie that its scripts cannot see, and forget
   await page.reload();
   await page.goto(link);
   await page.click('button');
-  await expect.poll(text).toBe('This link was used before, or is too old.');
+  await expect.poll(text).toBe('This link was used or has expired.');
 });
 
 test('opening a link uses nothing up', async () => {
@@ -69,7 +69,7 @@ test('opening a link uses nothing up', async () => {
 
 test('says so where a link is cut off', async () => {
   await page.goto(`${url}/sign-in`);
-  await expect.poll(text).toBe('This link is not complete.');
+  await expect.poll(text).toBe('This link is incomplete.');
   expect(await page.isVisible('button')).toBe(false);
 });
 
@@ -88,7 +88,7 @@ test('says why it was refused by another address than its own, and that nobody a
   await expect.poll(text).toContain('Origin');
   await context.setOffline(true);
   await page.click('button');
-  await expect.poll(text).toBe('The service does not answer. Try again.');
+  await expect.poll(text).toBe('The service is unreachable. Try again.');
   await context.setOffline(false);
   await page.goto(link);
   await page.click('button');

@@ -30,7 +30,7 @@ test('a link signs in once, with a cookie that no script reads and no other site
   const again = await signIn(code);
   const wrong = {
     code: 'UNAUTHORIZED',
-    message: expect.stringMatching(/^This sign-in code is wrong/),
+    message: expect.stringMatching(/^The sign-in code is invalid/),
   };
   expect([again.status, again.json.error]).toEqual([401, wrong]);
   expect(again.headers.get('set-cookie')).toBeNull();
@@ -46,7 +46,7 @@ test.each([[''], ['x'.repeat(43)], ['x'.repeat(44)], ['a\0b']])(
   'no other code opens: %j',
   async (code) => {
     const { status, json } = await signIn(code);
-    expect([status, json.error.message]).toEqual([401, expect.stringContaining('code is wrong')]);
+    expect([status, json.error.message]).toEqual([401, expect.stringContaining('code is invalid')]);
   },
 );
 
