@@ -1,4 +1,4 @@
-/** Every number that a client, an operator or a test can feel, with its unit. */
+/** Every limit and interval that clients, operators or tests can observe, with its unit. */
 const kiB = 1024;
 const miB = 1024 * kiB;
 const giB = 1024 * miB;
@@ -55,7 +55,7 @@ export const limits = {
 
   signInLinkMs: 24 * hourMs,
   operatorSessionMs: 7 * dayMs,
-  /** For so long a host goes on with a project's model before it asks again whose it is. */
+  /** How long a host caches a project's model. */
   projectModelTtlMs: 5 * secondMs,
 
   runTimeoutMs: 6 * hourMs,
@@ -66,37 +66,37 @@ export const limits = {
   noCapacityTimeoutMs: 10 * minuteMs,
 
   sessionQueueMax: 50,
-  /** How many sandboxes a message is given to before its turn counts as failed. */
+  /** Sandboxes in which a message is tried before its turn fails. */
   turnTriesMax: 2,
-  /** Sandboxes lost one after the other, with no turn finished in between. */
+  /** Consecutive sandboxes lost without a finished turn. */
   sessionCrashesMax: 3,
   sessionIdleMs: 5 * minuteMs,
   sessionAttendedIdleMs: 60 * minuteMs,
-  /** How often a process says that a session's stream is held open. */
+  /** How often a process records that a session's stream has readers. */
   presenceEveryMs: 10 * secondMs,
   presenceTtlMs: 2 * hourMs,
   sessionInactivityMs: 30 * dayMs,
-  /** A workflow begins its history anew after so many turns at the latest. */
+  /** Turns after which a session's workflow continues as new. */
   sessionTurnsPerHistory: 300,
-  /** An agent that has nothing to do is left running for so long, in case more comes. */
+  /** How long an idle agent keeps running before it is paused. */
   sessionPauseAfterMs: 5 * secondMs,
-  /** How long a session may take to go to sleep for another one's sake. */
+  /** How long an evicted session may take to go to sleep. */
   evictionTimeoutMs: 10 * secondMs,
   evictionPollMs: 50,
-  /** Others may take the room that was made. */
+  /** Others may claim the slot that was freed. */
   evictionTriesMax: 4,
-  /** A session that was told to make way on a full host is told again only after so long. */
+  /** Interval between eviction requests to the same session of a full host. */
   evictionRetryMs: 10 * secondMs,
   chatWaitMs: 300 * secondMs,
 
-  /** After the end: the log and the files of a run, and the files of a session. */
+  /** After the end: log and files of a run, files of a session. */
   runRetentionDays: 30,
   sessionFileRetentionDays: 7,
   webhookAttemptRetentionDays: 30,
-  /** After a run was deleted: what is left of it. */
+  /** After a run was deleted: its tombstone. */
   tombstoneTtlMs: 1 * dayMs,
   unreferencedBlobTtlMs: 1 * dayMs,
-  /** A blob that was stored or found so lately is not marked as found again. */
+  /** Minimum age of a blob's `touched_at` before reuse refreshes it. */
   blobTouchMs: 1 * hourMs,
   retentionEveryMs: 1 * hourMs,
   blobGcEveryMs: 1 * dayMs,
@@ -107,59 +107,59 @@ export const limits = {
   hostStaleMs: 30 * secondMs,
   hostFenceMs: 60 * secondMs,
   hostLostMs: 120 * secondMs,
-  /** How often a host looks at its engine, image, disk and clock. */
+  /** How often a host checks its engine, image, disk and clock. */
   hostHealthEveryMs: 15 * secondMs,
-  /** With less, a host is said to be short of disk. */
+  /** With less, the doctor reports the host as short of disk. */
   diskFreeMinBytes: 5 * giB,
   diskFreeMinInodes: 100_000,
-  /** A clock that is off by more is said to be wrong. */
+  /** With a larger offset, the doctor reports the clock as wrong. */
   clockOffMaxMs: 5 * secondMs,
   leaseMs: 15 * secondMs,
   reconcileEveryMs: 5 * secondMs,
   workflowStartGraceMs: 5 * secondMs,
 
   agentLineMaxBytes: 8 * miB,
-  /** Questions of the agent that wait at a time. */
+  /** Open questions of an agent at a time. */
   interactionsMax: 50,
   questionsMax: 20,
   questionMaxChars: 4_096,
   questionsMaxChars: 64 * kiB,
   answerMaxChars: 10_000,
-  /** For so long a request waits for the host to hand an answer over. */
+  /** How long a request waits for the host to deliver an answer. */
   answerDeliveryTimeoutMs: 5 * secondMs,
   truncatedLineHeadChars: 32 * kiB,
   spoolReadChunkBytes: 64 * kiB,
   spoolMaxBytes: 2 * giB,
-  /** Output that cannot be read for so long ends its run. */
+  /** A run ends if its output cannot be read for this long. */
   spoolUnreadableMs: 60 * secondMs,
   firstOutputMaxBytes: 1 * miB,
   replayBufferFrames: 10_000,
   replayBufferBytes: 8 * miB,
   replayBufferAfterEndMs: 1 * hourMs,
   redisFrameMaxBytes: 32 * kiB,
-  /** What is longer is not sent with the word that it is there: who hears that reads it. */
+  /** Longer batches are not included in their notification. */
   redisNotificationMaxBytes: 8 * kiB,
 
   streamPingMs: 15 * secondMs,
-  /** What a reader may have waiting in this process before it is waited for. */
+  /** Bytes buffered per reader before backpressure applies. */
   streamBufferMaxBytes: 64 * kiB,
-  /** A reader that takes nothing for so long is cut off. */
+  /** A reader that accepts nothing for this long is disconnected. */
   streamStallMs: 10 * secondMs,
   streamsPerKey: 200,
   streamsPerProject: 1_000,
-  /** A seat of a process that died is free again after so long. */
+  /** After this time, a slot of a process that died is free again. */
   streamSlotTtlMs: 60 * secondMs,
   streamKeyCheckMs: 10 * secondMs,
-  /** How often a process looks for what nobody woke it up for. */
+  /** How often a process polls for lost notifications. */
   streamTickMs: 1 * secondMs,
   streamRetryAtShutdownMs: 500,
   streamCloseMs: 1 * secondMs,
-  /** What a process keeps of a watched run's latest frames, encoded. */
+  /** Latest frames of a streamed run that a process buffers, encoded. */
   liveFeedFrames: 4_000,
   liveFeedBytes: 8 * miB,
-  /** What it reads of a growing log at a time; one reads for all readers. */
+  /** Frames read from a growing log at a time, once for all readers. */
   liveFeedPageFrames: 500,
-  /** A page of a replay: small, since every reader may hold one. */
+  /** A page of a replay; small, because every reader may buffer one. */
   replayPageFrames: 100,
   replayPageBytes: 256 * kiB,
   logPageMaxBytes: 16 * miB,
@@ -174,19 +174,19 @@ export const limits = {
   unknownKeyMemoryMs: 5 * secondMs,
   unknownKeysPerMinute: 600,
   addressesRememberedMax: 10_000,
-  /** For so long a proxy's name stands for the addresses that it led to. */
+  /** How long the resolved addresses of a trusted proxy's name are cached. */
   proxyNameTtlMs: 10 * secondMs,
   workflowStartWaitMs: 2 * secondMs,
   workflowSignalWaitMs: 2 * secondMs,
   readinessTimeoutMs: 2 * secondMs,
-  /** After a restore, for whoever asks before it is settled. */
+  /** Retry-After while a restore is being reconciled. */
   restoreRetrySeconds: 5,
 
   redisCommandTimeoutMs: 1 * secondMs,
   redisReconnectMaxMs: 1 * secondMs,
-  /** After a failure Redis is left alone for so long. */
+  /** After a failure, no calls to Redis are made for this long. */
   redisBackoffMs: 1 * secondMs,
-  /** A run that nothing was published for is gone from Redis after so long. */
+  /** Expiry of a run's keys in Redis after the last publication. */
   redisLiveMs: 1 * dayMs,
 
   fileTreeMaxNodes: 5_000,
@@ -207,7 +207,7 @@ export const limits = {
 
   /** How long the API waits for a host to store or write files. */
   hostFilesTimeoutMs: 10 * secondMs,
-  /** How often both sides of a question to a host look, should no bell be heard. */
+  /** How often both sides of a host RPC poll, in case a notification is lost. */
   hostRpcPollMs: 1 * secondMs,
   hostRpcConcurrency: 16,
 
@@ -222,7 +222,7 @@ export const limits = {
   workspaceMaxBytes: 5 * giB,
   workspaceMaxInodes: 500_000,
   engineCallTimeoutMs: 10 * secondMs,
-  /** For a sandbox that only shows whether one works. */
+  /** Time limit of a container that probes a runtime. */
   runtimeProbeMs: 30 * secondMs,
   socketPathMaxBytes: 100,
 

@@ -2,9 +2,8 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * True for an address that anybody on the internet may have: global unicast, nothing else. A list
- * of what is forbidden would miss the spellings that carry an IPv4 address inside an IPv6 one
- * (mapped, NAT64, 6to4, Teredo); what is allowed is one small set.
+ * True for global unicast addresses only. A block list would miss IPv6 addresses that embed an IPv4 one
+ * (mapped, NAT64, 6to4, Teredo), so the rule is a small allow list.
  */
 export function isPublicAddress(text: string): boolean {
   if (!isCanonical(text)) return false;
@@ -13,7 +12,7 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === 'ipv4' || isGlobalUnicastV6(address.toByteArray());
 }
 
-/** Is the address within one of these ranges? A mapped spelling matches no IPv4 range. */
+/** An IPv4-mapped IPv6 address matches no IPv4 range. */
 function isInCidrs(text: string, cidrs: readonly string[]): boolean {
   if (!isCanonical(text)) return false;
   const address = ipaddr.parse(text);
@@ -23,12 +22,12 @@ function isInCidrs(text: string, cidrs: readonly string[]): boolean {
   });
 }
 
-/** Public, or within what the operator allows besides. */
+/** Accepts public addresses, and those within the ranges that the operator allows. */
 export function createAddressFilter(allowedCidrs: readonly string[]) {
   return (address: string): boolean => isPublicAddress(address) || isInCidrs(address, allowedCidrs);
 }
 
-/** `127.1`, `0x7f000001` and `fe80::1%eth0` are addresses to some, and names to us. */
+/** Rejects `127.1`, `0x7f000001` and `fe80::1%eth0`, which some parsers accept as addresses. */
 function isCanonical(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%');
 }

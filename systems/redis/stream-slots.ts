@@ -18,7 +18,7 @@ export type StreamSlotAnswer =
 export interface StreamSlots {
   /** Null if Redis is down; nothing is counted then. */
   claim: (request: StreamSlotRequest) => Promise<StreamSlotAnswer | null>;
-  /** Call well within `limits.streamSeatMs` of the last time. Never throws. */
+  /** Call well within `limits.streamSlotTtlMs` of the last call. Never throws. */
   renew: (requests: StreamSlotRequest[]) => Promise<void>;
   release: (request: StreamSlotRequest) => Promise<void>;
 }

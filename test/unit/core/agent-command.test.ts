@@ -41,7 +41,7 @@ const always = [
 const withheld = ['--disallowedTools', 'EnterPlanMode', 'ExitPlanMode'];
 
 describe('the arguments', () => {
-  test('of the simplest run are the fixed ones and its conversation', () => {
+  test('of a minimal run are the fixed ones and its conversation', () => {
     expect(agentCommand(plan({}))).toEqual({
       args: [...always, ...withheld, '--session-id', conversation.id],
       env: {},
@@ -49,7 +49,7 @@ describe('the arguments', () => {
     });
   });
 
-  test('name everything that was asked for, in one order', () => {
+  test('contain every option in a fixed order', () => {
     const command = agentCommand({
       flow: { ...plainFlow, instructions: 'Be brief.', mcpServers: { a: server } },
       config: {
@@ -79,7 +79,7 @@ describe('the arguments', () => {
     ]);
   });
 
-  test('hold no value that could be read as a flag', () => {
+  test('reject values that could be read as flags', () => {
     for (const disallowedTools of [['--mcp-config'], ['Bash', '-p']]) {
       expect(() => agentCommand(plan({ config: { disallowedTools } }))).toThrow(
         'begins with a dash',
@@ -90,7 +90,7 @@ describe('the arguments', () => {
     );
   });
 
-  test('keep one tool one argument, whatever it holds', () => {
+  test('pass each tool as one argument', () => {
     const tool = fc.string({ minLength: 1 }).filter((name) => !name.startsWith('-'));
     fc.assert(
       fc.property(fc.uniqueArray(tool, { minLength: 1 }), (disallowedTools) => {
@@ -105,7 +105,7 @@ describe('the arguments', () => {
     );
   });
 
-  test('withhold the flow’s tools and the run’s, each once', () => {
+  test('disallow the tools of flow and run, each once', () => {
     const { args } = agentCommand(
       plan({
         flow: { disallowedTools: ['Bash', 'Read'] },
@@ -120,7 +120,7 @@ describe('MCP servers', () => {
   const flow = { mcpServers: { a: server, b: server } };
   const own = { ...server, url: 'https://own.example' };
 
-  test('are merged by the agent, which lets the run’s file win', () => {
+  test('are merged, with precedence for the run’s', () => {
     const { files } = agentCommand(plan({ flow, config: { mcpServers: { b: own } } }));
     expect(files).toEqual([
       { name: 'flow-mcp.json', content: JSON.stringify({ mcpServers: flow.mcpServers }) },
@@ -128,7 +128,7 @@ describe('MCP servers', () => {
     ]);
   });
 
-  test('are the run’s only where it replaces them, be they none', () => {
+  test('are only the run’s in replace mode, even if it has none', () => {
     const config = { mcpMode: 'replace', mcpServers: { b: own } } as const;
     expect(agentCommand(plan({ flow, config })).files.map(({ name }) => name)).toEqual([
       'run-mcp.json',
@@ -141,7 +141,7 @@ describe('the system prompt', () => {
   const promptOf = (change: Parameters<typeof plan>[0]) =>
     agentCommand(plan(change)).files.find(({ name }) => name === 'system-prompt.md')?.content;
 
-  test('is the flow’s, and after it what the run appends', () => {
+  test('is the flow’s, followed by the run’s', () => {
     const config = { appendSystemPrompt: 'Answer in verse.' };
     expect(promptOf({ flow: { instructions: 'Be brief.' }, config })).toBe(
       'Be brief.\n\nAnswer in verse.',
@@ -150,7 +150,7 @@ describe('the system prompt', () => {
     expect(promptOf({ config: { appendSystemPrompt: '' } })).toBeUndefined();
   });
 
-  test('is in a file, so that no process list shows it', () => {
+  test('is in a file, not in the process list', () => {
     const { args } = agentCommand(plan({ flow: { instructions: 'canary' } }));
     expect(args.join()).not.toContain('canary');
   });

@@ -56,12 +56,12 @@ describe('a poisoned line', () => {
   });
 });
 
-test('data that holds a raw half of a surrogate pair is not kept as it is', () => {
+test('replaces lone surrogates', () => {
   const [frame] = readAgentLine('{"type":"note","text":"\ud800"}').frames;
   expect(frame?.data).toBe('{"type":"note","text":"\ufffd"}');
 });
 
-test('a line that was too long says so, and how it began', () => {
+test('a truncated line has its length and start', () => {
   const line = truncatedLine(`{"type":"assistant","${long}`, 50_000_000);
   expect(line.length).toBeLessThan(2 * limits.truncatedLineHeadChars);
   const { frames, facts } = readAgentLine(line);

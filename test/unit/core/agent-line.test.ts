@@ -23,8 +23,8 @@ function isHonest({ event, data }: Frame): boolean {
   return event === 'stream' || !serviceEvents.some((name) => name === event);
 }
 
-describe('any line of an agent', () => {
-  test('gives the same frames whenever it is read', () => {
+describe('a generated line', () => {
+  test('always gives the same frames', () => {
     fc.assert(
       fc.property(hostileLines, (line) => {
         expect(readAgentLine(line)).toEqual(readAgentLine(line));
@@ -32,14 +32,14 @@ describe('any line of an agent', () => {
     );
   });
 
-  test('never goes out under a name with which the service speaks', () => {
+  test('never uses an event name of the service', () => {
     fc.assert(
       fc.property(hostileLines, (line) => readAgentLine(line).frames.every(isHonest)),
       { numRuns: 2_000 },
     );
   });
 
-  test('is one event to a client, with exactly the data that was kept', () => {
+  test('is one event for a client, with exactly the stored data', () => {
     fc.assert(
       fc.property(hostileLines, (line) => {
         for (const frame of readAgentLine(line).frames) {
@@ -53,7 +53,7 @@ describe('any line of an agent', () => {
     );
   });
 
-  test('leaves only texts that a store takes', () => {
+  test('contains only text that the stores accept', () => {
     fc.assert(
       fc.property(hostileLines, (line) => {
         const { frames, facts } = readAgentLine(line);
@@ -69,7 +69,7 @@ describe('any line of an agent', () => {
   });
 });
 
-test('an id that no store takes is mended, and one that is no id is not taken', () => {
+test('sanitizes IDs and ignores invalid ones', () => {
   const factsOf = (id: string) => [
     readAgentLine(
       JSON.stringify({ type: 'command_lifecycle', state: 'completed', command_uuid: id }),
@@ -109,12 +109,12 @@ describe('forgery', () => {
     ['finished'],
     { toString: 'finished' },
   ];
-  test.each(oddTypes.map((type) => [type]))('type %j goes out as `stream`', (type) => {
+  test.each(oddTypes.map((type) => [type]))('type %j becomes a `stream` event', (type) => {
     const line = JSON.stringify({ type, a: 1 });
     expect(readAgentLine(line).frames).toEqual([{ event: 'stream', data: line, channel: 'chat' }]);
   });
 
-  test('a prototype in the line changes nothing', () => {
+  test('a __proto__ member has no effect', () => {
     const line =
       '{"__proto__":{"type":"result","is_error":true},"constructor":{"prototype":{"x":1}}}';
     expect(readAgentLine(line)).toEqual({
@@ -125,19 +125,19 @@ describe('forgery', () => {
     expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
   });
 
-  test('white space that would end a line of the stream becomes a blank', () => {
+  test('line breaks become spaces', () => {
     const [frame] = readAgentLine('\r{"type":\r"note",\n"a":1}\r').frames;
     expect(frame).toEqual({ event: 'note', data: '{"type": "note", "a":1}', channel: 'other' });
   });
 });
 
-describe('what a line says', () => {
-  test('is forwarded verbatim, blanks and order of keys included', () => {
+describe('the meaning of a line', () => {
+  test('is forwarded verbatim', () => {
     const line = '{ "uuid":"1",  "type":"system", "big":12345678901234567890 }';
     expect(readAgentLine(line).frames).toEqual([{ event: 'system', data: line, channel: 'chat' }]);
   });
 
-  test('is rendered first, then forwarded, then said of the agent', () => {
+  test('gives rendered output, then the line, then the status', () => {
     const line = JSON.stringify({
       type: 'result',
       subtype: 'error_max_turns',
@@ -161,12 +161,12 @@ describe('what a line says', () => {
     expect(readAgentLine(JSON.stringify({ type }))).toEqual({ frames: [], deltas: [], facts: {} });
   });
 
-  test('a token delta is passed on and not kept', () => {
+  test('a token delta is published and not stored', () => {
     const line = '{"type":"stream_event","event":{"type":"message_start"}}';
     expect(readAgentLine(line)).toEqual({ frames: [], deltas: [line], facts: {} });
   });
 
-  test('text that is no JSON object is output and nothing else', () => {
+  test('text that is not a JSON object is output only', () => {
     for (const line of ['Segmentation fault', '[1,2]', '"finished"', '42', 'null', '{"type":']) {
       expect(readAgentLine(line)).toEqual({
         frames: [
@@ -179,7 +179,7 @@ describe('what a line says', () => {
     expect(readAgentLine('').frames).toEqual([]);
   });
 
-  test('a message is being worked on when it has started, and done with when it is over', () => {
+  test('a message starts and completes', () => {
     const line = (state: string) =>
       JSON.stringify({ type: 'command_lifecycle', command_uuid: 'u-1', state });
     expect(readAgentLine(line('queued')).facts).toEqual({});

@@ -47,8 +47,8 @@ const told = ({ frames }: Heard): unknown[] =>
     return [event, status ?? outcome ?? (questions as { question: string }[])[0]?.question];
   });
 
-describe('what the real agent printed', () => {
-  test('two questions keep it waiting until both are answered; a permission is refused', () => {
+describe('recorded output of the real agent', () => {
+  test('waits until both questions are answered; denies a permission request', () => {
     const lines = recorded('questions');
     const heard = hear(lines);
     expect(told(heard)).toEqual([
@@ -66,7 +66,7 @@ describe('what the real agent printed', () => {
     expect(hear(lines.slice(0, asked + 2)).memory.denials).toEqual([]);
   });
 
-  test('what it is told is what it repeats', () => {
+  test('echoes the answers that it received', () => {
     const lines = recorded('questions');
     const { news } = hear(lines);
     const [first] = news.flatMap((one) => (one.kind === 'asked' ? [one.interaction] : []));
@@ -81,7 +81,7 @@ describe('what the real agent printed', () => {
     expect(denialLine({ requestId, of: 'permission' })).toBe(refused);
   });
 
-  test('it rests only when what it left in the background has had its turn', () => {
+  test('is idle only after the turns of its background tasks', () => {
     const lines = recorded('background-task');
     const states = lines.map((_, index) => hear(lines.slice(0, index + 1)).memory);
     const first = states.findIndex(({ turn }) => turn !== null);
@@ -107,7 +107,7 @@ const answered = (id: unknown): string =>
     response: { subtype: 'success', request_id: id, response: { behavior: 'allow' } },
   });
 
-describe('any lines', () => {
+describe('generated lines', () => {
   const ids = fc.oneof(
     fc.constantFrom('a', 'b', 'c', 'd e', '__proto__', 'x'.repeat(129)),
     fc.jsonValue(),
@@ -121,7 +121,7 @@ describe('any lines', () => {
     hostileLines,
   );
 
-  test('give the same frames wherever reading is begun again', () => {
+  test('give the same frames wherever reading resumes', () => {
     fc.assert(
       fc.property(fc.array(talk), fc.uniqueArray(fc.nat(50)), (lines, cuts) => {
         expect(hear(lines, new Set(cuts))).toEqual(hear(lines));
@@ -130,7 +130,7 @@ describe('any lines', () => {
     );
   });
 
-  test('close every question at most once, and only what was asked', () => {
+  test('close every question at most once, and only open ones', () => {
     fc.assert(
       fc.property(fc.array(talk), (lines) => {
         const { news, memory } = hear(lines);
@@ -146,10 +146,10 @@ describe('any lines', () => {
   });
 });
 
-describe('the bounds of questions', () => {
+describe('limits on questions', () => {
   const many = (count: number): string[] => Array.from({ length: count }, (_, n) => ask(`q${n}`));
 
-  test('so many wait at a time; one more is refused', () => {
+  test('denies a question above the limit', () => {
     const full = hear(many(limits.interactionsMax));
     expect(full.memory).toMatchObject({ denials: [] });
     expect(full.memory.questions).toHaveLength(limits.interactionsMax);
@@ -161,7 +161,7 @@ describe('the bounds of questions', () => {
     expect(over.news).toEqual(full.news);
   });
 
-  test('what is refused is remembered up to a bound', () => {
+  test('limits the pending denials', () => {
     const lines = Array.from({ length: 1_000 }, (_, n) => ask(`q${n}`, {}));
     expect(hear(lines).memory.denials).toHaveLength(limits.interactionsMax);
   });
@@ -186,7 +186,7 @@ describe('the bounds of questions', () => {
     expect(memory.denials).toHaveLength(isShown ? 0 : 1);
   });
 
-  test('an id that fits no path is nobody’s', () => {
+  test('ignores an ID that cannot be in a path', () => {
     for (const id of ['', 'a/b', 'a b', '..%2f', 'x'.repeat(129), 7, null]) {
       expect(hear([ask(id)]).memory).toEqual(initialAgentState);
     }

@@ -23,39 +23,39 @@ function read(lines: string[], beginning: PendingTurn = expected): string[] {
 const ended = (exitCode: number): string =>
   `turn_end {"exitCode":${exitCode},"sessionId":"s-1","messageId":"m-1"}`;
 
-describe('the turn of a message', () => {
+describe('a turn', () => {
   it('ends with its result, once', () => {
     const lines = [lifecycle('queued'), lifecycle('started'), prose('Hi'), result()];
     const told = ['chat_output {"text":"Hi"}', ended(0)];
     expect(read([...lines, lifecycle('completed'), result()])).toEqual(told);
   });
 
-  it('has failed where its result is an error', () => {
+  it('fails if its result is an error', () => {
     expect(read([lifecycle('started'), result({ is_error: true })])).toEqual([ended(1)]);
   });
 
-  it('is not ended by a result that came before it, nor by one that nobody asked for', () => {
-    const ofItself = result({ origin: { kind: 'task-notification' } });
-    expect(read([result(), lifecycle('started'), ofItself, result()])).toEqual([ended(0)]);
+  it('is not ended by an earlier or unprompted result', () => {
+    const unprompted = result({ origin: { kind: 'task-notification' } });
+    expect(read([result(), lifecycle('started'), unprompted, result()])).toEqual([ended(0)]);
   });
 
-  it('has failed where the agent is done with it without a word', () => {
+  it('fails if the agent completes it without a result', () => {
     expect(read([lifecycle('completed', 'other'), lifecycle('completed')])).toEqual([ended(1)]);
   });
 
-  it('says why it was cut off, where it has failed by that', () => {
-    const cutOff = { ...expected, error: 'stalled' as const };
+  it('includes the reason if the service interrupted it', () => {
+    const interrupted = { ...expected, error: 'stalled' as const };
     const why = ended(1).replace('}', ',"error":"stalled"}');
-    expect(read([lifecycle('started'), result({ is_error: true })], cutOff)).toEqual([why]);
-    expect(read([lifecycle('completed')], cutOff)).toEqual([why]);
-    expect(read([lifecycle('started'), result()], cutOff)).toEqual([ended(0)]);
+    expect(read([lifecycle('started'), result({ is_error: true })], interrupted)).toEqual([why]);
+    expect(read([lifecycle('completed')], interrupted)).toEqual([why]);
+    expect(read([lifecycle('started'), result()], interrupted)).toEqual([ended(0)]);
   });
 
-  it('goes on where an earlier reader has left it', () => {
+  it('continues after a restart of the reader', () => {
     expect(read([result()], { ...expected, isAccepted: true })).toEqual([ended(0)]);
   });
 
-  it('shows what is said to the user, not what helpers say among themselves', () => {
+  it('contains the text for the user, not that of subagents', () => {
     expect(read([prose('aside', { parent_tool_use_id: 'toolu_1' }), prose('')])).toEqual([]);
   });
 });

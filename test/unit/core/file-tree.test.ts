@@ -32,18 +32,18 @@ describe('the tree', () => {
     expect(treeOf()).toEqual([]);
   });
 
-  test('does not look into .git and node_modules', () => {
+  test('omits .git and node_modules', () => {
     const shown = treeOf('.git/config', 'a/node_modules/x/y.js', 'a/b', '.gitignore');
     expect(all(shown).map((node) => node.path)).toEqual(['.gitignore', 'a', 'a/b']);
   });
 
-  test('takes names that objects have of their own', () => {
+  test('accepts names such as constructor', () => {
     const paths = ['__proto__/a', 'constructor', 'toString/b'];
     const files = all(treeOf(...paths)).filter((node) => node.type === 'file');
     expect(files.map((node) => node.path).sort()).toEqual(paths.sort());
   });
 
-  test('is the same in whatever order the files come', () => {
+  test('does not depend on the order of the files', () => {
     const paths = fc.uniqueArray(fc.stringMatching(/^[a-c]{1,2}(\/[a-c]{1,2}){0,3}$/), {
       maxLength: 30,
     });
@@ -55,8 +55,8 @@ describe('the tree', () => {
   });
 });
 
-describe('its bounds', () => {
-  test('5 000 nodes, those near the top first', () => {
+describe('its limits', () => {
+  test('5 000 nodes, nearest to the root first', () => {
     const deep = Array.from({ length: 6_000 }, (_, index) => `d/e/${index}`);
     const top = Array.from({ length: 100 }, (_, index) => `top-${index}`);
     const nodes = all(treeOf(...deep, ...top));
@@ -71,7 +71,7 @@ describe('its bounds', () => {
     expect(treeOf(path(21))).toEqual([]);
   });
 
-  test('200 000 files are cut down in seconds of work', () => {
+  test('truncates 200 000 files within seconds', () => {
     const files = Array.from({ length: 200_000 }, (_, index) => ({
       path: `${index % 100}/${index}`,
     }));

@@ -7,21 +7,21 @@ const assistant = (...content: JsonObject[]) =>
 const toolResult = (block: JsonObject) =>
   renderLine({ type: 'user', message: { content: [{ type: 'tool_result', ...block }] } });
 
-describe('what the assistant says', () => {
-  test('is printed as it is, with a line end', () => {
+describe('assistant text', () => {
+  test('is printed unchanged, with a line end', () => {
     expect(assistant({ type: 'text', text: '# Hello\n\n- a\n- b' })).toBe('# Hello\n\n- a\n- b\n');
     expect(assistant({ type: 'text', text: 'one line\n' })).toBe('one line\n');
     expect(assistant({ type: 'text', text: ' \n' })).toBe('');
   });
 
-  test('is not mixed with what it thinks', () => {
+  test('omits thinking', () => {
     expect(assistant({ type: 'thinking', thinking: 'hm' }, { type: 'text', text: 'yes' })).toBe(
       'yes\n',
     );
   });
 });
 
-describe('a tool that is used', () => {
+describe('a tool call', () => {
   test.each([
     ['Write', { content: 'long', file_path: '/workspace/src/a.ts' }, '● Write src/a.ts\n'],
     ['Read', { file_path: '/etc/hosts' }, '● Read /etc/hosts\n'],
@@ -35,7 +35,7 @@ describe('a tool that is used', () => {
     expect(assistant({ type: 'tool_use', name, input })).toBe(line);
   });
 
-  test('stays one line however long its input', () => {
+  test('is one line, whatever its input', () => {
     const line = assistant({
       type: 'tool_use',
       name: 'Bash',
@@ -46,8 +46,8 @@ describe('a tool that is used', () => {
   });
 });
 
-describe('what a tool answered', () => {
-  test('is indented below it', () => {
+describe('a tool result', () => {
+  test('is indented below the call', () => {
     expect(toolResult({ content: 'a\nb\n' })).toBe('  ⎿ a\n    b\n');
     expect(toolResult({ content: 'no such file', is_error: true })).toBe('  ✗ no such file\n');
     expect(toolResult({ content: [{ type: 'text', text: 'a' }, { type: 'image' }] })).toBe(
@@ -56,7 +56,7 @@ describe('what a tool answered', () => {
     expect(toolResult({ content: '' })).toBe('');
   });
 
-  test('is cut after some lines, which are counted', () => {
+  test('is truncated with a count of the omitted lines', () => {
     const six = '1\n2\n3\n4\n5\n6';
     expect(toolResult({ content: six })).not.toContain('…');
     expect(toolResult({ content: `${six}\n7` })).toContain('    6\n    … 1 more line\n');
@@ -64,14 +64,14 @@ describe('what a tool answered', () => {
   });
 });
 
-describe('the rest', () => {
+describe('other lines', () => {
   test('a message of the user is marked', () => {
     expect(renderLine({ type: 'user', message: { content: 'Do this\nand that' } })).toBe(
       '> Do this\n  and that\n',
     );
   });
 
-  test('a session that begins says with which model, and what it must do without', () => {
+  test('the start of a session shows the model and failed servers', () => {
     const servers = [
       { name: 'tracker', status: 'failed' },
       { name: 'ok', status: 'connected' },
@@ -81,7 +81,7 @@ describe('the rest', () => {
     );
   });
 
-  test('a result that is no error has been said already', () => {
+  test('a successful result prints nothing', () => {
     expect(renderLine({ type: 'result', subtype: 'success', is_error: false, result: 'x' })).toBe(
       '',
     );
@@ -99,7 +99,7 @@ describe('the rest', () => {
 });
 
 describe('text from the agent', () => {
-  test('cannot move the cursor, colour the screen or set its title', () => {
+  test('contains no terminal control sequences', () => {
     const text =
       '\x1b[31mred\x1b[0m \x1b]0;title\x07\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ \x9b2Jx\x07\x7f';
     expect(renderText(text)).toBe('red link 2Jx\n');

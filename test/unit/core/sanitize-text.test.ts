@@ -6,12 +6,12 @@ const anyText = fc.string({
   unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
 });
 
-test('a storable text holds no NUL and only whole characters', () => {
+test('stripUnstorable removes NUL and lone surrogates', () => {
   expect(stripUnstorable('a\0b\ud800c😀\udc00')).toBe('a�b�c😀�');
   fc.assert(fc.property(anyText, (text) => stripUnstorable(text).length === text.length));
 });
 
-test('a readable text holds nothing that a terminal obeys, and stays what it is when read again', () => {
+test('stripControlCodes removes control sequences and is idempotent', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const readable = stripControlCodes(text);
@@ -22,7 +22,7 @@ test('a readable text holds nothing that a terminal obeys, and stays what it is 
   );
 });
 
-test('one line is cut where it is too long, between whole characters', () => {
+test('oneLine truncates between whole characters', () => {
   expect(oneLine(' a\n\tb ', 10)).toBe('a b');
   expect(oneLine('abcdef', 6)).toBe('abcdef');
   expect(oneLine('abcdefg', 6)).toBe('abcde…');

@@ -45,7 +45,7 @@ test.each([
   expect(faultOf(cron)).toBe('cron');
 });
 
-test('time zones are those that have a name', () => {
+test('a time zone must be a known name', () => {
   for (const zone of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires']) {
     expect(faultOf('* * * * *', zone)).toBeNull();
   }
@@ -54,7 +54,7 @@ test('time zones are those that have a name', () => {
   }
 });
 
-test('a schedule needs a prompt, and nothing else does', () => {
+test('only a schedule needs a prompt', () => {
   const schedule = { cron: '* * * * *', timezone: 'UTC' };
   expect(lacksPrompt({ schedule, prompt: null })).toBe(true);
   expect(lacksPrompt({ schedule, prompt: 'Go' })).toBe(false);

@@ -19,7 +19,7 @@ function passed(perMinute: number, gapsMs: number[]): number[] {
 }
 
 describe('over any time', () => {
-  test('never more calls pass than one burst and the refill', () => {
+  test('allows at most one burst plus the refill', () => {
     const gaps = fc.array(fc.integer({ min: -50, max: 5_000 }), { maxLength: 300 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 120 }), gaps, (perMinute, gapsMs) => {
@@ -39,7 +39,7 @@ describe('over any time', () => {
     );
   });
 
-  test('a steady caller at the rate is never refused', () => {
+  test('never rejects a steady caller at the rate', () => {
     fc.assert(
       fc.property(rates, fc.integer({ min: 1, max: 500 }), (perMinute, calls) => {
         const gapMs = Math.ceil(60_000 / perMinute);
@@ -48,7 +48,7 @@ describe('over any time', () => {
     );
   });
 
-  test('a clock that goes back gives nothing away', () => {
+  test('refills nothing when the clock goes back', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 60 }),
@@ -64,18 +64,18 @@ describe('over any time', () => {
 describe('an answer', () => {
   const at = 1_700_000_000_000;
 
-  test('lets a burst of the whole minute through, and not one more', () => {
+  test('allows a burst of one minute and no more', () => {
     expect(passed(60, new Array<number>(61).fill(0))).toHaveLength(60);
     expect(passed(1, [0, 0])).toHaveLength(1);
   });
 
-  test('says what is left and when the bucket is full', () => {
+  test('has the remaining calls and the reset time', () => {
     const first = takeToken({ bucket: null, perMinute: 60, nowMs: at });
     expect(first).toMatchObject({ allowed: true, limit: 60, remaining: 59, retryAfterSeconds: 0 });
     expect(first.resetAtSeconds).toBe(at / 1_000 + 1);
   });
 
-  test('says truly when the next call passes, in whole seconds of at least 1', () => {
+  test('has the exact retry time in seconds, at least 1', () => {
     fc.assert(
       fc.property(rates, fc.integer({ min: 0, max: 59_999 }), (perMinute, parts) => {
         const refused = takeToken({ bucket: { parts, atMs: at }, perMinute, nowMs: at });
@@ -87,7 +87,7 @@ describe('an answer', () => {
     );
   });
 
-  test('promises a full bucket no sooner than it is', () => {
+  test('never announces a full bucket too early', () => {
     fc.assert(
       fc.property(rates, fc.integer({ min: 0, max: 1e9 }), (perMinute, level) => {
         const parts = level % (perMinute * 60_000);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readTurnResult } from '../../../core/agent/turn-result.ts';
 
 describe('a turn', () => {
-  test('is read with all that it says', () => {
+  test('is read with all its fields', () => {
     const line = {
       subtype: 'success',
       is_error: false,
@@ -51,7 +51,7 @@ describe('a turn', () => {
     });
   });
 
-  test('has no cost where none is named, and a cost of 0 where it is', () => {
+  test('distinguishes a missing cost from 0', () => {
     expect(readTurnResult({}).costUsd).toBeNull();
     expect(readTurnResult({ total_cost_usd: 'much' }).costUsd).toBeNull();
     expect(readTurnResult({ total_cost_usd: 0 }).costUsd).toBe(0);
@@ -66,7 +66,7 @@ describe('a turn', () => {
     expect(readTurnResult({ total_cost_usd }).costUsd).toBe(costUsd);
   });
 
-  test('whatever it says, its numbers fit the record', () => {
+  test('has numbers within the range of the columns', () => {
     const number = fc.oneof(fc.double(), fc.integer(), fc.jsonValue());
     const usage = fc.record({ input_tokens: number, output_tokens: number });
     fc.assert(

@@ -28,7 +28,7 @@ const bodyOf = (cause: EndCause, change: Partial<Run> = {}, detail: string | nul
   webhookBody({ run: { ...run, ...change }, end: { cause, detail, exitCode: 3 }, finishedAt });
 
 describe('the body', () => {
-  test('has the interface’s fields, then what was added', () => {
+  test('has the interface’s fields, then added ones', () => {
     expect(bodyOf('completed')).toBe(
       JSON.stringify({
         runId: 'r-1',
@@ -48,7 +48,7 @@ describe('the body', () => {
     );
   });
 
-  test('never leaves a promised field empty', () => {
+  test('never omits a required field', () => {
     expect(
       JSON.parse(bodyOf('stopped_by_api', { agentStatus: null, startedAt: null })),
     ).toMatchObject({
@@ -58,12 +58,12 @@ describe('the body', () => {
     });
   });
 
-  test.each(endCauses)('of %s has the fields that are described, and no other', (cause) => {
+  test.each(endCauses)('of %s has exactly the documented fields', (cause) => {
     const body: unknown = JSON.parse(bodyOf(cause, { runId: randomUUID(), flowId: randomUUID() }));
     expect(runFinishedBody.strict().parse(body)).toEqual(body);
   });
 
-  test('says nothing of the prompt', () => {
+  test('does not contain the prompt', () => {
     expect(bodyOf('completed')).not.toContain('secret');
   });
 
@@ -75,7 +75,7 @@ describe('the body', () => {
   });
 });
 
-test('the error of a run that exited names its code, and of one that never started why', () => {
+test('the error has the exit code or the start error', () => {
   expect(errorOf({ cause: 'exited', detail: null, exitCode: 7 })).toBe(
     'Process exited with code 7',
   );
@@ -84,11 +84,11 @@ test('the error of a run that exited names its code, and of one that never start
   );
 });
 
-test('the signature is made over the second and the exact body', () => {
+test('the signature covers the timestamp and the exact body', () => {
   expect(signatureBase(1_700_000_000, '{"a":1}')).toBe('1700000000.{"a":1}');
 });
 
-test('the headers say what is sent, of which run, and how often it was tried', () => {
+test('the headers have event, run and attempt', () => {
   const attempt = { runId: 'r-1', deliveryId: 'd-1', attempt: 2, unixSeconds: 5, hmac: 'ab' };
   expect(webhookHeaders(attempt)).toEqual({
     'content-type': 'application/json',

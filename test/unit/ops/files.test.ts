@@ -26,7 +26,7 @@ describe('the alert rules', () => {
     ([, name]) => name,
   );
 
-  it('each have a case in which it fires, and one in which it does not', () => {
+  it('each have a firing and a silent test case', () => {
     const cases = read('ops/prometheus/alerts.test.yml');
     const firing = /- alertname: Flowrun(\w+)\n +eval_time: .+\n +exp_alerts:\n +- exp_labels/g;
     const silent = /- \{ alertname: Flowrun(\w+), eval_time: \w+, exp_alerts: \[\] \}/g;
@@ -34,7 +34,7 @@ describe('the alert rules', () => {
       expect([...cases.matchAll(pattern)].map(([, name]) => name)).toEqual(alerts);
   });
 
-  it('each have a line that says what to look at', () => {
+  it('each have a row in docs/monitoring.md', () => {
     const [, table = ''] = read('docs/monitoring.md').split('## When an alert fires');
     const rows = table.split('\n## ')[0]?.matchAll(/^\| ([A-Z]\w+(?:, \w+)*) \|/gm) ?? [];
     const named = [...rows].flatMap(([, names = '']) => names.split(', '));
@@ -42,11 +42,11 @@ describe('the alert rules', () => {
   });
 });
 
-describe('the board', () => {
+describe('the dashboard', () => {
   const { panels, templating } = JSON.parse(read('ops/grafana/flowrun.json')) as Board;
   const drawn = panels.filter(({ type }) => type !== 'row');
 
-  it('asks for its Prometheus, and no panel takes another', () => {
+  it('uses one data source variable in every panel', () => {
     const [source] = templating.list;
     expect(source).toMatchObject({ name: 'source', type: 'datasource', query: 'prometheus' });
     const uids = drawn.flatMap(({ datasource, targets = [] }) => [
@@ -56,7 +56,7 @@ describe('the board', () => {
     expect(new Set(uids)).toEqual(new Set(['${source}']));
   });
 
-  it('has panels of their own number, each with what it draws', () => {
+  it('has unique panel IDs, each with queries', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     for (const { title, targets = [] } of drawn) {
       expect(targets.length, title).toBeGreaterThan(0);
@@ -64,7 +64,7 @@ describe('the board', () => {
     }
   });
 
-  it('lays none over another, and none beyond its 24 columns', () => {
+  it('has no overlapping panels and none beyond 24 columns', () => {
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, n) => `${x + (n % w)},${y + Math.floor(n / w)}`),
     );

@@ -24,7 +24,7 @@ function run(script: string, memoryBytes = 256 * miB) {
 
 const hog = `python3 -c 'a=[bytearray(1<<20) for _ in range(4096)]'`;
 
-test('an agent out of memory ends with 137, and the engine says why', async () => {
+test('an agent out of memory exits with 137 and oomKilled', async () => {
   const { untilExited } = await run(`exec ${hog}`);
   expect(await untilExited()).toMatchObject({ exitCode: 137, oomKilled: true });
 });
@@ -32,13 +32,13 @@ test('an agent out of memory ends with 137, and the engine says why', async () =
 // On gVisor the memory is that of the sandbox's kernel, which ends as a whole.
 const childEnds = stackEnv.sandboxRuntime === 'runc' ? { exitCode: 0 } : { exitCode: 137 };
 
-test('a child out of memory is not the end of an agent that ends well', async () => {
+test('an agent survives a child out of memory', async () => {
   const { untilExited, out } = await run(`${hog}; echo "child: $?"; exit 0`);
   expect(await untilExited()).toMatchObject({ ...childEnds, oomKilled: true });
   expect(out()).toBe(childEnds.exitCode === 0 ? 'child: 137\n' : '');
 });
 
-test('a fork bomb stays within its sandbox and can be ended', async () => {
+test('a fork bomb is contained and can be stopped', async () => {
   const bomb = await run('echo up; bomb() { bomb | bomb & }; bomb; sleep 30');
   await bomb.untilOut('up');
   const asked: number[] = [];
@@ -56,7 +56,7 @@ test('a fork bomb stays within its sandbox and can be ended', async () => {
   expect(await bomb.untilExited()).toMatchObject({ status: 'exited' });
 });
 
-test("a full tmp is the agent's own problem", async () => {
+test('a full /tmp affects only the agent', async () => {
   const { untilExited, err } = await run(
     'dd if=/dev/zero of=/tmp/fill bs=1M count=600; exit 3',
     2048 * miB,
@@ -65,7 +65,7 @@ test("a full tmp is the agent's own problem", async () => {
   expect(err()).toContain('No space left on device');
 });
 
-test('a file cannot grow past its bound, the spool included', async () => {
+test('files, including the spool, cannot exceed their limit', async () => {
   const { untilExited } = await run('truncate -s 3G /workspace/file || exit 153');
   expect(await untilExited()).toMatchObject({ exitCode: 153 });
 });

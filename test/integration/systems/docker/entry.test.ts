@@ -39,7 +39,7 @@ test.each(['pkill -f node', 'pkill -9 -f bin/node', 'kill $(pidof node)', 'pkill
   },
 );
 
-test('heeds no stray signal, and opens no debugger for one', async () => {
+test('ignores stray signals and opens no debugger', async () => {
   const script = [
     'for signal in HUP USR1 USR2; do pkill -$signal -x entry; done; sleep 0.5',
     'python3 -c \'import socket; print(socket.socket().connect_ex(("127.0.0.1", 9229)))\'; exit 22',
@@ -49,12 +49,12 @@ test('heeds no stray signal, and opens no debugger for one', async () => {
   expect(out()).toBe('111\n');
 });
 
-test('ends with the sandbox when the agent leaves children behind', async () => {
+test('ends when the agent leaves children behind', async () => {
   const { untilExited } = await run('sleep 600 & disown; exit 4');
   expect(await untilExited()).toMatchObject({ exitCode: 4 });
 });
 
-test('brings input, output and the way out through a restart of the host', async () => {
+test('keeps input, output and network across a restart of the host', async () => {
   const script = [
     'echo up; read -r first; echo "got $first"',
     'curl -s http://127.0.0.1:8118/model/echo -d asked; echo',
@@ -77,7 +77,7 @@ test('brings input, output and the way out through a restart of the host', async
   expect(out()).toBe('up\ngot one\nasked\ngot two\nend\n');
 });
 
-test('a pause of the whole sandbox is no end', async () => {
+test('survives a pause of the sandbox', async () => {
   const { containerId, host, untilOut, untilExited } = await run(
     'echo up; read -r line; echo $line',
   );

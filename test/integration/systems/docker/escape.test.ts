@@ -65,7 +65,7 @@ function isAnsweredByGvisor({ name, detail }: Probe): boolean {
   return /^E[A-Z0-9]+$/.test(detail) || grantedByGvisor.includes(name);
 }
 
-test('refuses every attempt to get out, up or at the kernel', async () => {
+test('blocks every escape attempt', async () => {
   const run = await world.run(sandbox('probes.py'), { args: command });
   expect(await run.untilExited()).toMatchObject({ status: 'exited', exitCode: 0 });
   const probes = read(run.out());
@@ -76,7 +76,7 @@ test('refuses every attempt to get out, up or at the kernel', async () => {
   );
 });
 
-test('the probes see it where nothing holds them in', async () => {
+test('the probes succeed without confinement', async () => {
   const spec = sandbox('probes.py');
   const { instance } = world.engine;
   const options = containerSpec(spec, {
@@ -109,7 +109,7 @@ test('the probes see it where nothing holds them in', async () => {
   expect(allowed.length).toBeGreaterThan(50);
 });
 
-test('lets an agent do its everyday work', async () => {
+test('allows ordinary work', async () => {
   const run = await world.run(sandbox('possible.sh'), { args: ['bash', '/workspace/possible.sh'] });
   const { exitCode } = await run.untilExited();
   expect(run.err()).toBe('');

@@ -23,7 +23,7 @@ const shell = (script: string) => ({ args: ['bash', '-c', script] });
 const spec = () => world.spec({ image: image.name });
 const statusOf = async (id: string) => (await sandboxes.inspect(id)).status;
 
-test('thirty attempts at once make one container', async () => {
+test('thirty concurrent attempts create one container', async () => {
   const wanted = spec();
   const made = await Promise.all(Array.from({ length: 30 }, () => sandboxes.ensureCreated(wanted)));
   expect(new Set(made.map((one) => one.containerId)).size).toBe(1);
@@ -44,7 +44,7 @@ test.each([
   });
 });
 
-test('says which image is missing', async () => {
+test('names the missing image', async () => {
   const wanted = world.spec({ image: 'flowrun-no-such-image:1' });
   await expect(sandboxes.ensureCreated(wanted)).rejects.toMatchObject({
     code: 'image_missing',
@@ -56,7 +56,7 @@ test('says which image is missing', async () => {
   expect(await engine.imageId(stackEnv.sandboxImage)).toMatch(/^sha256:[0-9a-f]{64}$/);
 });
 
-test('keeps the exit code, and never starts again what has run', async () => {
+test('keeps the exit code and never restarts', async () => {
   const wanted = spec();
   const run = await world.run(wanted, shell('echo once; exit 41'));
   expect(await run.untilExited()).toMatchObject({ exitCode: 41, oomKilled: false });
@@ -70,7 +70,7 @@ test('keeps the exit code, and never starts again what has run', async () => {
   expect(run.host.exits).toEqual([{ code: 41, signal: null }]);
 });
 
-test('passes SIGTERM on to the agent, whose own ending counts', async () => {
+test('forwards SIGTERM to the agent and keeps its exit code', async () => {
   const run = await world.run(
     spec(),
     shell('trap "echo bye; exit 9" TERM; echo up; while :; do sleep 0.1; done'),
@@ -83,7 +83,7 @@ test('passes SIGTERM on to the agent, whose own ending counts', async () => {
   await sandboxes.signal(run.containerId, 'SIGTERM');
 });
 
-test('SIGKILL ends an agent that heeds nothing, also a paused one', async () => {
+test('SIGKILL ends an agent that ignores signals, even if paused', async () => {
   for (const paused of [false, true]) {
     const run = await world.run(
       spec(),
@@ -97,7 +97,7 @@ test('SIGKILL ends an agent that heeds nothing, also a paused one', async () => 
   }
 });
 
-test('pauses and goes on, as often as asked', async () => {
+test('pause and unpause are idempotent', async () => {
   const run = await world.run(spec(), shell('while :; do echo tick; sleep 0.05; done'));
   await run.untilOut('tick');
   await Promise.all([sandboxes.pause(run.containerId), sandboxes.pause(run.containerId)]);
@@ -112,7 +112,7 @@ test('pauses and goes on, as often as asked', async () => {
   expect(await statusOf(run.containerId)).toBe('running');
 });
 
-test('removes what runs and what is gone, ten at once', async () => {
+test('removes running and missing containers, ten at once', async () => {
   const run = await world.run(spec(), shell('sleep 60'));
   const { containerId } = run;
   await Promise.all(Array.from({ length: 10 }, () => sandboxes.remove(containerId)));
@@ -124,7 +124,7 @@ test('removes what runs and what is gone, ten at once', async () => {
   await expect(sandboxes.start(containerId)).rejects.toMatchObject({ code: 'container_missing' });
 });
 
-test('removes what is paused', async () => {
+test('removes a paused container', async () => {
   const { containerId, untilOut } = await world.run(spec(), shell('echo up; sleep 60'));
   await untilOut('up');
   await sandboxes.pause(containerId);
@@ -132,7 +132,7 @@ test('removes what is paused', async () => {
   expect(await statusOf(containerId)).toBe('missing');
 });
 
-test('lists what is its own, whatever the state, and nothing of another instance', async () => {
+test('lists the containers of its instance in any state', async () => {
   const other = openDocker({
     dockerHost: stackEnv.dockerHost,
     instance: `${engine.instance}x`,
@@ -150,7 +150,7 @@ test('lists what is its own, whatever the state, and nothing of another instance
   });
 });
 
-test('tells of an exit', async () => {
+test('reports an exit', async () => {
   const hints: ExitHint[] = [];
   const watch = sandboxes.watchExits((hint) => hints.push(hint));
   const wanted = spec();
@@ -161,7 +161,7 @@ test('tells of an exit', async () => {
   watch.close();
 });
 
-test('shows nothing of the configuration to those who look at containers', async () => {
+test("exposes no configuration in the container's description", async () => {
   const secrets = ['canary-in-args', 'canary-in-env', 'canary-in-file'];
   const run = await world.run(spec(), {
     args: ['bash', '-c', 'cat ~/.frs/f; echo $TOKEN; sleep 60 # canary-in-args'],

@@ -7,7 +7,7 @@ import { weaknesses } from './support/weaknesses.ts';
 const world = dockerWorld();
 afterAll(() => world.close());
 
-test('the container that the engine describes is held in as the rules say', async () => {
+test('the container has the hardened configuration', async () => {
   const spec = world.spec();
   const { containerId } = await world.sandboxes.ensureCreated(spec);
   const container = await world.engine.docker.getContainer(containerId).inspect();
@@ -25,7 +25,7 @@ test('the container that the engine describes is held in as the rules say', asyn
   });
 });
 
-test('gives the boot two processors where there are two, and the run its own limit later', async () => {
+test('gives startup two processors and the run its limit', async () => {
   const { containerId } = await world.sandboxes.ensureCreated(world.spec({ cpus: 0.5 }));
   const cpus = async (): Promise<number | undefined> =>
     (await world.engine.docker.getContainer(containerId).inspect()).HostConfig.NanoCpus;
@@ -108,7 +108,7 @@ const weakenings: Weakening[] = [
   ],
 ];
 
-test.each(weakenings)('sees the weakening: %s', async (_name, of, change) => {
+test.each(weakenings)('detects the weakening: %s', async (_name, of, change) => {
   const spec = world.spec();
   const { instance } = world.engine;
   const options = containerSpec(spec, {

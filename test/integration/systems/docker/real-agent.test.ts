@@ -56,14 +56,14 @@ const command = agentCommand({
   conversation: { id: 'f2b1c6de-7e64-4f0a-9a53-0d6f2f0c1f11', resume: false },
 });
 
-test('the real agent starts under the lock-down', async () => {
+test('the real agent starts in a hardened sandbox', async () => {
   const { untilExited, out, err } = await world.run(world.spec(), { args: ['--version'] });
   expect(await untilExited()).toMatchObject({ exitCode: 0, oomKilled: false });
   expect(out()).toMatch(/^\d+\.\d+\.\d+ \(Claude Code\)\n$/);
   expect(err()).toBe('');
 });
 
-test('the real agent does its work through its only door, and the last line is in the spool', async () => {
+test('the real agent works through its socket, and its last line is in the spool', async () => {
   const spec = world.spec();
   const { host, untilExited, untilOut, out } = await world.run(spec, command);
   host.onOther(passToModel);

@@ -26,7 +26,7 @@ const frame = (seq: number, text = `line ${seq}`): StoredFrame => {
 };
 const fromStart = { seq: 0, n: 0 };
 
-test('gives back frames and deltas as they were published, each delta after its frame', async () => {
+test('reads frames and deltas in the order of publication', async () => {
   const runId = randomUUID();
   const deltas = [
     { seq: 1, n: 1, data: '{"a":1}' },
@@ -47,7 +47,7 @@ test('gives back frames and deltas as they were published, each delta after its 
   ]);
 });
 
-test('takes a frame once, however often it is published', async () => {
+test('stores a frame once, even if published twice', async () => {
   const runId = randomUUID();
   expect(await stream.publish(runId, { frames: [frame(1), frame(2)], deltas: [] })).toBe(true);
   expect(await stream.publish(runId, { frames: [frame(2), frame(3)], deltas: [] })).toBe(true);
@@ -57,7 +57,7 @@ test('takes a frame once, however often it is published', async () => {
   expect(seqs).toEqual([1, 2, 3]);
 });
 
-test('leaves a stub for what is longer than 32 KiB, and holds what is not', async () => {
+test('stores a stub for frames above 32 KiB', async () => {
   const runId = randomUUID();
   const fitting = { ...frame(1), data: 'x'.repeat(limits.redisFrameMaxBytes) };
   const longer = { ...frame(2), data: 'x'.repeat(limits.redisFrameMaxBytes + 1) };
@@ -68,7 +68,7 @@ test('leaves a stub for what is longer than 32 KiB, and holds what is not', asyn
   ]);
 });
 
-test('keeps a run below its bound in bytes, however much is published', async () => {
+test("bounds the bytes of a run's stream", async () => {
   const runId = randomUUID();
   const data = JSON.stringify({ data: 'y'.repeat(30_000) });
   for (let batch = 0; batch < 40; batch += 1) {
@@ -84,7 +84,7 @@ test('keeps a run below its bound in bytes, however much is published', async ()
   expect(last?.kind === 'frame' && last.frame.seq).toBe(800);
 });
 
-test('keeps a run below its bound in frames', async () => {
+test("bounds the frames of a run's stream", async () => {
   const runId = randomUUID();
   for (let batch = 0; batch < 12; batch += 1) {
     const frames = Array.from({ length: 1_000 }, (_, i) => frame(batch * 1_000 + i + 1));
@@ -94,7 +94,7 @@ test('keeps a run below its bound in frames', async () => {
   expect(kept).toBeLessThanOrEqual(limits.replayBufferFrames + 1_000);
 });
 
-test('gives every key an end, and lets it go an hour after the run', async () => {
+test('sets an expiry on every key, an hour after the end of the run', async () => {
   const runId = randomUUID();
   const keys = redisKeys(world.instance);
   await stream.publish(runId, { frames: [frame(1)], deltas: [] });
@@ -112,7 +112,7 @@ test('gives every key an end, and lets it go an hour after the run', async () =>
   }
 });
 
-test('wakes up who listens, says why, and is silent after that', async () => {
+test('notifies subscribers with the kind of change, until they unsubscribe', async () => {
   const runId = randomUUID();
   const heard: Notification[] = [];
   const unsubscribe = stream.subscribe(runId, (wake) => heard.push(wake));
@@ -129,7 +129,7 @@ test('wakes up who listens, says why, and is silent after that', async () => {
   expect(heard).toHaveLength(4);
 });
 
-test('brings what is short with the word of it, as it is read, and what is long not', async () => {
+test('includes short batches in the notification, but no long ones', async () => {
   const runId = randomUUID();
   const heard: Notification[] = [];
   const unsubscribe = stream.subscribe(runId, (wake) => heard.push(wake));
@@ -164,7 +164,7 @@ test('sends resync when its connection was lost, and reconnects', async () => {
   own.close();
 });
 
-test('answers at once, without an error, while Redis is away', async () => {
+test('returns at once, without an error, while Redis is down', async () => {
   const redis = lostRedis();
   const lost = createFrameStream(redis, { instance: world.instance });
   const runId = randomUUID();

@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-describe('who holds a stream', () => {
-  it('is known to every process, and since when nobody does', async () => {
+describe('presence', () => {
+  it('is visible to every process, as the time without a reader', async () => {
     const here = createPresence(world.redis, world);
     const there = createPresence(await world.connect(), world);
     expect(await there.unattendedForMs('run-1')).toBeNull();
@@ -24,7 +24,7 @@ describe('who holds a stream', () => {
     expect(first ?? 0).toBeGreaterThan(second ?? 0);
   });
 
-  it('counts as there while Redis cannot say', async () => {
+  it('is assumed while Redis is down', async () => {
     const lost = await world.connect();
     lost.disconnect();
     const presence = createPresence(lost, world);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('lets one minute of calls through at once, then refuses and says when to come back', async () => {
+test('allows a burst of one minute, then rejects with a retry time', async () => {
   const limiter = createRateLimiter(world.redis, { instance: world.instance, nowMs });
   const keyId = randomUUID();
   const answers = [];
@@ -36,7 +36,7 @@ test('shares one bucket between two processes', async () => {
   expect(answers.filter((answer) => answer.allowed)).toHaveLength(100);
 });
 
-test('gives a token back every second at 60 a minute', async () => {
+test('refills one token per second at 60 per minute', async () => {
   let clock = nowMs();
   const redis = lostRedis();
   const limiter = createRateLimiter(redis, { instance: world.instance, nowMs: () => clock });
@@ -51,7 +51,7 @@ test('gives a token back every second at 60 a minute', async () => {
   redis.disconnect();
 });
 
-test('holds the limit when Redis forgets everything, and when it is gone', async () => {
+test('still limits when Redis has lost its data or is down', async () => {
   const redis = await world.connect();
   const limiter = createRateLimiter(redis, { instance: world.instance, nowMs });
   const keyId = randomUUID();
@@ -70,7 +70,7 @@ test('holds the limit when Redis forgets everything, and when it is gone', async
   expect(allowed).toBeLessThanOrEqual(30 + refilled);
 });
 
-test('its bucket in Redis ends by itself', async () => {
+test('the bucket in Redis expires', async () => {
   const limiter = createRateLimiter(world.redis, { instance: world.instance, nowMs });
   const keyId = randomUUID();
   await limiter.take(keyId, 60);

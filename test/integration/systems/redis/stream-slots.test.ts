@@ -14,7 +14,7 @@ afterAll(() => world.close());
 
 const request = (keyId: string, projectId: string) => ({ slotId: randomUUID(), keyId, projectId });
 
-test('gives a key its 200 streams and refuses the next, until one is given back', async () => {
+test('limits a key to 200 streams, until one is released', async () => {
   const seats = createStreamSlots(world.redis, world);
   const [keyId, projectId] = [randomUUID(), randomUUID()];
   const requests = Array.from({ length: limits.streamsPerKey }, () => request(keyId, projectId));
@@ -30,7 +30,7 @@ test('gives a key its 200 streams and refuses the next, until one is given back'
   expect(await seats.claim(request(keyId, projectId))).toEqual({ allowed: true });
 });
 
-test('gives a project its 1 000 streams over all keys', async () => {
+test('limits a project to 1 000 streams across its keys', async () => {
   const seats = createStreamSlots(world.redis, world);
   const projectId = randomUUID();
   const take = () => seats.claim(request(randomUUID(), projectId));
@@ -40,7 +40,7 @@ test('gives a project its 1 000 streams over all keys', async () => {
   expect(refused[0]).toEqual({ allowed: false, limit: 1_000, current: 1_000 });
 });
 
-test('a seat that nobody renews lapses, one that is renewed stays', async () => {
+test('a slot expires unless renewed', async () => {
   const seats = createStreamSlots(world.redis, world);
   const [keyId, projectId] = [randomUUID(), randomUUID()];
   const [left, kept] = [request(keyId, projectId), request(keyId, projectId)];
@@ -55,7 +55,7 @@ test('a seat that nobody renews lapses, one that is renewed stays', async () => 
   expect(await world.redis.pttl(key)).toBeLessThanOrEqual(limits.streamSlotTtlMs);
 });
 
-test('says null while Redis is away', async () => {
+test('returns null while Redis is down', async () => {
   const redis = lostRedis();
   const seats = createStreamSlots(redis, world);
   const asked = request(randomUUID(), randomUUID());

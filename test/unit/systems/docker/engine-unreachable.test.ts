@@ -88,22 +88,22 @@ test('every method fails at once while the engine is down', async () => {
   expect(await everyVerb()).toEqual(all('engine_unreachable'));
 });
 
-test('no verb waits for a frozen engine longer than its deadline', async () => {
+test('no method waits for a frozen engine beyond the deadline', async () => {
   await listen(() => {});
   expect(await everyVerb()).toEqual(all('engine_timeout'));
 });
 
-test('an engine that freezes in the middle of its answer is no different', async () => {
+test('times out on an engine that freezes mid-response', async () => {
   await listen((client) => client.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half":'));
   expect(await everyVerb()).toEqual(all('engine_timeout'));
 });
 
-test('an engine that dies in the middle of a call is away', async () => {
+test('an engine that dies mid-call is unreachable', async () => {
   await listen((client) => void client.once('data', () => client.destroy()));
   expect(await everyVerb()).toEqual(all('engine_unreachable'));
 });
 
-test('the error says what was tried and keeps its cause', async () => {
+test('the error names the call and keeps its cause', async () => {
   await expect(docker().sandboxes.inspect('abc')).rejects.toMatchObject({
     name: 'DockerError',
     message: expect.stringMatching(/^docker: inspect abc: .*ENOENT/),
@@ -111,7 +111,7 @@ test('the error says what was tried and keeps its cause', async () => {
   });
 });
 
-test('goes on watching for exits once the engine is back', async () => {
+test('continues watching exits once the engine is back', async () => {
   const hints: unknown[] = [];
   const watch = docker().sandboxes.watchExits((hint) => hints.push(hint));
   const event = { Actor: { ID: 'c1', Attributes: { 'frs.run': 'r1' } } };
@@ -128,7 +128,7 @@ test('goes on watching for exits once the engine is back', async () => {
   watch.close();
 });
 
-test('an engine somewhere else is refused, because folders are shared with it', () => {
+test('rejects a remote engine, because folders are shared with it', () => {
   expect(() => openDocker({ dockerHost: 'tcp://1.2.3.4:2375', instance: 'test' })).toThrow(
     /unix:\/\/\/path/,
   );

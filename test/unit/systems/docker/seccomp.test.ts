@@ -14,11 +14,11 @@ const profile = JSON.parse(seccompProfile) as { defaultAction: string; syscalls:
 const applying = profile.syscalls.filter((rule) => rule.includes?.caps === undefined);
 const rulesFor = (name: string): Rule[] => applying.filter((rule) => rule.names.includes(name));
 
-test('refuses what no rule names', () => {
+test('blocks unlisted system calls', () => {
   expect(profile.defaultAction).toBe('SCMP_ACT_ERRNO');
 });
 
-test('allows sockets of four families and no other way to make one', () => {
+test('allows sockets of four families only', () => {
   expect(rulesFor('socket').map((rule) => rule.args)).toEqual(
     [1, 2, 10, 16].map((value) => [{ index: 0, value, op: 'SCMP_CMP_EQ' }]),
   );
@@ -68,7 +68,7 @@ test.each([
   expect(rulesFor(name).filter((rule) => rule.action === 'SCMP_ACT_ALLOW')).toEqual([]);
 });
 
-test('tells libc that clone3 does not exist, and lets clone make no name spaces', () => {
+test('reports clone3 as missing and lets clone create no namespaces', () => {
   expect(rulesFor('clone3')).toEqual([
     expect.objectContaining({ action: 'SCMP_ACT_ERRNO', errnoRet: 38 }),
   ]);
