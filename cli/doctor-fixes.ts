@@ -26,32 +26,32 @@ import { reconcilerThresholds } from '../worker/reconciler/thresholds.ts';
 import type { Fixes } from './doctor/types.ts';
 
 /** More than a day's data needs; a worker removes the rest. */
-const sweepPasses = 200;
+const retentionPasses = 200;
 
 export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal | null): Fixes {
   const deps = stepDeps(pool, config);
   const { withGlobalLock } = createReconcileStore(pool);
   const step = (work: (deps: ReconcilerDeps) => Promise<void>) => () =>
-    alone(withGlobalLock, () => work({ ...deps, temporal: given(temporal) }));
+    runExclusive(withGlobalLock, () => work({ ...deps, temporal: requireTemporal(temporal) }));
   return {
     registerSearchAttributes: async () => {
-      await given(temporal).ensureSearchAttributes();
+      await requireTemporal(temporal).ensureSearchAttributes();
     },
     startUnstarted: step(startUnstarted),
     resendStops: step((on) => createStopResender(on)()),
-    endClosed: (runIds) => step((on) => endClosed(on, runIds))(),
+    endClosedRuns: (runIds) => step((on) => endClosedRuns(on, runIds))(),
     signalMessages: step(signalMessages),
     syncSchedules: step((on) => createScheduleSync(on)()),
     deliverWebhooks: step(resumePendingWebhooks),
-    applyRetention: (kept) =>
-      alone(withGlobalLock, async () => {
-        const pass = createRetentionJob({ ...deps, retentionTimes: kept });
-        for (let passes = 0; passes < sweepPasses; passes += 1) await pass();
+    applyRetention: (retention) =>
+      runExclusive(withGlobalLock, async () => {
+        const pass = createRetentionJob({ ...deps, retentionTimes: retention });
+        for (let passes = 0; passes < retentionPasses; passes += 1) await pass();
       }),
   };
 }
 
-function given(temporal: Temporal | null): Temporal {
+function requireTemporal(temporal: Temporal | null): Temporal {
   if (temporal === null) throw new Error('TEMPORAL_ADDRESS is not set here');
   return temporal;
 }
@@ -83,7 +83,7 @@ const tries = 20;
 const tryAgainMs = 500;
 
 /** Never at the same time as a worker's own step. */
-async function alone(
+async function runExclusive(
   withLock: (work: () => Promise<void>) => Promise<boolean>,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -95,7 +95,7 @@ async function alone(
 }
 
 /** Rechecks each run first, as the worker's own reconciler does. */
-async function endClosed(deps: ReconcilerDeps, runIds: string[]): Promise<void> {
+async function endClosedRuns(deps: ReconcilerDeps, runIds: string[]): Promise<void> {
   const found = await Promise.all(runIds.map((runId) => deps.runs.find(runId)));
   const runs = found.filter((run) => run !== null);
   await forEachRun(runs, deps.logger, async (run) => {

@@ -1,37 +1,37 @@
-import { api } from './checks/api.ts';
-import { containers } from './checks/containers.ts';
-import { disk, docker, image, runtime } from './checks/docker.ts';
-import { hosts } from './checks/hosts.ts';
-import { clock, encryptionKey, postgres, schema } from './checks/postgres.ts';
-import { redis } from './checks/redis.ts';
-import { retention } from './checks/retention.ts';
-import { messages, runs } from './checks/stuck-runs.ts';
-import { searchAttributes, temporal, workers } from './checks/temporal.ts';
-import { schedules, webhooks } from './checks/webhooks.ts';
-import { workflows } from './checks/workflows.ts';
+import { apiCheck } from './checks/api.ts';
+import { containersCheck } from './checks/containers.ts';
+import { diskCheck, dockerCheck, imageCheck, runtimeCheck } from './checks/docker.ts';
+import { hostsCheck } from './checks/hosts.ts';
+import { clockCheck, encryptionKeyCheck, postgresCheck, schemaCheck } from './checks/postgres.ts';
+import { redisCheck } from './checks/redis.ts';
+import { retentionCheck } from './checks/retention.ts';
+import { messagesCheck, runsCheck } from './checks/stuck-runs.ts';
+import { searchAttributesCheck, temporalCheck, workersCheck } from './checks/temporal.ts';
+import { schedulesCheck, webhooksCheck } from './checks/webhooks.ts';
+import { workflowsCheck } from './checks/workflows.ts';
 import type { Check } from './types.ts';
 
-/** In the order in which one needs another. */
+/** Ordered so that every check comes after those it needs. */
 export const checks: Check[] = [
-  api,
-  postgres,
-  schema,
-  encryptionKey,
-  clock,
-  redis,
-  temporal,
-  workers,
-  searchAttributes,
-  hosts,
-  docker,
-  image,
-  runtime,
-  disk,
-  runs,
-  workflows,
-  messages,
-  schedules,
-  webhooks,
-  containers,
-  retention,
+  apiCheck,
+  postgresCheck,
+  schemaCheck,
+  encryptionKeyCheck,
+  clockCheck,
+  redisCheck,
+  temporalCheck,
+  workersCheck,
+  searchAttributesCheck,
+  hostsCheck,
+  dockerCheck,
+  imageCheck,
+  runtimeCheck,
+  diskCheck,
+  runsCheck,
+  workflowsCheck,
+  messagesCheck,
+  schedulesCheck,
+  webhooksCheck,
+  containersCheck,
+  retentionCheck,
 ];

@@ -42,20 +42,20 @@ function ofTemporal({
   if (!tls) return { ...endpoint, tls: null, protocol: 'h2' };
   if (tls === true) return { ...endpoint, tls: {}, protocol: 'h2' };
   const { serverRootCACertificate: ca, clientCertPair: pair, serverNameOverride: name } = tls;
-  const given = definedOnly({
+  const options = definedOnly({
     ca: ca && Buffer.from(ca),
     cert: pair && Buffer.from(pair.crt),
     key: pair && Buffer.from(pair.key),
     servername: name ?? undefined,
   });
-  return { ...endpoint, tls: given, protocol: 'h2' };
+  return { ...endpoint, tls: options, protocol: 'h2' };
 }
 
 const definedOnly = (
-  given: {
+  options: {
     [Name in keyof ConnectionOptions]: ConnectionOptions[Name] | undefined;
   },
-): NonNullable<HandshakeTarget['tls']> => omitUndefined(given);
+): NonNullable<HandshakeTarget['tls']> => omitUndefined(options);
 
 function addressOf(address: string, usualPort: number): { host: string; port: number } {
   const { hostname, port } = new URL(address);
@@ -117,7 +117,7 @@ export function tlsProblem(
   { kind, detail }: HandshakeFailure,
   tls: HandshakeTarget['tls'],
 ): Problem {
-  const { name, address, ca, pair, tls: asked, nameMismatch } = settings[store];
+  const { name, address, ca, pair, tls: tlsSetting, nameMismatch } = settings[store];
   switch (kind) {
     case 'untrusted':
       return {
@@ -151,13 +151,13 @@ export function tlsProblem(
       return {
         code: `${store}_without_tls`,
         message: `${name} does not accept TLS on that port: ${detail}.`,
-        advice: `Enable TLS there or correct ${address}. To connect without encryption, remove ${asked}.`,
+        advice: `Enable TLS there or correct ${address}. To connect without encryption, remove ${tlsSetting}.`,
       };
     case 'only_tls':
       return {
         code: `${store}_requires_tls`,
         message: `${name} requires TLS on that port: ${detail}.`,
-        advice: `Set ${asked}, and ${ca} if its certificate is signed by a private authority.`,
+        advice: `Set ${tlsSetting}, and ${ca} if its certificate is signed by a private authority.`,
       };
   }
 }

@@ -84,8 +84,8 @@ export interface DoctorContext {
   messages: Pick<MessageStore, 'unsignalled'>;
   schedules: Pick<ScheduleStore, 'unsynced'>;
   retention: {
-    rows(kept: RetentionTimes): Promise<Overdue[]>;
-    blobs(kept: RetentionTimes): Promise<Overdue & { bytes: number }>;
+    rows(times: RetentionTimes): Promise<Overdue[]>;
+    blobs(times: RetentionTimes): Promise<Overdue & { bytes: number }>;
     largestTables(limit: number): Promise<TableSize[]>;
   };
   redis: { version(): Promise<string | null> } | null;
@@ -112,9 +112,9 @@ export interface Fixes {
   registerSearchAttributes(): Promise<void>;
   startUnstarted(): Promise<void>;
   resendStops(): Promise<void>;
-  endClosed(runIds: string[]): Promise<void>;
+  endClosedRuns(runIds: string[]): Promise<void>;
   signalMessages(): Promise<void>;
   syncSchedules(): Promise<void>;
   deliverWebhooks(): Promise<void>;
-  applyRetention(kept: RetentionTimes): Promise<void>;
+  applyRetention(times: RetentionTimes): Promise<void>;
 }

@@ -3,16 +3,16 @@
  */
 export const composeSettings = `## Temporal
 
-\`TEMPORAL_ADDRESS\` (required), \`TEMPORAL_NAMESPACE\` (\`default\`), \`TEMPORAL_API_KEY\`, \`TEMPORAL_TLS_*\` and
-\`TEMPORAL_CONFIG_FILE\` are Temporal's own variables, with their usual meaning. For TLS, set
-\`TEMPORAL_TLS=true\`, or set these:
+\`TEMPORAL_ADDRESS\` (required), \`TEMPORAL_NAMESPACE\` (\`default\`), \`TEMPORAL_API_KEY\`,
+\`TEMPORAL_TLS_*\` and \`TEMPORAL_CONFIG_FILE\` are Temporal's own variables, with their usual meaning.
+For TLS, set \`TEMPORAL_TLS=true\`, or set these:
 
 - \`TEMPORAL_TLS_SERVER_CA_CERT_PATH\`
 - \`TEMPORAL_TLS_CLIENT_CERT_PATH\` and \`TEMPORAL_TLS_CLIENT_KEY_PATH\`
 - \`TEMPORAL_TLS_SERVER_NAME\`
 
-With \`_DATA\` in place of \`_PATH\` the value is the PEM text itself. [More hosts](more-hosts.md#tls) lists
-the TLS settings of all stores.
+With \`_DATA\` in place of \`_PATH\` the value is the PEM text. [More hosts](more-hosts.md#tls) lists the
+TLS settings of all stores.
 
 ## Docker compose
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Check, checked } from '../types.ts';
 
-export const api: Check = {
+export const apiCheck: Check = {
   name: 'api',
   needs: [],
   onError: {

@@ -13,7 +13,7 @@ import {
 import { named } from './stuck-runs.ts';
 
 /** Compares the sandboxes of this machine's engine with the runs. */
-export const containers: Check = {
+export const containersCheck: Check = {
   name: 'containers',
   needs: ['schema', 'docker'],
   onError: {

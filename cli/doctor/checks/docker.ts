@@ -10,7 +10,7 @@ import {
 } from '../advice.ts';
 import { type Check, checked, skipped } from '../types.ts';
 
-export const docker: Check = {
+export const dockerCheck: Check = {
   name: 'docker',
   needs: [],
   onError: {
@@ -25,7 +25,7 @@ export const docker: Check = {
   },
 };
 
-export const image: Check = {
+export const imageCheck: Check = {
   name: 'image',
   needs: ['docker'],
   onError: {
@@ -41,7 +41,7 @@ export const image: Check = {
   },
 };
 
-export const runtime: Check = {
+export const runtimeCheck: Check = {
   name: 'runtime',
   needs: ['docker'],
   onError: {
@@ -63,7 +63,7 @@ export const runtime: Check = {
   },
 };
 
-export const disk: Check = {
+export const diskCheck: Check = {
   name: 'disk',
   needs: [],
   onError: {

@@ -14,7 +14,7 @@ import {
 import { type Check, checked, type Problem } from '../types.ts';
 import { offBy } from './postgres.ts';
 
-export const hosts: Check = {
+export const hostsCheck: Check = {
   name: 'hosts',
   needs: ['schema'],
   onError: {

@@ -2,7 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import { setClock } from '../advice.ts';
 import { type Check, checked } from '../types.ts';
 
-export const postgres: Check = {
+export const postgresCheck: Check = {
   name: 'postgres',
   store: 'postgres',
   needs: [],
@@ -19,7 +19,7 @@ export const postgres: Check = {
   },
 };
 
-export const schema: Check = {
+export const schemaCheck: Check = {
   name: 'schema',
   needs: ['postgres'],
   onError: {
@@ -48,7 +48,7 @@ function lacking(missing: string[]): string {
   return `The schema lacks ${missing.slice(0, namedMost).join(', ')}${more}.`;
 }
 
-export const encryptionKey: Check = {
+export const encryptionKeyCheck: Check = {
   name: 'encryption key',
   needs: ['schema'],
   onError: {
@@ -69,7 +69,7 @@ export const encryptionKey: Check = {
   },
 };
 
-export const clock: Check = {
+export const clockCheck: Check = {
   name: 'clock',
   needs: ['schema'],
   onError: {

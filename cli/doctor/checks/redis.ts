@@ -1,6 +1,6 @@
 import { type Check, checked, skipped } from '../types.ts';
 
-export const redis: Check = {
+export const redisCheck: Check = {
   name: 'redis',
   store: 'redis',
   needs: [],

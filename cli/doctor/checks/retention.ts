@@ -8,7 +8,7 @@ import { type Check, checked } from '../types.ts';
 const lateMs = 2 * limits.blobGcEveryMs;
 const tablesShown = 6;
 
-export const retention: Check = {
+export const retentionCheck: Check = {
   name: 'retention',
   needs: ['schema'],
   onError: {
@@ -18,9 +18,9 @@ export const retention: Check = {
   },
   async run({ retention, fixes, hosts }) {
     const reported = longestRetention(await hosts.list());
-    const kept = { ...(reported ?? defaults), ...fixedTimes };
-    const rows = await retention.rows(kept);
-    const blobs = await retention.blobs(kept);
+    const times = { ...(reported ?? defaults), ...fixedTimes };
+    const rows = await retention.rows(times);
+    const blobs = await retention.blobs(times);
     const tables = await retention.largestTables(tablesShown);
     const facts = [
       `due: ${[...rows, blobs].map(({ kind, count }) => `${count} ${kind}`).join(', ')} (${sizeOf(blobs.bytes)})`,
@@ -36,7 +36,7 @@ export const retention: Check = {
       message: `${late.map(lateness).join(', ')} overdue for removal.`,
       advice:
         'A worker removes them every hour: start one, or check its log for reconcile_step_failed.',
-      ...(reported && { fix: () => fixes.applyRetention(kept) }),
+      ...(reported && { fix: () => fixes.applyRetention(times) }),
     });
   },
 };

@@ -5,7 +5,7 @@ import { type Check, checked, counted, type Problem } from '../types.ts';
 const unstartedMs = 15_000;
 const endingMs = 60_000;
 
-export const runs: Check = {
+export const runsCheck: Check = {
   name: 'runs',
   needs: ['schema'],
   fixNeeds: ['workers'],
@@ -50,7 +50,7 @@ export function theFirst(ids: string[]): string {
 
 const unsignalledMs = 15_000;
 
-export const messages: Check = {
+export const messagesCheck: Check = {
   name: 'messages',
   needs: ['schema'],
   fixNeeds: ['workers'],

@@ -2,7 +2,7 @@ import { hostThresholds } from '../../../core/hosts/host-thresholds.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import { type Check, checked, counted, type Problem, skipped } from '../types.ts';
 
-export const temporal: Check = {
+export const temporalCheck: Check = {
   name: 'temporal',
   store: 'temporal',
   needs: [],
@@ -27,7 +27,7 @@ export const temporal: Check = {
   },
 };
 
-export const searchAttributes: Check = {
+export const searchAttributesCheck: Check = {
   name: 'search attributes',
   needs: ['temporal'],
   fixNeeds: ['workers'],
@@ -51,7 +51,7 @@ export const searchAttributes: Check = {
   },
 };
 
-export const workers: Check = {
+export const workersCheck: Check = {
   name: 'workers',
   needs: ['schema', 'temporal'],
   onError: {

@@ -4,7 +4,7 @@ import { named } from './stuck-runs.ts';
 /** Longer than all attempts of one delivery. */
 const pendingMs = 5 * 60_000;
 
-export const webhooks: Check = {
+export const webhooksCheck: Check = {
   name: 'webhooks',
   needs: ['schema'],
   fixNeeds: ['workers'],
@@ -25,7 +25,7 @@ export const webhooks: Check = {
   },
 };
 
-export const schedules: Check = {
+export const schedulesCheck: Check = {
   name: 'schedules',
   needs: ['schema'],
   fixNeeds: ['workers'],

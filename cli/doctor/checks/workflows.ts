@@ -14,7 +14,7 @@ const page = 100;
 const maxChecked = 1_000;
 
 /** Compares the live runs with the open workflows, in both directions. */
-export const workflows: Check = {
+export const workflowsCheck: Check = {
   name: 'workflows',
   needs: ['schema', 'temporal'],
   fixNeeds: ['workers'],
@@ -83,7 +83,7 @@ function closedOf(found: Suspect[], { fixes }: DoctorContext): Problem | null {
     code: 'workflow_closed',
     message: `${counted(closed.length, 'run')} not ended although their workflow was closed in Temporal: ${named(closed)}.`,
     advice: 'A worker ends them with terminated_by_operator within seconds: check its log.',
-    fix: () => fixes.endClosed(runIds),
+    fix: () => fixes.endClosedRuns(runIds),
   };
 }
 

@@ -82,7 +82,11 @@ describe.concurrent('over TLS', { timeout: 120_000 }, () => {
 
   test('reports a certificate of an untrusted authority', async () => {
     const diagnosis = await diagnose(await openStores({ shows: theirs }), trusting());
-    expectOfEach(diagnosis, 'untrusted', /not trusted here: (self-signed|unable to)/);
+    expectOfEach(
+      diagnosis,
+      'untrusted',
+      /not signed by a trusted authority: (self-signed|unable to)/,
+    );
     expect(diagnosis.about('postgres_untrusted')).toContain('Set sslrootcert in DATABASE_URL');
     expect(diagnosis.about('redis_untrusted')).toContain('Set REDIS_TLS_CA to');
     expect(diagnosis.about('temporal_untrusted')).toContain('TEMPORAL_TLS_SERVER_CA_CERT_PATH');
@@ -157,6 +161,6 @@ test('names the TLS settings of Postgres in the errors of other commands', async
   const failure: unknown = await pool.query('select 1').catch((error: unknown) => error);
   await pool.end();
   expect(formatError(failure).message).toMatch(
-    /self-signed certificate.*\nSee sslrootcert, sslcert/,
+    /self-signed certificate.*\nCheck sslrootcert, sslcert/,
   );
 });

@@ -123,7 +123,7 @@ test('reports a missing and a misconfigured gVisor, and recognizes a working one
   expect((await doctor('auto')).of('runtime').facts).toEqual(['runc (SANDBOX_RUNTIME=auto)']);
   listed['runsc'] = { path: 'runsc' };
   expect((await doctor('auto')).about('runtime_unusable')).toMatch(
-    /lists the runtime runsc without --host-uds=open, .*Put .*runtimeArgs.*SANDBOX_RUNTIME=runc/,
+    /lists the runtime runsc without --host-uds=open, .*Add .*runtimeArgs.*SANDBOX_RUNTIME=runc/,
   );
   expect((await doctor('runc')).of('runtime').facts).toEqual(['runc (SANDBOX_RUNTIME=runc)']);
   listed['runsc'] = { path: 'runsc', runtimeArgs: ['--host-uds=open'] };
