@@ -3,13 +3,13 @@ import type { Logger } from 'pino';
 const graceMs = 5_000;
 
 /**
- * Everything is closed, so the process ends by itself. What still keeps it after a while is nobody's:
- * a call that is never answered, a thread of a library.
+ * Everything is closed, so the process should exit. If a pending call or a library's thread keeps it
+ * alive, it is ended after a grace period.
  */
 export function forceExitAfterGrace(logger: Logger): void {
-  const lingering = setTimeout(() => {
+  const timer = setTimeout(() => {
     logger.warn({ kept: process.getActiveResourcesInfo() }, 'worker_forced_exit');
     process.exit(0);
   }, graceMs);
-  lingering.unref();
+  timer.unref();
 }

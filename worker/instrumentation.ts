@@ -1,12 +1,10 @@
-// What happens to runs, told where it is known for certain: as a line of the log and as a number. Each
-// of these stands around a part that knows nothing of either.
+// Logs and counts what happens to runs. Each function wraps a module that knows neither logs nor metrics.
 
 import type { Logger } from 'pino';
 import type { WebhookOutcome, WebhookSender } from '../core/webhook.ts';
 import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
 import type { RunObserver } from '../systems/postgres/runs/run-store.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
-import type { WorkerMetrics } from './metrics.ts';
 import type { Supervisor } from './sandbox/supervisor.ts';
 
 interface Telemetry {
@@ -14,7 +12,7 @@ interface Telemetry {
   logger: Logger;
 }
 
-/** For the store of runs, which knows what has happened for the first time. */
+/** Passed to the run store, which detects the first start and the first end. */
 export function runObserver({ metrics, logger }: Telemetry): RunObserver {
   return {
     onStarted({ runId, requestId, waitedMs }) {
@@ -44,7 +42,7 @@ export function instrumentTurns(turns: TurnStore, metrics: WorkerMetrics): TurnS
   };
 }
 
-/** A batch at a time: nothing is done for a frame. */
+/** Measures batches, not single frames. */
 export function instrumentFrames(frames: FrameStore, metrics: WorkerMetrics): FrameStore {
   return {
     ...frames,
@@ -92,3 +90,21 @@ function attemptOutcome(sent: WebhookOutcome): 'delivered' | 'rejected' | 'faile
   if (sent.outcome !== 'answered') return sent.outcome;
   return sent.status >= 200 && sent.status < 300 ? 'delivered' : 'rejected';
 }
+
+export interface WorkerMetrics {
+  runStarted(waitedMs: number): void;
+  runEnded(cause: string, ranMs: number | null): void;
+  turnStarted(waitedMs: number): void;
+  batchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
+  sandboxStart(outcome: 'started' | 'cancelled' | 'failed', tookMs: number): void;
+  webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'blocked', tookMs: number): void;
+}
+
+export const noopMetrics: WorkerMetrics = {
+  runStarted: () => undefined,
+  runEnded: () => undefined,
+  turnStarted: () => undefined,
+  batchStored: () => undefined,
+  sandboxStart: () => undefined,
+  webhookAttempt: () => undefined,
+};

@@ -6,14 +6,11 @@ import { logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
 import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { retryUntilAborted } from '../lib/async/retry.ts';
-import { openDocker } from '../systems/docker/open-docker.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../systems/postgres/admission/admission.ts';
 import { createRunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
-import { createPool } from '../systems/postgres/client/pool.ts';
-import { clockAheadOfPostgres } from '../systems/postgres/client/probe.ts';
 import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../systems/postgres/files/file-store.ts';
 import { createHostRpcStore } from '../systems/postgres/hosts/host-rpc-store.ts';
@@ -30,29 +27,21 @@ import { createMessageStore } from '../systems/postgres/sessions/message-store.t
 import { createSessionStore } from '../systems/postgres/sessions/session-store.ts';
 import { createTurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import { createWorkerMetrics } from '../systems/prometheus/worker-metrics.ts';
-import { connectRedis } from '../systems/redis/connect.ts';
-import { createFrameStream } from '../systems/redis/frame-stream.ts';
-import { createNotifier } from '../systems/redis/notifier.ts';
-import { createPresence } from '../systems/redis/presence.ts';
-import { createSubscriber } from '../systems/redis/subscriber.ts';
-import { createEgress } from './egress/run-listener.ts';
+import { connect } from './connect.ts';
 import { forceExitAfterGrace } from './force-exit.ts';
-import { answerHandler } from './host/answer-handler.ts';
-import { lockDataDir } from './host/data-dir-lock.ts';
-import { createHostHealthMonitor } from './host/health.ts';
+import { exitWhenLockLost, lockDataDir } from './host/data-dir-lock.ts';
 import { runHeartbeat } from './host/heartbeat.ts';
-import { fileHandlers } from './host/rpc-handlers.ts';
+import { answerHandler, fileHandlers } from './host/rpc-handlers.ts';
 import { serveHostRpc } from './host/rpc-server.ts';
 import { createSelfFence } from './host/self-fence.ts';
-import { exitWhenLockLost } from './host/watch-folder.ts';
 import {
   instrumentFrames,
   instrumentStarts,
   instrumentTurns,
   instrumentWebhooks,
+  noopMetrics,
   runObserver,
 } from './instrumentation.ts';
-import { noopMetrics } from './metrics.ts';
 import { createRenewalStreak } from './reconciler/hosts/renewal-streak.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { reconcilerThresholds } from './reconciler/thresholds.ts';
@@ -67,22 +56,21 @@ const metrics = config.metrics && createWorkerMetrics();
 const onLine = metrics?.lineWritten;
 const logger = createLogger({ level: config.logLevel, name: 'worker', onLine });
 logProcess(logger);
-const teller = { metrics: metrics ?? noopMetrics, logger };
+const telemetry = { metrics: metrics ?? noopMetrics, logger };
 if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
-/** A tailer for each sandbox, an activity or two, the reconciler. */
-const poolSize = 20;
 const host = hostThresholds(config.times.hostLostMs);
 const stopping = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort());
 await main(stopping.signal);
 
-function logNotYet(error: unknown, attempt: number): void {
+function logUnavailable(error: unknown, attempt: number): void {
   logger.warn({ err: error, attempt }, 'dependency_unavailable');
 }
 
 /**
- * The order matters: the folder is ours, then the sandboxes are heard again, then work is taken. What
- * takes work is only loaded then, which takes as long as all before it: no agent waits for that.
+ * The order matters: the folder is locked, then existing sandboxes are adopted, then tasks are polled.
+ * Temporal is loaded only then, because loading it takes as long as everything before, and agents wait
+ * for the adoption.
  */
 async function main(signal: AbortSignal): Promise<void> {
   const earlierData = await findEarlierData(config.databaseUrl);
@@ -91,48 +79,47 @@ async function main(signal: AbortSignal): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  const folder = lockDataDir(config.dataDir);
-  logger.info({ hostId: folder.hostId, instance: config.instance }, 'worker_starting');
-  exitWhenLockLost(folder, logger);
-  const home = buildHome(folder.hostId);
-  const told = config.metrics && (await metrics?.serve(config.metrics));
-  const until = { signal, onFailure: logNotYet };
+  const dataDirLock = lockDataDir(config.dataDir);
+  logger.info({ hostId: dataDirLock.hostId, instance: config.instance }, 'worker_starting');
+  exitWhenLockLost(dataDirLock, logger);
+  const local = buildSupervisor(dataDirLock.hostId);
+  const metricsServer = config.metrics && (await metrics?.serve(config.metrics));
+  const until = { signal, onFailure: logUnavailable };
 
-  // The agents inside give up on a silent socket after three minutes.
-  await retryUntilAborted(() => home.supervisor.adoptExisting(), until).catch(ignoreAbort(signal));
-  const answering = serveHostRpc(home.hostRequests, signal);
-  const work = await loadWork(home);
-  const present = [runHeartbeat(home.hostRow, signal), home.fence.run(signal)];
-  const loops = [...present, home.reporter.run(signal), work.reconciler.run(signal), answering];
-  await pollTasks({ poll: work.poll, fence: home.fence, logger }, signal);
+  // An agent gives up on an unresponsive socket after three minutes.
+  await retryUntilAborted(() => local.supervisor.adoptExisting(), until).catch(ignoreAbort(signal));
+  const answering = serveHostRpc(local.rpc, signal);
+  const taskWorkers = await loadTemporal(local);
+  const presence = [runHeartbeat(local.heartbeat, signal), local.fence.run(signal)];
+  const loops = [
+    ...presence,
+    local.reporter.run(signal),
+    taskWorkers.reconciler.run(signal),
+    answering,
+  ];
+  await pollTasks({ poll: taskWorkers.poll, fence: local.fence, logger }, signal);
 
-  // Whatever runs in a sandbox goes on without us.
+  // Sandboxes keep running without this process.
   await Promise.all(loops);
-  await home.supervisor.close();
-  await work.close();
-  await home.close();
-  await told?.close();
-  folder.release();
+  await local.supervisor.close();
+  await taskWorkers.close();
+  await local.close();
+  await metricsServer?.close();
+  dataDirLock.release();
   logger.info('worker_stopped');
   forceExitAfterGrace(logger);
 }
 
-/** What looks after this host's sandboxes, apart from any task. */
-function buildHome(hostId: string) {
+/** Builds what supervises this host's sandboxes, independently of tasks. */
+function buildSupervisor(hostId: string) {
   const { pool, redis, frameStream, subscriber, presence, bells, sandboxes, reporter, egress } =
-    connect();
+    connect(config, logger);
   const sealer = createSealer(config.encryptionKey);
-  const runs = createRunStore(pool, sealer, runObserver(teller));
-  const turns = instrumentTurns(createTurnStore(pool, host.staleMs), teller.metrics);
+  const runs = createRunStore(pool, sealer, runObserver(telemetry));
+  const turns = instrumentTurns(createTurnStore(pool, host.staleMs), telemetry.metrics);
   const now = (): Date => new Date();
-  const common = {
-    hostId,
-    runs,
-    runLogContext: createRunLogContext(runs),
-    frameStream,
-    logger,
-    now,
-  };
+  const runLogContext = createRunLogContext(runs);
+  const common = { hostId, runs, runLogContext, frameStream, logger, now };
   const supervisor = createSupervisor({
     ...common,
     sandboxes,
@@ -141,7 +128,7 @@ function buildHome(hostId: string) {
     dataDir: config.dataDir,
     image: config.sandboxImage,
     configs: createRunConfigStore(pool, sealer),
-    frames: instrumentFrames(createFrameStore(pool), teller.metrics),
+    frames: instrumentFrames(createFrameStore(pool), telemetry.metrics),
     interactions: createInteractionStore(pool),
     files: createFileStore(pool),
     flows: createFlowStore(pool, sealer),
@@ -156,26 +143,14 @@ function buildHome(hostId: string) {
   });
   const { capacity, hostName: name } = config;
   metrics?.watch({ pool, capacity, countSandboxes: () => supervisor.live().length });
-  const { renewed, forMs } = createRenewalStreak({
-    gapMs: host.staleMs / 2,
-    now,
-  });
+  const { renewed, forMs: renewedForMs } = createRenewalStreak({ gapMs: host.staleMs / 2, now });
   const fence = createSelfFence({ hostId, times: host, runs, sandboxes, egress, logger });
   return {
     fence,
     reporter,
-    common: {
-      ...common,
-      pool,
-      sealer,
-      sandboxes,
-      supervisor,
-      turns,
-      presence,
-      renewedForMs: forMs,
-    },
+    common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence, renewedForMs },
     supervisor,
-    hostRow: {
+    heartbeat: {
       hosts: createHostStore(pool),
       host: { hostId, name, capacity },
       lastReport: reporter.last,
@@ -183,7 +158,7 @@ function buildHome(hostId: string) {
       onRenewed: [fence.renewed, renewed],
       logger,
     },
-    hostRequests: {
+    rpc: {
       ...common,
       store: createHostRpcStore(pool),
       bells,
@@ -198,8 +173,8 @@ function buildHome(hostId: string) {
   };
 }
 
-/** What takes tasks, and what compares. */
-async function loadWork({ common }: ReturnType<typeof buildHome>) {
+/** Loads Temporal, and builds the task workers and the reconciler. */
+async function loadTemporal({ common }: ReturnType<typeof buildSupervisor>) {
   const [{ createActivities }, { createTemporal }, runtime, { createWorker }, bundles] =
     await Promise.all([
       import('../activities/index.ts'),
@@ -229,13 +204,13 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
   const webhooks = createWebhookStore(pool, sealer);
   const activities = createActivities({
     ...common,
-    supervisor: instrumentStarts(supervisor, teller.metrics),
+    supervisor: instrumentStarts(supervisor, telemetry.metrics),
     webhooks,
     admission: createAdmission(pool, sealer, host.staleMs),
     flows: createFlowStore(pool, sealer),
     temporal,
     runTimeoutMs: times.runTimeoutMs,
-    sendWebhook: instrumentWebhooks(createWebhookSender(config.webhook), teller.metrics),
+    sendWebhook: instrumentWebhooks(createWebhookSender(config.webhook), telemetry.metrics),
   });
   const options = { instance, hostId, capacity, ...config.temporal, activities, workflowBundle };
   return {
@@ -255,30 +230,5 @@ async function loadWork({ common }: ReturnType<typeof buildHome>) {
     }),
     poll: () => registerSearchAttributes(temporal, logger).then(() => createWorker(options)),
     close: temporal.close,
-  };
-}
-
-/** What is outside: none of it has to be there yet. */
-function connect() {
-  const { instance, dockerHost, sandboxRuntime: runtime, sandboxImage: image } = config;
-  const name = `${instance}-worker`;
-  const data = { dir: config.dataDir, volume: config.dataVolume };
-  if (config.offlineModel) logger.warn('offline_model');
-  const onError = (error: Error): void => logger.warn({ err: error }, 'connection_lost');
-  const redis = connectRedis({ ...config.redis, name, onError });
-  const pool = createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError });
-  const docker = openDocker({ dockerHost, instance, data, runtime, image });
-  const clockAheadMs = () => clockAheadOfPostgres(pool);
-  const subscriber = createSubscriber(redis, { onError });
-  return {
-    redis,
-    subscriber,
-    frameStream: createFrameStream(redis, { instance, subscriber }),
-    presence: createPresence(redis, { instance }),
-    bells: createNotifier(redis, { instance, subscriber }),
-    pool,
-    sandboxes: docker.sandboxes,
-    reporter: createHostHealthMonitor({ config, docker, clockAheadMs, logger }),
-    egress: createEgress({ model: config.model, allowPrivate: config.egress.allowPrivate }),
   };
 }

@@ -24,7 +24,7 @@ interface ConnectProxyDeps {
   policy: EgressPolicy;
   exceptions: readonly string[];
   isPublic: (address: string) => boolean;
-  /** For names that the sandbox chose, and for those that the operator did. */
+  /** `lookup` is for names from the sandbox, `lookupException` for names from the operator. */
   lookup: Lookup;
   lookupException: Lookup;
   connect: Connect;
@@ -35,14 +35,14 @@ interface ConnectProxyDeps {
 const connectTimeoutMs = 10_000;
 
 /**
- * Answers `CONNECT host:port`: the policy judges the name, the filter judges every address of it,
- * and the connection goes to an address that was judged.
+ * Answers `CONNECT host:port`. The policy checks the name, the filter checks each of its addresses, and
+ * the connection uses a checked address.
  */
 export function createConnectProxy(deps: ConnectProxyDeps) {
   return async (authority: string, client: Duplex, head: Buffer): Promise<void> => {
     client.on('error', () => client.destroy());
     const target = parseAuthority(authority);
-    if (target === null) return refuse(client, 400, 'CONNECT wants host:port');
+    if (target === null) return refuse(client, 400, 'CONNECT requires host:port');
     const found = await findAddresses(deps, target);
     if (found.outcome === 'refused') {
       deps.onDenied({ ...target, reason: found.reason });

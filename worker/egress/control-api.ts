@@ -6,14 +6,14 @@ type NextMessage =
   | { kind: 'closed' }
   | { kind: 'none' };
 
-/** What the entry program inside the sandbox asks of its run. */
+/** What the entry program in the sandbox can request. */
 export interface ControlHandlers {
   /** Null once it was acknowledged. */
   config(): Promise<SandboxConfig | null>;
   acknowledge(): Promise<void>;
-  /** The first message after this index; waits for one until the signal aborts. */
+  /** Returns the first message after this index. Waits for one until the signal. */
   nextMessage(after: number, signal: AbortSignal): Promise<NextMessage>;
-  /** A hint and no more: anything inside the sandbox can say it. */
+  /** Only a hint: any process in the sandbox can send it. */
   exited(): void;
 }
 
@@ -21,7 +21,7 @@ const longPollMs = 25_000;
 const bodyMaxBytes = 4_096;
 const indexMax = 1_000_000_000;
 
-/** Answers `/control/…`; false where the path is not one of them. */
+/** Answers `/control/…`. Returns false for any other path. */
 export async function handleControl(
   handlers: ControlHandlers,
   request: IncomingMessage,
@@ -72,7 +72,7 @@ async function answerMessage(
   }
 }
 
-/** Bounded: what is pushed later stands above the highest index that anyone in there asked for. */
+/** Bounded, because later messages are numbered above the highest requested index. */
 function indexOf(url: URL): number {
   const after = Number(url.searchParams.get('after') ?? 0);
   return Number.isInteger(after) && after >= 0 ? Math.min(after, indexMax) : 0;

@@ -10,8 +10,8 @@ export interface ModelUpstream {
 
 interface Gateway {
   /**
-   * One run's way: what a run has under way at once is counted apart, so that none starves another.
-   * `own` is asked at every call for the model that the run's project pays for; null: the service's.
+   * The proxy of one run. Concurrent calls are limited per run, so that none starves another. Each call
+   * reads the upstream of the run's project. Null selects the service's.
    */
   forRun(projectModel: ProjectModelSource): ModelProxy;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ interface Gateway {
 
 export type ProjectModelSource = () => Promise<ModelUpstream | null>;
 
-/** Forwards one call; `path` is what follows `/model`, query included. */
+/** Forwards one call. `path` is the part after `/model`, including the query. */
 export type ModelProxy = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -28,19 +28,19 @@ export type ModelProxy = (
 
 const allowedPaths = new Set(['/v1/messages', '/v1/messages/count_tokens']);
 const callsAtOnceMax = 32;
-/** Twice what the API takes. */
+/** Twice the limit of the API. */
 const bodyMaxBytes = 64 * 1024 ** 2;
-/** A model may think for minutes before its first byte, and between two. */
+/** A model may take minutes before its first byte, and between two bytes. */
 const silenceTimeoutMs = 15 * 60_000;
 
-/** What belongs to one connection, and what would be a credential of the sandbox's own. */
+/** Hop-by-hop headers, and credentials from the sandbox. */
 const droppedRequestHeaders = new Set(
   (
     'host connection keep-alive proxy-connection proxy-authorization te trailer upgrade ' +
     'transfer-encoding expect x-api-key authorization cookie'
   ).split(' '),
 );
-/** Nor is it told whose key it works with. */
+/** Hop-by-hop headers, and those that identify the key's owner. */
 const droppedResponseHeaders = new Set(
   (
     'connection keep-alive proxy-connection transfer-encoding trailer upgrade set-cookie ' +
@@ -49,9 +49,8 @@ const droppedResponseHeaders = new Set(
 );
 
 /**
- * The way to the model, and to nothing else: two pinned paths, to which the operator's key, or the
- * project's, is added. Bodies pass through in both directions as they come. What goes wrong is
- * answered in the words of the model's API, with a status that its clients retry.
+ * Proxies two fixed paths to the model API, and adds the operator's or the project's key. Bodies are
+ * streamed in both directions. Errors have the model API's format, and a status that its clients retry.
  */
 export function createGateway(model: ModelUpstream): Gateway {
   const dispatcher = new Agent({
@@ -101,7 +100,7 @@ interface Rejection {
 const upstreamUnavailable: Rejection = {
   status: 502,
   type: 'api_error',
-  message: 'the model API is away',
+  message: 'the model API is unavailable',
 };
 const tooLong: Rejection = {
   status: 413,
@@ -164,7 +163,7 @@ function filterHeaders(
   return kept;
 }
 
-/** The body is not wanted: the connection ends with the answer instead of reading it. */
+/** The connection is closed with the answer, so that the body need not be read. */
 function reject(request: IncomingMessage, response: ServerResponse, refusal: Rejection): void {
   response.setHeader('connection', 'close');
   request.resume();

@@ -1,13 +1,13 @@
 import type { NetworkPolicy } from '../../core/flows/flow.ts';
 import { isSandboxLoopback } from '../../core/sandbox/sandbox-loopback.ts';
 
-/** A place that a sandbox asks to be connected to. */
+/** A target that a sandbox wants to connect to. */
 export interface Target {
   host: string;
   port: number;
 }
 
-/** What a run may reach. Each host is `name` (port 443), `name:port`, or `*.name` for all below it. */
+/** The targets that a run may reach. Each is `name` (port 443), `name:port`, or `*.name`. */
 export interface EgressPolicy {
   policy: NetworkPolicy;
   hosts: string[];
@@ -15,7 +15,7 @@ export interface EgressPolicy {
 
 const httpsPort = 443;
 
-/** May a sandbox with this policy be connected to the target, as far as its name decides? */
+/** Whether the policy allows the target's name. Its addresses are checked later. */
 export function allowsTarget(policy: EgressPolicy, target: Target): boolean {
   switch (policy.policy) {
     case 'none':
@@ -27,12 +27,12 @@ export function allowsTarget(policy: EgressPolicy, target: Target): boolean {
   }
 }
 
-/** True when the operator allows this very place although its address is not public. */
+/** True if the operator allows this target although its address is not public. */
 export function isException(exceptions: readonly string[], { host, port }: Target): boolean {
   return exceptions.some((exception) => exception.toLowerCase() === authority(host, port));
 }
 
-/** `CONNECT` names its target as `host:port`; null for anything else. */
+/** Parses the `host:port` of CONNECT. Null for anything else. */
 export function parseAuthority(text: string): Target | null {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]{1,253})):(\d{1,5})$/.exec(text);
   const host = plainName(match?.[1] ?? match?.[2] ?? '');
@@ -42,8 +42,8 @@ export function parseAuthority(text: string): Target | null {
 }
 
 /**
- * The hosts of the https servers among these addresses, each with its port. What a sandbox calls
- * its own loopback is the sandbox itself, and never this machine.
+ * The hosts of the https URLs, each with its port. Loopback addresses are skipped: in a sandbox they name
+ * the sandbox itself.
  */
 export function hostsOfUrls(urls: readonly string[]): string[] {
   return urls.flatMap((text) => {
@@ -64,7 +64,7 @@ function isListed(hosts: readonly string[], target: Target): boolean {
   });
 }
 
-/** `Example.COM.` and `example.com` are one name. */
+/** `Example.COM.` and `example.com` are the same name. */
 function plainName(host: string): string {
   return host.toLowerCase().replace(/\.+$/, '');
 }

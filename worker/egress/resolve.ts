@@ -1,7 +1,7 @@
 import { lookup as lookUp, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 
-/** All addresses of a name; rejects, or answers none, when there are none. */
+/** Returns all addresses of a name. Without any it rejects or returns none. */
 export type Lookup = (host: string) => Promise<string[]>;
 
 type Resolution =
@@ -9,8 +9,8 @@ type Resolution =
   | { outcome: 'refused'; reason: 'unresolvable' | 'not_public' };
 
 /**
- * One look-up, judged whole: a single bad address refuses the name, and whoever connects uses the
- * addresses returned here, so that a second answer of the name cannot matter.
+ * Resolves a name once. A single disallowed address denies the name. The caller connects to the returned
+ * addresses, so a second DNS answer has no effect.
  */
 export async function resolveAllowed(
   host: string,
@@ -23,9 +23,8 @@ export async function resolveAllowed(
 }
 
 /**
- * Names that sandboxes choose: asked of the name servers without a thread. `dns.lookup` would take
- * one of the four that every file operation of this process shares, for as long as a name server
- * that the sandbox picked likes to be slow.
+ * For names from sandboxes: queries the name servers directly. `dns.lookup` would occupy one of the four
+ * threads that all file operations share, and a sandbox could choose a slow name server.
  */
 export function dnsLookup(): Lookup {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
@@ -35,6 +34,6 @@ export function dnsLookup(): Lookup {
   };
 }
 
-/** Names that the operator chose: the way the system resolves them, its hosts file included. */
+/** For names from the operator: resolves as the system does, including its hosts file. */
 export const systemLookup: Lookup = async (host) =>
   (await lookUp(host, { all: true, verbatim: true })).map((answer) => answer.address);

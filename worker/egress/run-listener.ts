@@ -20,19 +20,19 @@ export interface EgressDeps {
   model: ModelUpstream;
   /** `host:port`, each reachable although its address is not public. */
   allowPrivate: readonly string[];
-  /** Tests put a resolver and a spy here, so that no packet leaves the machine. */
+  /** Replaced in tests, so that no packet leaves the machine. */
   lookup?: Lookup;
   lookupException?: Lookup;
   connect?: Connect;
 }
 
 export interface EgressHandlers extends ControlHandlers {
-  /** What it says leads to the run. */
+  /** Each line names the run. */
   logger: Logger;
   policy: EgressPolicy;
-  /** The model that the run's project pays for; null: the service's. */
+  /** The model upstream of the run's project. Null selects the service's. */
   projectModel: ProjectModelSource;
-  /** `count` is how often this place was refused to this run, this time included. */
+  /** `count` is the number of denials of this target for this run, including this one. */
   onDenied(refusal: Denial & { count: number }): void;
 }
 
@@ -40,16 +40,16 @@ export interface RunEgress {
   close(): Promise<void>;
 }
 
-/** One run's socket, for whoever looks after all of them. */
+/** One run's socket. */
 interface RunListener extends RunEgress {
-  /** Ends every connection that there is. */
+  /** Closes every open connection. */
   closeConnections(): void;
 }
 
 export interface Egress {
-  /** Serves one run on its own socket. The path is the identity: whoever can dial it is the run. */
+  /** Serves one run on its own socket. The path is the identity: only the run's sandbox can dial it. */
   listen(socketPath: string, handlers: EgressHandlers): Promise<RunEgress>;
-  /** Cuts every connection of every run and lets none in, until it is reopened. Safe to repeat. */
+  /** Closes every run's connections and rejects new ones until unblocked. Safe to repeat. */
   block(): void;
   unblock(): void;
   close(): Promise<void>;
@@ -94,7 +94,7 @@ export function createEgress(deps: EgressDeps): Egress {
           fail(response);
         });
       });
-      // An accept that fails (no descriptor left, say) is this run's trouble, not the worker's end.
+      // A failed accept (no free descriptor) affects this run, not the worker.
       server.on('error', (error) => logger.warn({ err: error }, 'egress_accept_failed'));
       server.on('connection', (socket) => void (isBlocked && socket.destroy()));
       const door = await open({ server, socketPath, proxy });
@@ -123,7 +123,7 @@ async function serve(
 ): Promise<void> {
   const target = request.url ?? '';
   if (!target.startsWith('/')) {
-    onRefused({ ...placeOf(target), reason: 'method_not_allowed' });
+    onRefused({ ...targetOf(target), reason: 'method_not_allowed' });
     return endWith(response, 403);
   }
   if (target.startsWith('/model/')) {
@@ -132,14 +132,14 @@ async function serve(
   if (!(await handleControl(handlers, request, response))) endWith(response, 404);
 }
 
-/** One log line for each place, and a count; a sandbox cannot fill the log or the memory. */
+/** One log line and one count per target, so a sandbox can fill neither the log nor the memory. */
 function createDenialLog(handlers: EgressHandlers): (refusal: Denial) => void {
   const counts = new Map<string, number>();
   return (refusal) => {
-    const place = `${refusal.host}:${refusal.port}`;
-    if (!counts.has(place) && counts.size >= deniedTargetsMax) return;
-    const count = (counts.get(place) ?? 0) + 1;
-    counts.set(place, count);
+    const target = `${refusal.host}:${refusal.port}`;
+    if (!counts.has(target) && counts.size >= deniedTargetsMax) return;
+    const count = (counts.get(target) ?? 0) + 1;
+    counts.set(target, count);
     if (count === 1) handlers.logger.info({ refusal }, 'egress_refused');
     handlers.onDenied({ ...refusal, count });
   };
@@ -156,7 +156,7 @@ async function open({
 }): Promise<RunListener> {
   const tunnels = new Set<Duplex>();
   server.maxConnections = connectionsMax;
-  // Longer than the agent's client keeps an idle connection, so that it is the one to close it.
+  // Longer than the agent's client keeps an idle connection, so the client closes it.
   server.keepAliveTimeout = keepAliveMs;
   server.on('connect', (request, client, head) => {
     tunnels.add(client);
@@ -180,16 +180,16 @@ async function open({
 }
 
 /**
- * Takes the place of a socket that an earlier life of this host has left. A server that closes removes
- * the name which it was bound to, whoever has that by then: it is another than the one that is dialled,
- * so that a process which was frozen, and is followed by another, takes nothing from it.
+ * Replaces a socket that a previous process of this host has left. A closing server removes the name that
+ * it was bound to. So it is bound to a random name and then renamed: a previous process that was frozen
+ * cannot remove its successor's socket.
  */
 async function listenAt(server: Server, socketPath: string): Promise<void> {
   const path = join(dirname(socketPath), randomBytes(3).toString('hex'));
   await new Promise<void>((resolve, reject) => {
-    // The sandbox's user has to write to it; its folder belongs to root and is mounted read-only.
-    const place = { path, readableAll: true, writableAll: true };
-    server.once('error', reject).listen(place, resolve);
+    // The sandbox's user must write to it. Its folder belongs to root and is mounted read-only.
+    const options = { path, readableAll: true, writableAll: true };
+    server.once('error', reject).listen(options, resolve);
   });
   await rename(path, socketPath).catch((error: unknown) => {
     server.close();
@@ -197,7 +197,7 @@ async function listenAt(server: Server, socketPath: string): Promise<void> {
   });
 }
 
-function placeOf(absoluteForm: string): { host: string; port: number } {
+function targetOf(absoluteForm: string): { host: string; port: number } {
   const url = URL.canParse(absoluteForm) ? new URL(absoluteForm) : null;
   return { host: url?.hostname.slice(0, 253) ?? '', port: Number(url?.port || 80) };
 }

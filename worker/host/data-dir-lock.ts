@@ -11,28 +11,27 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { limits } from '../../core/limits.ts';
 
-/** A data folder and the identity that lives in it; while it is held, no other worker has it. */
+/** An exclusive lock on a data folder, and the host ID that is stored in it. */
 export interface DataDirLock {
   hostId: string;
-  /** False once the lock that this process holds is no longer the folder's: another may have that. */
+  /** False once the folder's lock file is another one, which another process may have locked. */
   isHeld(): boolean;
   release(): void;
 }
 
 export class DataDirLockedError extends Error {
   constructor(dataDir: string) {
-    super(
-      `another worker is using the data folder ${dataDir}: give each worker a folder of its own`,
-    );
+    super(`another worker is using the data folder ${dataDir}: give each worker its own folder`);
     this.name = 'DataDirLockedError';
   }
 }
 
 /**
- * The lock belongs to a descriptor of this process: it goes when the process does, however it dies,
- * and is free in the same moment. The host's id lies beside it, so that a worker which is started
- * again finds its own sandboxes.
+ * The lock belongs to a descriptor of this process. The kernel releases it when the process ends, however
+ * it ends. The host ID is stored beside it, so that a restarted worker finds its own sandboxes.
  */
 export function lockDataDir(dataDir: string): DataDirLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -52,9 +51,21 @@ export function lockDataDir(dataDir: string): DataDirLock {
   }
 }
 
+/**
+ * Ends a process that was frozen while another one took the lock, before it interferes with its successor.
+ */
+export function exitWhenLockLost(folder: DataDirLock, logger: Logger): void {
+  const watch = setInterval(() => {
+    if (folder.isHeld()) return;
+    logger.fatal({ hostId: folder.hostId }, 'data_dir_lock_lost');
+    process.exit(1);
+  }, limits.dataDirLockCheckMs);
+  watch.unref();
+}
+
 const taken = 1;
 
-/** Locks are held by an open file, not by a process: the tool locks ours and leaves. */
+/** A lock belongs to an open file, not to a process. So `flock` locks our descriptor and exits. */
 function lock(descriptor: number, dataDir: string): void {
   const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],

@@ -12,21 +12,21 @@ interface HostHealthDeps {
   config: Pick<HostHealth, 'instance' | 'retention'> &
     Pick<WorkerConfig, 'dataDir' | 'sandboxImage' | 'sandboxRuntime'>;
   docker: Pick<Docker, 'engine' | 'runtimes'>;
-  /** Of this process's clock, against Postgres's. */
+  /** This process's clock minus Postgres's. */
   clockAheadMs(): Promise<number>;
   logger: Logger;
 }
 
 interface HostHealthMonitor {
-  /** Null until it has looked. */
+  /** Null until the first probe. */
   last(): HostHealth | null;
-  /** Looks again and again, until the signal. */
+  /** Probes periodically until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Looks apart from whoever says that the host is there: an engine that is frozen answers after its
- * deadline only, and by then the host would be taken for lost.
+ * Probes independently of the heartbeat. A frozen engine answers only after its deadline, and by then the
+ * host would count as lost.
  */
 export function createHostHealthMonitor(deps: HostHealthDeps): HostHealthMonitor {
   let last: HostHealth | null = null;
@@ -47,7 +47,7 @@ export function createHostHealthMonitor(deps: HostHealthDeps): HostHealthMonitor
   };
 }
 
-/** Once, and whenever it becomes another. */
+/** Logs the runtime at first and after each change. */
 function logRuntimeChange(now: HostHealth, before: HostHealth | null, logger: Logger): void {
   const { runtimeSetting: setting, runtime, runtimeFault: fault, runtimeTrouble: why } = now;
   if (runtime === before?.runtime && why === before.runtimeTrouble) return;

@@ -6,15 +6,15 @@ import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 interface HeartbeatOptions {
   hosts: Pick<HostStore, 'renew'>;
   host: { hostId: string; name: string; capacity: number };
-  /** Null until it has looked. */
+  /** Null until the first probe. */
   lastReport(): HostHealth | null;
   logger: Logger;
   everyMs: number;
-  /** Told when the question was asked that the database has answered. */
+  /** Called after each successful heartbeat with the time it was sent. */
   onRenewed: readonly ((askedAtMs: number) => void)[];
 }
 
-/** Says every few seconds that this host is there; a database that is away is asked again. */
+/** Renews the host's heartbeat every few seconds, also after a failure. */
 export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const requestedAtMs = performance.now();

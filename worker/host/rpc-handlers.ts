@@ -10,3 +10,15 @@ export function fileHandlers({
     write_files: (payload, { runId }) => files.write(runId, payload.files),
   };
 }
+
+/** The answers are in Postgres. This delivers them now. Safe to repeat. */
+export function answerHandler(
+  supervisor: Pick<Supervisor, 'deliverAnswers'>,
+): Pick<RpcHandlers, 'answer_interaction'> {
+  return {
+    async answer_interaction(_payload, { runId }) {
+      const isHere = await supervisor.deliverAnswers(runId);
+      return { outcome: isHere ? 'delivered' : 'gone' };
+    },
+  };
+}

@@ -1,6 +1,6 @@
-// The host's end of the way from the API. A question is a row that stays until it is answered, so one
-// whose process died in the middle is found and handled again: handlers are safe to repeat. One that
-// throws is asked again at the next look, for as long as somebody waits for its answer.
+// Serves the API's calls to this host. A request is a row that remains until it is answered. If the process
+// dies in between, the request is handled again, so handlers are safe to repeat. A handler that throws is
+// called again at the next poll, until the request expires.
 
 import type { Logger } from 'pino';
 import type { RunLogContext } from '../../activities/sanitize-errors.ts';
@@ -16,7 +16,7 @@ import { createNotifier } from '../../lib/async/notifier.ts';
 import type { HostRpcRequest, HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifier } from '../../systems/redis/notifier.ts';
 
-/** One for each kind; each may be called twice for the same question, at once even. */
+/** One handler per kind. It may be called twice for one request, even concurrently. */
 export type RpcHandlers = {
   [K in HostCallKind]: (
     payload: HostCallPayload<K>,
@@ -35,7 +35,7 @@ interface HostRpcDeps {
 
 const expireEveryMs = 60_000;
 
-/** Answers what is asked of this host until told to stop, then waits for what is under way. */
+/** Serves requests until the signal, then waits for those in progress. */
 export async function serveHostRpc(loop: HostRpcDeps, signal: AbortSignal): Promise<void> {
   const notifier = createNotifier();
   const removeExpired = createExpiry(loop);
@@ -68,7 +68,7 @@ async function fetchPending({ hostId, store, logger }: HostRpcDeps): Promise<Hos
   }
 }
 
-/** What nobody came back for: its process has died while it waited. */
+/** Removes expired requests. The process that waited for them has died. */
 function createExpiry({ store, logger }: HostRpcDeps): () => Promise<void> {
   let dueAt = 0;
   return async () => {
@@ -97,7 +97,7 @@ function answerOf(
   { runId, kind, payload }: HostRpcRequest,
 ): Promise<unknown> {
   if (!Object.hasOwn(handlers, kind)) throw new Error(`this host has no handler for ${kind}`);
-  // The API has written the payload for this very kind.
+  // The API has written the payload for this kind.
   const handler = handlers[kind as HostCallKind] as (
     payload: unknown,
     of: { runId: string },

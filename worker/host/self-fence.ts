@@ -1,8 +1,7 @@
-// A host that Postgres has not heard of for long is about to be given up: others will go on with what
-// it has. Before they may, it holds its own still: the gateway is shut, so that nothing it has started
-// reaches the world any more, the sandboxes are paused, and no task is taken. When Postgres hears it
-// again it goes on with what is still its own; what is another's by then stays paused until the
-// reconciler removes it. The times leave as long between the two as it takes to be silent.
+// A host whose heartbeat no longer reaches Postgres will be declared lost, and other hosts will continue
+// its sessions. Before that it fences itself: egress is blocked, the sandboxes are paused, and no task is
+// polled. After a successful heartbeat it unpauses the sandboxes that it still owns. The others stay paused
+// until the reconciler removes them. Fencing happens `hostStaleMs` before other hosts may take over.
 
 import type { Logger } from 'pino';
 import { sleep } from '../../lib/async/sleep.ts';
@@ -22,13 +21,13 @@ interface FenceDeps {
 }
 
 export interface SelfFence {
-  /** Postgres has heard of this host, no earlier than at this moment by the process's own clock. */
+  /** A heartbeat has succeeded. It was sent at this time of the process's own clock. */
   renewed(sinceMs: number): void;
-  /** Aborted while this host holds still; ask anew after every wait. */
+  /** Aborted while the host is fenced. Each fencing has a signal of its own. */
   fencedSignal(): AbortSignal;
-  /** Resolves when it does not. */
+  /** Resolves when the host is not fenced, or at the signal. */
   untilUnfenced(signal: AbortSignal): Promise<void>;
-  /** Watches until the signal. */
+  /** Fences and unfences until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -39,7 +38,7 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
   let renewedAt = performance.now();
   let fenced = new AbortController();
 
-  /** Again and again: a sandbox may have been on its way when the first look was taken. */
+  /** Repeated at every tick, because a sandbox may have been starting at the first one. */
   async function fence(): Promise<void> {
     if (!fenced.signal.aborted) {
       logger.error({ silentMs: Math.round(performance.now() - renewedAt) }, 'host_fenced');
@@ -78,7 +77,7 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
       while (fenced.signal.aborted && !signal.aborted) await sleep(tickMs, signal);
     },
     async run(signal) {
-      // What was taken up before was taken up from Postgres; only now does anybody say that we are here.
+      // Until here the host has read from Postgres. The first heartbeat is sent only now.
       renewedAt = performance.now();
       while (!signal.aborted) {
         await tick().catch((err: unknown) => logger.warn({ err }, 'fence_update_failed'));
@@ -92,7 +91,7 @@ async function ownSandboxes({ sandboxes, hostId }: FenceDeps): Promise<ListedSan
   return (await sandboxes.list()).filter((one) => one.hostId === hostId);
 }
 
-/** All are tried, whatever becomes of one; the next look is taken soon. */
+/** Tries all, even if one fails. The next tick comes soon. */
 async function forEach(
   sandboxes: ListedSandbox[],
   act: (sandbox: ListedSandbox) => Promise<void>,

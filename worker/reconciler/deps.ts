@@ -39,9 +39,9 @@ export interface ReconcilerDeps {
   /** This instance's sandboxes on this host's engine. */
   listSandboxes(): Promise<(SandboxRef & { hostId: string })[]>;
   removeSandbox(ref: SandboxRef): Promise<void>;
-  /** What is left of sandboxes beside their containers. */
+  /** Removes the folders of sandboxes that have neither a run nor a container. */
   removeOrphanedFolders(): Promise<void>;
-  /** For how long, without a gap, Postgres has heard that this host is there. */
+  /** How long this host's heartbeat has reached Postgres without a gap. */
   renewedForMs(): number;
   logger: Logger;
   now(): Date;
@@ -49,19 +49,19 @@ export interface ReconcilerDeps {
   retentionTimes: RetentionTimes;
 }
 
-/** How long something may look wrong before it is taken to be wrong. */
+/** How long a state may last before the reconciler repairs it. */
 export interface ReconcilerThresholds {
   everyMs: number;
   unstartedMs: number;
-  /** A cause that has not led to an end, and is signalled again. */
+  /** The stop signal is sent again if the run has not ended. */
   resendAfterMs: number;
   resendEveryMs: number;
-  /** A cause whose workflow can no longer bring the end about. */
+  /** The run is ended by force, because its workflow cannot end it. */
   stuckMs: number;
   hostLostMs: number;
-  /** How long hosts have to speak, after a start or a failure, before any is judged. */
+  /** How long hosts may take to send a heartbeat after a start or an outage of Postgres. */
   hostWatchMs: number;
   webhookMs: number;
-  /** Past its time limit, although its workflow should have ended it. */
+  /** The run is past its time limit, and its workflow has not ended it. */
   overdueMs: number;
 }

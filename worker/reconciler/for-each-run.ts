@@ -4,9 +4,8 @@ import type { Run } from '../../core/runs/run.ts';
 const atOnce = 5;
 
 /**
- * One run that cannot be dealt with keeps no other waiting; the next pass comes back to it. Returns
- * those. Some are dealt with at a time, so that an answer that takes its time is not waited for as
- * often as there are runs.
+ * Processes a few runs at a time, so that one slow answer does not delay all of them. Returns the runs
+ * that failed. The next pass retries them.
  */
 export async function forEachRun(
   runs: Run[],

@@ -1,6 +1,6 @@
-// Postgres, Temporal and Docker are compared both ways, every few seconds, by a loop in every worker:
-// it is needed just when workflows are broken. What concerns all hosts is done by one worker at a
-// time, under a lock; what concerns this host's engine, by its own. Every step is safe to repeat.
+// Every few seconds, each worker compares Postgres, Temporal and Docker in both directions. This does not
+// rely on workflows, because it repairs broken ones. Steps for all hosts run under a lock, in one worker
+// at a time. Steps for a host's engine run in its own worker. Every step is safe to repeat.
 
 import { sleep } from '../../lib/async/sleep.ts';
 import type { ReconcilerDeps } from './deps.ts';
@@ -17,9 +17,9 @@ import { signalMessages } from './runs/signal-messages.ts';
 import { startUnstarted } from './runs/start-unstarted.ts';
 
 interface Reconciler {
-  /** One pass over everything; never throws. */
+  /** Runs every step once. Never throws. */
   pass(): Promise<void>;
-  /** Passes until the signal, after which no further step is taken. */
+  /** Repeats passes until the signal. No step starts after it. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     ['remove_orphaned_folders', deps.removeOrphanedFolders],
   ];
 
-  /** A step that fails, something being away, keeps none of the others from its work. */
+  /** A failed step does not prevent the others. */
   async function take(steps: readonly Step[], signal: AbortSignal): Promise<void> {
     for (const [step, work] of steps) {
       if (signal.aborted) return;

@@ -12,11 +12,11 @@ export const reconcilerThresholds = (
   unstartedMs: limits.workflowStartGraceMs,
   resendAfterMs: 10_000,
   resendEveryMs: minuteMs,
-  // Beyond the longest way from a cause to its end: stop, last output, workspace.
+  // Longer than any stop with its output drain and workspace snapshot.
   stuckMs: 30 * minuteMs,
   hostLostMs: host.lostMs,
   hostWatchMs: host.staleMs,
-  // A workflow that is at work is left to it, however long its attempts take.
+  // A running workflow keeps its webhook, however long its attempts take.
   webhookMs: 10_000,
   overdueMs: 15 * minuteMs,
 });

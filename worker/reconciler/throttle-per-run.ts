@@ -3,8 +3,8 @@ import type { ReconcilerDeps } from './deps.ts';
 import { forEachRun } from './for-each-run.ts';
 
 /**
- * Tells the workflows of the runs that it is given, and of one that it is given again and again only
- * now and then: the word may have been lost, or it may take a while until something comes of it.
+ * Sends to each run at most once per `resendEveryMs`. The first message may have been lost, or its effect
+ * may take a while.
  */
 export function throttlePerRun(
   { logger, now, thresholds }: Pick<ReconcilerDeps, 'logger' | 'now' | 'thresholds'>,

@@ -10,9 +10,8 @@ interface TaskPolling {
 }
 
 /**
- * Asks for tasks until the signal, except while this host holds still: what it could not do is better
- * left to others, to whom it is as silent then as one that is gone. Polling that has ended by itself
- * begins again.
+ * Polls for tasks until the signal, except while the host is fenced. Other workers then take the tasks
+ * that it cannot run. If polling stops with an error, it is started again.
  */
 export async function pollTasks(
   { poll, fence, logger }: TaskPolling,
@@ -32,7 +31,7 @@ export async function pollTasks(
   }
 }
 
-/** Whoever is told to stop gives up waiting, and that is no failure. */
+/** An error that is caused by the shutdown is not a failure. */
 export function ignoreAbort(signal: AbortSignal) {
   return (error: unknown) => {
     if (!signal.aborted) throw error;

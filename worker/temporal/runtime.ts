@@ -6,13 +6,13 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
-/** One log for all of the process, and its signals are ours: shutdown has an order of its own. */
+/** Sends Temporal's log to ours, and leaves signals to main.ts, which shuts down in its own order. */
 export function installTemporalRuntime(
   logger: Logger,
   metrics: { host: string; port: number } | null,
 ): void {
   const log = logger.child({ part: 'temporal' });
-  const say = (level: LogLevel, message: string, meta: LogMetadata = {}): void =>
+  const write = (level: LogLevel, message: string, meta: LogMetadata = {}): void =>
     log[isExpected(message) ? 'debug' : levels[level]](renamed(meta), message);
   Runtime.install({
     shutdownSignals: [],
@@ -21,30 +21,30 @@ export function installTemporalRuntime(
       ...(metrics && { metrics: exporter(metrics) }),
     },
     logger: {
-      log: say,
-      trace: (message, meta) => say('TRACE', message, meta),
-      debug: (message, meta) => say('DEBUG', message, meta),
-      info: (message, meta) => say('INFO', message, meta),
-      warn: (message, meta) => say('WARN', message, meta),
-      error: (message, meta) => say('ERROR', message, meta),
+      log: write,
+      trace: (message, meta) => write('TRACE', message, meta),
+      debug: (message, meta) => write('DEBUG', message, meta),
+      info: (message, meta) => write('INFO', message, meta),
+      warn: (message, meta) => write('WARN', message, meta),
+      error: (message, meta) => write('ERROR', message, meta),
     },
   });
 }
 
-/** In Rust, at an address of its own; named and measured as Prometheus has it. */
+/** The Rust core serves its metrics itself, with Prometheus's names and units. */
 function exporter({ host, port }: { host: string; port: number }): PrometheusMetricsExporter {
   const bindAddress = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-  const asPrometheusHasIt = { countersTotalSuffix: true, unitSuffix: true };
-  return { prometheus: { bindAddress, useSecondsForDurations: true, ...asPrometheusHasIt } };
+  const conventions = { countersTotalSuffix: true, unitSuffix: true };
+  return { prometheus: { bindAddress, useSecondsForDurations: true, ...conventions } };
 }
 
-/** What Temporal calls a run is one history of a workflow, and no run of ours. */
+/** Temporal's run ID names one execution of a workflow, not one of our runs. */
 function renamed({ runId, ...meta }: LogMetadata): LogMetadata {
   const workflowRunId: unknown = runId;
   return workflowRunId === undefined ? meta : { ...meta, workflowRunId };
 }
 
-/** Its life-cycle is told by our own lines. */
+/** INFO is demoted: our own log lines report the life cycle. */
 const levels = {
   TRACE: 'trace',
   DEBUG: 'debug',
@@ -53,5 +53,5 @@ const levels = {
   ERROR: 'error',
 } as const;
 
-/** Only one of our queues has workflows. */
+/** Only one of the queues has workflows. */
 const isExpected = (message: string): boolean => message.startsWith('No workflows registered');

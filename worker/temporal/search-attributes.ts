@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { Temporal } from '../../systems/temporal/client.ts';
 
 /**
- * What operators find runs by, where the server does not know it yet. One that refuses keeps no run
- * from its work: it starts without.
+ * Registers the search attributes that the server lacks. A failure is only logged: runs start without
+ * them.
  */
 export async function registerSearchAttributes(
   temporal: Pick<Temporal, 'ensureSearchAttributes'>,

@@ -10,7 +10,7 @@ import type {
 export interface WorkerOptions {
   instance: string;
   hostId: string;
-  /** How many sandboxes this host may hold. */
+  /** How many sandboxes this host may run. */
   capacity: number;
   namespace: string;
   connection: NativeConnectionOptions;
@@ -19,45 +19,45 @@ export interface WorkerOptions {
 }
 
 export interface RunningWorker {
-  /** Settles when polling has ended; rejects where it ended by itself. */
+  /** Settles when polling has ended. Rejects if it ended with an error. */
   stopped: Promise<void>;
-  /** Lets go of everything that is under way and stops asking for more. Safe to repeat. */
+  /** Abandons running activities and stops polling. Safe to repeat. */
   stop(): void;
 }
 
 const hostSlots = 100;
 const webhookSlots = 100;
-/** Attempts that are being taken over may overlap with those that have not noticed yet. */
+/** A retried attempt may overlap with the previous one, which has not noticed its timeout yet. */
 const spareWatchSlots = 20;
 
 /**
- * Four queues: what any worker can do, webhooks (slow receivers hold up nobody), what only this
- * host can do, and the following of its runs, which takes as many slots as there are sandboxes.
- * It may be asked for again and again until Temporal has everything: a call that fails leaves nothing.
+ * Polls four queues: shared activities, webhooks (so that slow receivers delay nothing else), this host's
+ * activities, and following its runs, which needs a slot per sandbox. Safe to retry: a failed call
+ * releases everything it acquired.
  */
 export async function createWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { namespace } = options;
   const connection = await NativeConnection.connect(options.connection);
   try {
-    // A worker that is refused later than this keeps its threads for as long as the process lives.
+    // A worker that fails after this point keeps its threads until the process ends.
     await connection.workflowService.describeNamespace({ namespace });
   } catch (error) {
     await connection.close();
     throw error;
   }
   const common = { connection, namespace, ...workerTimes };
-  const made = await Promise.allSettled(
+  const created = await Promise.allSettled(
     queuesOf(options).map((own) => Worker.create({ ...common, ...own })),
   );
   const running = run(
-    made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
+    created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
     connection,
   );
-  const refused = made.find((one) => one.status === 'rejected');
-  if (refused === undefined) return running;
+  const failed = created.find((one) => one.status === 'rejected');
+  if (failed === undefined) return running;
   running.stop();
-  await running.stopped.catch(() => undefined); // less than why there are not all of them
-  throw refused.reason;
+  await running.stopped.catch(() => undefined); // the error below says more
+  throw failed.reason;
 }
 
 function queuesOf({ instance, hostId, capacity, activities, workflowBundle }: WorkerOptions) {
@@ -78,12 +78,12 @@ const queue = (taskQueue: string, activities: object, slots: number) => ({
 });
 
 const workerTimes = {
-  // After a worker's death its workflows go to another one soon.
+  // After a worker's death another one takes over its workflows soon.
   stickyQueueScheduleToStartTimeout: '2s',
-  // Heartbeats of 3 s against a time-out of 10: the default would keep back all but every third.
+  // Activities heartbeat every 3 s. With the default, only every third heartbeat would be sent.
   maxHeartbeatThrottleInterval: '3s',
   shutdownGraceTime: 0,
-  // A webhook that is under way is waited for: of an attempt that nobody notes another is made.
+  // Waits for webhook attempts in progress: an unrecorded attempt would be repeated.
   shutdownForceTime: limits.webhookAttemptTimeoutMs + 3_000,
 } as const;
 
@@ -92,7 +92,7 @@ function run(workers: Worker[], connection: NativeConnection): RunningWorker {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   const runs = workers.map((worker) => worker.run());
-  // One that fails takes the others with it: half a worker would look alive.
+  // If one fails, the others stop, too. Otherwise half a worker would look healthy.
   for (const one of runs) one.catch(stop);
   const stopped = Promise.allSettled(runs).then(async (ends) => {
     await connection.close();

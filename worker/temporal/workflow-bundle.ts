@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
 
 /**
- * The workflows as one file, built once for each content of their sources: building takes seconds,
- * and a worker that starts after a crash has sandboxes waiting for it.
+ * Bundles the workflows into one file, once per content of their sources. Bundling takes seconds, and
+ * after a crash sandboxes wait for the worker.
  */
 export async function ensureWorkflowBundle({
   cacheDir,
@@ -24,7 +24,7 @@ export async function ensureWorkflowBundle({
   }
   const { code } = await bundleWorkflowCode({ workflowsPath, ...(logger && { logger }) });
   await mkdir(cacheDir, { recursive: true });
-  // A crash in mid-write leaves a file that nobody reads.
+  // A crash while writing leaves a file that is never read.
   const partial = `${codePath}.${process.pid}`;
   await writeFile(partial, code);
   await rename(partial, codePath);
@@ -32,7 +32,7 @@ export async function ensureWorkflowBundle({
 }
 
 const root = new URL('../..', import.meta.url).pathname;
-/** Where an image has it from the beginning. */
+/** The image contains a bundle here. */
 export const prebuiltDir = join(root, 'dist');
 const defaultWorkflowsPath = join(root, 'workflows', 'index.ts');
 

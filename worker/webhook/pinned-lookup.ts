@@ -1,6 +1,6 @@
 import { isIPv6, type LookupFunction } from 'node:net';
 
-/** Answers with addresses that were checked before, whatever the name has come to mean since. */
+/** Returns the checked addresses, without resolving the name again. */
 export function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (_hostname, options, callback) => {

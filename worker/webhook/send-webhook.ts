@@ -10,18 +10,18 @@ import { type Lookup, resolveAllowed, systemLookup } from '../egress/resolve.ts'
 import { pinnedLookup } from './pinned-lookup.ts';
 
 interface WebhookSenderOptions {
-  /** An authority to be trusted besides the usual ones. */
+  /** A certificate authority that is trusted in addition to the usual ones. */
   caFile: string | null;
   allowPrivate: readonly string[];
   lookup?: Lookup;
-  /** Opens the connection; a test puts a spy here, so that no packet leaves the machine. */
+  /** Replaced in tests, so that no packet leaves the machine. */
   connect?: typeof buildConnector;
   attemptTimeoutMs?: number;
 }
 
 /**
- * One attempt: one resolution, whose addresses are checked and pinned; https with a verified
- * certificate; no redirect followed, no proxy of the environment, one deadline for all of it.
+ * Makes one attempt. The name is resolved once, and its addresses are checked and pinned. The certificate
+ * is verified. Redirects and proxies of the environment are ignored. One deadline covers everything.
  */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const ca = options.caFile ? [...rootCertificates, readFileSync(options.caFile, 'utf8')] : null;
@@ -40,7 +40,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     if (found.outcome === 'refused') return refused(found.reason);
     const connector = connect({
       ...(ca && { ca }),
-      rejectUnauthorized: true, // the environment could say otherwise
+      rejectUnauthorized: true, // the environment could disable it
       timeout: timeoutMs,
       lookup: pinnedLookup(found.addresses),
     });
@@ -48,7 +48,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   };
 }
 
-/** A name without an address may have one at the next attempt; one that points inside is refused. */
+/** An unresolvable name may resolve at the next attempt. A private address is final. */
 function refused(reason: 'unresolvable' | 'not_public'): WebhookOutcome {
   return reason === 'unresolvable'
     ? { outcome: 'failed', reason }
@@ -81,7 +81,7 @@ async function post({ url, connector, deadline, request }: Attempt): Promise<Web
   }
 }
 
-/** The status is the answer; what follows it is read so that the receiver can finish, up to a bound. */
+/** Only the status matters. The body is read up to a bound, so that the receiver can finish. */
 async function readAtMost(body: AsyncIterable<Buffer>, maxBytes: number): Promise<void> {
   let seen = 0;
   try {
@@ -90,7 +90,7 @@ async function readAtMost(body: AsyncIterable<Buffer>, maxBytes: number): Promis
       if (seen > maxBytes) return;
     }
   } catch {
-    // Cut off by the receiver or by the deadline.
+    // Aborted by the receiver or by the deadline.
   }
 }
 

@@ -2,8 +2,8 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { throttlePerRun } from '../throttle-per-run.ts';
 
 /**
- * A host that takes nothing new is left by those of its sessions that have nothing to do: they are put
- * to sleep, and wake up elsewhere at their next message. One that has something to do by then goes on.
+ * Puts the idle sessions of a draining host to sleep. Their next message starts them on another host. A
+ * session that has work by then ignores the request.
  */
 export function createHostDrainer(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger } = deps;

@@ -4,9 +4,9 @@ import { forceEndRun } from '../runs/force-end-run.ts';
 import { throttlePerRun } from '../throttle-per-run.ts';
 
 /**
- * Ends the runs of hosts that have not been seen for long, and tells their sessions to go on elsewhere.
- * While Postgres was away no host could be seen; so it judges who was heard all the while himself, and
- * after every gap each host has the time to speak again.
+ * Ends the runs of lost hosts, and signals their sessions to continue on other hosts. While Postgres was
+ * unavailable, no host could send a heartbeat. So only a worker whose own heartbeat has had no gap
+ * decides, and after a gap every host has time to send one.
  */
 export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger, thresholds } = deps;

@@ -1,7 +1,7 @@
 import { occupiesSlot, type Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 
-/** Removes this host's sandboxes that no run needs: it has ended, or goes on in a later one. */
+/** Removes this host's sandboxes whose run has ended or has a later sandbox. */
 export async function removeOrphanedSandboxes(deps: ReconcilerDeps): Promise<void> {
   const { logger } = deps;
   for (const { runId, generation, hostId } of await deps.listSandboxes()) {

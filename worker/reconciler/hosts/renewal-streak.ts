@@ -1,10 +1,10 @@
-/** For how long Postgres has heard this host without a gap: for as long, others could speak to it too. */
+/** How long this host's heartbeat has had no gap. Other hosts could renew theirs in that time, too. */
 interface RenewalStreak {
   renewed(): void;
   forMs(): number;
 }
 
-/** By the clock of the wall: a machine that was asleep has said nothing meanwhile. */
+/** Uses wall-clock time, because a suspended machine sends no heartbeat. */
 export function createRenewalStreak({
   gapMs,
   now,

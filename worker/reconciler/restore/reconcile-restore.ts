@@ -5,29 +5,28 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 import { forceEndRun } from '../runs/force-end-run.ts';
 
-/** Temporal lists what was started a moment ago a little later: it is asked again for so long. */
+/** Temporal lists a new workflow with a delay, so it is queried again for this long. */
 const listedWithinMs = 60_000;
 const atOnce = 100;
-/** The backup's time is Postgres's, a workflow's is Temporal's. */
+/** The backup's time is Postgres's, a workflow's time is Temporal's. */
 const clocksApartMs = 600_000;
 
 export interface RestoreReconciler {
   reconcile(): Promise<void>;
-  /** False where it may have ended in the time that the database has lost: that is found out first. */
+  /** False if the run may have ended in the time that the database has lost. */
   isReconciled(run: Pick<Run, 'runId'>): boolean;
 }
 
 /**
- * The database came out of a backup, and Temporal knows of a time that it does not: sessions that have
- * ended meanwhile end here too, and runs that it has never heard of are put into it as ended, whatever
- * has become of them. What else there is to do was settled with the restoration itself, or is what is
- * done with every other run. Until it is settled nobody who may repeat a lost run is let in; a run
- * that is known is not lost, so what is unclear about one keeps nobody out: whoever repeats it finds it.
+ * After a restore, Temporal knows about work that the database lost. Ends sessions that Temporal has
+ * completed, and inserts unknown runs as ended, so that their idempotency keys are not reused. Until then
+ * requests that could repeat a lost run are rejected. A known run is not lost, so an unverified one does
+ * not block requests.
  */
 export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler {
   const { reconcile, logger } = deps;
   let comparedFor: number | null | undefined;
-  /** Of those that were compared, whose workflows could not be asked after. */
+  /** Runs whose workflows could not be described. */
   let unverified: Run[] = [];
 
   async function compare(restoration: PendingRestore | null): Promise<void> {
@@ -56,7 +55,7 @@ export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler
   };
 }
 
-/** Returns those of which it could not be told. */
+/** Returns the runs whose workflows could not be described. */
 async function endCompleted(deps: ReconcilerDeps): Promise<Run[]> {
   const unclear: Run[] = [];
   let page: Run[] = [];
@@ -75,10 +74,10 @@ const endClosed = (deps: ReconcilerDeps, runs: Run[]): Promise<Run[]> =>
 
 const endedMeanwhile = {
   cause: 'max_reconnects_exceeded',
-  detail: 'it ended after the backup that the database was restored from',
+  detail: 'it ended after the restored backup was made',
 } as const;
 
-/** Returns of how many there was something to do: then there may be more that are not listed yet. */
+/** Returns how many needed a change. After a change, more may not be listed yet. */
 async function reconcileUnknown(
   deps: ReconcilerDeps,
   { dumpedAt }: PendingRestore,
@@ -94,11 +93,11 @@ async function reconcileUnknown(
   return found;
 }
 
-/** Before they are known: of one that is known, nobody would end the workflow any more. */
+/** Before their runs are imported: no later step ends the workflow of an imported run. */
 async function terminateOpen({ temporal, logger }: ReconcilerDeps, lost: ListedWorkflow[]) {
   const open = lost.filter(({ isOpen }) => isOpen);
   for (const { workflowId } of open) {
-    await temporal.terminate(workflowId, 'its run is not in the backup that was restored');
+    await temporal.terminate(workflowId, 'its run is missing from the restored backup');
     logger.warn({ workflowId }, 'orphan_workflow_terminated');
   }
   return open.length;

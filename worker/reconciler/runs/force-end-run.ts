@@ -5,8 +5,8 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { resumeWebhook } from './resume-webhooks.ts';
 
 /**
- * Ends a run whose workflow cannot: the cause recorded before wins over the one given. Ended
- * already, nothing changes. Where the workflow is gone, another delivers the webhook.
+ * Ends a run whose workflow cannot end it. A cause recorded earlier wins. No effect on an ended run. If
+ * the workflow is gone, another workflow delivers the webhook.
  */
 export async function forceEndRun(
   deps: ReconcilerDeps,
@@ -15,8 +15,8 @@ export async function forceEndRun(
 ): Promise<void> {
   const { runId, requestId } = run;
   const ended = await deps.runs.endRun({ runId, ...why, exitCode: null });
-  const told = { runId, requestId, cause: ended.cause, detail: why.detail };
-  deps.logger.warn(told, 'run_ended_by_reconciler');
+  const fields = { runId, requestId, cause: ended.cause, detail: why.detail };
+  deps.logger.warn(fields, 'run_ended_by_reconciler');
   failpoint('reconcile.ended');
   await deps.frameStream.notify(runId);
   await deps.frameStream.expire(runId);

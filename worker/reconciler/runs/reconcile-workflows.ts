@@ -7,9 +7,8 @@ import { forceEndRun } from './force-end-run.ts';
 const atOnce = 100;
 
 /**
- * Goes through the live runs, some at every pass, and asks Temporal after each one's workflow. One
- * that was closed without ending its run was ended by an operator; one that Temporal does not know
- * was lost with Temporal's own memory. Neither starts again.
+ * Describes the workflow of each live run, one page per pass. An operator closed a workflow that is closed
+ * while its run is live. Temporal has lost a workflow that is missing. Neither run is started again.
  */
 export function createWorkflowReconciler(
   deps: ReconcilerDeps,
@@ -30,20 +29,20 @@ async function reconcile(deps: ReconcilerDeps, run: Run): Promise<void> {
     case 'closed':
       return forceEndRun(deps, run, {
         cause: 'terminated_by_operator',
-        detail: 'its workflow was ended',
+        detail: 'its workflow was closed in Temporal',
       });
     case 'missing':
       return forceEndRun(deps, run, {
         cause: 'max_reconnects_exceeded',
-        detail: 'its workflow was lost',
+        detail: 'Temporal has lost its workflow',
       });
   }
 }
 
-/** A session lives for as long as somebody speaks to it; its turns have their own limit. */
+/** A session has no time limit. Its turns have one. */
 const hasLimit = ({ sessionId }: Run): boolean => sessionId === null;
 
-/** Its workflow watches the limit; a broken one does not. What follows is nudged like every end. */
+/** Its workflow enforces the limit unless it is broken. The stop is then sent as for every cause. */
 async function endOverdue(deps: ReconcilerDeps, run: Run): Promise<void> {
   if (!hasLimit(run)) return;
   const from = (run.startedAt ?? run.createdAt).getTime();

@@ -5,9 +5,8 @@ import { forEachRun } from '../for-each-run.ts';
 import { forceEndRun } from './force-end-run.ts';
 
 /**
- * A cause was recorded and the end has not come: the signal may have been lost, so it is sent
- * again, now and then; where nobody is left to hear it, or nothing comes of it, the run is ended
- * from here.
+ * Sends the stop signal again to runs that have a cause but have not ended, because the signal may have
+ * been lost. If the workflow is gone or does not end the run, the run is ended by force.
  */
 export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, logger, thresholds } = deps;

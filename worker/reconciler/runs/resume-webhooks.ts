@@ -4,8 +4,8 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 
 /**
- * A webhook is owed and the run's workflow, whose work it is, is gone: another workflow goes on
- * with the attempts that are left. Safe to repeat: one such workflow at a time.
+ * Starts a workflow for each pending webhook whose run's workflow is gone. It makes the remaining
+ * attempts. Safe to repeat: there is at most one such workflow per run.
  */
 export async function resumePendingWebhooks(deps: ReconcilerDeps): Promise<void> {
   const pending = await deps.reconcile.pendingWebhooks(deps.thresholds.webhookMs);
@@ -17,14 +17,14 @@ export async function resumeWebhook(deps: ReconcilerDeps, run: Run): Promise<voi
   const { runId, requestId } = run;
   const firstAttempt = (await attemptsMade(deps, run)) + 1;
   if (firstAttempt > limits.webhookAttempts) return deps.webhooks.drop(runId);
-  // Delivered or given up in a time that the database has lost, by the run's own workflow or another.
+  // A completed workflow has delivered it or given up, in a time that the database has lost.
   if (await deps.temporal.hasCompleted(run.workflowId)) return deps.webhooks.drop(runId);
   const outcome = await deps.temporal.startWebhook({ runId, firstAttempt });
   if (outcome === 'already') return deps.webhooks.drop(runId);
   deps.logger.info({ runId, requestId, firstAttempt }, 'webhook_resumed');
 }
 
-/** By their numbers, not how many: those of a time that the database has lost count too. */
+/** The highest attempt number, because the database may have lost some attempts in a restore. */
 async function attemptsMade(
   { webhooks, temporal }: ReconcilerDeps,
   { runId, workflowId }: Run,

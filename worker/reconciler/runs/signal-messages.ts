@@ -1,8 +1,8 @@
 import type { ReconcilerDeps } from '../deps.ts';
 
 /**
- * A message was stored, and whoever was to tell its session's workflow could not, or could not say so.
- * Told twice, the workflow finds it worked on. Where it has ended, so will its session.
+ * Signals stored messages that the API could not signal, or could not mark as signalled. The workflow
+ * ignores a second signal. If the workflow has ended, its session ends, too.
  */
 export async function signalMessages(deps: ReconcilerDeps): Promise<void> {
   const { messages, temporal, logger, thresholds } = deps;

@@ -3,8 +3,8 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 
 /**
- * A run was admitted, and whoever was to start its workflow could not, or could not say so.
- * Starting twice is harmless; a workflow that has ended is not started again.
+ * Starts the workflows of admitted runs that the API could not start, or could not mark as started. A
+ * second start has no effect, and an ended workflow is not started again.
  */
 export async function startUnstarted(deps: ReconcilerDeps): Promise<void> {
   const { reconcile, temporal, runs, logger, thresholds } = deps;

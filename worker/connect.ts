@@ -1,0 +1,40 @@
+import type { Logger } from 'pino';
+import type { WorkerConfig } from '../config/config.ts';
+import { openDocker } from '../systems/docker/open-docker.ts';
+import { createPool } from '../systems/postgres/client/pool.ts';
+import { clockAheadOfPostgres } from '../systems/postgres/client/probe.ts';
+import { connectRedis } from '../systems/redis/connect.ts';
+import { createFrameStream } from '../systems/redis/frame-stream.ts';
+import { createNotifier } from '../systems/redis/notifier.ts';
+import { createPresence } from '../systems/redis/presence.ts';
+import { createSubscriber } from '../systems/redis/subscriber.ts';
+import { createEgress } from './egress/run-listener.ts';
+import { createHostHealthMonitor } from './host/health.ts';
+
+/** Database connections for a tail per sandbox, some activities and the reconciler. */
+const poolSize = 20;
+
+/** Opens the connections to all systems but Temporal. None of the systems has to be available yet. */
+export function connect(config: WorkerConfig, logger: Logger) {
+  const { instance, dockerHost, sandboxRuntime: runtime, sandboxImage: image } = config;
+  const name = `${instance}-worker`;
+  const data = { dir: config.dataDir, volume: config.dataVolume };
+  if (config.offlineModel) logger.warn('offline_model');
+  const onError = (error: Error): void => logger.warn({ err: error }, 'connection_lost');
+  const redis = connectRedis({ ...config.redis, name, onError });
+  const pool = createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError });
+  const docker = openDocker({ dockerHost, instance, data, runtime, image });
+  const clockAheadMs = () => clockAheadOfPostgres(pool);
+  const subscriber = createSubscriber(redis, { onError });
+  return {
+    redis,
+    subscriber,
+    frameStream: createFrameStream(redis, { instance, subscriber }),
+    presence: createPresence(redis, { instance }),
+    bells: createNotifier(redis, { instance, subscriber }),
+    pool,
+    sandboxes: docker.sandboxes,
+    reporter: createHostHealthMonitor({ config, docker, clockAheadMs, logger }),
+    egress: createEgress({ model: config.model, allowPrivate: config.egress.allowPrivate }),
+  };
+}
