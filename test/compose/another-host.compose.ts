@@ -1,5 +1,5 @@
 // How another machine joins, by docs/operate.md, "More hosts": the first one opens its entrances and makes
-// a bundle; the other unpacks it and starts. Each test goes on where the one before it ended.
+// a bundle; the other unpacks it and starts. Each test continues where the one before it ended.
 
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -92,7 +92,7 @@ test('what is placed on it runs there, and is streamed through the API to its en
   expect((await access.call('GET', `/runs/${runId}/files/far.md`)).status).toBe(200);
 });
 
-test('each entrance lets in whose certificate is on the list, and nobody else', async () => {
+test('each entrance accepts only certificates on the allowlist', async () => {
   expect(await other.knock({ bundle, as: 'host' })).toEqual(open);
   const nobody = await other.knock({ bundle, as: 'nobody' });
   expect(nobody.postgres).toContain('connection requires a valid client certificate');
@@ -103,7 +103,7 @@ test('each entrance lets in whose certificate is on the list, and nobody else', 
   for (const each of everyEntrance) expect(stranger[each]).not.toBe('open');
 });
 
-test('nobody comes in without TLS, from outside or by the engine’s own forwarder', async () => {
+test('connections without TLS are refused, from outside and through the engine’s forwarder', async () => {
   const outside = await other.knock({ bundle, as: 'plain' });
   expect(outside.postgres).toContain(`no pg_hba.conf entry for host "${otherAddress}"`);
   for (const each of everyEntrance) expect(outside[each]).not.toBe('open');
@@ -120,7 +120,7 @@ test('none of them knows more than it needs: the key of the authority is in no c
   expect(existsSync(join(bundle, 'authority.key'))).toBe(false);
 });
 
-test('drained, it takes nothing new until it is told to', async () => {
+test('drained, it takes nothing new until it is undrained', async () => {
   await undrain('docker');
   await drain('worker-2');
   expect(await whereOneRuns()).toEqual({ first: 1, other: 0 });

@@ -86,7 +86,7 @@ export async function flowrun(...args: string[]): Promise<Record<string, string>
 export const withBackup = (...args: string[]): Promise<string> =>
   compose('run', '--rm', '-T', 'backup', ...args);
 
-/** Nobody removes a sandbox after the worker has gone, and each holds the volume that it is of. */
+/** No process removes sandboxes after the worker, and each sandbox holds a volume. */
 export async function loseEverything(): Promise<void> {
   await compose('stop');
   const left = (await docker('ps', '-aq', '--filter', 'label=frs.instance')).trim();

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 
 export interface Caller {
-  /** A host's folder, with its certificate and what it is told of the first machine. */
+  /** A host's folder, with its certificate and the addresses of the first machine. */
   bundle: string;
   /** How it comes: as that host, over TLS without a certificate, with another one, or without TLS. */
   as: 'host' | 'nobody' | 'stranger' | 'plain';
@@ -70,7 +70,7 @@ async function knockRedis(caller: Caller): Promise<void> {
     refusal = error;
   });
   try {
-    // Where it is cut before anything was answered, nobody tells whoever waits for that.
+    // If the connection closes before an answer, the waiting read would never settle.
     const cut = once(redis, 'end').then(() => Promise.reject(refusal));
     await Promise.race([redis.connect().then(() => redis.ping()), cut]);
   } finally {

@@ -24,7 +24,7 @@ export interface OtherMachine {
   folder: string;
   socket: string;
   docker(...args: string[]): Promise<string>;
-  /** What a caller from this machine is told at each of the first one's entrances. */
+  /** The answers of the first machine's entrances to a caller from this machine. */
   knock(caller: Caller): Promise<Heard>;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 // What lines in `.env` change, on a clone in which nothing else was edited: https in front of the
-// service, and what its sandboxes run on. Each test goes on where the one before it ended.
+// service, and what its sandboxes run on. Each test continues where the one before it ended.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -110,7 +110,7 @@ test('a stream comes through it as it is written, over HTTP/2 as browsers ask fo
   expect(Math.max(...at) - Math.min(...at)).toBeGreaterThan(5_000);
 });
 
-test('behind it callers are told apart: who tries unknown keys holds nobody else up', async () => {
+test('behind it clients are distinguished: attempts with unknown keys slow down no other client', async () => {
   const here = async (ask: () => Promise<{ status: number; text(): Promise<string> }>) => {
     const answers = await Promise.all(Array.from({ length: 100 }, ask));
     for (const answer of answers) await answer.text();
@@ -118,7 +118,7 @@ test('behind it callers are told apart: who tries unknown keys holds nobody else
   };
   const through = () => here(() => secure.fetch('/api/v1/flows', { headers: unknownKey() }));
   await until('he has to wait', async () => (await through()).includes(429));
-  // Past Caddy nobody is believed to be somebody else.
+  // Without Caddy in front, X-Forwarded-For is ignored.
   const spoofed = () => ({ ...unknownKey(), 'x-forwarded-for': `198.51.100.${randomInt(256)}` });
   const past = () => here(() => fetch(`${url}/api/v1/flows`, { headers: spoofed() }));
   expect(await past()).toContain(429);
@@ -126,7 +126,7 @@ test('behind it callers are told apart: who tries unknown keys holds nobody else
   expect(new Set(JSON.parse(elsewhere) as number[])).toEqual(new Set([401]));
 });
 
-test('without it the service goes on, where it was reached before', async () => {
+test('without it the service continues at its earlier address', async () => {
   const { runId } = await access.trigger({ prompt: slowly(5, 'went-on.md') });
   await withTls('rm', '--stop', '--force', 'caddy');
   expect(await docker('ps', '-aq', '--filter', 'name=flowrun-caddy')).toBe('');
@@ -166,7 +166,7 @@ const unknownKey = () => ({
   authorization: `Bearer frs_${randomBytes(22).toString('hex').slice(1)}`,
 });
 
-/** For a container beside Caddy, which comes there by an address of its own. */
+/** For a container next to Caddy, which has a different address. */
 const hundredUnknownKeys = `
   const { get } = require('node:https');
   const { randomBytes } = require('node:crypto');

@@ -57,7 +57,7 @@ test('comes up whole: what is done once has succeeded, everything else runs and 
     expect((await part(name)).HostConfig.RestartPolicy.Name).toBe('unless-stopped');
 });
 
-test('is reached from this machine alone, and what it stands on not at all', async () => {
+test('is reached from this machine only, and its servers are not reached at all', async () => {
   for (const name of [...once, ...lasting]) {
     const bindings = Object.values((await part(name)).HostConfig.PortBindings ?? {}).flat();
     const expected = { api: ['127.0.0.1:8080'], 'temporal-ui': ['127.0.0.1:8233'] }[name] ?? [];
@@ -140,7 +140,7 @@ test('a signed webhook is received, where private receivers were allowed', async
   receiver.close();
 });
 
-test('a worker that is killed in mid-run comes back, and the run goes on to its one end', async () => {
+test('a worker that is killed during a run restarts, and the run continues to its one end', async () => {
   const { runId } = await access.trigger({ prompt: slowly(25, 'survived.md') });
   await until('it works', async () => (await access.readRun(runId)).agentStatus === 'working');
   const before = await part('worker');
@@ -202,12 +202,15 @@ test('a backup is made of what runs; restored, it knows of what came after it th
   await untilReady();
   expect(await ask('What is the door code that I told you before?')).toContain('4711');
   // Temporal knows of it still, and is asked a minute after the restore.
-  await until('it is told', async () => (await access.readRun(runId)).error === 'lost_in_restore');
+  await until(
+    'its end is reported',
+    async () => (await access.readRun(runId)).error === 'lost_in_restore',
+  );
 });
 
-test('on a machine with nothing but the backup and its passphrase everything but sessions goes on', async () => {
+test('on a machine with only the backup and its passphrase, all but sessions continues', async () => {
   await loseEverything();
-  // Alone: what else starts would make a key of its own.
+  // Alone, because other services would create another key.
   const alone = ['run', '--rm', '-T', '--no-deps', 'backup'];
   await compose(...alone, 'restore', backupFile, '--key-to', '/backups/key', ...passphrase);
   const key = readFileSync(join(clone, 'backups/key'), 'utf8').trim();

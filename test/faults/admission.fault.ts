@@ -78,7 +78,7 @@ it('admits ten of a hundred at a cap of ten, never has more alive, and heals wha
   expect(containers.mostAlive()).toBeLessThanOrEqual(10);
 });
 
-/** Ids of those that were admitted; meanwhile nobody ever sees more than ten. */
+/** Ids of the admitted runs. No query ever sees more than ten of them. */
 async function askTenOfHundred(): Promise<string[]> {
   let most = 0;
   const asking = { on: true };

@@ -27,7 +27,7 @@ it('loses nothing for clients that come back after the API was killed', async ()
   expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
 });
 
-it('ends streams with the order to come back soon when the API is told to stop', async () => {
+it('ends streams with a short reconnect delay when the API receives SIGTERM', async () => {
   const { service } = world;
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);

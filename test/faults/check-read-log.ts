@@ -45,7 +45,7 @@ async function readPage(
   return text;
 }
 
-/** The data of frames stands in a page as it stands in the log, one after the other. */
+/** A page holds the data of the log's frames unchanged, one after the other. */
 function firstNotIn(page: string, frames: LoggedFrame[]): LoggedFrame | undefined {
   let from = 0;
   return frames.find(({ data }) => {

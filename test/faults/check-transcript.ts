@@ -12,7 +12,7 @@ interface Expected {
 /**
  * What one client has seen, over all its connections, is the log: every frame once, in order, to the
  * byte; and one end, which comes last. Rendered text that was there when it first came is in the one
- * event without a number, not in frames of its own.
+ * event without a number, not in separate frames.
  */
 export function checkTranscript(transcript: Transcript, { log, reason }: Expected): string[] {
   const seen = transcript.connections.flatMap(({ events }) => events);
@@ -27,7 +27,7 @@ export function checkTranscript(transcript: Transcript, { log, reason }: Expecte
     ...checkFinish(seen, { lastSeq: log.length, reason }),
     ...violationUnless(
       seen.every(({ event }) => event !== 'replay_truncated'),
-      'the client was told of a gap',
+      'the client received a gap',
     ),
   ].map((words) => `${transcript.name}: ${words}`);
 }
@@ -74,7 +74,7 @@ function checkFinish(
 ): string[] {
   const ends = seen.filter(({ event }) => event === 'finished');
   const [end] = ends;
-  if (end === undefined || ends.length > 1) return [`the end was told ${ends.length} times`];
+  if (end === undefined || ends.length > 1) return [`the client received ${ends.length} ends`];
   const told = (JSON.parse(end.data) as { reason: string }).reason;
   return [
     ...violationUnless(seen.at(-1) === end, 'something came after the end'),

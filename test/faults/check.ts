@@ -1,4 +1,4 @@
-// The judge of every fault test: what must hold of a run that has ended, whatever died on its way.
+// The invariants that every fault test checks on a run that has ended.
 // Each check names what it found wrong in words; no words mean that everything holds.
 
 import { limits } from '../../core/limits.ts';
@@ -39,7 +39,7 @@ function checkEnd(evidence: Evidence): string[] {
   ];
 }
 
-/** The numbers of the log are without a gap, and the cursor stands at its end. */
+/** The log has no gap, and its last number is that of the run. */
 function checkLog({ log, cursor }: Evidence): string[] {
   const wrong = log.find(({ seq }, index) => seq !== index + 1);
   return [
@@ -49,19 +49,19 @@ function checkLog({ log, cursor }: Evidence): string[] {
     ),
     ...violationUnless(
       cursor.lastSeq === log.length,
-      `the cursor stands at ${cursor.lastSeq}, the log has ${log.length} frames`,
+      `the last number is ${cursor.lastSeq}, the log has ${log.length} frames`,
     ),
   ];
 }
 
-/** It came to what it had to come to, and was posted where somebody takes it; never where it was not asked for. */
+/** The webhook has the expected state, and was posted only if it was requested. */
 function checkWebhook(evidence: Evidence): string[] {
   const { run, posts, wantsWebhook, isRefused } = evidence;
   const { state } = run.webhook;
   if (!wantsWebhook) {
     return violationUnless(
       state === 'none' && posts.length === 0,
-      `nobody asked for the webhook: ${state}`,
+      `the webhook was not requested: ${state}`,
     );
   }
   const wanted = isRefused ? 'dropped' : 'delivered';

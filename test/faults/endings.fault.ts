@@ -98,7 +98,7 @@ async function race(first: Ending, second: Ending, delayMs: number): Promise<voi
 
 const isOrder = (ending: Ending): boolean => ending === 'stop' || ending === 'delete';
 
-/** An agent that succeeds and then fails does both in one breath, however often it is let go on. */
+/** An agent that succeeds and then fails does both at once, even if it is released again. */
 const isOneEnd = (...pair: Ending[]): boolean =>
   pair.every((ending) => ending === 'success' || ending === 'failure');
 
@@ -146,7 +146,7 @@ describe('stop and delete', () => {
     expect(run.endCause).toBe('stopped_by_api');
   });
 
-  it('answer one delete of a run that goes on, and end it by that', async () => {
+  it('answer one delete of a running run, and end the run', async () => {
     const { service } = world;
     const runId = await world.trigger(script([{ say: 'working' }, { deaf: true }, { hang: true }]));
     const client = world.follow(runId, { name: 'who watches' });

@@ -37,17 +37,17 @@ export interface Evidence {
   takesPlace: boolean;
   /** Every cause that was ever written on the run, in order. */
   causes: EndCause[];
-  /** Whether its end was to be told to anybody. */
+  /** Whether its end has a webhook. */
   wantsWebhook: boolean;
   webhookBody: string | null;
   deliveryId: string | null;
   cursor: CursorRow;
   log: LoggedFrame[];
   transcripts: Transcript[];
-  /** What a reader who saw the end happen was to be told. */
+  /** The reason that a reader of the stream receives at the end. */
   reason?: FinishedReason;
   posts: ReceivedPost[];
-  /** Whoever it is to be told to takes it at no attempt. */
+  /** The receiver rejects every attempt. */
   isRefused: boolean;
   attempts: AttemptRow[];
   /** Ids of containers that the engine still has. */

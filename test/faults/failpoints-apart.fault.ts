@@ -46,7 +46,7 @@ const stop = (runId: string) =>
   world.service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } });
 
 describe('a run that is stopped while its worker dies', () => {
-  it.each(failpointsOf('cause', 'stop'))('at %s ends as it was told', async (name) => {
+  it.each(failpointsOf('cause', 'stop'))('at %s ends as requested', async (name) => {
     const { service, containers } = world;
     await restartWithFailpoint(service.worker, name);
     const { runId, client } = await runAtWork(deaf);
@@ -92,7 +92,7 @@ describe('a run that has to wait', () => {
     },
   );
 
-  it('for somebody who starts it starts once where that one dies too', async () => {
+  it('starts once for a client if the API is killed too', async () => {
     const { service, containers } = world;
     await restartWithFailpoint(service.worker, 'reconcile.started');
     await restartWithFailpoint(service.api, 'trigger.admitted');

@@ -82,7 +82,7 @@ describe('a message whose API dies', { timeout: 240_000 }, () => {
     expect(sent[0]).toBe(messageId);
     expect(await chat.turn(sent[1] ?? '')).toMatchObject({ exitCode: 0 });
 
-    // Whatever was still to come would come before this.
+    // Late frames would arrive before this one.
     sent.push(await chat.send(noting('last')));
     await chat.turn(sent[2] ?? '');
     for (const event of ['user_message', 'turn_end']) expect(idsOf(chat, event)).toEqual(sent);

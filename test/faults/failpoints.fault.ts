@@ -47,7 +47,7 @@ const hanging = script([{ say: 'working' }, { hang: true }]);
 
 const atTrigger = failpointsOf('trigger');
 const atOrder = failpointsOf('stop_request', 'delete');
-/** Where a run comes by that nobody ends and nothing keeps waiting; the others have a file of their own. */
+/** Failpoints of a run without a stop and without waiting. Other files try the others. */
 const onTheWay = failpointsOf(
   'start',
   'config',
@@ -102,7 +102,7 @@ describe('a run whose API dies', () => {
     expect(rows).toEqual([{ id: runId }]);
   });
 
-  it.each(atOrder)('at %s ends as it was told', async (name) => {
+  it.each(atOrder)('at %s ends as requested', async (name) => {
     const { service } = world;
     const runId = await world.trigger(hanging);
     const stays = followRun(elsewhere, runId, { name: 'who stays' });
@@ -116,7 +116,7 @@ describe('a run whose API dies', () => {
         : service.call('DELETE', `/runs/${runId}`);
     const { answer, startedAt } = await asksAgain(order);
     expect(answer.status).toBe(isStop ? 200 : 404);
-    // Of a run that is deleted nothing is told to those who come back.
+    // A client that reconnects receives nothing of a deleted run.
     const clients = isStop ? [stays, comesBack] : [stays];
     const { run, posts } = await waitForRecovery(world, runId, { clients, startedAt });
     comesBack.leave();
@@ -131,7 +131,7 @@ describe('a run whose API dies', () => {
 });
 
 describe('a run whose worker dies', () => {
-  it.each(onTheWay)('at %s goes on and ends well', async (name) => {
+  it.each(onTheWay)('at %s continues and succeeds', async (name) => {
     const { service, receiver } = world;
     await restartWithFailpoint(service.worker, name);
     const isRefused = name === 'webhook.dropped';

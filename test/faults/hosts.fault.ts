@@ -69,14 +69,14 @@ describe('a host that is killed and does not come back', patiently, () => {
     await service.worker.kill('SIGKILL');
     const began = performance.now();
     const turn = await chat.say(continueSession);
-    console.log(`the session went on ${Math.round(performance.now() - began)} ms after the kill`);
+    console.log(`the session continued ${Math.round(performance.now() - began)} ms after the kill`);
     expect(turn).toMatchObject({ exitCode: 0 });
     expectContinued(chat, seen);
     const ended = await service.untilEnded(plain.runId, patienceMs);
     console.log(`the run had ended ${Math.round(performance.now() - began)} ms after the kill`);
     expect(ended).toMatchObject({ error: expect.stringContaining('max_reconnects_exceeded') });
 
-    // It returns: what has gone on elsewhere, or has ended, is removed.
+    // It returns, and removes sandboxes that moved to another host or have ended.
     expect(await sandboxesOf(chat.runId)).toContainEqual(
       expect.objectContaining({ hostId: first, generation: 1 }),
     );
@@ -90,7 +90,7 @@ describe('a host that is killed and does not come back', patiently, () => {
 });
 
 describe('a host that Postgres does not hear', patiently, () => {
-  it('holds its sandboxes still, and goes on with them when it is heard again in time', async () => {
+  it('pauses its sandboxes, and resumes them if its heartbeat returns in time', async () => {
     await bothHosts();
     const prompt = script([{ say: 'working' }, { shell: 'sleep 15; date' }, { say: 'done' }]);
     const { runId } = await service.trigger({ prompt });
@@ -111,7 +111,7 @@ describe('a host that Postgres does not hear', patiently, () => {
     expect(service.worker.log().slice(from)).toContain('host_unfenced');
   });
 
-  it('loses its sessions to another, and never lets its own go on', async () => {
+  it('loses its sessions to another host, and never resumes its own', async () => {
     await bothHosts();
     const first = hostIdIn(service.dataDir);
     const chat = await openConversation(service, ownConfiguration);

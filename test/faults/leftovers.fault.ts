@@ -27,7 +27,7 @@ const parts = 8;
 const runs = parts * 25;
 const patienceMs = 120_000;
 const countedRuns = 100;
-/** The engine's own code grows for hundreds of runs, whatever a program does. */
+/** The engine's code grows for hundreds of runs, in any program. */
 const heapGrowthMaxBytes = runs * 10 * 1024;
 /** A third of it was seen. What a run leaves behind is found by its number, however small it is. */
 const residentGrowthMaxBytes = 2 * 1024 * 1024;
@@ -60,7 +60,7 @@ async function makeRuns(count: number): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, work));
 }
 
-/** Of the service, in the servers it stands on. */
+/** The service's connections in its servers. */
 async function connections() {
   const text = `
     select count(*)::int as count from pg_stat_activity
@@ -100,7 +100,7 @@ it(`leaves nothing behind after ${runs} runs`, { timeout: 3_600_000 }, async () 
     .poll(() => worker.descriptors(), { timeout: 60_000 })
     .toBeLessThanOrEqual(before.worker);
 
-  expect(await redis.keys(), 'what late readers are told').not.toEqual(untouched.keys);
+  expect(await redis.keys(), 'keys for late readers').not.toEqual(untouched.keys);
   await redis.letPass(limits.replayBufferAfterEndMs);
   expect(await redis.keys()).toEqual(untouched.keys);
 

@@ -27,7 +27,7 @@ const patienceMs = 120_000;
 /** Longer than a statement may take. */
 const longMs = 40_000;
 
-it('loses nothing when the connections to Postgres fall silent, and does not wait for ever', async () => {
+it('loses nothing when the connections to Postgres fall silent, and does not wait forever', async () => {
   const { service } = world;
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
@@ -37,7 +37,7 @@ it('loses nothing when the connections to Postgres fall silent, and does not wai
   const began = performance.now();
   releaseFlood(service, runId, 1);
   await stays.seenFrames(1.5 * framesOfPart, patienceMs);
-  console.log(`went on ${Math.round(performance.now() - began)} ms after the silence began`);
+  console.log(`continued ${Math.round(performance.now() - began)} ms after the silence began`);
   releaseFlood(service, runId, 2);
   await expectWhole();
 });

@@ -1,5 +1,5 @@
-// A restore between two attempts at a webhook: the workflow that makes them goes on in a database that
-// knows less. Whoever has not heard of a run hears of it, and nobody is posted to more than four times.
+// A restore between two attempts at a webhook: its workflow continues on an older database. Each
+// receiver is notified of the run, and gets at most four posts.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ let world: FaultFixture;
 let isTaking = false;
 /** What is posted of it is left without an answer, so that its attempts take longer. */
 let slow: string;
-/** In the backup: going on, all three. Two of them end after it, one of these by an operator's hand. */
+/** All three are running in the backup. Two end after it, one of them by an operator. */
 let ends: RunRecord;
 let terminated: RunRecord;
 /** Ends after it as well, and is given up before the restore. */
@@ -101,7 +101,7 @@ it.each([
   ['its own workflow', () => ends, [undefined, undefined, undefined]],
   ['another workflow', () => terminated, Array(3).fill('terminated_by_operator')],
 ])(
-  'tells by %s, in the attempt that is left, what the backup takes for going on',
+  'reports by %s, in the last attempt, the end of a run that the backup has as running',
   async (...given) => {
     const [, run, before] = given;
     await untilPosts(run(), 4);

@@ -23,7 +23,7 @@ const hangs = script([{ say: 'here' }, { hang: true }]);
 const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' }]);
 
 let world: FaultFixture;
-/** In the backup: one that had ended, and two that were going on, of which one ends before the restore. */
+/** In the backup: one ended run, and two running ones, one of which ends before the restore. */
 let over: RunRecord;
 let goesOn: RunRecord;
 let endsMeanwhile: RunRecord;
@@ -31,7 +31,7 @@ let endsMeanwhile: RunRecord;
 let asleep: Conversation;
 let works: Conversation;
 let workedOn: string;
-/** After the backup: one that goes on, one that has ended, and a message for the one that was asleep. */
+/** After the backup: a running run, an ended run, and a message for the sleeping session. */
 let unknown: RunRecord;
 let unknownOver: RunRecord;
 /** After it, too: a session, and one that was opened by its first message. */
@@ -112,7 +112,7 @@ const postsOf = ({ runId }: RunRecord): { error?: string }[] =>
 const untilTold = (run: RunRecord): Promise<void> =>
   expect.poll(() => postsOf(run), patience).toHaveLength(1);
 
-it('lets nobody repeat what may be lost before that is known, and holds up nobody else', async () => {
+it('rejects repeats of requests that may be lost until that is known, and delays no other', async () => {
   const { service } = world;
   const held = [
     await again('after'),
@@ -140,7 +140,7 @@ const again = (idempotencyKey: string) =>
     body: { prompt: script([{ say: 'Again.' }]), idempotencyKey },
   });
 
-/** As a client does that comes again for as long as it is told to. */
+/** Retries as a client does for as long as the answer allows it. */
 async function untilAnswered(idempotencyKey: string): ReturnType<typeof again> {
   const end = performance.now() + patience.timeout;
   for (;;) {
@@ -150,14 +150,14 @@ async function untilAnswered(idempotencyKey: string): ReturnType<typeof again> {
   }
 }
 
-it('ends what was going on in the backup by its name, once, and tells it', async () => {
+it('ends the runs that were running in the backup once, with lost_in_restore, and reports it', async () => {
   const { run } = await world.expectInvariants(goesOn.runId, { withinMs: patience.timeout });
   expect(run).toMatchObject({ endCause: 'max_reconnects_exceeded' });
   expect(postsOf(goesOn)).toMatchObject([{ error: 'max_reconnects_exceeded' }]);
   expect(world.containers.of(goesOn.runId)).toEqual({ created: 1, started: 1, removed: 1 });
 });
 
-it('ends what has ended since, and tells nobody another end of it', async () => {
+it('ends the runs that have ended since, and reports no second end', async () => {
   const ended = await world.service.untilEnded(endsMeanwhile.runId, patience.timeout);
   expect(ended).toMatchObject({ error: 'max_reconnects_exceeded' });
   const state = async () => (await world.service.readRun(endsMeanwhile.runId)).webhook.state;
@@ -192,7 +192,7 @@ it('ends the workflow and the container of what the backup does not know', async
   expect(postsOf(unknownOver)).toHaveLength(1);
 });
 
-it('lets a session that was asleep go on with what is in the backup', async () => {
+it('continues a sleeping session with the data of the backup', async () => {
   const chat = await openConversation(world.service, { sessionId: asleep.sessionId });
   expect(chat.runId).toBe(asleep.runId);
   const turn = await chat.say(script([{ recall: true }, { shell: 'cat kept; ls' }, backedUp]));

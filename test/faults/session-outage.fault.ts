@@ -1,5 +1,5 @@
 // Everything under a session is lost for a while, one after the other, with one of its messages in the
-// middle of its turn and others waiting: each message is told, worked on and ended once, in order. All
+// middle of its turn and others waiting: each message is sent, worked on and ended once, in order. All
 // of it stands on servers of this file's own, and Temporal on the service's Postgres, as it does where
 // the service has a machine to itself.
 

@@ -26,7 +26,7 @@ afterAll(async () => {
 const patienceMs = 120_000;
 const awayMs = 20_000;
 
-it('goes on while Temporal is away, and ends well when it is back', async () => {
+it('continues while Temporal is down, and succeeds when it is back', async () => {
   const { service } = world;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);

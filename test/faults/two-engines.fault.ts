@@ -93,7 +93,7 @@ function flowrun() {
   });
 }
 
-describe('a second host on an engine of its own', { timeout: 300_000 }, () => {
+describe('a second host with its own engine', { timeout: 300_000 }, () => {
   it('joins by its environment, and both take runs', async () => {
     await startSecond();
     const placed = new Map<string, string>();
@@ -113,7 +113,7 @@ describe('a second host on an engine of its own', { timeout: 300_000 }, () => {
       );
   });
 
-  it('runs alone what is bound to it, and while it is offline nobody does', async () => {
+  it('alone runs the flows bound to it; while it is offline no host runs them', async () => {
     const bound = ['--project', service.projectId, '--name', 'Bound', '--runner', second.hostId()];
     const { flowId } = await flowrun().json<{ flowId: string }>('flow', 'create', ...bound);
     const ask = () =>
@@ -146,7 +146,7 @@ describe('a second host on an engine of its own', { timeout: 300_000 }, () => {
     expect((await drain(first, 'undrain')).code).toBe(0);
   });
 
-  it('is lost at once with all that is on it: its session goes on here, its run ends', async () => {
+  it('is lost at once: its session continues on the other host, its run ends', async () => {
     const first = hostIdIn(service.dataDir);
     await drain(first, 'drain');
     const chat = await openConversation(service, ownConfiguration);
@@ -160,14 +160,14 @@ describe('a second host on an engine of its own', { timeout: 300_000 }, () => {
     await loseSecond();
     const began = performance.now();
     expect(await chat.say(continueSession)).toMatchObject({ exitCode: 0 });
-    console.log(`the session went on ${Math.round(performance.now() - began)} ms after the loss`);
+    console.log(`the session continued ${Math.round(performance.now() - began)} ms after the loss`);
     expectContinued(chat, seen);
     expect(await placeOf(chat.runId)).toBe('first');
     expect(await service.untilEnded(runId, patience.timeout)).toMatchObject({
       error: expect.stringContaining('max_reconnects_exceeded'),
     });
 
-    // What it had goes on elsewhere or has ended: when it is back it clears up.
+    // Its sandboxes moved to another host or have ended: it removes them when it is back.
     await engine.start();
     expect((await onSecond.list()).length).toBeGreaterThan(0);
     await startSecond();

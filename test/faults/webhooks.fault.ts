@@ -155,7 +155,7 @@ describe('the webhook of a receiver', () => {
     },
   );
 
-  it('whose certificate nobody vouches for gets not a byte of it', async () => {
+  it('with an untrusted certificate gets not a byte of it', async () => {
     const { webhook, attempts } = await tell(untrusted.url, { isRefused: true });
     expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: null });
     expect(untrusted.connections()).toBe(4);
@@ -204,7 +204,7 @@ it('holds up no run, and no other webhook for long, where a receiver hangs', asy
   for (const one of hanging) await world.expectInvariants(one, about);
 });
 
-/** Speaks TLS with a certificate of its own making. */
+/** Serves TLS with a self-signed certificate. */
 async function startUntrusted() {
   const folder = mkdtempSync(join(tmpdir(), 'untrusted-'));
   const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];

@@ -30,11 +30,11 @@ interface FaultConversation {
   sent: string[];
   /** Sends the next message, once; it must be taken. */
   send(): Promise<void>;
-  /** Sends it as a client does that is told nothing, or that it failed: again, until it is taken. */
+  /** Sends it again after a failure or without an answer, until it is accepted. */
   sendAgainUntilTaken(): Promise<void>;
   /** Until the agent waits in the middle of this message, or has been there, so many times. */
   untilInMiddle(n: number, times?: number): Promise<void>;
-  /** Lets it go on when it comes to the middle of these. */
+  /** Releases it when it comes to the middle of these. */
   letGoOn(which: number[], generation?: number): void;
   untilEnded(n: number): Promise<void>;
   /**
@@ -112,7 +112,7 @@ export async function openFaultConversation(world: FaultFixture): Promise<FaultC
   };
 }
 
-/** Each is a frame of its own. */
+/** Each is a separate frame. */
 async function untilSeen(
   { transcript }: Client,
   ...[event, what, times = 1]: [event: string, what: string, times?: number]

@@ -49,7 +49,7 @@ export interface About {
   withinMs?: number;
   /** The engine was away: what it says of containers is not the whole. */
   engineWasAway?: boolean;
-  /** Nobody takes its webhook. */
+  /** The receiver rejects its webhook. */
   isRefused?: boolean;
 }
 

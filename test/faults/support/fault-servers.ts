@@ -24,7 +24,7 @@ import { stackEnv } from '../../support/stack-env.ts';
 /** One of them. Its address stays the same over all its lives. */
 export interface FaultServer {
   address: string;
-  /** Ends it at once, in the middle of whatever it does. */
+  /** Kills it at once. */
   kill(): Promise<void>;
   start(): Promise<void>;
 }

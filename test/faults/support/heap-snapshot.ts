@@ -7,7 +7,7 @@ interface Snapshot {
   strings: string[];
 }
 
-/** The engine's own: it compiles and remembers for hundreds of runs, whatever a program does. */
+/** Objects of the engine: it compiles and caches for hundreds of runs, in any program. */
 const engines = new Set(['code', 'hidden', 'object shape', 'synthetic']);
 
 /** Adds what a heap holds. */

@@ -16,7 +16,7 @@ export interface Inspected {
 export interface Memory {
   /** Bytes of live objects, in all its threads. */
   heap: number;
-  /** Bytes of its own in the machine's memory: not what it maps from files. */
+  /** Its private bytes in the machine's memory, without mapped files. */
   resident: number;
 }
 

@@ -1,5 +1,5 @@
-// A session that has to go on on another host: what it was told and given, what it wrote and what was
-// said is what it finds there.
+// A session that moves to another host: it finds its messages, its configuration, the files that it
+// wrote and its conversation there.
 
 import { expect } from 'vitest';
 import type { Conversation } from '../../support/conversation.ts';
@@ -15,7 +15,7 @@ export const writeNotes = script([
 export const continueSession = script([
   { recall: true },
   { shell: 'echo once >> ran; cat notes/a.txt; echo " $TOKEN"; wc -l < ran' },
-  { say: 'Gone on.' },
+  { say: 'Continued.' },
 ]);
 
 export function expectContinued({ events, named }: Conversation, from: number): void {

@@ -4,7 +4,7 @@ import { stackEnv } from '../../support/stack-env.ts';
 /** What Redis holds for one instance of the service. */
 export interface RedisState {
   keys(): Promise<string[]>;
-  /** Those that somebody listens to. */
+  /** Channels with a subscriber. */
   channels(): Promise<string[]>;
   connections(): Promise<number>;
   /** Every key is by so much nearer to its end, and gone where it has reached it. */

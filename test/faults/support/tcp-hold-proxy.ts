@@ -1,22 +1,22 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server on which everything that is sent there can be held back for a while. */
+/** A proxy that can delay everything that is sent to a server. */
 export interface TcpHoldProxy {
-  /** The server's address, by this way. */
+  /** The server's address through the proxy. */
   url: string;
-  /** From the first piece on that says this; from the next on if not given. */
+  /** Holds data from the first chunk that matches; from the next chunk if omitted. */
   hold(from?: RegExp): void;
-  /** All that waits. */
+  /** The data on hold. */
   held(): string;
-  /** Sends it on, even where its sender is gone by now. */
+  /** Sends the data, even if its sender has disconnected. */
   release(): void;
-  /** All that the server has answered since. */
+  /** The server's answers since the last release. */
   answered(): string;
-  /** Not a word goes through any more on the connections that there are; new ones are as before. */
+  /** Drops all data of existing connections; new ones are not affected. */
   silence(): void;
-  /** Not a word on any connection, new ones too, until it is mended. */
+  /** Drops all data of all connections, new ones too, until `restore`. */
   cut(): void;
-  /** Ends what was silent; new connections are as before. */
+  /** Closes the silent connections; new ones are not affected. */
   restore(): void;
   close(): void;
 }
@@ -45,7 +45,7 @@ export async function openTcpHoldProxy(serverUrl: string): Promise<TcpHoldProxy>
       if (isHolding) held.push({ chunk, to: server });
       else server.write(chunk);
     });
-    // What is held is still sent: the server is only left when the way is closed.
+    // Held data is still sent, so the server's socket stays open until the proxy closes.
     client.on('close', () => void (isHolding || held.length > 0 || server.end()));
     server.on('data', (chunk) => {
       if (silent.has(server)) return;

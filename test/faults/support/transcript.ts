@@ -38,7 +38,7 @@ export interface ClientOptions {
 const comeBackAfterMs = 100;
 const lookEveryMs = 20;
 
-/** A client that comes back by itself, as a browser does, until it has seen the end. */
+/** A client that reconnects, as a browser does, until it has seen the end. */
 export function followRun(
   service: Pick<Service, 'stream'>,
   runId: string,
@@ -65,7 +65,7 @@ export function followRun(
 
   async function follow(): Promise<void> {
     while (!state.left && !state.ended) {
-      await connect().catch(() => undefined); // cut off, or nobody there: it comes back
+      await connect().catch(() => undefined); // cut off or refused: it reconnects
       if (!state.ended) await sleep(comeBackAfterMs);
     }
   }

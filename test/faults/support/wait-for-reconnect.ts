@@ -6,13 +6,13 @@ import { untilGatewayAnswers } from './gateway.ts';
 import { waitedForProcessorMs } from './machine.ts';
 import type { Client } from './transcript.ts';
 
-/** From the start of a worker, what it waits for while others have the processors not counted. */
+/** From the start of a worker, without its waiting for a processor. */
 const gatewayWithinMs = 2_000;
-/** From the start of whatever had died. */
+/** From the restart of the killed process. */
 const frameWithinMs = 15_000;
 const timeoutMs = 120_000;
 
-/** Starts what had died in the middle of a run; the client that watches soon sees more of it. */
+/** Restarts a process that was killed during a run. The client must soon receive the next frame. */
 export async function waitForReconnect(
   what: string,
   client: Client,
@@ -23,7 +23,7 @@ export async function waitForReconnect(
   expect(frameMs).toBeLessThan(frameWithinMs);
 }
 
-/** And the agent in its sandbox finds somebody to talk to, even sooner. */
+/** Also checks that the model gateway answers the sandbox, even sooner. */
 export async function waitForWorker(
   service: Service,
   runId: string,
@@ -47,7 +47,7 @@ export async function waitForWorker(
 const stillForMs = 500;
 const stillWithinMs = 20_000;
 
-/** What was on its way to the client has come, where anything stopped it. */
+/** Waits until no more frames arrive. */
 async function untilStill(client: Client): Promise<void> {
   const end = performance.now() + stillWithinMs;
   for (let before = -1; before !== client.frames() && performance.now() < end; ) {

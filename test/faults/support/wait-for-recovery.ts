@@ -2,7 +2,7 @@ import type { Evidence } from '../evidence.ts';
 import type { About, FaultFixture } from './fault-fixture.ts';
 import type { Client } from './transcript.ts';
 
-/** All that must hold holds so long after the process that died was started again. */
+/** All invariants hold this long after the restart of the killed process. */
 const recoveryMs = 60_000;
 
 interface Dead extends Pick<About, 'isRefused'> {
@@ -10,7 +10,7 @@ interface Dead extends Pick<About, 'isRefused'> {
   startedAt: number;
 }
 
-/** What was left is judged before the same time is over. */
+/** Checks the invariants within that time. */
 export async function waitForRecovery(
   world: FaultFixture,
   runId: string,
