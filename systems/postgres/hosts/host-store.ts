@@ -49,7 +49,7 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<{ draining: boole
 async function listHosts(db: Db): Promise<Host[]> {
   const { rows } = await db.query<Host>(
     `select h.id as "hostId", h.name, h.capacity, h.draining, h.last_seen as "lastSeen", h.report,
-            (extract(epoch from db_clock() - h.last_seen) * 1000)::bigint as "silentMs",
+            (extract(epoch from db_clock() - h.last_seen) * 1000)::bigint as "msSinceHeartbeat",
             (select count(*) from runs r where r.host_id = h.id and occupies_slot(r)) as used
      from hosts h
      order by h.name, h.id`,

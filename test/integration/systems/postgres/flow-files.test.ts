@@ -89,18 +89,18 @@ test('what nobody is made from any more is gone with the next change', async () 
   const { flowId, change } = await scene();
   const count = async () => {
     const text =
-      'select path, since, until from flow_files where flow_id = $1 order by path, since';
+      'select path, valid_from, valid_to from flow_files where flow_id = $1 order by path, valid_from';
     return (await database.pool.query(text, [flowId])).rows;
   };
   await change({ a: '1' });
   await change({ a: '2', b: '2' });
   await change({ a: '3' });
   expect(await count()).toEqual([
-    { path: 'a', since: 3, until: null },
-    { path: 'b', since: 2, until: null },
+    { path: 'a', valid_from: 3, valid_to: null },
+    { path: 'b', valid_from: 2, valid_to: null },
   ]);
   await change({ a: '3', b: '2' });
-  expect((await count()).map(({ since }) => since)).toEqual([3, 2]);
+  expect((await count()).map(({ valid_from: from }) => from)).toEqual([3, 2]);
 });
 
 test('scopes that an older .flowignore decided are to be decided again', async () => {
