@@ -84,7 +84,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   handleNodeRejections(app);
   authenticate(app, { keys: deps.keys, onUse: lastUsed.record, nowMs: deps.nowMs });
   countUsage(app, usage);
-  const unknownSessions = authenticateOperators(app, deps);
+  const operatorGuard = authenticateOperators(app, deps);
   rateLimit(app, deps.rateLimiter);
   handleUnknownPaths(app);
   checkPathIds(app);
@@ -106,7 +106,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   postMessage(app);
   sessions(app, deps, { workflows, closing: closing.signal });
   listFlows(app, deps);
-  operatorApi(app, deps, { unknown: unknownSessions, startRun });
+  operatorApi(app, deps, { guard: operatorGuard, startRun });
   openapi(app);
   postman(app, deps.publicUrl);
   health(app, deps);

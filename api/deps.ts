@@ -93,7 +93,7 @@ export interface ApiDeps {
   flowFiles: FlowFileStore;
   blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
   frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'notify'>;
-  bells: Pick<Notifier, 'notify'>;
+  notifications: Pick<Notifier, 'notify'>;
   /** Calls to the hosts that own the runs' sandboxes. */
   hostRpc: HostRpc;
   rateLimiter: RateLimiter;

@@ -101,7 +101,7 @@ function open() {
   const redis = connectRedis({ ...config.redis, name: applicationName, onError });
   const subscriber = createSubscriber(redis, { onError });
   const frameStream = createFrameStream(redis, { instance, subscriber });
-  const bells = createNotifier(redis, { instance, subscriber });
+  const notifications = createNotifier(redis, { instance, subscriber });
   const questions = createHostRpcStore(pool);
   const temporal = openTemporal();
   const nowMs = () => performance.timeOrigin + performance.now();
@@ -121,8 +121,8 @@ function open() {
     presenceEveryMs: Math.min(limits.presenceEveryMs, config.times.sessionIdleMs / 4),
     ...storesOn(pool),
     frameStream,
-    bells,
-    hostRpc: createHostRpc({ store: questions, bells, newId: randomUUID }),
+    notifications,
+    hostRpc: createHostRpc({ store: questions, notifications, newId: randomUUID }),
     rateLimiter: createRateLimiter(redis, { instance, nowMs }),
     streamSlots: createStreamSlots(redis, { instance }),
     startRun: temporal.startRun,

@@ -2,7 +2,7 @@
 // `<module>.<event>`. Only a main arms one, by a variable that operators do not set.
 
 export const failpoints = [
-  'trigger.asked',
+  'trigger.received',
   'trigger.admitted',
   'trigger.started',
   'trigger.marked',

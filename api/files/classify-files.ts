@@ -58,10 +58,10 @@ const attemptsMax = 5;
 export async function retryWhileIgnoreChanges<T extends { outcome: string }>(
   deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
   { flowId, files }: { flowId: string; files: DecodedFile[] },
-  give: (given: InputFiles) => Promise<T | FileConflict>,
+  attempt: (inputFiles: InputFiles) => Promise<T | FileConflict>,
 ): Promise<T> {
-  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const answer = await give(await classifyFiles(deps, flowId, files));
+  for (let count = 1; count <= attemptsMax; count += 1) {
+    const answer = await attempt(await classifyFiles(deps, flowId, files));
     if (!isRejection(answer)) return answer;
     if (answer.outcome !== 'stale') throw rejectionError(answer, files);
   }
@@ -73,16 +73,16 @@ function isRejection(answer: { outcome: string }): answer is FileConflict {
 }
 
 function rejectionError(
-  refusal: Exclude<FileConflict, { outcome: 'stale' }>,
+  conflict: Exclude<FileConflict, { outcome: 'stale' }>,
   files: DecodedFile[],
 ): ApiError {
-  if (refusal.outcome === 'full') {
-    const { what, limit, current } = refusal;
+  if (conflict.outcome === 'full') {
+    const { what, limit, current } = conflict;
     return invalid(`body.files: the flow's files would exceed its limit of ${what}`, {
       limit,
       current,
     });
   }
-  const index = files.findIndex(({ path }) => path === refusal.path);
-  return invalid(`body.files.${index}.path: conflicts with the flow's file ${refusal.other}`);
+  const index = files.findIndex(({ path }) => path === conflict.path);
+  return invalid(`body.files.${index}.path: conflicts with the flow's file ${conflict.other}`);
 }

@@ -29,21 +29,21 @@ export interface HostRpc {
 
 interface HostRpcDeps {
   store: Pick<HostRpcStore, 'open' | 'takeAnswer' | 'withdraw'>;
-  bells: Pick<Notifier, 'notify' | 'subscribe'>;
+  notifications: Pick<Notifier, 'notify' | 'subscribe'>;
   newId: () => string;
 }
 
-export function createHostRpc({ store, bells, newId }: HostRpcDeps): HostRpc {
+export function createHostRpc({ store, notifications, newId }: HostRpcDeps): HostRpc {
   return {
     async call({ hostId, runId, kind, payload }, { timeoutMs }) {
       const requestId = newId();
       const until = performance.now() + timeoutMs;
       const notifier = createNotifier();
-      const leave = bells.subscribe(responseChannel(requestId), notifier.notify);
+      const leave = notifications.subscribe(responseChannel(requestId), notifier.notify);
       try {
         const request = { requestId, runId, kind, payload: JSON.stringify(payload) };
         await store.open({ ...request, hostId, lifeMs: timeoutMs });
-        bells.notify(hostChannel(hostId));
+        notifications.notify(hostChannel(hostId));
         const result = (await untilAnswered()) ?? (await store.withdraw(requestId));
         // Written by the handler of this kind, which has this result type.
         const done = (text: string) => JSON.parse(text) as HostCallResult<typeof kind>;

@@ -19,8 +19,8 @@ const schema = {
 export function listFlows(app: App, deps: ApiDeps): void {
   app.get(path, { schema }, async (request, reply) => {
     const url = `${deps.publicUrl}${path}`;
-    const { flows } = await readPage(reply, { url, query: request.query }, (wanted) =>
-      deps.flows.listByProject(projectOf(request), wanted),
+    const { flows } = await readPage(reply, { url, query: request.query }, (range) =>
+      deps.flows.listByProject(projectOf(request), range),
     );
     return { data: flows.map(flowView) };
   });

@@ -9,10 +9,10 @@ const name = 'flowrun_operator';
  * neither is used.
  */
 export function sessionIn(header: string | undefined, publicUrl: string): string | null {
-  const wanted = nameOf(publicUrl);
+  const cookieName = nameOf(publicUrl);
   const values = (header ?? '').split(';').flatMap((pair) => {
     const [key, value] = pair.split('=', 2).map((part) => part.trim());
-    return key === wanted && value !== undefined ? [value] : [];
+    return key === cookieName && value !== undefined ? [value] : [];
   });
   const [session] = values;
   return session !== undefined && values.every((other) => other === session) ? session : null;

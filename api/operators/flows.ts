@@ -29,8 +29,8 @@ export function flows(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema: list }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const url = `${deps.publicUrl}${projectsPath}/${projectId}/flows`;
-    const page = await readPage(reply, { url, query: request.query }, (wanted) =>
-      deps.flows.listByProject(projectId, wanted),
+    const page = await readPage(reply, { url, query: request.query }, (range) =>
+      deps.flows.listByProject(projectId, range),
     );
     return { data: page.flows.map(flowView) };
   });

@@ -24,8 +24,8 @@ export function keys(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema: list }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const url = `${deps.publicUrl}${projectsPath}/${projectId}/keys`;
-    const page = await readPage(reply, { url, query: request.query }, (wanted) =>
-      deps.keys.page(projectId, wanted),
+    const page = await readPage(reply, { url, query: request.query }, (range) =>
+      deps.keys.page(projectId, range),
     );
     return { data: page.keys.map(keyView) };
   });

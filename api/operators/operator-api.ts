@@ -13,13 +13,13 @@ import { signIn } from './sign-in.ts';
 import { usage } from './usage.ts';
 
 interface Helpers {
-  unknown: BruteForceGuard;
+  guard: BruteForceGuard;
   startRun: StartRun;
 }
 
 /** The routes for operators, with their own sign-in: see authenticate-operator.ts. */
-export function operatorApi(app: App, deps: ApiDeps, { unknown, startRun }: Helpers): void {
-  signIn(app, deps, unknown);
+export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helpers): void {
+  signIn(app, deps, guard);
   projects(app, deps);
   settings(app, deps);
   keys(app, deps);

@@ -24,7 +24,7 @@ export function runNow(app: App, deps: ApiDeps, startRun: StartRun): void {
   app.post(url, { config, schema, bodyLimit }, async (request, reply) => {
     const { idempotencyKey, config: runConfig, files } = parseTrigger(deps, request);
     const flow = await loadProjectFlow(deps, request.params);
-    const wanted = toAdmissionRequest(deps, {
+    const admission = toAdmissionRequest(deps, {
       creator: {
         triggerType: 'dashboard',
         keyId: null,
@@ -37,6 +37,6 @@ export function runNow(app: App, deps: ApiDeps, startRun: StartRun): void {
       config: runConfig,
       idempotencyKey,
     });
-    return startRun(request, reply, { admission: wanted, files, waitSeconds: request.query.wait });
+    return startRun(request, reply, { admission, files, waitSeconds: request.query.wait });
   });
 }

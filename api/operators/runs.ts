@@ -2,7 +2,7 @@ import type { MadeAttempt } from '../../systems/postgres/runs/webhook-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { answerRuns } from '../runs/routes/list-runs.ts';
-import { runListQuery } from '../runs/run-list-schema.ts';
+import { runListQuery } from '../runs/routes/run-list-schema.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { runView } from '../runs/run-view.ts';
 import { config, loadProject, loadProjectRun, projectPath } from './load-resources.ts';

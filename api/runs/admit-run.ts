@@ -14,10 +14,12 @@ export async function admitRun(
   if (files.length === 0) return deps.admission.admitRun(input);
   const { admission } = deps;
   const request = { flowId: input.flowId, files };
-  const dryRun = await retryWhileIgnoreChanges(deps, request, (given) =>
-    admission.dryRunWithFiles(input, given),
+  const dryRun = await retryWhileIgnoreChanges(deps, request, (inputFiles) =>
+    admission.dryRunWithFiles(input, inputFiles),
   );
   if (dryRun.outcome !== 'admitted') return dryRun;
   await storeContents(deps, files);
-  return retryWhileIgnoreChanges(deps, request, (given) => admission.admitWithFiles(input, given));
+  return retryWhileIgnoreChanges(deps, request, (inputFiles) =>
+    admission.admitWithFiles(input, inputFiles),
+  );
 }

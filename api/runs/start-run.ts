@@ -35,7 +35,7 @@ interface Helpers {
 export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
   const { workflows, ...rest } = helpers;
   return async (request, reply, { admission: input, files, waitSeconds = 0 }) => {
-    failpoint('trigger.asked');
+    failpoint('trigger.received');
     const admission = await retryAfterEviction(
       () => admitRun(deps, input, files),
       (answer) => answer.outcome === 'rejected' && answer.reason === 'CONCURRENT_LIMIT',

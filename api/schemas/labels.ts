@@ -33,8 +33,8 @@ export const labelChange = recordOf({
 /** `key:value`, repeatable. A key contains no colon. */
 export const labelFilter = z
   .unknown()
-  .transform((given, context) =>
-    [given].flat().map((pair) => {
+  .transform((input, context) =>
+    [input].flat().map((pair) => {
       const [, key, value] = /^([^:]*):(.*)$/s.exec(String(pair)) ?? [];
       if (key !== undefined && value !== undefined && labelKey.test(key)) return [key, value];
       context.addIssue('must be a label of the form key:value');

@@ -25,7 +25,10 @@ interface SendRequest {
   log: FastifyBaseLogger;
 }
 
-type SendDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles' | 'bells' | 'metrics' | 'newId'>;
+type SendDeps = Pick<
+  ApiDeps,
+  'messages' | 'blobs' | 'flowFiles' | 'notifications' | 'metrics' | 'newId'
+>;
 
 /**
  * Stores the message, then signals the session's workflow. The reconciler repeats a failed signal. If
@@ -48,7 +51,7 @@ export async function sendMessage(
   const { outcome, messageId, position } = acceptedOrThrow(stored);
   if (outcome === 'stored') {
     failpoint('chat.stored');
-    deps.bells.notify(sessionChannel(runId));
+    deps.notifications.notify(sessionChannel(runId));
     const delivery = await workflows.message(run, messageId);
     if (delivery === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
       throw sessionOver();
@@ -67,13 +70,13 @@ async function storeMessage(
 ): Promise<StoredMessage> {
   if (files.length === 0) return messages.store(message);
   const request = { flowId, files };
-  const dryRun = await retryWhileIgnoreChanges(deps, request, (given) =>
-    messages.dryRunWithFiles(message, { flowId, given }),
+  const dryRun = await retryWhileIgnoreChanges(deps, request, (inputFiles) =>
+    messages.dryRunWithFiles(message, { flowId, given: inputFiles }),
   );
   if (dryRun.outcome !== 'stored') return dryRun;
   await storeContents(deps, files);
-  return retryWhileIgnoreChanges(deps, request, (given) =>
-    messages.storeWithFiles(message, { flowId, given }),
+  return retryWhileIgnoreChanges(deps, request, (inputFiles) =>
+    messages.storeWithFiles(message, { flowId, given: inputFiles }),
   );
 }
 

@@ -90,7 +90,7 @@ describe('a run whose API dies', () => {
     const { answer, startedAt } = await asksAgain(() =>
       service.call('POST', path, { body, headers }),
     );
-    expect(answer.status).toBe(name === 'trigger.asked' ? 201 : 200);
+    expect(answer.status).toBe(name === 'trigger.received' ? 201 : 200);
     const { runId } = answer.data;
     const client = world.follow(runId, { name: 'who comes after' });
     const evidence = await waitForRecovery(world, runId, { clients: [client], startedAt });

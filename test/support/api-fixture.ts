@@ -99,7 +99,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
     const connection = await redis.connect();
     const output: string[] = [];
     const own = createFrameStream(connection, redis);
-    const bells = createNotifier(connection, redis);
+    const notifications = createNotifier(connection, redis);
     const nowMs = () => performance.timeOrigin + performance.now();
     const app = await buildApp({
       ...stores,
@@ -113,8 +113,8 @@ export async function openApiFixture(): Promise<ApiFixture> {
       logger: createLogger({ level: 'debug', name: 'api' }, collect(output)),
       metrics: noopMetrics,
       frameStream: own,
-      bells,
-      hostRpc: createHostRpc({ store: stores.hostRpc, bells, newId: randomUUID }),
+      notifications,
+      hostRpc: createHostRpc({ store: stores.hostRpc, notifications, newId: randomUUID }),
       rateLimiter: createRateLimiter(connection, { instance: redis.instance, nowMs }),
       streamSlots: createStreamSlots(connection, redis),
       presence: createPresence(connection, redis),
@@ -153,7 +153,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
     const url = await app.listen({ host: '127.0.0.1', port });
     const stop = async () => {
       await app.close();
-      bells.close();
+      notifications.close();
       own.close();
       connection.disconnect();
     };

@@ -28,8 +28,8 @@ export function listFiles(app: App, deps: ApiDeps): void {
     if (after?.includes('\0')) throw invalid('query.cursor: invalid cursor');
     if (after === undefined) await syncFiles(deps, run);
     const limit = pageLimit(request.query);
-    const wanted = { ...omitUndefined({ scope, prefix, after }), limit: limit + 1 };
-    const found = await deps.files.list(run.runId, wanted);
+    const listQuery = { ...omitUndefined({ scope, prefix, after }), limit: limit + 1 };
+    const found = await deps.files.list(run.runId, listQuery);
 
     const files = found.slice(0, limit);
     const last = files.at(-1);

@@ -6,9 +6,9 @@ import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { decodeRunCursor, encodeRunCursor } from '../run-cursor.ts';
-import { type RunListQuery, runListQuery } from '../run-list-schema.ts';
 import { type RunRecord, runRecord } from '../run-schema.ts';
 import { runView } from '../run-view.ts';
+import { type RunListQuery, runListQuery } from './run-list-schema.ts';
 
 const path = '/api/v1/runs';
 

@@ -26,28 +26,28 @@ const schema = {
 export function retryRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/runs/:runId/retry';
   app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
-    const given = parseTrigger(deps, request);
+    const trigger = parseTrigger(deps, request);
     const caller = callerOf(request);
     const run = await loadRun(deps, request.params.runId, caller.key.projectId);
     if (run.sessionId !== null) throw invalid('A session cannot be retried. Open a new one.');
     if (run.endedAt === null) throw invalid('The run has not ended.');
     if (run.endCause === 'lost_in_restore')
       throw invalid('The input of this run was lost in a restore. Trigger a new run.');
-    requireSecretsAgain(run, request.body, given);
+    requireSecretsAgain(run, request.body, trigger);
     const body = retryBody(run, await deps.runs.triggerFields(run.runId), request.body);
     // The operator's allowed networks may have changed since the original run.
     if (body.callbackUrl !== undefined)
       checkCallbackUrl(body.callbackUrl, deps.isCallbackAddressAllowed);
     const flow = await loadFlow(deps, run.flowId, run.projectId);
-    const wanted = toAdmissionRequest(deps, {
+    const input = toAdmissionRequest(deps, {
       creator: createdByKey(caller, request.id),
       flow,
       body,
-      ...given,
+      ...trigger,
     });
     return startRun(request, reply, {
-      admission: { ...wanted, retryOf: run.runId },
-      files: given.files,
+      admission: { ...input, retryOf: run.runId },
+      files: trigger.files,
       waitSeconds: request.query.wait,
     });
   });

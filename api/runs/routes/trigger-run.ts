@@ -29,13 +29,13 @@ export function triggerRun(app: App, deps: ApiDeps, startRun: StartRun): void {
     const { idempotencyKey, config, files } = parseTrigger(deps, request);
     const caller = callerOf(request);
     const flow = await loadFlow(deps, params.flowId, caller.key.projectId);
-    const wanted = toAdmissionRequest(deps, {
+    const admission = toAdmissionRequest(deps, {
       creator: createdByKey(caller, request.id),
       flow,
       body,
       config,
       idempotencyKey,
     });
-    return startRun(request, reply, { admission: wanted, files, waitSeconds: query.wait });
+    return startRun(request, reply, { admission, files, waitSeconds: query.wait });
   });
 }

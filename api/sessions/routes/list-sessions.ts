@@ -26,19 +26,19 @@ export function listSessions(app: App, deps: ApiDeps): void {
     const { cursor, label: labels, ...filter } = request.query;
     const limit = pageLimit(filter);
     const after = decodeRunCursor(cursor);
-    const wanted = { ...filter, labels, flowId, limit: limit + 1, ...(after && { after }) };
-    const found = await deps.sessions.list(wanted);
+    const listQuery = { ...filter, labels, flowId, limit: limit + 1, ...(after && { after }) };
+    const found = await deps.sessions.list(listQuery);
     const sessions = found.slice(0, limit);
     const last = sessions.at(-1);
     if (found.length > limit && last !== undefined) {
-      const further = { ...asAsked(request.query), limit, cursor: encodeRunCursor(last.run) };
-      linkNext(reply, `${deps.publicUrl}/api/v1/flows/${flowId}/sessions`, further);
+      const nextQuery = { ...asQuery(request.query), limit, cursor: encodeRunCursor(last.run) };
+      linkNext(reply, `${deps.publicUrl}/api/v1/flows/${flowId}/sessions`, nextQuery);
     }
     return { data: sessions.map((session) => sessionView(session, deps.publicUrl)) };
   });
 }
 
-function asAsked({ status, ended, label }: SessionsQuery) {
+function asQuery({ status, ended, label }: SessionsQuery) {
   return {
     status,
     ended: ended === undefined ? undefined : String(ended),

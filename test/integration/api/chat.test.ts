@@ -36,10 +36,10 @@ describe('a message', () => {
   test('tells the host of its session before its workflow can', async () => {
     const session = await open();
     let rings = 0;
-    const bells = createNotifier(world.redis.redis, world.redis);
-    onTestFinished(bells.close);
+    const notifications = createNotifier(world.redis.redis, world.redis);
+    onTestFinished(notifications.close);
     const heard = createDeferred<true>();
-    bells.subscribe(sessionChannel(session.runId), () => {
+    notifications.subscribe(sessionChannel(session.runId), () => {
       rings += 1;
       heard.resolve(true);
     });

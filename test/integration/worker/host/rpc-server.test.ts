@@ -25,7 +25,7 @@ async function api(connection?: Redis): Promise<HostRpc> {
   const bells = createNotifier(connection ?? (await redis.connect()), redis);
   onTestFinished(bells.close);
   const store = createHostRpcStore(database.pool);
-  return createHostRpc({ store, bells, newId: randomUUID });
+  return createHostRpc({ store, notifications: bells, newId: randomUUID });
 }
 
 /** A host of its own; `end` is what its process does when it is told to stop. */

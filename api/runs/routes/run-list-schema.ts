@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { labelFilter } from '../schemas/labels.ts';
-import { pageQuery } from '../schemas/page-query.ts';
-import { isoTimestamp, uuidLike } from '../schemas/text.ts';
-import { sessionId } from '../sessions/session-id.ts';
-import { runRecord } from './run-schema.ts';
+import { labelFilter } from '../../schemas/labels.ts';
+import { pageQuery } from '../../schemas/page-query.ts';
+import { isoTimestamp, uuidLike } from '../../schemas/text.ts';
+import { sessionId } from '../../sessions/session-id.ts';
+import { runRecord } from '../run-schema.ts';
 
 const { status, agentStatus, triggerType } = runRecord.shape;
 
