@@ -3,9 +3,8 @@ import { oneLine, stripControlCodes, truncateText } from '../sanitize-text.ts';
 import { summarizeToolInput } from './summarize-tool-input.ts';
 
 /**
- * A line of the agent as text for people, in the manner of a terminal: what it says as it says it,
- * a line for each tool it uses, the beginning of what the tool answered. Empty where there is
- * nothing to read.
+ * Renders a line of the agent like a terminal: its text unchanged, one line per tool call, and the start
+ * of the tool's result. Empty if there is nothing to show.
  */
 export function renderLine(line: JsonObject): string {
   switch (line.type) {
@@ -24,7 +23,7 @@ export function renderLine(line: JsonObject): string {
   }
 }
 
-/** Output that is no event of the agent. */
+/** Output that is not an event of the agent. */
 export function renderText(text: string): string {
   const readable = stripControlCodes(text);
   return readable.trim() === '' ? '' : withLineEnd(readable);
@@ -85,7 +84,7 @@ function resultText(block: JsonObject): string {
     .join('\n');
 }
 
-/** The first lines of a text behind a mark, and how many more there are. */
+/** The first lines of a text after a mark, and the number of omitted lines. */
 function indented(text: string, mark: string, rest: string): string {
   const readable = stripControlCodes(text).trimEnd();
   if (readable === '') return '';
@@ -100,7 +99,7 @@ function cutLineText(line: string): string {
   return line.length <= lineMaxChars ? line : truncateText(line, lineMaxChars);
 }
 
-/** Of a turn that went well nothing is left to say: its text has been printed already. */
+/** Empty for a successful turn, whose text has been printed already. */
 function renderResult(line: JsonObject): string {
   const subtype = textIn(line, 'subtype') ?? '';
   if (line.is_error !== true && !subtype.startsWith('error')) return '';

@@ -22,11 +22,11 @@ export interface FleetNumbers {
 export function exportFleet(registry: Registry, read: () => Promise<FleetNumbers>): void {
   const readOnce = singleFlight(() => read().catch(() => null));
   for (const { name, help, label, value } of gauges) {
-    new Gauge({
+    const gauge: Gauge = new Gauge({
       name: `flowrun_${name}`,
       help,
       labelNames: label === undefined ? [] : [label],
-      registers: [registry],
+      registers: [],
       async collect() {
         const numbers = await readOnce();
         this.reset();
@@ -34,6 +34,7 @@ export function exportFleet(registry: Registry, read: () => Promise<FleetNumbers
         else if (label === undefined) this.remove(); // after a reset it would export 0
       },
     });
+    registry.registerMetric(gauge);
   }
 }
 

@@ -52,17 +52,18 @@ export interface CountedPool {
 
 /** Counted at each scrape. */
 export function exportPool(registry: Registry, pool: CountedPool): void {
-  new Gauge({
+  const connections = new Gauge({
     name: 'flowrun_postgres_connections',
     help: 'Connections of this process to Postgres. waiting: queries that wait for a connection.',
     labelNames: ['state'],
-    registers: [registry],
+    registers: [],
     collect() {
       this.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
       this.set({ state: 'idle' }, pool.idleCount);
       this.set({ state: 'waiting' }, pool.waitingCount);
     },
   });
+  registry.registerMetric(connections);
 }
 
 export type DependencyChecks = Record<string, () => Promise<unknown>>;
@@ -73,11 +74,11 @@ export function exportDependencies(
   checks: DependencyChecks,
   timeoutMs: number,
 ): void {
-  new Gauge({
+  const up = new Gauge({
     name: 'flowrun_dependency_up',
     help: 'Whether a dependency of this process answers: 1 or 0.',
     labelNames: ['dependency'],
-    registers: [registry],
+    registers: [],
     async collect() {
       const answers = Object.entries(checks).map(async ([dependency, check]) => {
         const succeeds = check().then(
@@ -90,6 +91,7 @@ export function exportDependencies(
       await Promise.all(answers);
     },
   });
+  registry.registerMetric(up);
 }
 
 /** In seconds: durations that a client waits for. */

@@ -118,20 +118,22 @@ interface HostSlots {
 }
 
 function exportSlots(registry: Registry, { capacity, countSandboxes }: HostSlots): void {
-  const registers = [registry];
-  new Gauge({
+  const sandboxes = new Gauge({
     name: 'flowrun_sandboxes',
     help: 'Sandboxes that this host supervises.',
-    registers,
+    registers: [],
     collect() {
       this.set(countSandboxes());
     },
   });
-  new Gauge({
+  registry.registerMetric(sandboxes);
+  const slots = new Gauge({
     name: 'flowrun_host_slots',
     help: 'Sandboxes that this host can run at once.',
-    registers,
-  }).set(capacity);
+    registers: [],
+  });
+  slots.set(capacity);
+  registry.registerMetric(slots);
 }
 
 const attemptOutcomes = ['delivered', 'rejected', 'failed', 'blocked'] as const;

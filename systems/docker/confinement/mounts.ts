@@ -68,8 +68,8 @@ function bind(source: string, target: string): BindMount {
 }
 
 /** Engines reject private binds of their own folders, which could then never be unmounted. */
-function ownedByEngine(mount: BindMount): BindMount {
-  return { ...mount, BindOptions: { ...mount.BindOptions, Propagation: 'rslave' } };
+function ownedByEngine(bound: BindMount): BindMount {
+  return { ...bound, BindOptions: { ...bound.BindOptions, Propagation: 'rslave' } };
 }
 
 /** NoCopy: the image's files are not copied into the folder. */

@@ -13,7 +13,7 @@ export interface ListedSandbox {
 }
 
 /** All sandboxes of this instance, in any state. */
-export async function list({ docker, call: call, instance }: Engine): Promise<ListedSandbox[]> {
+export async function list({ docker, call, instance }: Engine): Promise<ListedSandbox[]> {
   const label = [`${labelNames.instance}=${instance}`];
   const found = await call('list', (abortSignal) =>
     docker.listContainers({ all: true, filters: { label }, abortSignal }),

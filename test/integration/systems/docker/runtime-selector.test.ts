@@ -213,7 +213,7 @@ test('a probe on a real engine reaches its socket and leaves nothing behind', as
 test('removes stale probes, but no recent ones', async () => {
   const folder = mkdtempSync(join(stackEnv.dataDir, 'left-test-'));
   for (const name of ['try-left', 'not-a-trial']) mkdirSync(join(folder, name));
-  const { call: call, docker, instance } = world.engine;
+  const { call, docker, instance } = world.engine;
   const Labels = { [labelNames.probe]: instance };
   await call('create', () => docker.createContainer({ Image: stackEnv.sandboxImage, Labels }));
   await cleanUpProbes(world.engine, { dir: folder, olderThanMs: 60_000 });
@@ -231,7 +231,7 @@ async function listProbes(): Promise<unknown[]> {
 }
 
 test('a real engine without the runtime fails with the same code', async () => {
-  const { call: call, docker } = world.engine;
+  const { call, docker } = world.engine;
   const options = { Image: stackEnv.sandboxImage, HostConfig: { Runtime: 'runsc-lost' } };
   await expect(call('create', () => docker.createContainer(options))).rejects.toMatchObject({
     code: 'runtime_missing',
