@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** A refusal in the API's own shape. */
+/** An error in the format of the Messages API. */
 export class ApiError extends Error {
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;

@@ -1,20 +1,22 @@
-const maxKept = 10_000;
+const maxKeys = 10_000;
 
 export interface Attempts {
-  /** How often this key was taken before. */
-  take(key: string): number;
+  /** Returns how often this key was counted before. */
+  count(key: string): number;
 }
 
-/** Counts how often a reply was asked for, so that a scripted fault ends; the longest unused are forgotten. */
+/**
+ * Counts requests per reply, so that a scripted fault ends. Forgets the least recently used keys.
+ */
 export function createAttempts(): Attempts {
   const counts = new Map<string, number>();
   return {
-    take(key) {
+    count(key) {
       const before = counts.get(key) ?? 0;
       counts.delete(key);
       counts.set(key, before + 1);
       const oldest = counts.keys().next().value;
-      if (counts.size > maxKept && oldest !== undefined) counts.delete(oldest);
+      if (counts.size > maxKeys && oldest !== undefined) counts.delete(oldest);
       return before;
     },
   };

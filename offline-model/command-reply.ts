@@ -3,7 +3,10 @@ import { callTool, type MessageReply, message, say } from './reply.ts';
 
 const asksForRunning = /\b(?:run|execute)\b[^`\n]*`([^`\n]+)`/i;
 
-/** A prompt that asks to run a command in backticks gets it run and its output told; undefined where none does. */
+/**
+ * Runs the command in backticks that a prompt asks for, and reports its output. Otherwise
+ * undefined.
+ */
 export function commandReply({ prompt, calls, tools }: Conversation): MessageReply | undefined {
   const command = asksForRunning.exec(prompt)?.[1];
   if (command === undefined) return undefined;

@@ -3,26 +3,26 @@ import { type ContentBlock, type MessagesRequest, textOf } from './request.ts';
 export interface ToolCall {
   name: string;
   input: Readonly<Record<string, unknown>>;
-  /** Absent while the tool has not answered. */
+  /** Absent until the tool has returned. */
   result?: { text: string; isError: boolean };
 }
 
-/** A request read as a conversation: who asked what, and what was done about it. */
+/** A request as a conversation: the prompts, and the tool calls since the latest one. */
 export interface Conversation {
-  /** The latest thing a person said. */
+  /** The latest message of the user. */
   prompt: string;
   earlierPrompts: readonly string[];
-  /** The agent CLI has begun this turn by itself, because something in the background has ended. */
+  /** The agent CLI started this turn itself, because a background task has ended. */
   isNotification: boolean;
   /** Tool calls since the latest prompt, in order. */
   calls: readonly ToolCall[];
-  /** Replies since the latest prompt that asked for tools. */
+  /** The number of replies with tool calls since the latest prompt. */
   rounds: number;
   tools: ReadonlyMap<string, unknown>;
   system: string;
   workingDirectory: string;
   sessionId: string;
-  /** The schema of an answer asked for as plain text, not by a tool. */
+  /** The schema of a structured answer that is requested as text, not as a tool call. */
   outputSchema: unknown;
 }
 
@@ -48,7 +48,7 @@ export function readConversation(request: MessagesRequest): Conversation {
   };
 }
 
-interface Placed {
+interface PositionedBlock {
   role: 'user' | 'assistant' | 'system';
   turn: number;
   block: ContentBlock;
@@ -58,22 +58,22 @@ function asBlocks(content: string | ContentBlock[]): ContentBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** The agent CLI speaks in the user's name too: reminders and notes of an interruption are not prompts. */
-const notSpoken = /^\s*(<system-reminder>|\[Request interrupted)/;
+/** The agent CLI adds reminders and interruption notes as user messages, which are not prompts. */
+const addedByCli = /^\s*(<system-reminder>|\[Request interrupted)/;
 
 const notification = /^\s*<system-reminder>\s*\[SYSTEM NOTIFICATION/m;
 
-function promptsOf(blocks: readonly Placed[]): { turn: number; text: string }[] {
+function promptsOf(blocks: readonly PositionedBlock[]): { turn: number; text: string }[] {
   const byTurn = new Map<number, string[]>();
   for (const { role, turn, block } of blocks) {
     if (role !== 'user' || block.type !== 'text') continue;
-    if (block.text === undefined || block.text === '' || notSpoken.test(block.text)) continue;
+    if (block.text === undefined || block.text === '' || addedByCli.test(block.text)) continue;
     byTurn.set(turn, [...(byTurn.get(turn) ?? []), block.text]);
   }
   return [...byTurn].map(([turn, texts]) => ({ turn, text: texts.join('\n') }));
 }
 
-function toolCall(use: ContentBlock, since: readonly Placed[]): ToolCall {
+function toolCall(use: ContentBlock, since: readonly PositionedBlock[]): ToolCall {
   const call = { name: use.name ?? '', input: use.input ?? {} };
   const answer = since.find(
     ({ block }) => block.type === 'tool_result' && block.tool_use_id === use.id,
@@ -94,7 +94,7 @@ function blockText(block: unknown): string {
   return isText && typeof block.text === 'string' ? block.text : '';
 }
 
-/** The agent CLI tells its model where it works; other callers get the sandbox's own folder. */
+/** The agent CLI states its working directory. Other callers get that of the sandbox. */
 function workingDirectoryOf(request: MessagesRequest): string {
   const notes = request.messages.filter((message) => message.role === 'system');
   for (const content of [request.system, ...notes.map((note) => note.content)]) {

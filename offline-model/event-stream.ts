@@ -6,7 +6,7 @@ import type { MessageReply } from './reply.ts';
 
 interface StreamOptions extends Envelope {
   deltaMs: number;
-  /** Fires when the client has gone. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
 }
 
@@ -15,8 +15,8 @@ const maxPieces = 400;
 const flushMs = 50;
 
 /**
- * Sends a reply as the API's event stream. A delay keeps the connection alive with pings;
- * a cut ends the connection without a word, as a lost network does.
+ * Sends a reply as an event stream of the API. A delay sends pings; a cut closes the connection, as
+ * a network failure does.
  */
 export async function streamReply(
   response: ServerResponse,
@@ -30,7 +30,7 @@ export async function streamReply(
   let index = 0;
   for (const [position, part] of reply.parts.entries()) {
     if (part.kind === 'cut') return await cutOff(response, signal);
-    if (part.kind === 'delay') await pause(part.delayMs, { send, signal });
+    if (part.kind === 'delay') await delay(part.delayMs, { send, signal });
     const block = blockOf(part, position, fingerprint);
     if (block === undefined) continue;
     await sendBlock(block, { index, deltaMs, send, signal });
@@ -44,7 +44,7 @@ export async function streamReply(
   response.end();
 }
 
-/** What was sent so far reaches the client before the connection goes. */
+/** Waits, so that the events sent so far reach the client before the connection closes. */
 async function cutOff(response: ServerResponse, signal: AbortSignal): Promise<void> {
   await sleep(flushMs, undefined, { signal });
   response.destroy();
@@ -62,7 +62,7 @@ function createSender(response: ServerResponse, signal: AbortSignal): Send {
   };
 }
 
-async function pause(ms: number, { send, signal }: { send: Send; signal: AbortSignal }) {
+async function delay(ms: number, { send, signal }: { send: Send; signal: AbortSignal }) {
   for (let left = ms; left > 0; left -= pingEveryMs) {
     await sleep(Math.min(left, pingEveryMs), undefined, { signal });
     if (left > pingEveryMs) await send('ping', {});
@@ -77,7 +77,7 @@ interface BlockOptions {
 }
 
 async function sendBlock(block: Block, { index, deltaMs, send, signal }: BlockOptions) {
-  await send('content_block_start', { index, content_block: emptied(block) });
+  await send('content_block_start', { index, content_block: withoutContent(block) });
   for (const delta of deltasOf(block)) {
     if (deltaMs > 0) await sleep(deltaMs, undefined, { signal });
     await send('content_block_delta', { index, delta });
@@ -85,7 +85,7 @@ async function sendBlock(block: Block, { index, deltaMs, send, signal }: BlockOp
   await send('content_block_stop', { index });
 }
 
-function emptied(block: Block) {
+function withoutContent(block: Block) {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: '' };
@@ -113,7 +113,9 @@ function deltasOf(block: Block): Readonly<Record<string, unknown>>[] {
   }
 }
 
-/** Cuts a text into a few words at a time; a very long one into larger pieces, never through a character. */
+/**
+ * Splits a text into short pieces, and a very long one into larger ones, never within a character.
+ */
 function pieces(text: string): string[] {
   const size = Math.max(12, Math.ceil(text.length / maxPieces));
   return text.match(new RegExp(`[^]{1,${size}}`, 'gu')) ?? [];

@@ -1,4 +1,4 @@
-/** A value that fits a JSON Schema, with `words` wherever free text is asked for. */
+/** Makes a value that matches a JSON Schema, with `words` as free text. */
 export function exampleOfSchema(schema: unknown, words: string): unknown {
   return example(schema, { root: schema, words, depth: 0 });
 }
@@ -16,8 +16,8 @@ function example(schema: unknown, context: Context): unknown {
   const inner = { ...context, depth: context.depth + 1 };
   if ('const' in schema) return schema['const'];
   if ('default' in schema) return schema['default'];
-  const given = firstOf(schema['enum']) ?? firstOf(schema['examples']);
-  if (given !== undefined) return given;
+  const listed = firstOf(schema['enum']) ?? firstOf(schema['examples']);
+  if (listed !== undefined) return listed;
   if (typeof schema['$ref'] === 'string') return example(resolve(schema['$ref'], context), inner);
   const branch = firstOf(schema['anyOf']) ?? firstOf(schema['oneOf']) ?? firstOf(schema['allOf']);
   if (branch !== undefined) return example(branch, inner);
@@ -97,6 +97,6 @@ function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : undefined;
 }
 
-function numberOr(value: unknown, otherwise: number): number {
-  return typeof value === 'number' ? value : otherwise;
+function numberOr(value: unknown, fallback: number): number {
+  return typeof value === 'number' ? value : fallback;
 }

@@ -1,10 +1,10 @@
 import { shortened } from './words.ts';
 
-/** What a file asked for in a prompt holds: the words the prompt gives for it, else something about the prompt. */
+/** The content of a requested file: the text in the prompt, or a text about the prompt. */
 export function fileContent(path: string, prompt: string): string {
-  const given =
+  const quotedText =
     /\b(?:containing|saying|with (?:the )?(?:text|content|contents|words?|line))[\s:]*[`"“']([^`"”']+)[`"”']/i;
-  const words = given.exec(prompt)?.[1];
+  const words = quotedText.exec(prompt)?.[1];
   if (words !== undefined) return `${words}\n`;
   if (/\bhaiku\b/i.test(prompt)) return haiku;
   const name = path.slice(path.lastIndexOf('/') + 1);

@@ -9,13 +9,14 @@ const fileName =
 const maxFiles = 5;
 
 /**
- * A prompt that asks for files gets them: one Write for each, a look at what is there, and a closing word.
- * The tool calls made since the prompt say how far the work is; undefined where no file is asked for.
+ * Writes the files that a prompt asks for: one Write call each, one command that shows them, and a
+ * closing message. The tool calls since the prompt determine the next step. Undefined without a
+ * requested file.
  */
 export function fileReply(conversation: Conversation): MessageReply | undefined {
   const paths = pathsIn(conversation);
   if (paths.length === 0) return undefined;
-  const names = paths.map((path) => shown(path, conversation)).join(' and ');
+  const names = paths.map((path) => displayPath(path, conversation)).join(' and ');
   if (!conversation.tools.has('Write')) {
     return message([say(`I would write ${names}, but no Write tool was offered to me.`)]);
   }
@@ -25,7 +26,7 @@ export function fileReply(conversation: Conversation): MessageReply | undefined 
   const missing = paths.find((path) => !isWritten(path, conversation));
   if (missing !== undefined) return write(missing, conversation);
   if (!conversation.calls.some((call) => call.name === 'Bash') && conversation.tools.has('Bash')) {
-    return message([say('Let me look at the result.'), callTool('Bash', look(paths))]);
+    return message([say('Let me look at the result.'), callTool('Bash', showCommand(paths))]);
   }
   return message([say(closing(names, last))]);
 }
@@ -51,14 +52,14 @@ function succeeded(call: ToolCall): boolean {
 
 function write(path: string, conversation: Conversation): MessageReply {
   const { prompt, calls } = conversation;
-  const name = shown(path, conversation);
+  const name = displayPath(path, conversation);
   const opening =
     calls.length === 0 ? `You ask: ${quoted(prompt)} I will write ${name}.` : `Next, ${name}.`;
   const input = { file_path: path, content: fileContent(path, prompt) };
   return message([say(opening), callTool('Write', input)]);
 }
 
-/** A file that exists has to be read before it may be written again; any other refusal ends the work. */
+/** Reads an existing file first, which the Write tool requires. Any other error ends the turn. */
 function afterFailure(failed: ToolCall, { tools }: Conversation): MessageReply {
   const path = failed.input['file_path'];
   const text = failed.result?.text ?? '';
@@ -71,7 +72,7 @@ function afterFailure(failed: ToolCall, { tools }: Conversation): MessageReply {
   return message([say(`The ${failed.name} tool refused: ${quoted(text, 300)} I stop here.`)]);
 }
 
-function look(paths: readonly string[]) {
+function showCommand(paths: readonly string[]) {
   const names = paths.map((path) => `'${path.replaceAll("'", "'\\''")}'`).join(' ');
   return { command: `ls -l ${names} && head -n 20 ${names}`, description: 'Show what was written' };
 }
@@ -81,7 +82,7 @@ function closing(names: string, last: ToolCall | undefined): string {
   return `Done: I wrote ${names}.${seen}Ask for a change and I will make it.`;
 }
 
-/** Files of the working directory are spoken of by their short names. */
-function shown(path: string, { workingDirectory }: Conversation): string {
+/** Shortens paths in the working directory. */
+function displayPath(path: string, { workingDirectory }: Conversation): string {
   return path.startsWith(`${workingDirectory}/`) ? path.slice(workingDirectory.length + 1) : path;
 }

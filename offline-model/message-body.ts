@@ -7,7 +7,7 @@ export type Block =
   | { type: 'tool_use'; id: string; name: string; input: Readonly<Record<string, unknown>> };
 
 export interface Envelope {
-  /** Makes the ids of the message and its tool calls; the same conversation gets the same ids. */
+  /** Part of the ids of the message and its tool calls. The same conversation gets the same ids. */
   fingerprint: string;
   model: string;
   usage: UsageNumbers;

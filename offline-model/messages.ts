@@ -7,19 +7,18 @@ import { streamReply } from './event-stream.ts';
 import { messageBody } from './message-body.ts';
 import { nextReply } from './next-reply.ts';
 import type { MessageReply } from './reply.ts';
-import type { MessagesRequest } from './request.ts';
-import type { RouteContext } from './route.ts';
+import type { MessagesRequest, RouteContext } from './request.ts';
 import { usageOf } from './usage.ts';
 
-/** Answers `POST /v1/messages`, as a stream or in one piece. */
-export async function answerMessages(
+/** Handles `POST /v1/messages`, with a stream or a single response. */
+export async function respondToMessages(
   response: ServerResponse,
   request: MessagesRequest,
   { attempts, deltaMs, fallbackScript }: RouteContext,
 ): Promise<void> {
   const conversation = readConversation(request);
   const reply = nextReply(conversation, {
-    attempt: attempts.take(positionOf(conversation)),
+    attempt: attempts.count(positionOf(conversation)),
     ...(fallbackScript !== undefined && { fallbackScript }),
   });
   if (reply.kind === 'error') {
@@ -30,9 +29,9 @@ export async function answerMessages(
     model: request.model,
     usage: usageOf(request, reply),
   };
-  const signal = goneSignal(response);
+  const signal = closeSignal(response);
   try {
-    if (request.stream !== true) return await answerWhole(response, reply, { envelope, signal });
+    if (request.stream !== true) return await sendWhole(response, reply, { envelope, signal });
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
@@ -43,7 +42,7 @@ export async function answerMessages(
   }
 }
 
-/** Says which reply of which conversation this is: a repeated request has the same position. */
+/** Identifies a reply within its conversation. A repeated request has the same position. */
 function positionOf({ sessionId, earlierPrompts, prompt, rounds }: Conversation): string {
   return hash([sessionId, earlierPrompts.length, prompt, rounds]);
 }
@@ -52,13 +51,13 @@ function hash(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
-function goneSignal(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
-  return gone.signal;
+function closeSignal(response: ServerResponse): AbortSignal {
+  const closed = new AbortController();
+  response.on('close', () => closed.abort());
+  return closed.signal;
 }
 
-async function answerWhole(
+async function sendWhole(
   response: ServerResponse,
   reply: MessageReply,
   { envelope, signal }: { envelope: Parameters<typeof messageBody>[1]; signal: AbortSignal },

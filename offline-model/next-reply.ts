@@ -8,15 +8,17 @@ import { scriptedReply } from './scripted-reply.ts';
 import { sideReply } from './side-reply.ts';
 import { structuredReply } from './structured-reply.ts';
 
-interface Circumstances {
-  /** How often this very reply was asked for before: faults of a script happen a given number of times. */
+interface ReplyOptions {
+  /**
+   * How often this reply was requested before. A scripted fault occurs a limited number of times.
+   */
   attempt: number;
-  /** Used where the prompt brings no script of its own. */
+  /** Used if the prompt contains no script. */
   fallbackScript?: readonly Step[];
 }
 
-/** What the model says next: decided by the conversation alone. */
-export function nextReply(conversation: Conversation, circumstances: Circumstances): Reply {
+/** Computes the next reply from the conversation alone. */
+export function nextReply(conversation: Conversation, options: ReplyOptions): Reply {
   const side = sideReply(conversation);
   if (side !== undefined) return side;
   if (conversation.isNotification) return message([say('What ran in the background has ended.')]);
@@ -24,8 +26,8 @@ export function nextReply(conversation: Conversation, circumstances: Circumstanc
   if (script !== undefined && 'unreadable' in script) {
     return message([say(`The script in this prompt cannot be read: ${script.unreadable}`)]);
   }
-  const steps = script?.steps ?? circumstances.fallbackScript;
-  if (steps !== undefined) return scriptedReply(steps, conversation, circumstances.attempt);
+  const steps = script?.steps ?? options.fallbackScript;
+  if (steps !== undefined) return scriptedReply(steps, conversation, options.attempt);
   const reply = fileReply(conversation) ?? commandReply(conversation) ?? chatReply(conversation);
   return structuredReply(conversation, reply);
 }

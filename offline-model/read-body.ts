@@ -3,7 +3,7 @@ import { ApiError } from './api-error.ts';
 
 const maxBytes = 32 * 1024 * 1024;
 
-/** The whole body; one over the API's limit is read to its end, so that the client hears the answer. */
+/** Reads a body over the limit to its end as well, so that the client receives the error. */
 export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

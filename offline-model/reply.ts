@@ -31,10 +31,10 @@ interface ErrorReply {
 
 export type Reply = MessageReply | ErrorReply;
 
-/** A message ends for its tools when it has any, else because all is said. */
+/** The stop reason is `tool_use` if the message calls tools. */
 export function message(parts: readonly Part[]): MessageReply {
-  const asksForTools = parts.some((part) => part.kind === 'tool');
-  return { kind: 'message', parts, stopReason: asksForTools ? 'tool_use' : 'end_turn' };
+  const callsTools = parts.some((part) => part.kind === 'tool');
+  return { kind: 'message', parts, stopReason: callsTools ? 'tool_use' : 'end_turn' };
 }
 
 export function say(text: string): Part {

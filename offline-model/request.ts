@@ -1,6 +1,25 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import type { Attempts } from './attempts.ts';
+import type { Step } from './script.ts';
 
-/** What the offline model needs of a Messages API request; everything else is let through unread. */
+export interface RecordedRequest {
+  method: string;
+  /** Path with its query. */
+  url: string;
+  headers: IncomingHttpHeaders;
+  /** The parsed JSON body. Undefined if there is none or it is invalid. */
+  body: unknown;
+}
+
+export interface RouteContext {
+  attempts: Attempts;
+  deltaMs: number;
+  record: (request: RecordedRequest) => void;
+  fallbackScript: readonly Step[] | undefined;
+}
+
+/** The parts of a Messages API request that the offline model reads. Others are ignored. */
 const contentBlock = z.looseObject({
   type: z.string(),
   text: z.string().optional(),
@@ -35,7 +54,7 @@ export type MessagesRequest = z.infer<typeof messagesRequest>;
 export type ContentBlock = z.infer<typeof contentBlock>;
 type Content = z.infer<typeof content>;
 
-/** The words of a content, whichever of its two forms it has. */
+/** The text of a content in either of its two forms. */
 export function textOf(value: Content | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return value;

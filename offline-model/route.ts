@@ -1,19 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from './api-error.ts';
-import type { Attempts } from './attempts.ts';
-import { answerMessages } from './messages.ts';
+import { respondToMessages } from './messages.ts';
 import { readBody } from './read-body.ts';
-import { type MessagesRequest, messagesRequest } from './request.ts';
-import type { Step } from './script.ts';
-import type { RecordedRequest } from './server.ts';
+import { type MessagesRequest, messagesRequest, type RouteContext } from './request.ts';
 import { inputTokens } from './usage.ts';
-
-export interface RouteContext {
-  attempts: Attempts;
-  deltaMs: number;
-  record: (request: RecordedRequest) => void;
-  fallbackScript: readonly Step[] | undefined;
-}
 
 export async function route(
   request: IncomingMessage,
@@ -22,14 +12,14 @@ export async function route(
 ): Promise<void> {
   const { method = 'GET', url = '/', headers } = request;
   const text = await readBody(request);
-  const body = parsed(text);
+  const body = parseJson(text);
   context.record({ method, url, headers, body });
   const path = url.replace(/\?.*$/, '');
   if (path === '/') return sendJson(response, { name: 'offline model' });
   requireKey(request);
   switch (`${method} ${path}`) {
     case 'POST /v1/messages':
-      return answerMessages(response, messagesOf(body), context);
+      return respondToMessages(response, messagesOf(body), context);
     case 'POST /v1/messages/count_tokens':
       return sendJson(response, { input_tokens: inputTokens(messagesOf(body)) });
     case 'GET /v1/models':
@@ -54,7 +44,7 @@ function requireKey({ headers }: IncomingMessage): void {
   if (key === '' && !bearer) throw new ApiError(401);
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

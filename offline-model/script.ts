@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
 /**
- * A script is a JSON list of steps, given in a prompt after `@model`, on its own line or in a fenced block:
+ * A script is a JSON list of steps in a prompt, after `@model` on a line or in a fenced block:
  *
- *   @model [{"text":"Hello"},{"tool":"Bash","input":{"command":"ls"}},{"text":"Seen: {{last_tool_result}}"}]
+ *   @model [{"tool":"Bash","input":{"command":"ls"}},{"text":"Seen: {{last_tool_result}}"}]
  *
- * Steps up to and including the next tool call make one reply; the replies given so far say which comes next.
- * `status` and `cut` happen `times` times (once by default) before the reply around them goes through.
+ * The steps up to and including a tool call make one reply. The number of earlier replies selects
+ * it. `status` and `cut` occur `times` times (by default once) before their reply succeeds.
  */
 const input = z.record(z.string(), z.unknown());
 const times = z.number().int().min(1).default(1);
@@ -51,7 +51,7 @@ type FoundScript = { steps: readonly Step[] } | { unreadable: string };
 
 const opening = /(?:^|\s)@model\s*(?:```[a-z]*\s*)?(?=\[)/;
 
-/** The script inside a prompt, or undefined where it has none. */
+/** Finds the script in a prompt. Undefined if there is none. */
 export function findScript(prompt: string): FoundScript | undefined {
   const match = opening.exec(prompt);
   if (match === null) return undefined;
@@ -64,7 +64,7 @@ export function findScript(prompt: string): FoundScript | undefined {
   }
 }
 
-/** Validated steps with repetitions written out; `{{n}}` is the number of the repetition, from 1. */
+/** Validates steps and expands repetitions. `{{n}}` is the number of the repetition, from 1. */
 export function readScript(value: unknown): readonly Step[] {
   return scriptSchema.parse(value).flatMap((step) => {
     if (!('repeat' in step)) return [step];
@@ -78,7 +78,7 @@ function numbered(step: Step, number: number): Step {
   return simpleStep.parse(JSON.parse(JSON.stringify(step).replaceAll('{{n}}', String(number))));
 }
 
-/** The text of the JSON list that begins at `start`: brackets inside strings do not count. */
+/** The text of the JSON list that begins at `start`. Ignores brackets in strings. */
 function jsonListAt(text: string, start: number): string | undefined {
   let depth = 0;
   let inString = false;

@@ -2,7 +2,7 @@ import type { Conversation } from './conversation.ts';
 import { callTool, type MessageReply, message, type Part, type Reply, say } from './reply.ts';
 import type { Step } from './script.ts';
 
-/** The reply that a script gives at this point; `attempt` counts how often this very reply was asked for. */
+/** The reply of a script at this point. `attempt` is how often this reply was requested before. */
 export function scriptedReply(
   steps: readonly Step[],
   conversation: Conversation,
@@ -23,7 +23,7 @@ export function scriptedReply(
   return groupReply(group, conversation, fault);
 }
 
-/** A reply ends with its tool calls: what follows them belongs to the next one. */
+/** A reply ends with its tool calls; later steps belong to the next reply. */
 function groupsOf(steps: readonly Step[]): Step[][] {
   const groups: Step[][] = [[]];
   for (const step of steps) {
@@ -75,7 +75,7 @@ function filledInput(input: Readonly<Record<string, unknown>>, conversation: Con
   );
 }
 
-/** Puts the conversation's own words into a script's strings, at any depth. */
+/** Replaces placeholders in strings at any depth. */
 function filled(value: unknown, conversation: Conversation): unknown {
   if (typeof value === 'string') return filledText(value, conversation);
   if (Array.isArray(value)) return value.map((item) => filled(item, conversation));
@@ -95,7 +95,7 @@ function filledText(text: string, { calls, workingDirectory, earlierPrompts }: C
 function withoutUndefined<T extends object>(
   value: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const kept = Object.entries(value).filter(([, item]) => item !== undefined);
-  // The entries are the object's own, less those that are undefined.
-  return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined> };
+  const defined = Object.entries(value).filter(([, item]) => item !== undefined);
+  // the object's entries without the undefined ones
+  return Object.fromEntries(defined) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

@@ -8,8 +8,8 @@ const titles = /\btitle\b.*\b(session|conversation|coding|chat)\b|\bnew conversa
 const maxSystemLength = 6_000;
 
 /**
- * What the agent CLI asks for itself (a quota probe, a title, a topic) gets a short answer.
- * Such requests offer no tools; they may quote the user's prompt, whose script must not run here.
+ * Replies briefly to the agent CLI's own requests (a quota probe, a title, a topic). They offer no
+ * tools, and may quote the user's prompt, whose script must not run here.
  */
 export function sideReply(conversation: Conversation): MessageReply | undefined {
   const { tools, prompt, system, outputSchema } = conversation;

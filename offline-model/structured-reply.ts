@@ -5,7 +5,7 @@ import { shortened } from './words.ts';
 
 const toolName = 'StructuredOutput';
 
-/** Where the request asks for a structured answer by a tool, the last reply of the turn calls that tool. */
+/** If the request offers a tool for structured answers, the last reply of the turn calls it. */
 export function structuredReply(conversation: Conversation, reply: MessageReply): MessageReply {
   const schema = conversation.tools.get(toolName);
   if (schema === undefined || reply.stopReason !== 'end_turn') return reply;

@@ -3,7 +3,7 @@ import type { MessagesRequest } from './request.ts';
 
 const charsPerToken = 4;
 
-/** Tokens are counted by length, so that the same conversation always costs the same. */
+/** Derives tokens from lengths, so that the same conversation always has the same cost. */
 export function usageOf(request: MessagesRequest, reply: MessageReply): UsageNumbers {
   const written = reply.parts.reduce((sum, part) => sum + lengthOf(part), 0);
   return {

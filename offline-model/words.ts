@@ -1,4 +1,4 @@
-/** A text on one line, cut at a word's end, fit to be quoted. */
+/** Puts a text on one line and truncates it after a word. */
 export function shortened(text: string, maxLength: number): string {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line.length <= maxLength) return line;

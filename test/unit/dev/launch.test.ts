@@ -137,9 +137,9 @@ function ensureOlderNode(): string {
   return join(folder, 'node_modules', name, 'bin/node');
 }
 
-function isOlder(program: string): boolean {
+function isOlder(node: string): boolean {
   try {
-    return execFileSync(program, ['--version'], { encoding: 'utf8' }).startsWith('v20.');
+    return execFileSync(node, ['--version'], { encoding: 'utf8' }).startsWith('v20.');
   } catch {
     return false;
   }

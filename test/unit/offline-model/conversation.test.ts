@@ -11,7 +11,7 @@ afterEach(() => model.close());
 const { ask, converse } = createMessagesClient(() => model.url);
 
 describe('without a script', () => {
-  it('quotes the prompt and not what the agent CLI says in the user’s name', async () => {
+  it('quotes the prompt without the notes that the agent CLI adds to it', async () => {
     const content = [
       { type: 'text', text: '<system-reminder>\nsecret note\n</system-reminder>' },
       { type: 'text', text: 'Explain tides' },
@@ -22,7 +22,7 @@ describe('without a script', () => {
     expect(reply.stop_reason).toBe('end_turn');
   });
 
-  it('does not take the end of a background task for a prompt', async () => {
+  it('does not treat the end of a background task as a prompt', async () => {
     const note = '<system-reminder>\n[SYSTEM NOTIFICATION - NOT USER INPUT]\n…</system-reminder>';
     const messages = [
       { role: 'user', content: script([{ tool: 'Bash' }]) },
@@ -32,7 +32,7 @@ describe('without a script', () => {
     expect(words(await ask(request('', { messages })))).toContain('in the background has ended');
   });
 
-  it('writes the file that is asked for, looks at it, and closes', async () => {
+  it('writes the requested file, shows it, and ends the turn', async () => {
     const replies = await converse('Write a haiku into poems/sea.md, please.', [
       { content: 'File created' },
       { content: '-rw-r--r-- 1 agent agent 80 sea.md' },
@@ -47,7 +47,7 @@ describe('without a script', () => {
     expect(words(replies[2])).toContain('-rw-r--r-- 1 agent agent 80 sea.md');
   });
 
-  it('writes several files and the words that the prompt gives', async () => {
+  it('writes several files with the text in the prompt', async () => {
     const prompt = 'Create a.txt and b.json containing "exactly this".';
     const results = [{ content: 'ok' }, { content: 'ok' }, { content: 'ok' }];
     const replies = await converse(prompt, results);
@@ -58,7 +58,7 @@ describe('without a script', () => {
     ]);
   });
 
-  it('reads a file first where the tool asks for that, and stops at any other refusal', async () => {
+  it('reads an existing file first, and stops at any other tool error', async () => {
     const unread = { content: 'File has not been read yet. Read it first.', is_error: true };
     const ok = { content: 'ok' };
     const replies = await converse('Create a.txt', [unread, ok, ok, ok]);
@@ -68,7 +68,7 @@ describe('without a script', () => {
     expect(words(refused[1])).toContain('disk full');
   });
 
-  it('says so when no Write tool is offered', async () => {
+  it('reports that no Write tool is offered', async () => {
     const reply = await ask(request('Create a.txt', { tools: [{ name: 'Bash' }] }));
     expect(words(reply)).toContain('no Write tool');
   });
@@ -79,7 +79,7 @@ describe('without a script', () => {
     expect(words(replies[1])).toContain('Linux');
   });
 
-  it('remembers what was said earlier in the conversation', async () => {
+  it('repeats facts from earlier in the conversation', async () => {
     const messages = [
       { role: 'user', content: 'Remember the word kiwi.' },
       { role: 'assistant', content: words(await ask(request('Remember the word kiwi.'))) },
@@ -89,7 +89,7 @@ describe('without a script', () => {
     expect(words(await ask(request('What did I say?')))).toContain('first thing');
   });
 
-  it('answers the CLI’s own questions briefly, and runs no script in them', async () => {
+  it('replies briefly to the requests of the agent CLI, and runs no script in them', async () => {
     const title = await ask(
       request(script([{ tool: 'Bash' }]), {
         tools: [],
@@ -101,7 +101,7 @@ describe('without a script', () => {
     expect(words(await ask(request('quota', { tools: [], max_tokens: 1 })))).toBe('ok');
   });
 
-  it('gives a structured answer that fits the schema, by tool or as text', async () => {
+  it('returns a structured answer that matches the schema, as a tool call or as text', async () => {
     const schema = {
       type: 'object',
       properties: {

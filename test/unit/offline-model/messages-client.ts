@@ -57,7 +57,7 @@ export function createMessagesClient(url: () => string) {
     return (await response.json()) as Message;
   }
 
-  /** Answers every tool call with `results` in turn until the model ends, and gives all its replies. */
+  /** Answers each tool call with the next of `results`. Returns all replies of the model. */
   async function converse(prompt: string, results: Json[], extra: Json = {}): Promise<Message[]> {
     const messages: unknown[] = [{ role: 'user', content: prompt }];
     const replies: Message[] = [];

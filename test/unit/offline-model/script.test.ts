@@ -11,7 +11,7 @@ afterEach(() => model.close());
 const { ask, converse, post, stream } = createMessagesClient(() => model.url);
 
 describe('a script in the prompt', () => {
-  it('gives one reply up to each tool call and sees what the tool said', async () => {
+  it('makes one reply up to each tool call, and inserts the tool’s result', async () => {
     const replies = await converse(
       script([
         { text: 'First' },
@@ -30,17 +30,17 @@ describe('a script in the prompt', () => {
     );
   });
 
-  it('stands in a fenced block among other words, brackets in its strings and all', async () => {
+  it('may be in a fenced block within text, with brackets in its strings', async () => {
     const prompt = `Please do this:\n\`\`\`\n@model [\n {"text": "a ] \\" [ b"}\n]\n\`\`\`\nThanks`;
     expect(words(await ask(request(prompt)))).toBe('a ] " [ b');
   });
 
-  it('says so when it cannot be read', async () => {
+  it('is reported if it is invalid', async () => {
     expect(words(await ask(request('@model [{"txet":"typo"}]')))).toContain('cannot be read');
     expect(words(await ask(request('@model [{"text":"open"')))).toContain('cannot be read');
   });
 
-  it('repeats steps, asks for several tools at once, and sets usage and stop reason', async () => {
+  it('repeats steps, calls several tools at once, and sets usage and stop reason', async () => {
     const replies = await converse(
       script([
         { repeat: 2, steps: [{ tool: 'Bash', input: { command: 'echo {{n}}' } }] },
@@ -58,7 +58,7 @@ describe('a script in the prompt', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  it('fails a given number of times, then goes through', async () => {
+  it('fails a number of times, then succeeds', async () => {
     const prompt = script([{ status: 529, times: 2, retryAfterSeconds: 0 }, { text: 'through' }]);
     for (let attempt = 0; attempt < 2; attempt += 1) {
       const response = await post('/v1/messages', request(prompt));
@@ -71,7 +71,7 @@ describe('a script in the prompt', () => {
     expect((await post('/v1/messages', request(prompt, other))).status).toBe(529);
   });
 
-  it('cuts the stream in the middle once, after what came before', async () => {
+  it('cuts the stream once, after the steps before the cut', async () => {
     const prompt = script([{ text: 'before' }, { cut: true }, { text: 'after' }]);
     const response = await post('/v1/messages', request(prompt, { stream: true }));
     let seen = '';
@@ -84,7 +84,7 @@ describe('a script in the prompt', () => {
     expect(texts.join('')).toBe('beforeafter');
   });
 
-  it('is not needed where the test gives one to the server', async () => {
+  it('can be set on the server', async () => {
     model.script([{ text: 'scripted from outside' }]);
     expect(words(await ask(request('anything')))).toBe('scripted from outside');
     expect(words(await ask(request(script([{ text: 'own' }]))))).toBe('own');

@@ -21,7 +21,7 @@ afterEach(() => model.close());
 const { ask, post, stream } = createMessagesClient(() => model.url);
 
 describe('the protocol', () => {
-  it('streams text and tool input in pieces that add up to the whole message', async () => {
+  it('streams text and tool input in pieces that add up to the message', async () => {
     const text = 'Grüße aus der Ferne, and then some more words to cut.';
     const input = { command: 'echo "wörld"', nested: { a: [1, 2, 3] } };
     const events = await stream(script([{ thinking: 'Hm.' }, { text }, { tool: 'Bash', input }]));
@@ -46,7 +46,7 @@ describe('the protocol', () => {
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' } });
   });
 
-  it('says the same in one piece as in a stream, and counts the same tokens', async () => {
+  it('returns the same message and tokens with and without a stream', async () => {
     const prompt = 'Tell me about lighthouses';
     const whole = await ask(request(prompt));
     const events = await stream(prompt);
@@ -55,7 +55,7 @@ describe('the protocol', () => {
     expect(whole.usage.output_tokens).toBe(Math.ceil(words(whole).length / 4));
   });
 
-  it('counts tokens without answering', async () => {
+  it('counts tokens without a reply', async () => {
     const counted = await post('/v1/messages/count_tokens', request('Hello'));
     const { usage } = await ask(request('Hello'));
     expect(await counted.json()).toEqual({ input_tokens: usage.input_tokens });
@@ -79,7 +79,7 @@ describe('the protocol', () => {
     expect(await response.json()).toMatchObject({ type: 'error', error: { type } });
   });
 
-  it('takes a bearer token, answers a bare visit, and knows no other path', async () => {
+  it('accepts a bearer token, answers GET /, and rejects other paths', async () => {
     const bearer = { authorization: 'Bearer token' };
     expect((await post('/v1/messages', request('hi'), bearer)).status).toBe(200);
     expect((await fetch(model.url, { method: 'HEAD' })).status).toBe(200);
@@ -88,7 +88,7 @@ describe('the protocol', () => {
     expect((await fetch(`${model.url}/v1/messages`, { headers: bearer })).status).toBe(405);
   });
 
-  it('records what arrived: key, path, tools and system prompt', async () => {
+  it('records requests with key, path, tools and system prompt', async () => {
     await ask(request('hi'));
     const [recorded] = model.requests();
     expect(recorded).toMatchObject({ method: 'POST', url: '/v1/messages?beta=true' });
@@ -100,7 +100,7 @@ describe('the protocol', () => {
 describe('the process', () => {
   const main = ['offline-model/main.ts'];
 
-  it('prints one line with its address and ends on SIGTERM', async () => {
+  it('prints one line with its address and exits on SIGTERM', async () => {
     const child = spawn(process.execPath, [...main, '--port', '0'], { stdio: 'pipe' });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const url = /^listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(line.toString())?.[1];
@@ -109,7 +109,7 @@ describe('the process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  it('leaves nothing running of an answer whose client has gone', async () => {
+  it('stops a reply when its client disconnects', async () => {
     const child = spawn(process.execPath, main, { stdio: 'pipe' });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const leaving = new AbortController();
@@ -128,7 +128,7 @@ describe('the process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  it('refuses a port that is no number', async () => {
+  it('rejects a port that is not a number', async () => {
     const started = promisify(execFile)(process.execPath, [...main, '--port', 'x']);
     await expect(started).rejects.toThrow('--port takes a whole number');
   });
