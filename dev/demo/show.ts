@@ -35,7 +35,7 @@ export async function showRecord(api: Api, runId: string): Promise<void> {
   print(indented(await dataOf(await api.call('GET', `/api/v1/runs/${runId}`))));
 }
 
-export interface DemoRun extends DemoFlow {
+interface DemoRun extends DemoFlow {
   runId: string;
 }
 

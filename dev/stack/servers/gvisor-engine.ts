@@ -9,7 +9,7 @@ import { removeSandboxes } from '../remove-sandboxes.ts';
 import { findGvisor, gvisorEntry, gvisorName, tryGvisor } from './gvisor.ts';
 import { copyImage, ensurePrivateEngine, stopPrivateEngine } from './private-engine.ts';
 
-export interface GvisorEngine {
+interface GvisorEngine {
   /** The path of its socket. Undefined if no engine has gVisor. */
   socket?: string;
   reason?: string;
