@@ -71,12 +71,12 @@ async function storeMessage(
   if (files.length === 0) return messages.store(message);
   const request = { flowId, files };
   const dryRun = await retryWhileIgnoreChanges(deps, request, (inputFiles) =>
-    messages.dryRunWithFiles(message, { flowId, given: inputFiles }),
+    messages.dryRunWithFiles(message, { flowId, input: inputFiles }),
   );
   if (dryRun.outcome !== 'stored') return dryRun;
   await storeContents(deps, files);
   return retryWhileIgnoreChanges(deps, request, (inputFiles) =>
-    messages.storeWithFiles(message, { flowId, given: inputFiles }),
+    messages.storeWithFiles(message, { flowId, input: inputFiles }),
   );
 }
 

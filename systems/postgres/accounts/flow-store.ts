@@ -5,7 +5,7 @@ import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { type FlowRow, flowColumns, toFlow } from './flow-row.ts';
 
-/** What its owner decides; what is left out has its default. */
+/** The fields that a client sets; a field that is left out has its default. */
 export type FlowFields = Pick<
   Flow,
   | 'name'
@@ -85,7 +85,7 @@ async function updateFlow(
   return rows[0] ? toFlow(rows[0]) : null;
 }
 
-/** What `decide` throws leaves the flow as it is. */
+/** If `decide` throws, the flow is unchanged. */
 function changeFlow(
   pool: Pool,
   sealer: Sealer,
@@ -100,7 +100,7 @@ function changeFlow(
   });
 }
 
-/** Column names and values of the fields that are given; the names come from here alone. */
+/** Columns and values of the fields that are set. Column names never come from outside. */
 function columnsOf(
   sealer: Sealer,
   flow: Partial<FlowFields> & { flowId: string },
@@ -160,7 +160,7 @@ export async function readFlowSecrets(
   const { rows } = await db.query<{ sealed: Buffer | null }>(text, [flowId]);
   const sealed = rows[0]?.sealed;
   if (!sealed) return { env: {}, mcpServers: {} };
-  // The seal proves that this text was written by columnsOf.
+  // Authenticated by the seal: only columnsOf wrote this text.
   return JSON.parse(sealer.open(sealed, contextOf(flowId))) as FlowSecrets;
 }
 

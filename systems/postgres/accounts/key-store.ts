@@ -8,10 +8,10 @@ export interface KeyRecord {
   projectId: string;
   name: string;
   createdBy: string;
-  /** All that is left of the key to look at. */
+  /** The readable part of the key. */
   shownPrefix: string;
   rateLimitRpm: number;
-  /** Judged by the database's clock at the moment of reading. */
+  /** By the database's clock at the time of reading. */
   state: 'active' | 'expired' | 'revoked';
   expiresAt: Date | null;
   revokedAt: Date | null;
@@ -31,7 +31,7 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 
 export function createKeyStore(pool: Pool) {
   return {
-    /** The only moment at which the key itself is known. */
+    /** The only time the key itself is readable. */
     create: (input: NewKey) => createKey(pool, input),
     findByKey: (key: string) => findByKey(pool, key),
     find: (keyId: string) => findKey(pool, keyId),
@@ -39,9 +39,9 @@ export function createKeyStore(pool: Pool) {
     /** `after` is a page's `next`. */
     page: (projectId: string, query: { limit: number; after?: string }) =>
       pageOfKeys(pool, projectId, query),
-    /** Counts from the next request on; cannot be undone. Null where there is no such key. */
+    /** Takes effect with the next request and cannot be undone. Null if there is no such key. */
     revoke: (keyId: string) => revokeKey(pool, keyId),
-    /** Marks keys as used just now; callers gather for a few seconds and hand over all at once. */
+    /** Marks keys as used now; callers batch their calls. */
     touch: (keyIds: string[]) => touchKeys(pool, keyIds),
   };
 }
@@ -136,7 +136,7 @@ async function revokeKey(db: Db, keyId: string): Promise<KeyRecord | null> {
   return rows[0] ? toKeyRecord(rows[0]) : null;
 }
 
-/** Locks in one order, so that two processes that saw the same keys never wait for each other. */
+/** Always in the same order, so that concurrent writers do not deadlock. */
 async function touchKeys(db: Db, keyIds: string[]): Promise<void> {
   await db.query(
     `update api_keys set last_used_at = greatest(last_used_at, db_clock())

@@ -6,9 +6,9 @@ export interface KeyDay extends DayOfUsage {
   keyId: string;
 }
 
-/** How much of its bounds a project uses now. */
+/** How much of its limits a project uses now. */
 interface ProjectUsage {
-  /** The UTC month, like 2026-01, and the runs that count in it. */
+  /** The UTC month, such as 2026-01, and the runs that count towards it. */
   month: string;
   monthlyRuns: number;
   concurrentRuns: number;
@@ -18,18 +18,18 @@ export type KeyUsageStore = ReturnType<typeof createKeyUsageStore>;
 
 export function createKeyUsageStore(pool: Pool) {
   return {
-    /** Adds to what is there; at most one entry for a key and a day. */
+    /** Adds to the stored counts; at most one entry per key and day. */
     add: (entries: KeyDay[]) => addUsage(pool, entries),
-    /** Every day of the last few, today included, oldest first. */
+    /** One entry per day, today included, oldest first. */
     ofKey: (keyId: string, days: number) => daysOfUsage(pool, days, { keyId }),
     ofProject: (projectId: string, days: number) => daysOfUsage(pool, days, { projectId }),
     bounds: (projectId: string) => readBounds(pool, projectId),
-    /** Deletes the days that nobody can ask for any more. */
-    purge: () => forget(pool),
+    /** Deletes the days that are past retention. */
+    purge: () => purge(pool),
   };
 }
 
-/** In one order, so that processes that saw the same keys never wait for each other. */
+/** Always in the same order, so that concurrent writers do not deadlock. */
 async function addUsage(db: Db, entries: KeyDay[]): Promise<void> {
   await db.query(
     `insert into key_usage as u (key_id, day, calls, errors, duration_ms)
@@ -81,11 +81,11 @@ async function readBounds(db: Db, projectId: string): Promise<ProjectUsage> {
               as "concurrentRuns"`,
     [projectId],
   );
-  if (!rows[0]) throw new Error('the usage was not counted');
+  if (!rows[0]) throw new Error('the usage query returned no row');
   return rows[0];
 }
 
-async function forget(db: Db): Promise<void> {
+async function purge(db: Db): Promise<void> {
   await db.query(`delete from key_usage where day <= ${today} - $1::integer`, [
     limits.keyUsageDays,
   ]);

@@ -3,14 +3,14 @@ import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { hashOfToken, randomToken } from '../client/random-token.ts';
 
-/** A person who decides about all projects. */
+/** A person who administers all projects. */
 export interface Operator {
   operatorId: string;
   name: string;
   createdAt: Date;
 }
 
-/** The code is known at this moment only. */
+/** The only time the code is readable. */
 interface SignInCode {
   operator: Operator;
   code: string;
@@ -21,17 +21,17 @@ export type OperatorStore = ReturnType<typeof createOperatorStore>;
 
 export function createOperatorStore(pool: Pool) {
   return {
-    /** Makes the operator where there is none of that name, and a way in for either. */
+    /** Creates the operator unless the name exists, and a sign-in code in either case. */
     invite: (name: string) => invite(pool, name),
-    /** Of all who ever ask, one gets an operator and a way in, and only where there is none yet. */
+    /** Creates the first operator with a sign-in code; null if there is an operator. */
     inviteFirst: (name: string) => inviteFirst(pool, name),
-    /** A code is good once. Null where it is unknown, used or too old. */
+    /** A code works once. Null if it is unknown, used or expired. */
     signIn: (code: string) => signIn(pool, code),
-    /** Null once the session is over, or the operator is gone. */
+    /** Null if the session has ended or the operator was removed. */
     findBySession: (session: string) => findBySession(pool, session),
     signOut: (session: string) => signOut(pool, session),
     list: () => listOperators(pool),
-    /** Ends all sessions at once. False where there is no such operator. */
+    /** Also ends all sessions. False if there is no such operator. */
     remove: (name: string) => removeOperator(pool, name),
   };
 }
@@ -76,7 +76,7 @@ async function inviteFirst(db: Db, name: string): Promise<SignInCode | null> {
   return rows[0] ? codeOf(rows[0], code) : null;
 }
 
-/** Ends a statement that has an `operator`; takes two parameters. */
+/** Completes a statement with the CTE `operator`; uses two parameters. */
 const insertLinkFor = (first: number): string => `
   , link as (
     insert into operator_links (code_hash, operator_id, expires_at)
@@ -91,7 +91,7 @@ const codeOf = (row: LinkRow, code: string): SignInCode => ({
   expiresAt: row.expires_at,
 });
 
-/** Of two calls with one code the later finds it gone. What is too old goes with it. */
+/** Of two calls with the same code the later one finds it deleted. Also deletes expired rows. */
 async function signIn(
   db: Db,
   code: string,
@@ -105,13 +105,13 @@ async function signIn(
      outdated as (
        delete from operator_sessions where expires_at <= db_clock()
      ),
-     begun as (
+     started as (
        insert into operator_sessions (token_hash, operator_id, expires_at)
        select $2, operator_id, ${after('$3')} from used
        where code_hash = $1 and expires_at > db_clock()
        returning operator_id
      )
-     select o.id, o.name, o.created_at from begun join operators o on o.id = begun.operator_id`,
+     select o.id, o.name, o.created_at from started join operators o on o.id = started.operator_id`,
     [hashOfToken(code), hashOfToken(session), limits.operatorSessionMs],
   );
   return rows[0] ? { operator: toOperator(rows[0]), session } : null;

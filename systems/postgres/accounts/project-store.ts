@@ -7,14 +7,14 @@ export interface Project {
   projectId: string;
   name: string;
   maxConcurrentRuns: number;
-  /** Null: no ceiling. */
+  /** Null: unlimited. */
   monthlyRunQuota: number | null;
   createdAt: Date;
 }
 
 export type ProjectPatch = Partial<
   Pick<Project, 'name' | 'maxConcurrentRuns' | 'monthlyRunQuota'> & {
-    /** Null: the service's own again. */
+    /** Null: use the service's model API again. */
     model: ProjectModel | null;
   }
 >;
@@ -31,19 +31,19 @@ export type ProjectStore = ReturnType<typeof createProjectStore>;
 
 export function createProjectStore(pool: Pool, sealer: Sealer) {
   return {
-    /** Null where the id is taken. */
+    /** Null if the id is taken. */
     create: (input: NewProject) => insertProject(pool, input),
     find: (projectId: string) => findProject(pool, projectId),
     list: () => listProjects(pool),
     /** `after` is a page's `next`. */
     page: (query: { limit: number; after?: string }) => pageOfProjects(pool, query),
-    /** Null where there is no such project. */
+    /** Null if there is no such project. */
     update: (projectId: string, patch: ProjectPatch) =>
       updateProject(pool, sealer, { ...patch, projectId }),
     readModel: (projectId: string) => readProjectModel(pool, sealer, projectId),
-    /** Made by the first who asks; everybody gets the same. */
+    /** Created at the first call; every call returns the same secret. */
     ensureWebhookSecret: (projectId: string) => ensureWebhookSecret(pool, sealer, projectId),
-    /** Every attempt from now on is signed with the secret that this returns. */
+    /** All later attempts are signed with the returned secret. */
     rotateWebhookSecret: (projectId: string) => rotateWebhookSecret(pool, sealer, projectId),
   };
 }

@@ -5,8 +5,8 @@ import type { Db } from '../client/pool.ts';
 const secretBytes = 32;
 
 /**
- * The project's signing secret, made at the first call. Several first calls at once: one secret is
- * kept, and every caller gets that one.
+ * The project's signing secret, created at the first call. Concurrent first calls all return the
+ * same secret.
  */
 export async function ensureWebhookSecret(
   db: Db,
@@ -19,7 +19,7 @@ export async function ensureWebhookSecret(
   return sealer.open(sealed, contextOf(projectId));
 }
 
-/** Of two at once the later one's secret stands, and both are told which they made. */
+/** Of two concurrent calls the later secret counts; each call returns its own. */
 export async function rotateWebhookSecret(
   db: Db,
   sealer: Sealer,
@@ -48,11 +48,11 @@ async function claimSealedSecret(db: Db, projectId: string, sealed: Buffer): Pro
      returning webhook_secret_sealed as sealed`,
     [projectId, sealed],
   );
-  if (!rows[0]) throw new Error(`there is no project ${projectId}`);
+  if (!rows[0]) throw new Error(`no project ${projectId}`);
   return rows[0].sealed;
 }
 
-/** Whether a secret that was sealed here before can be opened with this key; null where none was. */
+/** Whether this key opens a stored secret; null if there is none. */
 export async function canOpenSecrets(db: Db, sealer: Sealer): Promise<boolean | null> {
   const { rows } = await db.query<{ id: string; sealed: Buffer }>(
     `select id, webhook_secret_sealed as sealed from projects

@@ -1,6 +1,6 @@
-// Admission and placement (migrations/…_admission.sql): one function in Postgres, one round trip, one
-// transaction. It takes the project's row first, then the placement lock; so the caps, the quota, the
-// idempotency window and the places of the hosts are each decided by one caller at a time.
+// Admission and placement are one SQL function: one round trip, one transaction. It locks the
+// project and then placement, so one caller at a time decides about the limits, the quota, the
+// idempotency window and the slots of the hosts.
 
 import { limits } from '../../../core/limits.ts';
 import type { Labels, Run, TriggerType } from '../../../core/runs/run.ts';
@@ -25,11 +25,11 @@ export interface AdmitRun {
   flowId: string;
   projectId: string;
   triggerType: TriggerType;
-  /** Null where no API key asked for the run. */
+  /** Null if no API key started the run. */
   keyId: string | null;
   keyName: string;
   keyCreatedBy: string;
-  /** Null where no request did. */
+  /** Null if no API request started the run. */
   requestId: string | null;
   prompt: string;
   name: string | null;
@@ -38,13 +38,13 @@ export interface AdmitRun {
   callbackUrl: string | null;
   idempotencyKey: string | null;
   timeoutSeconds: number;
-  /** Null, here and in the two below: what the flow says. */
+  /** Null, here and in the next two: the value of the flow applies. */
   model: string | null;
   maxTurns: number | null;
   maxBudgetUsd: number | null;
   /** JSON text. */
   outputSchema: string | null;
-  /** The run that this one repeats. */
+  /** The run that this one retries. */
   retryOf: string | null;
   config: RunConfig;
 }
@@ -53,20 +53,22 @@ type RejectionReason =
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'
   | 'MONTHLY_QUOTA'
-  /** It may repeat a run that a restoration has lost: that is not found out yet. */
+  /** The run may be one that a restore has lost; reconciling has not finished. */
   | 'UPSTREAM_UNAVAILABLE';
 
 export interface AdmissionRejection {
   outcome: 'rejected';
   reason: RejectionReason;
-  /** Both are there where it is one of these that is reached. */
+  /** Both are set if a limit was reached. */
   limit?: number;
   current?: number;
 }
 
 export type Admission =
   | { outcome: 'admitted'; run: Run }
-  /** The run that the idempotency key names, as it is now; `deletedAt` is set if it was deleted. */
+  /**
+   * The current state of the run with this idempotency key; `deletedAt` is set if it was deleted.
+   */
   | { outcome: 'replay'; run: Run }
   | AdmissionRejection;
 
@@ -77,32 +79,34 @@ export function createAdmission(
   sealer: Sealer,
   hostStaleMs: number = limits.hostStaleMs,
 ) {
-  const terms = { sealer, hostStaleMs };
+  const options = { sealer, hostStaleMs };
   return {
-    /** Throws where the project or the flow does not exist. */
-    admitRun: (input: AdmitRun): Promise<Admission> => admitRun(pool, terms, input),
-    /** What the next would answer; changes nothing, so that only what will be admitted is stored. */
-    dryRunWithFiles: (input: AdmitRun, given: InputFiles): Promise<Admission | FileConflict> =>
-      rehearseWithFiles(pool, terms, { input, given }),
-    /** The run and its files, or neither. */
-    admitWithFiles: (input: AdmitRun, given: InputFiles): Promise<Admission | FileConflict> =>
-      admitWithFiles(pool, terms, { input, given }),
-    /** A host for a run that was admitted without one; the one it has already, if any. */
-    claimSlot: (runId: string) => claimPlace(pool, runId, hostStaleMs),
-    /** The idle session whose place one that waits may have. */
+    /** Throws if the project or the flow does not exist. */
+    admitRun: (input: AdmitRun): Promise<Admission> => admitRun(pool, options, input),
+    /**
+     * The result of `admitWithFiles` without any change, so that only accepted files are stored.
+     */
+    dryRunWithFiles: (input: AdmitRun, files: InputFiles): Promise<Admission | FileConflict> =>
+      dryRunWithFiles(pool, options, { input, files }),
+    /** Admits the run with its files, or neither. */
+    admitWithFiles: (input: AdmitRun, files: InputFiles): Promise<Admission | FileConflict> =>
+      admitWithFiles(pool, options, { input, files }),
+    /** Assigns a host to a run that was admitted without one; returns its host if it has one. */
+    claimSlot: (runId: string) => claimSlot(pool, runId, hostStaleMs),
+    /** The idle session to evict for a run that waits for a slot. */
     findEvictableSession: (runId: string) => findEvictableSession(pool, { runId, hostStaleMs }),
   };
 }
 
 interface ClaimedSlot {
   hostId: string;
-  /** Of the request that asked for the run. */
+  /** The API request that started the run. */
   requestId: string | null;
 }
 
 interface AdmissionOptions {
   sealer: Sealer;
-  /** A host that was silent for longer gets nothing new. */
+  /** A host whose heartbeat is older gets no new runs. */
   hostStaleMs: number;
 }
 
@@ -110,14 +114,14 @@ type AdmissionRow =
   | ({ outcome: 'admitted' | 'replay' } & RunRow)
   | { outcome: 'rejected'; reason: RejectionReason; limit: number | null; current: number | null };
 
-async function admitRun(db: Db, terms: AdmissionOptions, input: AdmitRun): Promise<Admission> {
-  const { rows } = await db.query<AdmissionRow>(admitStatement, [requestOf(terms, input)]);
+async function admitRun(db: Db, options: AdmissionOptions, input: AdmitRun): Promise<Admission> {
+  const { rows } = await db.query<AdmissionRow>(admitStatement, [requestOf(options, input)]);
   const row = rows[0];
   if (!row) throw new Error('admission returned no row');
   return row.outcome === 'rejected' ? toRejection(row) : { outcome: row.outcome, run: toRun(row) };
 }
 
-/** JSON text: columns of `runs` by name, and what `admit_run` declares besides. */
+/** JSON text: columns of `runs` by name, and the fields that `admit_run` declares. */
 function requestOf({ sealer, hostStaleMs }: AdmissionOptions, input: AdmitRun): string {
   const { runId, config } = input;
   return JSON.stringify({
@@ -153,32 +157,32 @@ function requestOf({ sealer, hostStaleMs }: AdmissionOptions, input: AdmitRun): 
 
 const asBytea = (bytes: Buffer | null): string | null => bytes && `\\x${bytes.toString('hex')}`;
 
-/** A replay keeps the files that its original brought, and a refused run brings none. */
+/** A replay keeps the files of its original, and a rejected run stores none. */
 function admitWithFiles(
   pool: Pool,
-  terms: AdmissionOptions,
-  { input, given }: { input: AdmitRun; given: InputFiles },
+  options: AdmissionOptions,
+  { input, files }: { input: AdmitRun; files: InputFiles },
 ): Promise<Admission | FileConflict> {
   const admitted = inTransaction(pool, async (db) => {
-    const admission = await admitRun(db, terms, input);
+    const admission = await admitRun(db, options, input);
     if (admission.outcome !== 'admitted') return admission;
-    const outcome = await addInputFiles(db, admission.run, given);
+    const outcome = await addInputFiles(db, admission.run, files);
     if (outcome.outcome !== 'added') throw new FileConflictError(outcome);
     return admission;
   });
   return orConflict(admitted);
 }
 
-/** What is wrong with a request is said before what stands in its way for now. */
-function rehearseWithFiles(
+/** A conflict of the files is reported before a limit that may pass. */
+function dryRunWithFiles(
   pool: Pool,
-  terms: AdmissionOptions,
-  { input, given }: { input: AdmitRun; given: InputFiles },
+  options: AdmissionOptions,
+  { input, files }: { input: AdmitRun; files: InputFiles },
 ): Promise<Admission | FileConflict> {
   return inDryRun(pool, async (db) => {
-    const admission = await admitRun(db, terms, input);
+    const admission = await admitRun(db, options, input);
     if (admission.outcome === 'replay') return admission;
-    const plan = await planFlowUpdate(db, input.flowId, given);
+    const plan = await planFlowUpdate(db, input.flowId, files);
     return plan.outcome === 'fits' ? admission : plan;
   });
 }
@@ -194,7 +198,7 @@ function toRejection(row: AdmissionRow & { outcome: 'rejected' }): AdmissionReje
   return { outcome: 'rejected', reason, limit, current };
 }
 
-async function claimPlace(
+async function claimSlot(
   pool: Pool,
   runId: string,
   hostStaleMs: number,

@@ -3,9 +3,9 @@ import type { Db } from '../client/pool.ts';
 import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
 
 /**
- * The session that has been idle for longest where a run could go that waits for a place; null where
- * none is. Of several that wait for the same, each gets another one, so that no more are put to sleep
- * than needed. A place that was given back meanwhile is enough: it is there when the one that waits asks
+ * The session that has been idle longest on a host where a waiting run could start; null if there
+ * is none. Each of several waiting runs gets another session, so that no more are evicted than
+ * needed. A slot that was released meanwhile is not counted: the waiting run finds it when it asks
  * again.
  */
 export async function findEvictableSession(
@@ -40,9 +40,9 @@ export async function findEvictableSession(
 }
 
 /**
- * The sessions that hold a place and have nothing to do. One that asks its user something is not idle,
- * though no message has made it ask; one that was left with something in the background, which ends with
- * its sandbox, goes on and should come last.
+ * Sessions that hold a slot and are idle. A session that waits for an answer of its user is not
+ * idle, even if no message caused the question. A session with background tasks comes last, because
+ * they end with its sandbox.
  */
 export const idleSessions = `
   select r.id, r.host_id, s.idle_since,

@@ -7,7 +7,7 @@ export interface ProjectModel {
   baseUrl: string;
 }
 
-/** Null where the project has none of its own. */
+/** Null if the project uses the model API of the service. */
 export async function readProjectModel(
   db: Db,
   sealer: Sealer,

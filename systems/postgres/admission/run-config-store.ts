@@ -6,11 +6,11 @@ export type RunConfigStore = ReturnType<typeof createRunConfigStore>;
 
 export function createRunConfigStore(pool: Pool, sealer: Sealer) {
   return {
-    /** Null once acknowledged, and once the run has ended. */
+    /** Null once it was acknowledged, and once the run has ended. */
     read: (runId: string): Promise<RunConfig | null> => readConfig(pool, sealer, runId),
-    /** Forgets it for good. Safe to repeat. */
+    /** Deletes the configuration. Safe to repeat. */
     acknowledge: (runId: string): Promise<void> => deleteConfig(pool, runId),
-    /** What the request's `X-Ctx-*` headers said; kept with the run, for operators. */
+    /** The values of the request's `X-Ctx-*` headers; stored with the run, for operators. */
     context: (runId: string): Promise<Context> => readContext(pool, sealer, runId),
   };
 }
@@ -33,7 +33,7 @@ async function deleteConfig(db: Db, runId: string): Promise<void> {
 
 type Context = RunConfig['context'];
 
-/** Null where there is nothing to keep. */
+/** Null if the context is empty. */
 export function sealContext(sealer: Sealer, runId: string, context: Context): Buffer | null {
   if (Object.keys(context).length === 0) return null;
   return sealer.seal(JSON.stringify(context), `run-context:${runId}`);

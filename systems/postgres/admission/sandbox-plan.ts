@@ -11,14 +11,14 @@ import { readSessionPlan } from '../sessions/session-store.ts';
 import { readConfig } from './run-config-store.ts';
 import type { Sealer } from './seal.ts';
 
-/** All that a host needs to start a run's sandbox; holds secrets. */
+/** Everything a host needs to start a run's sandbox; contains secrets. */
 export interface SandboxPlan {
   run: Run;
   flow: Flow;
   secrets: FlowSecrets;
   /** Null once a sandbox has acknowledged it. */
   config: RunConfig | null;
-  /** JSON text of what the run's output is to look like. */
+  /** JSON schema of the run's output, as text. */
   outputSchema: string | null;
   /** Null for a plain run. */
   session: SessionPlan | null;
@@ -34,7 +34,7 @@ export async function readSandboxPlan(
   const [flow, secrets, config, { outputSchema }, session] = await Promise.all([
     findFlow(pool, run.flowId),
     readFlowSecrets(pool, sealer, run.flowId),
-    run.sessionId === null ? readConfig(pool, sealer, runId) : keptConfig(pool, sealer, runId),
+    run.sessionId === null ? readConfig(pool, sealer, runId) : sessionConfigOf(pool, sealer, runId),
     readTriggerFields(pool, runId),
     readSessionPlan(pool, runId),
   ]);
@@ -42,9 +42,9 @@ export async function readSandboxPlan(
   return { run, flow, secrets, config, outputSchema, session };
 }
 
-/** A session's is never gone while it lives. */
-async function keptConfig(db: Db, sealer: Sealer, runId: string): Promise<RunConfig | null> {
+/** The configuration of a session is stored until the session ends. */
+async function sessionConfigOf(db: Db, sealer: Sealer, runId: string): Promise<RunConfig | null> {
   const unlessAcknowledgedBy = 2 ** 31 - 1;
-  const kept = await readSessionConfig(db, sealer, { runId, unlessAcknowledgedBy });
-  return kept?.config ?? null;
+  const session = await readSessionConfig(db, sealer, { runId, unlessAcknowledgedBy });
+  return session?.config ?? null;
 }

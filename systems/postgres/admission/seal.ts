@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
 export interface Sealer {
-  /** Opens only with the same context, so that what belongs to one run is of no use to another. */
+  /** Opens only with the same context, so that one run's secret is useless to another. */
   seal(text: string, context: string): Buffer;
-  /** Throws where the key, the context or a single bit differs. */
+  /** Throws if the key, the context or a single bit differs. */
   open(sealed: Buffer, context: string): string;
 }
 

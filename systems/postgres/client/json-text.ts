@@ -1,5 +1,5 @@
 /**
- * JSON text that Postgres takes: its text holds every character but NUL, and a NUL must never make
- * a statement fail for ever. The escape says the same.
+ * JSON text that Postgres accepts. Its text type has every character except NUL, and a NUL would
+ * make a statement fail on every retry. The escape means the same.
  */
 export const storableJson = (json: string): string => json.replaceAll('\0', '\\u0000');

@@ -1,6 +1,5 @@
-// Postgres' own programs, of the server's version or a later one: an earlier one cannot be trusted with
-// what it does not know, and says so itself. They get the password by their environment alone, since
-// anybody may read a command line.
+// Postgres' client programs, of the server's version or a later one; an earlier pg_dump refuses the
+// server. They receive the password through their environment, because command lines are public.
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -9,14 +8,14 @@ import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 export interface PgTools {
-  /** Starts one on the database, where one is named; its output and its input are the caller's. */
+  /** Starts a program. The caller reads its output and writes its input. */
   start(program: PgTool, args: string[]): PgToolProcess;
 }
 
 interface PgToolProcess {
   input: Writable;
   output: Readable;
-  /** Throws with what the program said where it did not end well. */
+  /** Rejects with the error output if the program fails. */
   ended: Promise<void>;
 }
 
@@ -29,11 +28,11 @@ class PgToolsMissing extends Error {
 
 interface PgToolOptions {
   databaseUrl: string;
-  /** PATH, and what else the programs are to see. */
+  /** PATH, and other variables that the programs receive. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The first folder whose programs are as new as the server; of its own version before any newer. */
+/** The first folder with programs at least as new as the server; its own version is preferred. */
 export async function findPgTools(
   { databaseUrl, env }: PgToolOptions,
   serverMajor: number,
@@ -67,7 +66,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** 0 where it does not say. */
+/** 0 if the output has no version. */
 async function majorOf(program: string, env: PgToolOptions['env']): Promise<number> {
   const child = spawn(program, ['--version'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   child.on('error', () => undefined);
@@ -86,17 +85,17 @@ function missingMessage(found: { major: number }[], serverMajor: number): string
   );
 }
 
-/** `{}` in the arguments stands for the database. */
+/** `{}` in the arguments is replaced by the connection URL. */
 function start(
   program: string,
   args: string[],
   { url, env }: { url: string; env: PgToolOptions['env'] },
 ): PgToolProcess {
-  const given = args.map((arg) => (arg === '{}' ? `--dbname=${url}` : arg));
-  const child = spawn(program, given, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const resolved = args.map((arg) => (arg === '{}' ? `--dbname=${url}` : arg));
+  const child = spawn(program, resolved, { env, stdio: ['pipe', 'pipe', 'pipe'] });
   const ended = untilExit(child, program);
   ended.catch(() => undefined); // asked for later
-  // One that has ended says why; that it takes nothing more says less.
+  // The exit of the program explains the failure better than the closed pipe.
   child.stdin.on('error', () => undefined);
   return { input: child.stdin, output: child.stdout, ended };
 }

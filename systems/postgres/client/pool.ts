@@ -1,22 +1,24 @@
 import pg from 'pg';
 
 export type Pool = pg.Pool;
-/** What a statement needs: a pool, or the one connection of a transaction. */
+/** A pool, or the connection of a transaction. */
 export type Db = Pick<pg.Pool, 'query'>;
 
 interface PoolOptions {
-  /** Shown by Postgres beside each connection. */
+  /** Shown in `pg_stat_activity`. */
   applicationName: string;
   max?: number;
-  /** Told of every connection that was lost; nothing else needs to be done about it. */
+  /** Called for every lost connection; the pool replaces it. */
   onError?: (error: Error) => void;
 }
 
-/** So many stay open when nobody needs them: to open one takes longer than most of what is asked. */
+/** Connections that stay open while idle: opening one takes longer than most queries. */
 const keptOpen = 4;
-/** What lies between may forget a connection that is silent, and a server may be gone without a word. */
+/** Network devices drop silent connections, and a server may disappear without closing them. */
 const askedAfterMs = 30_000;
-/** After so long the server gives a statement up; a server that does not even say so is gone. */
+/**
+ * The server cancels a statement after this time. A server that does not even report that is gone.
+ */
 const statementMs = 30_000;
 
 export function createPool(url: string, options: PoolOptions): Pool {
@@ -34,15 +36,15 @@ export function createPool(url: string, options: PoolOptions): Pool {
     idle_in_transaction_session_timeout: 60_000,
     types: numbersForBigints(),
   });
-  // A connection that dies emits 'error' on itself, whether it is idle, or held and between two
-  // statements; unheard, either would end the process. The pool repeats what an idle one said.
+  // A lost connection emits 'error' on its client, both idle and between two statements. Without a
+  // listener either would end the process. The pool repeats the error of idle clients.
   const onError = options.onError ?? (() => undefined);
   pool.on('connect', (client) => client.on('error', (error) => onError(lostConnection(error))));
   pool.on('error', () => undefined);
   return pool;
 }
 
-/** Without the connection, which the pool hangs on its errors: that one holds the password. */
+/** Without the client object, which the pool attaches to its errors: it holds the password. */
 function lostConnection(error: Error): Error {
   return new Error(`lost a connection to Postgres: ${error.message}`);
 }

@@ -4,11 +4,11 @@ import type { Db } from './pool.ts';
 export async function postgresVersion(db: Db): Promise<string> {
   const text = `select current_setting('server_version') as version`;
   const { rows } = await db.query<{ version: string }>(text);
-  // Debian writes its own name behind the number.
+  // Debian appends its own version.
   return rows[0]?.version.split(' ')[0] ?? '';
 }
 
-/** Of this process's clock, against the one that all of the service goes by. */
+/** How far this process's clock is ahead of the database's. */
 export async function clockAheadOfPostgres(db: Db): Promise<number> {
   const atMs = Date.now();
   const { rows } = await db.query<{ now: Date }>('select db_clock() as now');

@@ -1,12 +1,12 @@
 import type { PoolClient } from 'pg';
 import type { Db, Pool } from './pool.ts';
 
-/** Commits what `work` did, or none of it. Works on one connection and gives it back clean. */
+/** Runs `work` on one connection, and commits all of it or nothing. */
 export function inTransaction<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
   return onConnection(pool, 'commit', work);
 }
 
-/** What `work` would find, which is then taken back in any case. */
+/** Runs `work` and rolls it back in any case; returns its result. */
 export function inDryRun<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
   return onConnection(pool, 'rollback', work);
 }
@@ -29,7 +29,7 @@ async function onConnection<T>(
   }
 }
 
-/** A connection that cannot even roll back is thrown away. */
+/** A connection that cannot roll back is closed. */
 async function rollBack(client: PoolClient): Promise<void> {
   try {
     await client.query('rollback');

@@ -1,5 +1,6 @@
-// Content by its SHA-256, in rows of 1 MiB. A blob is written in one transaction and read only once
-// it is whole; of several writers of the same content one writes and the others wait and find it.
+// Content by its SHA-256, in rows of 1 MiB. A blob is written in one transaction and is readable
+// once it is complete. Of several writers of the same content one writes; the others wait and find
+// it.
 
 import { createHash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
@@ -14,9 +15,9 @@ interface BlobId {
 }
 
 interface ByteRange {
-  /** First byte, 0 by default. */
+  /** First byte; 0 by default. */
   start?: number;
-  /** The byte after the last, by default the blob's size. */
+  /** The byte after the last; by default the blob's size. */
   end?: number;
 }
 
@@ -24,13 +25,13 @@ export type BlobStore = ReturnType<typeof createBlobStore>;
 
 export function createBlobStore(pool: Pool) {
   return {
-    /** Throws, and stores nothing, where the content is not what its id says. Safe to repeat. */
+    /** Throws and stores nothing if the content does not match its id. Safe to repeat. */
     put: (chunks: AsyncIterable<Buffer>, id: BlobId) => putBlob(pool, chunks, id),
-    /** Throws where there is no such blob. */
+    /** Throws if there is no such blob. */
     read: (sha256: string, range: ByteRange = {}) => readBlob(pool, sha256, range),
-    /** Those of one chunk among the given, all at once; for what is small and many. */
+    /** Reads all blobs of a single chunk with one query; for many small files. */
     readSmall: (sha256s: string[]) => readSmall(pool, sha256s),
-    /** Those of the given that are here. Named or not, they stay for hours from now. */
+    /** The blobs that exist. They are not collected for hours from now, referenced or not. */
     has: (sha256s: string[]) => findExisting(pool, sha256s),
   };
 }
@@ -39,7 +40,7 @@ function putBlob(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): Promise
   return id.size <= limits.blobChunkBytes ? putSmall(pool, chunks, id) : putLarge(pool, chunks, id);
 }
 
-/** One that is here already is as good as stored now: what nobody names is removed by its age. */
+/** An existing blob gets a new age, because unreferenced blobs are collected by age. */
 const claim = `insert into blobs (sha256, size) values ($1, $2)
   on conflict (sha256) do update set created_at = excluded.created_at`;
 
@@ -59,7 +60,8 @@ async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Prom
 
 async function putLarge(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
   await inTransaction(pool, async (db) => {
-    // Waits for another who writes the same content: its blob is then here, or is ours to write.
+    // Waits for a concurrent writer of the same content. Afterwards its blob exists, or this call
+    // writes it.
     await db.query(`set local lock_timeout = ${limits.snapshotTimeoutMs}`);
     await db.query(`set local statement_timeout = ${limits.snapshotTimeoutMs}`);
     if (!(await claimBlob(db, id))) return;
@@ -73,7 +75,7 @@ async function putLarge(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): 
   });
 }
 
-/** The same bytes in pieces of exactly `bytes`, the last one aside. */
+/** The same bytes in pieces of exactly `bytes`, except the last one. */
 async function* rechunk(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
   let buffered: Buffer[] = [];
   let bufferedBytes = 0;
@@ -89,7 +91,7 @@ async function* rechunk(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGene
   if (bufferedBytes > 0) yield Buffer.concat(buffered, bufferedBytes);
 }
 
-/** Its own time for an answer; what the types of pg leave out. */
+/** The timeout of a single query, which the types of pg lack. */
 type QueryWithTimeout = QueryConfig & { query_timeout: number };
 
 async function claimBlob(db: Db, { sha256, size }: BlobId): Promise<boolean> {
@@ -109,7 +111,7 @@ async function insertChunk(
   await db.query(text, [Buffer.from(sha256, 'hex'), idx, data]);
 }
 
-/** A file may change while it is read; what is stored is never other than its name says. */
+/** A file may change while it is read; the stored content always matches its id. */
 function createCheck(id: BlobId) {
   const hash = createHash('sha256');
   let size = 0;
@@ -141,11 +143,11 @@ async function* readBlob(pool: Pool, sha256: string, range: ByteRange): AsyncGen
 async function sizeOf(db: Db, sha256: string): Promise<number> {
   const text = 'select size from blobs where sha256 = $1';
   const { rows } = await db.query<{ size: number }>(text, [Buffer.from(sha256, 'hex')]);
-  if (!rows[0]) throw new Error(`there is no blob ${sha256}`);
+  if (!rows[0]) throw new Error(`no blob ${sha256}`);
   return rows[0].size;
 }
 
-/** From a place to the end of its chunk, or to the end that is wanted. */
+/** From a position to the end of its chunk, or to the requested end. */
 async function readPiece(
   db: Db,
   sha256: string,

@@ -6,38 +6,38 @@ import type { SnapshotRef } from '../log/lease.ts';
 
 interface FileQuery {
   scope?: FileScope;
-  /** The beginning of a path, as text. */
+  /** A prefix of the path. */
   prefix?: string;
   limit: number;
-  /** The last path of the page before. */
+  /** The last path of the previous page. */
   after?: string;
 }
 
 export type FileStore = ReturnType<typeof createFileStore>;
 
-/** What a run's working directory held when it was last stored. */
+/** The content of working directories as it was last stored. */
 export function createFileStore(pool: Pool) {
   return {
     /**
-     * All at once; the content must have been stored before. False, and nothing is changed, where
-     * another sandbox has followed the one that is told of, or another looks after it.
+     * Replaces all entries; their blobs must exist. Returns false and changes nothing if the run
+     * has a later sandbox, or if another host has the lease.
      */
     replaceSnapshot: (of: SnapshotRef, entries: FileEntry[]) => replaceFiles(pool, of, entries),
-    /** In the order of their paths, byte by byte. */
+    /** Ordered by path, byte by byte. */
     list: (runId: string, query: FileQuery) => listFiles(pool, runId, query),
     find: (runId: string, path: string) => findFile(pool, runId, path),
-    /** What the working directory holds before its agent has touched it. */
+    /** The content before the agent has changed anything. */
     listSeed: (runId: string) => listSeed(pool, runId),
-    /** Which of these paths cannot be beside what is known of the run's files; null where all can. */
-    findPathConflict: (runId: string, paths: string[]) => findInTheWay(pool, runId, paths),
-    /** What a session's next sandbox begins with; null where nothing was stored yet. */
+    /** The first of these paths that conflicts with the run's files; null if none does. */
+    findPathConflict: (runId: string, paths: string[]) => findPathConflict(pool, runId, paths),
+    /** The files that a session's next sandbox starts with; null if nothing was stored yet. */
     listRespawn: (runId: string) => listRespawn(pool, runId),
   };
 }
 
 /**
- * A file of the flow that the run has left as it was stays one. Of two at once one is kept whole: the
- * run's row is locked before either looks, and whoever makes room for another sandbox locks it too.
+ * A file of the flow that the run has not changed keeps its scope. Of two concurrent calls one is
+ * kept whole: both lock the run's row first, as does the claim of a slot for the next sandbox.
  */
 function replaceFiles(pool: Pool, of: SnapshotRef, entries: FileEntry[]): Promise<boolean> {
   return inTransaction(pool, async (db) => {
@@ -70,8 +70,8 @@ async function insertFiles(db: Db, runId: string, entries: FileEntry[]): Promise
 }
 
 /**
- * Of `$1` as it was last stored; before it was stored at all, what it begins with. With what waits for
- * its next turn.
+ * The files of run `$1` as they were last stored, or its initial files if nothing was stored yet.
+ * Includes the files that wait for the next turn.
  */
 const currentFiles = `
   select path, sha256, size, mode, scope, modified_at from run_files f
@@ -112,8 +112,8 @@ async function listSeed(db: Db, runId: string): Promise<FileEntry[]> {
   return rows;
 }
 
-/** One is a file where the other needs a folder. */
-async function findInTheWay(
+/** One path is a file and the other needs a folder of that name. */
+async function findPathConflict(
   db: Db,
   runId: string,
   paths: string[],
@@ -129,12 +129,12 @@ async function findInTheWay(
 }
 
 /**
- * As it was stored last, and what sandboxes were given since: what waits for the next turn is put in
- * its place before that. Where the agent has made a folder of a file meanwhile, or the other way
- * round, its own stands.
+ * The stored files, and the input files that sandboxes received since. Pending files are not
+ * included: they are written before the next turn. If the agent has replaced a file by a folder or
+ * the reverse, its version is kept.
  */
 async function listRespawn(db: Db, runId: string): Promise<FileEntry[] | null> {
-  // Whoever stored them may have died before it could say so.
+  // The process that stored the files may have died before it recorded the snapshot.
   const stored = `
     select snapshot is not null or exists (select from run_files where run_id = $1) as stored
     from runs where id = $1`;

@@ -11,14 +11,14 @@ export type FlowFileStore = ReturnType<typeof createFlowFileStore>;
 
 export function createFlowFileStore(pool: Pool) {
   return {
-    /** The newest version of one; null where the flow has none. */
+    /** The newest version of a file; null if the flow has no such file. */
     find: (flowId: string, path: string) => findFlowFile(pool, flowId, path),
-    /** Whether they could be given now; changes nothing. */
-    check: (flowId: string, given: InputFiles) =>
-      inTransaction(pool, (db) => planFlowUpdate(db, flowId, given)),
-    /** Gives a run files of its own, and its flow those that are the flow's. Safe to repeat. */
-    add: (run: InputFileTarget, given: InputFiles) =>
-      inTransaction(pool, (db) => addInputFiles(db, run, given)),
+    /** Whether the files could be added now; changes nothing. */
+    check: (flowId: string, files: InputFiles) =>
+      inTransaction(pool, (db) => planFlowUpdate(db, flowId, files)),
+    /** Adds the files to the run, and those with the scope `flow` to its flow. Safe to repeat. */
+    add: (run: InputFileTarget, files: InputFiles) =>
+      inTransaction(pool, (db) => addInputFiles(db, run, files)),
   };
 }
 

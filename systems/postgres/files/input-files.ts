@@ -1,6 +1,6 @@
-// A flow's files have versions: every change makes a new one, under the lock of the flow's row, and a
-// run keeps the version that it was admitted with (an admission reads it under a share of that lock).
-// What no living run was made from is removed by the next change.
+// The files of a flow have versions. Every change creates a version under the lock of the flow's
+// row. A run keeps the version at its admission, which takes a shared lock on that row. A change
+// deletes the versions that no active run uses.
 
 import { type FileScope, ignoreName } from '../../../core/files/file-entry.ts';
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
@@ -13,15 +13,17 @@ export interface ScopedFile extends InputFile {
 
 export interface InputFiles {
   files: ScopedFile[];
-  /** The flow's `.flowignore` that decided the scopes, if any; null: the request brought its own. */
+  /**
+   * The `.flowignore` of the flow that decided the scopes, if any; null if the request has its own.
+   */
   classifiedBy: { sha256: string | null } | null;
 }
 
 export type FileConflict =
-  /** The flow's `.flowignore` is another by now: the scopes are to be decided again. */
+  /** The flow's `.flowignore` has changed: classify the files again. */
   | { outcome: 'stale' }
   | { outcome: 'full'; what: 'bytes' | 'files'; limit: number; current: number }
-  /** One is a file where the other needs a folder. */
+  /** One path is a file and the other needs a folder of that name. */
   | { outcome: 'path_conflict'; path: string; other: string };
 
 type InputFilesResult = { outcome: 'added' } | FileConflict;
@@ -53,24 +55,27 @@ export async function orConflict<T>(stored: Promise<T>): Promise<T | FileConflic
   }
 }
 
-/** Call in a transaction; refused, it has changed nothing. */
+/** Call in a transaction. Changes nothing if there is a conflict. */
 export async function addInputFiles(
   db: Db,
   { runId, flowId, arePending = false }: InputFileTarget,
-  given: InputFiles,
+  input: InputFiles,
 ): Promise<InputFilesResult> {
-  const shared = await updateFlowFiles(db, flowId, given);
-  if (shared.outcome === 'added') await insertInputFiles(db, { runId, arePending }, given.files);
-  return shared;
+  const updated = await updateFlowFiles(db, flowId, input);
+  if (updated.outcome === 'added') await insertInputFiles(db, { runId, arePending }, input.files);
+  return updated;
 }
 
-/** Gives a flow those that are the flow's. Call in a transaction; refused, it has changed nothing. */
+/**
+ * Adds the files with the scope `flow` to the flow. Call in a transaction. Changes nothing if there
+ * is a conflict.
+ */
 export async function updateFlowFiles(
   db: Db,
   flowId: string,
-  given: InputFiles,
+  input: InputFiles,
 ): Promise<InputFilesResult> {
-  const plan = await planFlowUpdate(db, flowId, given);
+  const plan = await planFlowUpdate(db, flowId, input);
   if (plan.outcome !== 'fits') return plan;
   if (plan.changed.length > 0) await writeFlowUpdate(db, flowId, plan);
   return { outcome: 'added' };
@@ -78,7 +83,7 @@ export async function updateFlowFiles(
 
 interface FlowUpdate {
   outcome: 'fits';
-  /** Those that are new to the flow, or other than it has them. */
+  /** The files that the flow lacks or has with other content. */
   changed: ScopedFile[];
   version: number;
   bytes: number;
@@ -91,7 +96,7 @@ interface FlowFilesState {
   count: number;
 }
 
-/** Locks the flow's row before it looks: of several changes at once each sees the one before. */
+/** Locks the flow's row first, so that each of several concurrent changes sees the one before. */
 export async function planFlowUpdate(
   db: Db,
   flowId: string,
@@ -137,7 +142,7 @@ async function lockFlow(db: Db, flowId: string): Promise<FlowFilesState> {
      from flows where id = $1 for no key update`,
     [flowId],
   );
-  if (!rows[0]) throw new Error('there is no such flow');
+  if (!rows[0]) throw new Error(`no flow ${flowId}`);
   return rows[0];
 }
 
@@ -150,7 +155,9 @@ async function readNewest(db: Db, flowId: string, paths: string[]): Promise<Map<
   return new Map(rows.map((row) => [row.path, row]));
 }
 
-/** What could never be written beside the flow's files would keep all its later runs from starting. */
+/**
+ * A file that cannot be written beside the flow's files would prevent all later runs from starting.
+ */
 async function findPathConflict(
   db: Db,
   flowId: string,
@@ -172,7 +179,7 @@ async function findPathConflict(
   return rows[0] ? { outcome: 'path_conflict', ...rows[0] } : null;
 }
 
-/** Each path with each of the folders above it. */
+/** Each path with each folder above it. */
 function pathsAndFolders(files: ScopedFile[]): [paths: string[], folders: string[]] {
   const pairs = files.flatMap(({ path }) => {
     const parts = path.split('/');
@@ -207,7 +214,7 @@ async function writeFlowUpdate(db: Db, flowId: string, change: FlowUpdate): Prom
   );
 }
 
-/** In the order of their paths, as all who lock several of a run's files at once. */
+/** In the order of the paths, like every statement that locks several of a run's files. */
 async function insertInputFiles(
   db: Db,
   { runId, arePending }: { runId: string; arePending: boolean },

@@ -1,6 +1,6 @@
 import type { Db, Pool } from '../client/pool.ts';
 
-/** How all of the service stands, in numbers. */
+/** Totals over the whole service. */
 export function createFleetStore(pool: Pool, hostStaleMs: number) {
   return { count: () => countFleet(pool, hostStaleMs) };
 }
@@ -20,7 +20,7 @@ interface FleetRow {
 async function countFleet(db: Db, hostStaleMs: number) {
   const { rows } = await db.query<FleetRow>(countStatement, [`${hostStaleMs} ms`]);
   const row = rows[0];
-  if (!row) throw new Error('counting gave no answer');
+  if (!row) throw new Error('the count returned no row');
   return {
     runs: row.runs,
     oldestRunSeconds: row.oldest_run ?? 0,
@@ -37,7 +37,10 @@ async function countFleet(db: Db, hostStaleMs: number) {
 const ageOf = (moment: string): string =>
   `extract(epoch from db_clock() - ${moment})::double precision`;
 
-/** Of what has not ended alone, for which there are indexes; in one look, so that the numbers agree. */
+/**
+ * Counts only what has not ended, because that is indexed. One statement, so that the numbers are
+ * consistent.
+ */
 const countStatement = `
   with live as materialized (
     select r.project_id, r.host_id, r.created_at, r.started_at, r.holds_slot, occupies_slot(r) as takes,
@@ -64,7 +67,7 @@ const countStatement = `
     select count(*) as webhooks, ${ageOf('min(ended_at)')} as oldest_webhook
     from runs where webhook_state = 'pending'
   ),
-  seen as (
+  host_slots as (
     select h.draining, h.last_seen > db_clock() - $1::interval as is_live, h.capacity,
            (select count(*) from live l where l.host_id = h.id and l.takes) as taken
     from hosts h
@@ -78,7 +81,7 @@ const countStatement = `
              'free', coalesce(sum(greatest(capacity - taken, 0))
                filter (where is_live and not draining), 0),
              'taken', coalesce(sum(taken), 0)) as slots
-    from seen
+    from host_slots
   ),
   capped as (
     select p.id from live l join projects p on p.id = l.project_id

@@ -1,5 +1,5 @@
-// Questions from an API process to the host that holds a run, and the answers. A row is there from
-// the question until its answer has been read, or until nobody waits for it any more.
+// Requests of API processes to the host of a run, with their answers. A row exists until its answer
+// was read or the request has expired.
 
 import type { Db, Pool } from '../client/pool.ts';
 
@@ -16,15 +16,17 @@ export type HostRpcStore = ReturnType<typeof createHostRpcStore>;
 export function createHostRpcStore(pool: Pool) {
   return {
     open: (request: HostRpcRequest & { hostId: string; lifeMs: number }) => insert(pool, request),
-    /** The answer's JSON text, which is then gone; null while there is none. */
+    /** Returns the answer's JSON text and deletes the row; null if there is no answer yet. */
     takeAnswer: (requestId: string) => takeAnswer(pool, requestId),
-    /** Takes the question back; the answer where it has come after all. */
+    /** Deletes the request; returns the answer if there is one after all. */
     withdraw: (requestId: string) => withdraw(pool, requestId),
-    /** Questions without an answer, the oldest first; a process that died in one finds it again. */
+    /**
+     * Unanswered requests, the oldest first. A host that died while it served one finds it again.
+     */
     listOpen: (hostId: string, limit: number) => listOpen(pool, hostId, limit),
-    /** The first answer stands. Nothing happens where nobody waits any more. */
+    /** The first answer counts. Has no effect once the request is gone. */
     answer: (requestId: string, result: string) => answer(pool, requestId, result),
-    /** Removes what nobody came back for. */
+    /** Deletes expired requests. */
     removeExpired: () => removeExpired(pool),
   };
 }

@@ -5,17 +5,17 @@ export interface Host {
   hostId: string;
   name: string;
   capacity: number;
-  /** Places that runs take now. */
+  /** Slots that runs occupy. */
   used: number;
   draining: boolean;
   lastSeen: Date;
-  /** For how long it has said nothing, by the clock that it is judged by. */
+  /** By the database's clock. */
   msSinceHeartbeat: number;
-  /** What it has said of itself; null where it has not yet. */
+  /** Null before its first report. */
   report: HostHealth | null;
 }
 
-/** A host, as it speaks of itself. */
+/** What a host sends with each heartbeat. */
 type HostHeartbeat = Pick<Host, 'hostId' | 'name' | 'capacity'> & {
   report?: HostHealth | null;
 };
@@ -24,10 +24,10 @@ export type HostStore = ReturnType<typeof createHostStore>;
 
 export function createHostStore(pool: Pool) {
   return {
-    /** Says that the host is there; hears whether it is to take nothing new. */
+    /** Records a heartbeat; returns whether the host is draining. */
     renew: (host: HostHeartbeat) => renewHost(pool, host),
     list: () => listHosts(pool),
-    /** False where there is no such host. */
+    /** False if there is no such host. */
     setDraining: (hostId: string, draining: boolean) => setDraining(pool, hostId, draining),
   };
 }

@@ -1,8 +1,8 @@
-// Frames go into the log in one statement, which is one transaction: it moves the run's cursor,
-// stores the frames under the numbers that the move gave, and notes on the run what they say of it.
-// The move compares the lease's token, the generation and the offset with what the writer believes;
-// where one differs nothing is written. So of two tailers one writes, and no batch is stored twice.
-// The statements are long and have names, so that a connection plans each of them once.
+// One statement, and therefore one transaction, appends frames: it advances the head of the log,
+// inserts the frames under the new numbers, and updates the run. It compares the token of the
+// lease, the generation and the offset with those of the writer, and writes nothing if one differs.
+// Of two tailers only one writes, and no batch is stored twice. The statements are long, so they
+// are prepared by name: each connection plans them once.
 
 import type { AgentState } from '../../../core/agent/agent-state.ts';
 import type { TurnResult } from '../../../core/agent/turn-result.ts';
@@ -12,7 +12,7 @@ import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import { storableJson } from '../client/json-text.ts';
 import type { Db } from '../client/pool.ts';
 
-/** What a batch says of its run. One turn at most: cut a batch after a result. */
+/** What a batch implies about its run. At most one turn: cut a batch after a result. */
 interface RunUpdate {
   agentStatus?: AgentStatus;
   turn?: Pick<TurnResult, 'result' | 'structuredOutput' | 'usage' | 'costUsd' | 'numTurns'>;
@@ -22,12 +22,12 @@ export interface Batch {
   runId: string;
   token: number;
   generation: number;
-  /** Where in the spool the batch begins: must be where the log has got to. */
+  /** The position in the spool where the batch starts; must be the end of the log. */
   fromOffset: number;
   toOffset: number;
   frames: Frame[];
   facts: RunUpdate;
-  /** What is known of the agent at the batch's end; absent where that has not changed. */
+  /** The agent's state after the batch; absent if it has not changed. */
   agentState?: AgentState;
 }
 
@@ -35,31 +35,28 @@ export interface OwnFrames {
   runId: string;
   frames: Frame[];
   facts?: RunUpdate;
-  /** Given by a lease's holder, so that a holder who lost it writes nothing. */
+  /** Of the writer; a writer that lost its lease stores nothing. */
   token?: number;
 }
 
 export type Appended =
   /** `firstSeq` is `lastSeq + 1` for a batch without frames. */
   | { outcome: 'stored'; firstSeq: number; lastSeq: number; at: Date }
-  /** Another has the lease, or the run has ended: write nothing more. */
+  /** Another process has the lease, or the run has ended: stop writing. */
   | { outcome: 'fenced' };
 
-/**
- * What else is written with a batch, if it is: a further part of its statement, with values from $21
- * on.
- */
+/** A further CTE of the statement, with values from $21 on. */
 interface ExtraCte {
-  /** Names the whole statement. */
+  /** The name under which the whole statement is prepared. */
   name: string;
   part: string;
   values: unknown[];
 }
 
-/** Safe to repeat with the same batch: a second call finds what the first has stored. */
+/** Safe to repeat: a second call with the same batch returns what the first one stored. */
 export async function appendFrames(db: Db, batch: Batch, beside?: ExtraCte): Promise<Appended> {
   const { runId, token, generation, fromOffset, toOffset, frames } = batch;
-  if (toOffset <= fromOffset) throw new RangeError('a batch of frames covers no bytes');
+  if (toOffset <= fromOffset) throw new RangeError('a batch must cover at least one byte');
   const memory = batch.agentState === undefined ? null : JSON.stringify(batch.agentState);
   const position = [token, generation, fromOffset, toOffset, memory];
   const { rows } = await db.query<AdvancedRow>({
@@ -70,7 +67,7 @@ export async function appendFrames(db: Db, batch: Batch, beside?: ExtraCte): Pro
   return stored(rows[0] ?? (await findStoredBatch(db, batch)), frames.length);
 }
 
-/** Frames in the service's own name, from no place in the spool. */
+/** Frames that the service writes itself, without a position in the spool. */
 export async function appendOwnFrames(db: Db, own: OwnFrames): Promise<Appended> {
   const values = [...valuesOf(own.runId, own.frames, own.facts ?? {}), own.token ?? null];
   const text = appendStatement(advanceByOwn);
@@ -90,8 +87,9 @@ function stored(moved: AdvancedRow | null, count: number): Appended {
 }
 
 /**
- * The batch of a writer whose commit went through unheard. Only the lease's holder writes, so a
- * cursor under its token that went from this batch's start to its end went there by this very batch.
+ * The batch of a writer whose commit was not confirmed. Only the holder of the lease writes, so a
+ * log that was advanced from the start to the end of this batch under its token was advanced by
+ * this batch.
  */
 async function findStoredBatch(db: Db, batch: Batch): Promise<AdvancedRow | null> {
   const { rows } = await db.query<AdvancedRow>(
@@ -104,7 +102,7 @@ async function findStoredBatch(db: Db, batch: Batch): Promise<AdvancedRow | null
   return rows[0] ?? null;
 }
 
-/** $1 to $15, as both statements below number them. */
+/** $1 to $15 of both statements below. */
 function valuesOf(runId: string, frames: Frame[], { agentStatus, turn }: RunUpdate): unknown[] {
   return [
     runId,
@@ -126,28 +124,28 @@ function valuesOf(runId: string, frames: Frame[], { agentStatus, turn }: RunUpda
 }
 
 /**
- * A list as one text: as an array every quotation mark of every frame would be escaped here and
- * unescaped there, which took longer than all the rest. In JSON a line end is white space.
+ * A list as one text. As an array, every quotation mark of every frame would be escaped here and
+ * unescaped by Postgres, which took longer than everything else. In JSON a line end is white space.
  */
 function joinLines(values: string[]): string {
   return values.map((value) => value.replaceAll('\n', ' ')).join('\n');
 }
 
 /**
- * Usage and turns add up; a cost is the agent's own running total and replaces the last one. What
- * was asked for in a structure stays: a turn that the agent begins by itself says nothing of it. An
- * agent may claim any number, however often: the sums stop before they leave their columns.
+ * Usage and turns are added up. The cost is the agent's running total and replaces the last one.
+ * The structured output is kept, because a turn that the agent starts itself has none. An agent may
+ * report any number, so the sums stop before their columns overflow.
  */
-const appendStatement = (move: string, beside?: string): string => `
-  with moved as (${move} returning last_seq, db_clock() as at),
-  kept as (
+const appendStatement = (advance: string, beside?: string): string => `
+  with advanced as (${advance} returning last_seq, db_clock() as at),
+  inserted as (
     insert into frames (run_id, seq, at, event, channel, data)
-    select $1::uuid, moved.last_seq - $2::bigint + f.n, moved.at, f.event, f.channel, f.data
-    from moved, rows from (
+    select $1::uuid, advanced.last_seq - $2::bigint + f.n, advanced.at, f.event, f.channel, f.data
+    from advanced, rows from (
       string_to_table($3, E'\\n'), string_to_table($4, E'\\n'), string_to_table($5, E'\\n')
     ) with ordinality f(event, channel, data, n)
   ),
-  noted as (
+  run_update as (
     update runs r
     set agent_status = coalesce($6::text, r.agent_status),
         result = case when $7::boolean then $8::text else r.result end,
@@ -158,11 +156,11 @@ const appendStatement = (move: string, beside?: string): string => `
         cache_creation_input_tokens = least(r.cache_creation_input_tokens + $13::bigint, 9e15),
         cost_usd = coalesce($14::double precision, r.cost_usd),
         num_turns = least(r.num_turns + $15::bigint, 2e9)
-    from moved
+    from advanced
     where r.id = $1 and ($6::text is not null or $7::boolean)
     returning r.id
   )${beside === undefined ? '' : `, ${beside}`}
-  select last_seq, at from moved`;
+  select last_seq, at from advanced`;
 
 const advanceByBatch = `
   update run_logs

@@ -8,7 +8,7 @@ import { readProgressOfRuns, readRunProgress } from './run-progress.ts';
 
 export type FrameStore = ReturnType<typeof createFrameStore>;
 
-/** The log of a run: its frames, how far its spool has been read, and who may write. */
+/** The log of a run: its frames, how far its spool was read, and who may write. */
 export function createFrameStore(pool: Pool) {
   return {
     /** Null if another owner holds it or the run has ended. */
@@ -25,9 +25,9 @@ export function createFrameStore(pool: Pool) {
     appendOwn: (own: OwnFrames) => appendOwnFrames(pool, own),
     read: (runId: string, query: FrameQuery) => readFrames(pool, runId, query),
     renderedTail: (runId: string, query: TailQuery) => renderedTail(pool, runId, query),
-    /** Null where there is no such run. */
+    /** Null if there is no such run. */
     progress: (runId: string) => readRunProgress(pool, runId),
-    /** Of those that exist, by id. */
+    /** Those of the runs that exist, by id. */
     progressOfRuns: (runIds: string[]) => readProgressOfRuns(pool, runIds),
   };
 }

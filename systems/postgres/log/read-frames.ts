@@ -9,7 +9,10 @@ export interface FrameQuery {
   limit: number;
   order: 'asc' | 'desc';
   channel?: Channel;
-  /** A page ends with the frame that reaches it, so it may be shorter than `limit`, never empty. */
+  /**
+   * A page ends with the frame that reaches this size, so it may be shorter than `limit` but is
+   * never empty.
+   */
   maxBytes?: number;
 }
 

@@ -9,12 +9,12 @@ export interface TailQuery {
 
 const pageFrames = 500;
 
-/** The end of the rendered log, `maxBytes` at most, from the beginning of a line. */
+/** The end of the rendered log: at most `maxBytes`, from the start of a line. */
 export async function renderedTail(db: Db, runId: string, query: TailQuery): Promise<string> {
   const newestFirst: Buffer[] = [];
   let bytes = 0;
   let beforeSeq = query.uptoSeq + 1;
-  // One byte more than is wanted, to see whether the cut falls between two lines.
+  // One byte more than requested shows whether the cut falls between two lines.
   while (bytes <= query.maxBytes) {
     const frames = await readFrames(db, runId, {
       beforeSeq,
@@ -32,7 +32,7 @@ export async function renderedTail(db: Db, runId: string, query: TailQuery): Pro
   return lastLines(Buffer.concat(newestFirst.reverse()), query.maxBytes);
 }
 
-/** Frames of the channel `output` are `{data: text}`, written by this service alone. */
+/** Frames of the channel `output` are `{data: text}`; only this service writes them. */
 function textOf(data: string): Buffer {
   const { data: text } = JSON.parse(data) as { data: string };
   return Buffer.from(text);
@@ -44,7 +44,7 @@ function lastLines(text: Buffer, maxBytes: number): string {
   if (text.length <= maxBytes) return text.toString();
   const cut = text.length - maxBytes;
   const lineEnd = text.indexOf(newline, cut - 1);
-  // One line alone is longer: its end, from a whole character.
+  // A single line is longer than the limit: return its end, from a whole character.
   const start =
     lineEnd === -1 || lineEnd === text.length - 1 ? wholeCharacter(text, cut) : lineEnd + 1;
   return text.toString('utf8', start);

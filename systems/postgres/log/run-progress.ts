@@ -2,7 +2,7 @@ import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type { AgentStatus, RunStatus } from '../../../core/runs/run.ts';
 import type { Db } from '../client/pool.ts';
 
-/** What a reader of the log asks again and again; the log is final once `endedAt` is set. */
+/** What readers of the log poll; the log is final once `endedAt` is set. */
 export interface RunProgress {
   lastSeq: number;
   status: RunStatus;
@@ -17,7 +17,7 @@ export async function readRunProgress(db: Db, runId: string): Promise<RunProgres
   return (await readProgressOfRuns(db, [runId])).get(runId) ?? null;
 }
 
-/** Of many runs at once, for whoever looks at all that it watches. */
+/** The progress of several runs with one query. */
 export async function readProgressOfRuns(
   db: Db,
   runIds: string[],

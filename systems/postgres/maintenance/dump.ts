@@ -1,5 +1,5 @@
-// A database as one stream and back. It comes back in one transaction, together with the note that it
-// did: whoever looks at the database finds what was there before, or all of what is to be there.
+// Dumps the database as one stream, and restores it. The restore is one transaction that also
+// records itself, so readers see the content from before or the complete new one.
 
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,10 +9,10 @@ import type { Db } from '../client/pool.ts';
 export interface DatabaseFacts {
   now: Date;
   serverMajor: number;
-  /** The last migration; null where there is no schema. */
+  /** The last migration; null if there is no schema. */
   schema: string | null;
   isEmpty: boolean;
-  /** The service's processes that are connected. */
+  /** The connected processes of the service. */
   users: string[];
 }
 
@@ -30,12 +30,12 @@ export async function readFacts(db: Db): Promise<DatabaseFacts> {
      ) db`,
   );
   const [facts] = rows;
-  if (!facts) throw new Error('the database says nothing of itself');
+  if (!facts) throw new Error('the database facts returned no row');
   const { hasMigrations, ...rest } = facts;
   return { ...rest, schema: hasMigrations ? await readSchema(db) : null };
 }
 
-/** As API and worker name their connections. */
+/** The application names of API and worker. */
 const serviceUsers = `
   select distinct a.application_name::text from pg_stat_activity a
   where a.datname = current_database() and a.application_name ~ '-(api|worker)$' order by 1`;
@@ -47,8 +47,8 @@ async function readSchema(db: Db): Promise<string | null> {
 }
 
 /**
- * As one snapshot of the database; roles and rights are those of whoever restores it. Ends what it
- * writes into, and returns when that has taken everything.
+ * One snapshot of the database, without roles and privileges. Ends the stream `into` and returns
+ * when it has taken everything.
  */
 export async function dump(programs: PgTools, into: Writable): Promise<void> {
   const format = ['--format=custom', '--no-owner', '--no-privileges', '--no-password'];
@@ -63,7 +63,7 @@ interface RestoreSource {
   dumpedAt: Date;
 }
 
-/** Whatever is in the database is replaced. A failure leaves it as it was. */
+/** Replaces the content of the database. A failure leaves it as it was. */
 export async function restore(
   programs: PgTools,
   { dump: source, dumpedAt }: RestoreSource,
@@ -80,7 +80,7 @@ export async function restore(
     await reading.ended;
     writing.input.write(afterDump(dumpedAt));
   } catch (error) {
-    // What a program has said comes before what a pipe has; without a commit nothing has changed.
+    // The error of a program comes before that of a pipe. Without the commit nothing has changed.
     writing.input.end();
     await writing.ended;
     await reading.ended;
@@ -99,12 +99,12 @@ create schema public;
 grant usage on schema public to public;
 `;
 
-/** Whoever came while it was going on has seen what is no longer there. */
+/** A process that connected meanwhile has read content that no longer exists. */
 const afterDump = (dumpedAt: Date): string => `
 do $$
 begin
   if exists (${serviceUsers}) then
-    raise exception 'the service was started meanwhile';
+    raise exception 'the service was started during the restore';
   end if;
 end
 $$;

@@ -2,28 +2,28 @@ import { limits } from '../../../core/limits.ts';
 import type { MemoRun } from '../../../core/temporal/workflow-memo.ts';
 import type { Db } from '../client/pool.ts';
 
-/** What Temporal knows of a run that is not here. */
+/** A run that Temporal knows and the database does not. */
 export interface MissingRun extends MemoRun {
   workflowId: string;
   startedAt: Date;
-  /** Null where its workflow was open. */
+  /** Null if its workflow was open. */
   closedAt: Date | null;
 }
 
-/** Each as a run that has ended, with its idempotency key. Returns those that were missing. */
-export async function importRuns(db: Db, lost: MissingRun[]): Promise<string[]> {
-  if (lost.length === 0) return [];
+/** Inserts each as an ended run, with its idempotency key. Returns the ids of those inserted. */
+export async function importRuns(db: Db, missing: MissingRun[]): Promise<string[]> {
+  if (missing.length === 0) return [];
   const { rows } = await db.query<{ id: string }>(
-    `select l."runId" as id
-     from json_to_recordset($1) l(
+    `select m."runId" as id
+     from json_to_recordset($1) m(
        "workflowId" text, "runId" uuid, "flowId" uuid, "projectId" text, "triggerType" text,
        "sessionId" text, "timeoutSeconds" integer, "startedAt" timestamptz, "closedAt" timestamptz
      )
      where import_run(
-       l."workflowId", l."runId", l."flowId", l."projectId", l."triggerType", l."sessionId",
-       l."timeoutSeconds", l."startedAt", l."closedAt", $2
+       m."workflowId", m."runId", m."flowId", m."projectId", m."triggerType", m."sessionId",
+       m."timeoutSeconds", m."startedAt", m."closedAt", $2
      )`,
-    [JSON.stringify(lost), `${limits.idempotencyWindowMs} ms`],
+    [JSON.stringify(missing), `${limits.idempotencyWindowMs} ms`],
   );
   return rows.map(({ id }) => id);
 }

@@ -13,29 +13,29 @@ export interface PendingRestore {
   dumpedAt: Date;
 }
 
-/** What does not add up, oldest first and a bounded number at a time; the loop comes back for more. */
+/** Inconsistencies, the oldest first and a bounded number per call; the reconciler calls again. */
 export function createReconcileStore(pool: Pool) {
   return {
-    /** Admitted, but nobody has said that the workflow was started. */
+    /** Admitted runs whose workflow was not started, as far as the database knows. */
     unstarted: (olderThanMs: number) => unstarted(pool, olderThanMs),
-    /** A reason to end was recorded, but the end has not come. */
-    unfinishedStops: (olderThanMs: number) => causesWithoutEnd(pool, olderThanMs),
-    /** Every live run with a workflow, page by page in the order of their ids. */
-    activeRuns: (limit: number, after?: string) => liveRuns(pool, limit, after ?? null),
+    /** Runs with a recorded end cause that have not ended. */
+    unfinishedStops: (olderThanMs: number) => unfinishedStops(pool, olderThanMs),
+    /** Every active run with a workflow, page by page in the order of the ids. */
+    activeRuns: (limit: number, after?: string) => activeRuns(pool, limit, after ?? null),
     runsOnLostHosts: (lostMs: number) => runsOnLostHosts(pool, lostMs),
     sessionsOnLostHosts: (lostMs: number) => sessionsOnLostHosts(pool, lostMs),
-    /** Sessions with a sandbox and nothing to do, on hosts that take nothing new. */
+    /** Idle sessions with a sandbox on a draining host. */
     idleOnDrainingHosts: () => idleOnDrainingHosts(pool),
-    /** Ended, and the webhook neither delivered nor dropped. */
-    pendingWebhooks: (olderThanMs: number) => undeliveredWebhooks(pool, olderThanMs),
-    /** That the database was restored from a backup, if Temporal is still to be compared with it. */
-    pendingRestore: () => unsettledRestoration(pool),
-    /** Of these workflows, those that belong to no run. */
+    /** Ended runs whose webhook was neither delivered nor dropped. */
+    pendingWebhooks: (olderThanMs: number) => pendingWebhooks(pool, olderThanMs),
+    /** The restore that was not yet compared with Temporal, if any. */
+    pendingRestore: () => pendingRestore(pool),
+    /** The workflows among these that belong to no run. */
     unknownWorkflows: (workflowIds: string[]) => unknownWorkflows(pool, workflowIds),
-    /** Returns the ids of those that were not here, and are now. */
-    importRuns: (lost: MissingRun[]) => importRuns(pool, lost),
-    /** Those of longer ago than this count as settled. Returns how many were not before. */
-    markRestoresReconciled: (olderThanMs: number) => settleRestorations(pool, olderThanMs),
+    /** Returns the ids of the runs that were inserted. */
+    importRuns: (missing: MissingRun[]) => importRuns(pool, missing),
+    /** Marks restores older than this as reconciled. Returns how many were pending. */
+    markRestoresReconciled: (olderThanMs: number) => markRestoresReconciled(pool, olderThanMs),
     withGlobalLock: (work: () => Promise<void>) => withAdvisoryLock(pool, 'reconciler', work),
   };
 }
@@ -56,7 +56,7 @@ const unstarted = (db: Db, olderThanMs: number): Promise<Run[]> =>
     [olderThanMs],
   );
 
-const causesWithoutEnd = (db: Db, olderThanMs: number): Promise<Run[]> =>
+const unfinishedStops = (db: Db, olderThanMs: number): Promise<Run[]> =>
   selectMany(
     db,
     `where r.ended_at is null and r.end_cause_at < db_clock() - $1 * interval '1 ms'
@@ -64,7 +64,7 @@ const causesWithoutEnd = (db: Db, olderThanMs: number): Promise<Run[]> =>
     [olderThanMs],
   );
 
-const liveRuns = (db: Db, limit: number, after: string | null): Promise<Run[]> =>
+const activeRuns = (db: Db, limit: number, after: string | null): Promise<Run[]> =>
   selectMany(
     db,
     `where r.ended_at is null and r.workflow_started_at is not null
@@ -88,7 +88,7 @@ const onLostHosts = `
   where r.host_id is not null and occupies_slot(r)
     and (h.id is null or h.last_seen < db_clock() - $1 * interval '1 ms')`;
 
-/** A session is taken over by another host. */
+/** Another host takes the session over. */
 const runsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
   selectMany(
     db,
@@ -103,7 +103,7 @@ const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
     [lostMs],
   );
 
-const undeliveredWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
+const pendingWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
   selectMany(
     db,
     `where r.webhook_state = 'pending' and r.ended_at < db_clock() - $1 * interval '1 ms'
@@ -117,8 +117,8 @@ const undeliveredWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
     [olderThanMs, limits.webhookDelaysMs],
   );
 
-/** Of several, all that any of them has lost. */
-async function unsettledRestoration(db: Db): Promise<PendingRestore | null> {
+/** If several restores are pending, covers the union of their gaps. */
+async function pendingRestore(db: Db): Promise<PendingRestore | null> {
   const { rows } = await db.query<PendingRestore>(
     `select max(restored_at) as "restoredAt", min(dumped_at) as "dumpedAt" from restores
      where reconciled_at is null
@@ -136,7 +136,7 @@ async function unknownWorkflows(db: Db, workflowIds: string[]): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
-async function settleRestorations(db: Db, olderThanMs: number): Promise<number> {
+async function markRestoresReconciled(db: Db, olderThanMs: number): Promise<number> {
   const { rowCount } = await db.query(
     `update restores set reconciled_at = db_clock()
      where reconciled_at is null and restored_at < db_clock() - $1 * interval '1 ms'`,

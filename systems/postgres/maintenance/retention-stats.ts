@@ -9,51 +9,51 @@ export interface RetentionTimes {
   unreferencedBlobMs: number;
 }
 
-/** What has been kept for long enough and waits to be removed. */
+/** Rows that are past their retention and wait for deletion. */
 export interface Overdue {
   kind: string;
   count: number;
-  /** For how long the first of them has waited; 0 where none does. */
+  /** How long the oldest has waited; 0 if none waits. */
   lateMs: number;
 }
 
 const ended = (of: string): string => `runs where ended_at is not null and ${of}`;
 
-/** In the order in which the sweep takes them. */
-export function overdueRows(db: Db, kept: RetentionTimes): Promise<Overdue[]> {
-  const kinds: [kind: string, since: string, rows: string, keptMs: number][] = [
+/** In the order in which retention handles them. */
+export function overdueRows(db: Db, retention: RetentionTimes): Promise<Overdue[]> {
+  const kinds: [kind: string, since: string, rows: string, retentionMs: number][] = [
     ['idempotency keys', 'expires_at', 'idempotency_keys where true', 0],
-    ['logs', 'ended_at', ended('log_purged_at is null'), kept.runMs],
+    ['logs', 'ended_at', ended('log_purged_at is null'), retention.runMs],
     [
       'files of runs',
       'ended_at',
       ended('files_purged_at is null and session_id is null'),
-      kept.runMs,
+      retention.runMs,
     ],
     [
       'files of sessions',
       'ended_at',
       ended('files_purged_at is null and session_id is not null'),
-      kept.sessionFilesMs,
+      retention.sessionFilesMs,
     ],
-    ['webhook attempts', 'started_at', 'webhook_attempts where true', kept.webhookAttemptsMs],
+    ['webhook attempts', 'started_at', 'webhook_attempts where true', retention.webhookAttemptsMs],
     [
       'deleted runs',
       'deleted_at',
       `${ended('deleted_at is not null')} and webhook_state not in ('waiting', 'pending')
        and not exists (select from idempotency_keys k where k.run_id = runs.id)`,
-      kept.tombstoneMs,
+      retention.tombstoneMs,
     ],
   ];
   return Promise.all(
-    kinds.map(async ([kind, since, rows, keptMs]) => {
+    kinds.map(async ([kind, since, rows, retentionMs]) => {
       const text = `select ${countAndAge(since)} from ${rows} and ${since} < ${before('$1')}`;
-      return { kind, ...(await countOverdue(db, text, keptMs)) };
+      return { kind, ...(await countOverdue(db, text, retentionMs)) };
     }),
   );
 }
 
-/** Looks at every blob there is. */
+/** Scans all blobs. */
 export async function overdueBlobs(
   db: Db,
   { unreferencedBlobMs }: RetentionTimes,
@@ -70,16 +70,20 @@ const countAndAge = (since: string): string => `
   count(*) as count,
   coalesce(extract(epoch from db_clock() - min(${since})) * 1000 - $1::float8, 0)::bigint as "lateMs"`;
 
-async function countOverdue(db: Db, text: string, keptMs: number): Promise<Omit<Overdue, 'kind'>> {
-  const { rows } = await db.query<Omit<Overdue, 'kind'>>(text, [keptMs]);
+async function countOverdue(
+  db: Db,
+  text: string,
+  retentionMs: number,
+): Promise<Omit<Overdue, 'kind'>> {
+  const { rows } = await db.query<Omit<Overdue, 'kind'>>(text, [retentionMs]);
   return rows[0] ?? { count: 0, lateMs: 0 };
 }
 
 export interface TableSize {
   table: string;
-  /** With its indexes and what lies beside it. */
+  /** Including indexes and TOAST. */
   bytes: number;
-  /** As the server estimates it. */
+  /** Estimated by the server. */
   rows: number;
 }
 

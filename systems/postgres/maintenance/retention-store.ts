@@ -5,25 +5,27 @@ import { inTransaction } from '../client/transaction.ts';
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
 /**
- * What has been kept for long enough goes, oldest first and a bounded piece at a time. All but the
- * blobs answer how many rows went or were settled: 0 once nothing is left to do. Safe to repeat.
+ * Deletes what retention no longer covers, the oldest first and a bounded number per call. Apart
+ * from the blobs, each returns how many rows were deleted or marked: 0 if nothing is left. Safe to
+ * repeat.
  */
 export function createRetentionStore(pool: Pool) {
   return {
     expiredKeys: () => purgeExpiredKeys(pool),
-    /** A piece of the log of one ended run, and with the last piece its questions. */
-    log: (keptMs: number) => purgeLog(pool, keptMs),
-    /** What the working directory of one ended run held. */
-    runFiles: (keptMs: number) => purgeFiles(pool, keptMs, 'run'),
-    /** The same of a session, with its conversation. */
-    sessionFiles: (keptMs: number) => purgeFiles(pool, keptMs, 'session'),
-    webhookAttempts: (keptMs: number) => purgeAttempts(pool, keptMs),
-    /** One deleted run with all that is left of it, once nothing can ask for it any more. */
-    tombstone: (keptMs: number) => purgeTombstone(pool, keptMs),
-    /** The blobs of the next page that nothing names; null after the last page. */
-    unreferencedBlobs: (keptMs: number, after: string) => unnamedBlobs(pool, keptMs, after),
-    /** Looks again whether it is still unnamed and old. False where it is not. */
-    removeBlob: (keptMs: number, sha256: string) => removeBlob(pool, keptMs, sha256),
+    /** Part of the log of one ended run; with the last part also its questions. */
+    log: (retentionMs: number) => purgeLog(pool, retentionMs),
+    /** The stored files of one ended run. */
+    runFiles: (retentionMs: number) => purgeFiles(pool, retentionMs, 'run'),
+    /** The same for a session, with its transcript. */
+    sessionFiles: (retentionMs: number) => purgeFiles(pool, retentionMs, 'session'),
+    webhookAttempts: (retentionMs: number) => purgeAttempts(pool, retentionMs),
+    /** One deleted run with all its rows, once no client can ask for it. */
+    tombstone: (retentionMs: number) => purgeTombstone(pool, retentionMs),
+    /** The unreferenced blobs of the next page; null after the last page. */
+    unreferencedBlobs: (retentionMs: number, after: string) =>
+      unreferencedBlobs(pool, retentionMs, after),
+    /** Deletes the blob if it is still unreferenced and old; false if not. */
+    removeBlob: (retentionMs: number, sha256: string) => removeBlob(pool, retentionMs, sha256),
   };
 }
 
@@ -46,12 +48,12 @@ async function purgeExpiredKeys(db: Db): Promise<number> {
   return rowCount ?? 0;
 }
 
-async function purgeLog(db: Db, keptMs: number): Promise<number> {
+async function purgeLog(db: Db, retentionMs: number): Promise<number> {
   const { rows } = await db.query<{ id: string }>(
     `select id from runs
      where ended_at is not null and log_purged_at is null and ended_at < ${before('$1')}
      order by ended_at limit 1`,
-    [keptMs],
+    [retentionMs],
   );
   if (!rows[0]) return 0;
   return (await removeFrames(db, rows[0].id)) || markLogPurged(db, rows[0].id);
@@ -76,7 +78,7 @@ async function markLogPurged(db: Db, runId: string): Promise<number> {
   return rowCount ?? 0;
 }
 
-async function purgeFiles(db: Db, keptMs: number, of: 'run' | 'session'): Promise<number> {
+async function purgeFiles(db: Db, retentionMs: number, of: 'run' | 'session'): Promise<number> {
   const kind = of === 'run' ? 'session_id is null' : 'session_id is not null';
   const { rowCount } = await db.query(
     `with due as (
@@ -88,37 +90,37 @@ async function purgeFiles(db: Db, keptMs: number, of: 'run' | 'session'): Promis
      files as (delete from run_files f using due where f.run_id = due.id),
      transcripts as (delete from session_transcripts t using due where t.run_id = due.id)
      update runs r set files_purged_at = db_clock() from due where r.id = due.id`,
-    [keptMs],
+    [retentionMs],
   );
   return rowCount ?? 0;
 }
 
-async function purgeAttempts(db: Db, keptMs: number): Promise<number> {
+async function purgeAttempts(db: Db, retentionMs: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from webhook_attempts where (run_id, delivery, attempt) in (
        select run_id, delivery, attempt from webhook_attempts
        where started_at < ${before('$1')} order by started_at limit $2
      )`,
-    [keptMs, limits.retentionBatchRows],
+    [retentionMs, limits.retentionBatchRows],
   );
   return rowCount ?? 0;
 }
 
-/** Whose number a webhook or an idempotency key may still name stays. */
-async function purgeTombstone(pool: Pool, keptMs: number): Promise<number> {
+/** Keeps runs that a webhook or an idempotency key may still name. */
+async function purgeTombstone(pool: Pool, retentionMs: number): Promise<number> {
   const { rows } = await pool.query<{ id: string }>(
     `select r.id from runs r
      where r.deleted_at is not null and r.deleted_at < ${before('$1')} and r.ended_at is not null
        and r.webhook_state not in ('waiting', 'pending')
        and not exists (select from idempotency_keys k where k.run_id = r.id)
      order by r.deleted_at limit 1`,
-    [keptMs],
+    [retentionMs],
   );
   if (!rows[0]) return 0;
   return (await removeFrames(pool, rows[0].id)) || removeRun(pool, rows[0].id);
 }
 
-/** All that names a run, before the run. */
+/** Everything that references a run, deleted before the run. */
 const runTables = [
   'session_transcripts',
   'session_messages',
@@ -140,7 +142,9 @@ function removeRun(pool: Pool, runId: string): Promise<number> {
   });
 }
 
-/** Whoever stores or finds a blob makes it young again, so there is time to name it. */
+/**
+ * Storing or reusing a blob refreshes `created_at`, so it is not deleted before it is referenced.
+ */
 export const isCollectable = `
   b.created_at < ${before('$1')}
   and not exists (select from run_files f where f.sha256 = b.sha256)
@@ -149,20 +153,24 @@ export const isCollectable = `
   and not exists (select from flow_files f where f.sha256 = b.sha256)
   and not exists (select from session_transcripts f where f.sha256 = b.sha256)`;
 
-async function unnamedBlobs(db: Db, keptMs: number, after: string): Promise<BlobPage | null> {
-  const { rows } = await db.query<{ sha256: string; unnamed: boolean }>(
-    `select encode(b.sha256, 'hex') as sha256, ${isCollectable} as unnamed
+async function unreferencedBlobs(
+  db: Db,
+  retentionMs: number,
+  after: string,
+): Promise<BlobPage | null> {
+  const { rows } = await db.query<{ sha256: string; isUnreferenced: boolean }>(
+    `select encode(b.sha256, 'hex') as sha256, ${isCollectable} as "isUnreferenced"
      from (select * from blobs where sha256 > $2 order by sha256 limit $3) b
      order by b.sha256`,
-    [keptMs, Buffer.from(after, 'hex'), limits.retentionBatchRows],
+    [retentionMs, Buffer.from(after, 'hex'), limits.retentionBatchRows],
   );
   const last = rows.at(-1)?.sha256;
   if (last === undefined) return null;
-  return { unreferenced: rows.filter((row) => row.unnamed).map((row) => row.sha256), last };
+  return { unreferenced: rows.filter((row) => row.isUnreferenced).map((row) => row.sha256), last };
 }
 
-async function removeBlob(db: Db, keptMs: number, sha256: string): Promise<boolean> {
+async function removeBlob(db: Db, retentionMs: number, sha256: string): Promise<boolean> {
   const text = `delete from blobs b where b.sha256 = $2 and ${isCollectable}`;
-  const { rowCount } = await db.query(text, [keptMs, Buffer.from(sha256, 'hex')]);
+  const { rowCount } = await db.query(text, [retentionMs, Buffer.from(sha256, 'hex')]);
   return rowCount === 1;
 }

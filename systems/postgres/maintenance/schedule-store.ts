@@ -1,14 +1,14 @@
-// Whose schedule Temporal has yet to be told of. A flow's row is the truth: whoever changes it needs
-// no Temporal, and what Temporal missed is told it later.
+// Schedules that differ in Temporal. The row of a flow is the source: changing it needs no
+// Temporal, and the reconciler syncs the schedule later.
 
 import type { Schedule } from '../../../core/flows/schedule.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
 export interface UnsyncedSchedule {
   flowId: string;
-  /** Of the flow, as it was read. */
+  /** The version of the flow that was read. */
   version: number;
-  /** Null: there is none any more. */
+  /** Null if the schedule is to be deleted. */
   schedule: Schedule | null;
 }
 
@@ -16,17 +16,17 @@ export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
 export function createScheduleStore(pool: Pool) {
   return {
-    unsynced: () => untold(pool),
-    /** From now on all that was told counts as untold. */
-    resyncAll: () => doubtAll(pool),
-    /** A flow that was changed since it was read has something to tell again. */
-    markSynced: (told: UnsyncedSchedule) => markTold(pool, told),
+    unsynced: () => unsynced(pool),
+    /** Marks all schedules as not synced. */
+    resyncAll: () => resyncAll(pool),
+    /** A flow that was changed since it was read remains unsynced. */
+    markSynced: (schedule: UnsyncedSchedule) => markSynced(pool, schedule),
   };
 }
 
 const atOnce = 100;
 
-async function untold(db: Db): Promise<UnsyncedSchedule[]> {
+async function unsynced(db: Db): Promise<UnsyncedSchedule[]> {
   const { rows } = await db.query<UnsyncedSchedule>(
     `select id as "flowId", version,
             case when schedule_cron is not null
@@ -41,14 +41,14 @@ async function untold(db: Db): Promise<UnsyncedSchedule[]> {
   return rows;
 }
 
-/** Versions of flows begin at 1. */
-async function doubtAll(db: Db): Promise<void> {
+/** Versions of flows start at 1. */
+async function resyncAll(db: Db): Promise<void> {
   await db.query(
     'update flows set schedule_synced_version = 0 where schedule_synced_version is not null',
   );
 }
 
-async function markTold(db: Db, { flowId, version, schedule }: UnsyncedSchedule): Promise<void> {
+async function markSynced(db: Db, { flowId, version, schedule }: UnsyncedSchedule): Promise<void> {
   await db.query(
     `update flows
      set schedule_synced_version =

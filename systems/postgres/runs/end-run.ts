@@ -1,7 +1,6 @@
-// The end of a run, once: in one transaction the log is closed, the cause that was recorded first
-// stands, the place is free again, the webhook is claimed with its body, and what was secret is
-// deleted. Every writer of a log takes its cursor before its run; so does this, or they could wait
-// for each other.
+// Ends a run once. One transaction closes the log, keeps the cause that was recorded first,
+// releases the slot, claims the webhook with its body, and deletes the secrets. It locks the log
+// before the run, like every writer of a log, so that they cannot deadlock.
 
 import { failpoint } from '../../../core/failpoint.ts';
 import { type EndCause, errorOf, type RunEnd } from '../../../core/runs/end-cause.ts';
@@ -18,13 +17,13 @@ export interface EndRunRequest extends RunEnd {
 }
 
 interface RunEnded {
-  /** Whether a webhook is owed; the same at every call. */
+  /** Whether the run has a webhook; the same at every call. */
   webhook: boolean;
   cause: EndCause;
   run: Run;
 }
 
-/** A second call changes nothing and returns what the first did. */
+/** A second call changes nothing and returns the result of the first one. */
 export async function endRun(
   pool: Pool,
   request: EndRunRequest,
@@ -49,10 +48,14 @@ function endedAs(run: Run): RunEnded {
   return { webhook: run.webhook.state !== 'none', cause: run.endCause, run };
 }
 
-function firstCause(run: Run, given: RunEnd): RunEnd {
-  const { exitCode } = given;
+function firstCause(run: Run, requested: RunEnd): RunEnd {
+  const { exitCode } = requested;
   if (run.endCause !== null) return { cause: run.endCause, detail: run.endDetail, exitCode };
-  return { cause: given.cause, detail: given.detail && stripUnstorable(given.detail), exitCode };
+  return {
+    cause: requested.cause,
+    detail: requested.detail && stripUnstorable(requested.detail),
+    exitCode,
+  };
 }
 
 const withFinalAgentStatus = (run: Run, { cause }: RunEnd): Run => ({
@@ -67,7 +70,7 @@ async function closeLog(db: Db, runId: string): Promise<void> {
   await db.query(text, [runId]);
 }
 
-/** What no agent was given, or is done with, has failed with the session; each message is told so. */
+/** Messages that are not finished fail with the session; each gets a `turn_end`. */
 async function failRemainingMessages(db: Db, run: Run, error: string | null): Promise<Run> {
   if (run.sessionId === null) return run;
   const text = 'select fail_turns($1, null, $2) as failed';
@@ -89,7 +92,7 @@ async function lockRun(db: Db, runId: string): Promise<{ run: Run; now: Date }> 
     [runId],
   );
   const row = rows[0];
-  if (!row) throw new Error(`there is no run ${runId} to end`);
+  if (!row) throw new Error(`cannot end run ${runId}: it does not exist`);
   return { run: toRun(row), now: row.now };
 }
 
@@ -100,7 +103,7 @@ async function writeEnd(
 ): Promise<Run> {
   const ending = [run.runId, now, end.cause, end.detail, end.exitCode];
   const { rows } = await db.query<RunRow>(
-    `with forgotten as (delete from run_configs where run_id = $1),
+    `with deleted_config as (delete from run_configs where run_id = $1),
      unsealed as (update sessions set config_sealed = null where run_id = $1)
      update runs r
      set status = 'sleep', ended_at = $2, end_cause = $3, end_detail = $4, exit_code = $5,
@@ -112,7 +115,7 @@ async function writeEnd(
      returning ${runColumns}, $7::bigint as last_seq`,
     [...ending, body, run.lastSeq, run.agentStatus],
   );
-  if (!rows[0]) throw new Error(`run ${run.runId} vanished while it was ended`);
+  if (!rows[0]) throw new Error(`run ${run.runId} was deleted while it was ended`);
   failpoint('end.written');
   return toRun(rows[0]);
 }

@@ -9,7 +9,7 @@ import type { Db, Pool } from '../client/pool.ts';
 
 export interface StoredInteraction extends Interaction {
   askedAt: Date;
-  /** Null while nobody has answered. */
+  /** Null until answered. */
   answers: Answers | null;
   /** Null while the agent waits. */
   outcome: InteractionOutcome | null;
@@ -17,23 +17,23 @@ export interface StoredInteraction extends Interaction {
 
 export type InteractionStore = ReturnType<typeof createInteractionStore>;
 
-/** What agents ask of those who watch their runs, and what they were answered. */
+/** The questions of agents, and their answers. */
 export function createInteractionStore(pool: Pool) {
   return {
-    /** Safe to repeat: what is known already changes nothing. */
-    record: (runId: string, news: InteractionEvent[]) => note(pool, runId, news),
+    /** Safe to repeat: known events change nothing. */
+    record: (runId: string, events: InteractionEvent[]) => record(pool, runId, events),
     find: (runId: string, interactionId: string) => find(pool, runId, interactionId),
-    /** Those that the agent waits for, oldest first. */
+    /** The questions that the agent waits for, oldest first. */
     open: (runId: string) => readOpen(pool, runId),
-    /** False: it was answered before, or the agent waits for it no more. */
+    /** False if it was answered before, or the agent no longer waits. */
     answer: (runId: string, interactionId: string, answers: Answers) =>
       answer(pool, { runId, interactionId, answers }),
   };
 }
 
-async function note(db: Db, runId: string, news: InteractionEvent[]): Promise<void> {
-  const asked = news.flatMap((one) => (one.kind === 'asked' ? [one.interaction] : []));
-  const closed = news.flatMap((one) => (one.kind === 'closed' ? [one] : []));
+async function record(db: Db, runId: string, events: InteractionEvent[]): Promise<void> {
+  const asked = events.flatMap((event) => (event.kind === 'asked' ? [event.interaction] : []));
+  const closed = events.flatMap((event) => (event.kind === 'closed' ? [event] : []));
   if (asked.length > 0) {
     await db.query(
       `insert into interactions (run_id, id, tool_name, input)
@@ -90,7 +90,7 @@ async function readOpen(db: Db, runId: string): Promise<StoredInteraction[]> {
   return rows.map(toInteraction);
 }
 
-/** Of two at once one wins: the later finds the row changed. */
+/** Of two concurrent answers one wins: the later call finds the row changed. */
 async function answer(
   db: Db,
   { runId, interactionId, answers }: { runId: string; interactionId: string; answers: Answers },
@@ -109,7 +109,7 @@ function toInteraction(row: InteractionRow): StoredInteraction {
     toolName: row.tool_name,
     input: row.input,
     askedAt: row.asked_at,
-    // Written by `answer` alone.
+    // Only `answer` writes it.
     answers: row.answers === null ? null : (JSON.parse(row.answers) as Answers),
     outcome: row.outcome,
   };

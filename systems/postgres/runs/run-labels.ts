@@ -7,12 +7,12 @@ import { findRun } from './find-run.ts';
 
 type LabelsChanged =
   | { outcome: 'changed'; run: Run }
-  /** Nothing was changed: there would be more labels than a run may have. */
+  /** Nothing was changed: the run would exceed the limit of labels. */
   | { outcome: 'too-many' }
   /** The run was deleted. */
   | { outcome: 'gone' };
 
-/** The row is locked first, so of two changes at once the later is made to what the earlier left. */
+/** Locks the row first, so that concurrent changes are applied one after the other. */
 export function changeLabels(
   pool: Pool,
   runId: string,
@@ -33,6 +33,6 @@ export function changeLabels(
 async function lockLabels(db: Db, runId: string): Promise<Labels | null> {
   const text = 'select labels from runs where id = $1 and deleted_at is null for no key update';
   const { rows } = await db.query<{ labels: string }>(text, [runId]);
-  // Written by admission and by the statement above alone, from a map of strings.
+  // Only admission and the statement above write it, from a map of strings.
   return rows[0] ? (JSON.parse(rows[0].labels) as Labels) : null;
 }

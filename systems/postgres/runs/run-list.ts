@@ -2,14 +2,14 @@ import type { AgentStatus, RunStatus, TriggerType } from '../../../core/runs/run
 import type { Pool } from '../client/pool.ts';
 import { type ListedRun, type ListedRunRow, listedColumns, toListedRun } from './run-row.ts';
 
-/** What is left out is not asked for. */
+/** A field that is left out does not filter. */
 interface RunFilter {
   flowId?: string | undefined;
   status?: RunStatus | undefined;
   agentStatus?: AgentStatus | undefined;
   triggerType?: TriggerType | undefined;
   sessionId?: string | undefined;
-  /** All of them. */
+  /** The run has all of these. */
   labels?: [key: string, value: string][] | undefined;
   /** Inclusive. */
   createdAfter?: Date | undefined;
@@ -17,7 +17,7 @@ interface RunFilter {
   createdBefore?: Date | undefined;
 }
 
-/** Where in the order a run stands, whether it is still there or not. */
+/** The position of a run in the list, even if the run was deleted since. */
 export interface RunCursor {
   createdAt: Date;
   runId: string;
@@ -26,7 +26,7 @@ export interface RunCursor {
 export interface RunListQuery {
   filter: RunFilter;
   limit: number;
-  /** A page ends with the run whose results reach it, so it may be shorter than `limit`. */
+  /** A page ends with the run whose results reach this size, so it may be shorter than `limit`. */
   maxBytes: number;
   /** A page's `next`. */
   after?: RunCursor | undefined;
@@ -38,8 +38,8 @@ interface RunPage {
 }
 
 /**
- * Latest first. The runs of a project are admitted one after another, each later than the one before,
- * so what arrives while somebody reads comes before the first page and moves no other.
+ * Latest first. Runs of a project are admitted one after another with increasing times, so new runs
+ * come before the first page and do not shift later ones.
  */
 export async function listRuns(
   pool: Pool,
@@ -67,7 +67,7 @@ export async function listRuns(
   return { runs, next: isLast ? null : { createdAt: last.createdAt, runId: last.runId } };
 }
 
-/** As `label_pairs` gives them back. */
+/** In the form that `label_pairs` returns. */
 export const labelPair = ([key, value]: [string, string]): string =>
   `${JSON.stringify(key)}:${JSON.stringify(value)}`;
 
@@ -75,8 +75,8 @@ const bytesOfResult = `
   coalesce(octet_length(result), 0) + coalesce(octet_length(structured_output), 0)`;
 
 /**
- * Planned anew for each call, so what is not asked for costs nothing. A running run has not ended,
- * which is said for the sake of the index. Sizes are added up before any result is read.
+ * Planned at each call, so unused filters cost nothing. `ended_at is null` is implied for running
+ * runs, and repeated so that the index applies. Sizes are added up before any result is read.
  */
 const listStatement = `
   select ${listedColumns}, r.last_seq, r.found

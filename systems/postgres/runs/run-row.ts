@@ -8,7 +8,7 @@ import type {
 } from '../../../core/runs/run.ts';
 import type { SecretField } from '../../../core/runs/run-config.ts';
 
-/** Of `runs r` and `run_logs l`: all that a Run is made of, but its prompt, which may be long. */
+/** The columns of a Run from `runs r` and `run_logs l`, without its prompt, which may be long. */
 export const listedColumns = `
   r.id, r.flow_id, r.project_id, r.name, r.labels, r.status, r.agent_status, r.trigger_type,
   r.partial_messages, r.timeout_seconds, r.session_id, r.created_at, r.started_at,
@@ -72,7 +72,7 @@ export interface RunRow {
   last_seq: number;
 }
 
-/** A run as lists show it. */
+/** A run in lists. */
 export type ListedRun = Omit<Run, 'prompt'>;
 export type ListedRunRow = Omit<RunRow, 'prompt'>;
 
@@ -84,7 +84,7 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     flowId: row.flow_id,
     projectId: row.project_id,
     name: row.name,
-    // Written by admission and by changes of labels alone, from a map of strings.
+    // Only admission and label changes write it, from a map of strings.
     labels: JSON.parse(row.labels) as Run['labels'],
     status: row.status,
     agentStatus: row.agent_status,

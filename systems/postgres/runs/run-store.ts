@@ -20,9 +20,9 @@ interface CauseRequest {
   detail: string | null;
 }
 
-/** What this store is the first to know, told once it stands. */
+/** Called after the transaction has committed. */
 export interface RunObserver {
-  /** `waitedMs`: since its admission. */
+  /** `waitedMs`: since admission. */
   onStarted?: (started: { runId: string; requestId: string | null; waitedMs: number }) => void;
   onEnded?: (run: Run) => void;
 }
@@ -31,29 +31,29 @@ export type RunStore = ReturnType<typeof createRunStore>;
 
 export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver = {}) {
   return {
-    /** A deleted run too: its `deletedAt` is set. */
+    /** Also finds a deleted run: its `deletedAt` is set. */
     find: (runId: string) => findRun(pool, runId),
-    /** Null where a schedule asked for it, and where there is no such run. */
+    /** Null if a schedule started the run, and if there is no such run. */
     findRequestId: (runId: string) => findRequestId(pool, runId),
-    /** Without those that were deleted. */
+    /** Without deleted runs. */
     list: (projectId: string, query: RunListQuery) => listRuns(pool, projectId, query),
     changeLabels: (runId: string, change: LabelChange) => changeLabels(pool, runId, change),
-    /** The cause that stands, this one or an earlier; null where there is no such run. */
+    /** The cause that was recorded first, which may be this one; null if there is no such run. */
     recordCause: (request: CauseRequest) => recordCause(pool, request),
-    /** Deletes once: null where there is no such run any more. */
+    /** Null if the run was deleted before or does not exist. */
     markDeleted: (runId: string) => markDeleted(pool, runId),
     /** Safe to repeat. */
     markWorkflowStarted: (runId: string) => markWorkflowStarted(pool, runId),
-    /** True the first time. */
+    /** True at the first call. */
     markStarted: (runId: string, generation: number, agentStatus: AgentStatus) =>
       markStarted(pool, { runId, generation, agentStatus }, observer.onStarted),
     endRun: (request: EndRunRequest) => endRun(pool, request, observer.onEnded),
-    /** Null where there is no such run. */
+    /** Null if there is no such run. */
     sandboxPlan: (runId: string) => readSandboxPlan(pool, sealer, runId),
-    /** Throws where there is no such run. */
+    /** Throws if there is no such run. */
     triggerFields: (runId: string) => readTriggerFields(pool, runId),
-    activeOnHost: (hostId: string) => liveOnHost(pool, hostId),
-    /** What the snapshot left out, and why. Changes nothing where another sandbox has followed. */
+    activeOnHost: (hostId: string) => activeOnHost(pool, hostId),
+    /** What the snapshot left out, and why. Changes nothing if the run has a later sandbox. */
     recordSnapshot: (of: SnapshotRef, snapshot: object) => recordSnapshot(pool, of, snapshot),
   };
 }
@@ -64,7 +64,10 @@ async function findRequestId(db: Db, runId: string): Promise<string | null> {
   return rows[0]?.id ?? null;
 }
 
-/** Of two callers at once the later finds the earlier one's cause: the row is read again under lock. */
+/**
+ * Of two concurrent calls the later one returns the cause of the earlier one, because the row is
+ * read again under its lock.
+ */
 async function recordCause(db: Db, request: CauseRequest): Promise<EndCause | null> {
   const { rows } = await db.query<{ end_cause: EndCause }>(
     `update runs
@@ -78,7 +81,7 @@ async function recordCause(db: Db, request: CauseRequest): Promise<EndCause | nu
   return rows[0]?.end_cause ?? null;
 }
 
-/** Ends nothing by itself, but records the cause where the run is still alive. */
+/** Does not end the run, but records the cause if it is active. */
 async function markDeleted(db: Db, runId: string): Promise<Run | null> {
   const { rowCount } = await db.query(
     `update runs
@@ -119,7 +122,7 @@ async function markStarted(
   return true;
 }
 
-async function liveOnHost(db: Db, hostId: string): Promise<Run[]> {
+async function activeOnHost(db: Db, hostId: string): Promise<Run[]> {
   const text = `${selectRuns} where r.host_id = $1 and occupies_slot(r) order by r.created_at, r.id`;
   const { rows } = await db.query<RunRow>(text, [hostId]);
   return rows.map(toRun);

@@ -1,5 +1,6 @@
-// One delivery, several attempts. An attempt is claimed before it is made, by a row that only one
-// caller can insert: a worker that dies in between has used it up, so no attempt is made twice.
+// A delivery has several attempts. An attempt is claimed before it is made, by a row that only one
+// caller can insert. If the worker dies in between, the attempt is used up, so no attempt is made
+// twice.
 
 import type { WebhookState } from '../../../core/runs/run.ts';
 import { stripUnstorable } from '../../../core/sanitize-text.ts';
@@ -11,32 +12,32 @@ interface Delivery {
   url: string;
   body: string;
   deliveryId: string;
-  /** Of the request that asked for the run. */
+  /** The API request that started the run. */
   requestId: string | null;
 }
 
 export type ClaimedAttempt =
   | (Delivery & { secret: string; attempt: number })
-  /** Nothing to send: the receiver has it. */
+  /** Nothing to send: it was delivered before. */
   | { done: number }
-  /** Nothing to send: another made this attempt, or no webhook is owed. */
+  /** Nothing to send: another caller made this attempt, or the run has no pending webhook. */
   | { refused: 'taken' | 'none' }
-  /** One will be owed when the run ends. */
+  /** The run has not ended yet. */
   | { unended: true };
 
 export interface AttemptResult {
-  /** Null where no answer came. */
+  /** Null if no response arrived. */
   status: number | null;
   error: string | null;
   delivery?: number;
 }
 
 export interface MadeAttempt {
-  /** 0 for the run's own; the n-th that an operator asked for has n. */
+  /** 0: the delivery at the run's end; n: the n-th that an operator requested. */
   delivery: number;
   attempt: number;
   startedAt: Date;
-  /** Null while it is under way, or where nobody knows what came of it. */
+  /** Null while it is in progress, and if its outcome was lost. */
   finishedAt: Date | null;
   status: number | null;
   error: string | null;
@@ -47,22 +48,22 @@ export type WebhookStore = ReturnType<typeof createWebhookStore>;
 export function createWebhookStore(pool: Pool, sealer: Sealer) {
   return {
     /**
-     * Attempts count from 1. `delivery` is 0 for the one that the run owes, n for the n-th that an
-     * operator asked for, which is made whatever came of those before.
+     * Attempts count from 1. `delivery` is 0 at the run's end, and n for the n-th that an operator
+     * requested, which is made regardless of earlier results.
      */
     claimAttempt: (runId: string, attempt: number, delivery = 0) =>
       claimAttempt(pool, sealer, { runId, attempt, delivery }),
-    /** A status of 2xx settles the delivery. */
+    /** A status of 2xx completes the delivery. */
     recordAttempt: (runId: string, attempt: number, result: AttemptResult) =>
       recordAttempt(pool, { runId, attempt, delivery: result.delivery ?? 0 }, result),
-    /** All that were made, in their order. */
+    /** All attempts, in their order. */
     attempts: (runId: string) => listAttempts(pool, runId),
     /**
-     * The number of a further delivery, for an operator who asks for one. Null where none was made
-     * yet, or the first is still under way.
+     * The number of a further delivery, requested by an operator. Null if the first one is in
+     * progress or was never made.
      */
     claimRedelivery: (runId: string) => claimRedelivery(pool, runId),
-    /** No further attempt will be made. A delivery that succeeded stays one. */
+    /** No further attempt is made. A successful delivery stays successful. */
     drop: (runId: string) => dropWebhook(pool, runId),
   };
 }
@@ -78,7 +79,7 @@ async function claimAttempt(pool: Pool, sealer: Sealer, id: AttemptId): Promise<
   if (owed?.state === 'waiting') return { unended: true };
   if (owed === null || !owed.has_body) return { refused: 'none' };
   if (owed.state === 'delivered' && id.delivery === 0) return { done: owed.last_status ?? 0 };
-  // Before the claim, so that a failure here uses up no attempt.
+  // Before the claim, so that a failure here does not use up the attempt.
   const secret = await ensureWebhookSecret(pool, sealer, owed.project_id);
   const claimed = await insertAttempt(pool, id);
   return claimed ? { ...claimed, secret, attempt: id.attempt } : { refused: 'taken' };

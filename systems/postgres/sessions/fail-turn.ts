@@ -6,9 +6,10 @@ import { appendOwnFrames } from '../log/append-frames.ts';
 import type { SandboxGeneration } from '../log/lease.ts';
 
 /**
- * The sandbox of this number came to nothing: the message that it was wanted for fails and says why,
- * the session stays, and its place is given back unless other messages are left. The number counts as
- * used, so a second call changes nothing, and so does one after the session's end. Whether it did.
+ * The sandbox of this generation could not be started. The message that it was meant for fails with
+ * the reason, the session continues, and its slot is released unless other messages are left. The
+ * generation counts as used, so a second call changes nothing, like a call after the session's end.
+ * Returns whether it changed anything.
  */
 export function failTurn(
   pool: Pool,
@@ -16,7 +17,7 @@ export function failTurn(
   notGiven: UndeliveredMessage,
 ): Promise<boolean> {
   return inTransaction(pool, async (db) => {
-    // Every writer of a log takes its cursor before its run.
+    // Every writer of a log locks it before its run.
     await db.query('select from run_logs where run_id = $1 for update', [runId]);
     const { rowCount } = await db.query(
       `update runs set generation = $2 + 1, host_id = null, status = 'sleep'
@@ -42,7 +43,7 @@ export interface FailedTurn {
   messageId: string;
   text: string;
   sessionId: string;
-  /** The log has it already. */
+  /** The log has its `user_message` frame. */
   isLogged: boolean;
 }
 
@@ -66,7 +67,7 @@ async function failOldestMessage(
   return rows[0] ?? null;
 }
 
-/** The reason stands where the agent's answer would. */
+/** The reason takes the place of the agent's answer. */
 export function failureFrames(
   { messageId, text, sessionId, isLogged }: FailedTurn,
   { error, reason }: UndeliveredMessage,

@@ -14,10 +14,10 @@ import {
 
 export type { NewMessage, StoredMessage } from './store-message.ts';
 
-/** Null until its turn has ended. */
+/** The end of a message's turn. */
 export interface MessageEnd {
   exitCode: number;
-  /** Null where its agent has ended it, well or not. */
+  /** Null if the agent ended the turn, successfully or not. */
   error: string | null;
   reply: string | null;
   usage: Usage | null;
@@ -26,27 +26,29 @@ export interface MessageEnd {
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
-/** What users say to sessions. */
+/** The messages of users to sessions. */
 export function createMessageStore(pool: Pool, hostStaleMs: number = limits.hostStaleMs) {
   return {
     store: (message: NewMessage) => storeMessage(pool, message, hostStaleMs),
-    /** What the next would answer; changes nothing, so that only what will be stored is sent. */
+    /**
+     * The result of `storeWithFiles` without any change, so that only accepted files are uploaded.
+     */
     dryRunWithFiles: (message: NewMessage, files: MessageFiles) =>
       dryRunWithFiles(pool, message, { ...files, hostStaleMs }),
     storeWithFiles: (message: NewMessage, files: MessageFiles) =>
       storeWithFiles(pool, message, { ...files, hostStaleMs }),
-    /** The one whose turn goes on, in whatever sandbox: told to those who watch, and not ended. */
+    /** The message whose turn was announced and has not ended, in any sandbox. */
     currentMessage: (runId: string) => findCurrentMessage(pool, runId),
-    /** Takes it back where no agent was given it yet and its turn has not ended; whether it did. */
+    /** Deletes the message if it was never delivered and has not ended; returns whether it did. */
     withdraw: (runId: string, messageId: string) => withdraw(pool, runId, messageId),
     markSignalled: (messageId: string) => markSignalled(pool, messageId),
     end: (messageId: string) => findEnd(pool, messageId),
-    /** How many come before it now, the one that is being worked on included. */
+    /** How many messages come before it, including the one in progress. */
     position: (messageId: string) => countBefore(pool, messageId),
-    /** Sessions with messages of which nobody has told their workflows, each with its oldest. */
+    /** Sessions with messages that their workflow was not notified of, each with its oldest. */
     unsignalled: (olderThanMs: number) => unsignalled(pool, olderThanMs),
-    /** The project's session that has had nothing to do for longest, of those that are awake. */
-    findLongestIdle: (projectId: string) => longestIdle(pool, projectId),
+    /** The session of the project that has been idle longest and holds a slot. */
+    findLongestIdle: (projectId: string) => findLongestIdle(pool, projectId),
   };
 }
 
@@ -59,7 +61,7 @@ async function findCurrentMessage(db: Db, runId: string): Promise<string | null>
   return rows[0]?.id ?? null;
 }
 
-/** Behind the session's log: whoever says something of a message there has not begun, or is done. */
+/** Locks the log first: no delivery or failure of the message is in progress then. */
 function withdraw(pool: Pool, runId: string, messageId: string): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     await db.query('select from run_logs where run_id = $1 for update', [runId]);
@@ -86,7 +88,7 @@ async function findEnd(db: Db, messageId: string): Promise<MessageEnd | null> {
   );
   const row = rows[0];
   if (!row) return null;
-  // Written with the end of the turn, from a Usage.
+  // Written at the end of the turn, from a Usage.
   return { ...row, usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage) };
 }
 
@@ -120,7 +122,7 @@ async function unsignalled(
   return rows.map((row) => ({ run: toRun(row), messageId: row.message_id }));
 }
 
-async function longestIdle(db: Db, projectId: string): Promise<Run | null> {
+async function findLongestIdle(db: Db, projectId: string): Promise<Run | null> {
   const { rows } = await db.query<RunRow>(
     `${selectRuns} join (${idleSessions}) i on i.id = r.id
      where r.project_id = $1 order by i.goes_on, i.idle_since limit 1`,

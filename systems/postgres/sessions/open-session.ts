@@ -10,7 +10,7 @@ import { sealSessionConfig } from './session-config-store.ts';
 export interface OpenSessionRequest {
   runId: string;
   sessionId: string;
-  /** Chosen by whoever asks, who may have asked before; else it is new. */
+  /** Whether the client chose the id, and may have used it before. */
   hasClientId: boolean;
   flowId: string;
   projectId: string;
@@ -21,7 +21,7 @@ export interface OpenSessionRequest {
   name: string | null;
   labels: Labels;
   partialMessages: boolean;
-  /** Of each turn. */
+  /** Applies to each turn. */
   timeoutSeconds: number;
   model: string | null;
   mcpServerNames: string[];
@@ -29,8 +29,8 @@ export interface OpenSessionRequest {
 }
 
 /**
- * The id's owner is settled by its index: of two at once the later finds the earlier one's run.
- * `unsettled`: it may be one that a restoration has lost, which is not found out yet.
+ * The unique index decides between concurrent calls: the later one returns the run of the earlier
+ * one. `reconciling`: the session may be one that a restore has lost, which is not known yet.
  */
 export async function openSession(
   pool: Pool,
@@ -47,14 +47,14 @@ export async function openSession(
     if (error instanceof SessionTaken) return findOpened(pool, opening);
     throw error;
   });
-  if (made === null) throw new Error('a session vanished while it was opened');
+  if (made === null) throw new Error('the session was deleted while it was opened');
   return made;
 }
 
-/** Takes back the run that was made for it. */
+/** Rolls back the run that was inserted for the session. */
 class SessionTaken extends Error {}
 
-/** Both are asked at one moment: what is settled meanwhile is found. */
+/** One statement, so that a session imported meanwhile is found. */
 async function findOpened(
   db: Db,
   { flowId, sessionId, hasClientId }: OpenSessionRequest,

@@ -33,7 +33,7 @@ export async function readSessionConfig(
   return openRow(sealer, runId, rows[0]);
 }
 
-/** Nothing in that sandbox is told it again. Safe to repeat. */
+/** This sandbox cannot read the configuration again. Safe to repeat. */
 export async function acknowledgeSessionConfig(
   db: Db,
   { runId, generation, version }: { runId: string; generation: number; version: number },
@@ -45,7 +45,7 @@ export async function acknowledgeSessionConfig(
   );
 }
 
-/** Of two changes at once the later sees the earlier. The run before the session, as everywhere. */
+/** Concurrent changes are applied one after the other. Locks the run before the session. */
 export function changeSessionConfig(
   pool: Pool,
   sealer: Sealer,
@@ -71,7 +71,7 @@ export function changeSessionConfig(
   });
 }
 
-/** In the run's record, as admission names them: those of the flow too where they are merged. */
+/** Updates the names in the run's row as admission does: with those of the flow if merged. */
 async function nameServers(
   db: Db,
   runId: string,

@@ -14,12 +14,12 @@ import {
 interface SessionQuery {
   flowId: string;
   limit: number;
-  /** What is left out is not asked for. */
+  /** A field that is left out does not filter. */
   status?: RunStatus | undefined;
   ended?: boolean | undefined;
-  /** All of them. */
+  /** The session has all of these. */
   labels?: [key: string, value: string][] | undefined;
-  /** The last session of the page before. */
+  /** The last session of the previous page. */
   after?: { createdAt: Date; runId: string };
 }
 
@@ -27,20 +27,20 @@ export type SessionStore = ReturnType<typeof createSessionStore>;
 
 export function createSessionStore(pool: Pool, sealer: Sealer) {
   return {
-    /** A second call, whatever it brings, finds what the first has made. */
+    /** A second call with the same id returns the session of the first one. */
     open: (opening: OpenSessionRequest) => openSession(pool, sealer, opening),
-    /** Ended and deleted ones too. */
+    /** Also finds ended and deleted sessions. */
     find: (flowId: string, sessionId: string) => findSession(pool, flowId, sessionId),
-    /** Newest first, without deleted ones. */
+    /** Newest first, without deleted sessions. */
     list: (query: SessionQuery) => listSessions(pool, query),
-    /** Null where the run is no session. */
+    /** Null if the run is not a session. */
     plan: (runId: string) => readSessionPlan(pool, runId),
     /** Null once this sandbox has acknowledged it, and once the session has ended. */
     readConfig: (runId: string, generation: number): Promise<SessionConfig | null> =>
       readSessionConfig(pool, sealer, { runId, unlessAcknowledgedBy: generation }),
     acknowledgeConfig: (runId: string, generation: number, version: number) =>
       acknowledgeSessionConfig(pool, { runId, generation, version }),
-    /** Null where the session has ended; otherwise what it is from now on. */
+    /** The new configuration; null if the session has ended. */
     changeConfig: (
       runId: string,
       change: (config: SessionConfig['config']) => SessionConfig['config'],

@@ -21,14 +21,14 @@ export interface NewMessage {
 export type MessageRejection = 'QUEUE_FULL' | 'RUNNER_OFFLINE' | 'CONCURRENT_LIMIT';
 
 export type StoredMessage =
-  /** `position`: how many come before it, the one that is being worked on included. */
+  /** `position`: how many messages come before it, including the one in progress. */
   | { outcome: 'stored' | 'known'; messageId: string; position: number }
   | { outcome: 'gone' }
   | { outcome: 'rejected'; reason: MessageRejection; limit: number | null; current: number | null };
 
 export interface MessageFiles {
   flowId: string;
-  given: InputFiles;
+  input: InputFiles;
 }
 
 type StoreRow =
@@ -54,7 +54,7 @@ export async function storeMessage(
   ];
   const { rows } = await db.query<StoreRow>({ name: 'store_message', text, values });
   const row = rows[0];
-  if (!row) throw new Error('storing a message gave no answer');
+  if (!row) throw new Error('store_message returned no row');
   switch (row.outcome) {
     case 'stored':
     case 'known':
@@ -71,33 +71,33 @@ export async function storeMessage(
   }
 }
 
-/** The message and its files, or neither. One that is known keeps the files that it came with. */
+/** Stores the message and its files, or neither. A known message keeps its files. */
 export function storeWithFiles(
   pool: Pool,
   message: NewMessage,
-  { flowId, given, hostStaleMs }: MessageFiles & { hostStaleMs: number },
+  { flowId, input, hostStaleMs }: MessageFiles & { hostStaleMs: number },
 ): Promise<StoredMessage | FileConflict> {
   const stored = inTransaction(pool, async (db) => {
     const answer = await storeMessage(db, message, hostStaleMs);
     if (answer.outcome !== 'stored') return answer;
-    const shared = await updateFlowFiles(db, flowId, given);
-    if (shared.outcome !== 'added') throw new FileConflictError(shared);
-    await storeMessageFiles(db, answer.messageId, given.files);
+    const updated = await updateFlowFiles(db, flowId, input);
+    if (updated.outcome !== 'added') throw new FileConflictError(updated);
+    await storeMessageFiles(db, answer.messageId, input.files);
     return answer;
   });
   return orConflict(stored);
 }
 
-/** What is wrong with a request is said before what stands in its way for now. */
+/** A conflict of the files is reported before a limit that may pass. */
 export function dryRunWithFiles(
   pool: Pool,
   message: NewMessage,
-  { flowId, given, hostStaleMs }: MessageFiles & { hostStaleMs: number },
+  { flowId, input, hostStaleMs }: MessageFiles & { hostStaleMs: number },
 ): Promise<StoredMessage | FileConflict> {
   return inDryRun(pool, async (db) => {
     const stored = await storeMessage(db, message, hostStaleMs);
     if (stored.outcome === 'known' || stored.outcome === 'gone') return stored;
-    const plan = await planFlowUpdate(db, flowId, given);
+    const plan = await planFlowUpdate(db, flowId, input);
     return plan.outcome === 'fits' ? stored : plan;
   });
 }

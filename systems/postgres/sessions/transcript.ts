@@ -5,8 +5,8 @@ import { lockCurrentGeneration } from '../log/fencing.ts';
 import type { SnapshotRef } from '../log/lease.ts';
 
 /**
- * All at once; the content must have been stored before. False, and nothing is changed, where another
- * sandbox has followed, or another looks after this one.
+ * Replaces all entries; their blobs must exist. Returns false and changes nothing if the run has a
+ * later sandbox, or if another host has the lease.
  */
 export function replaceTranscript(
   pool: Pool,

@@ -1,7 +1,7 @@
-// Files that wait for a session's next turn: those that came with its message, and those that were
-// given while no sandbox was up. They are pending until the sandbox has them, and only its lease's
-// holder says that it has. What was put in place after the working directory was last stored is put
-// in place again in the next sandbox, so that a host that dies loses none.
+// Files that wait for a session's next turn: those sent with its message, and those added while no
+// sandbox was up. They are pending until the holder of the lease reports that the sandbox has them.
+// Files that were written after the last snapshot are written again in the next sandbox, so that a
+// failing host loses none.
 
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
 import type { Db, Pool } from '../client/pool.ts';
@@ -25,32 +25,32 @@ export async function storeMessageFiles(
   );
 }
 
-/** All that is to be in place before this message's turn begins. Safe to repeat. */
+/** The files to write before the turn of this message starts. Safe to repeat. */
 export async function findPendingFiles(
   db: Db,
   { runId, generation, token }: SandboxLease,
   messageId: string,
 ): Promise<InputFile[]> {
   const { rows } = await db.query<InputFile>(
-    `with brought as (
+    `with message_inputs as (
        update message_files m set generation = $3
        where m.message_id = $4 and m.generation is distinct from $3
          and exists (select from run_logs where run_id = $1 and lease_token = $2)
        returning m.*
      ),
-     laid as (
+     added as (
        insert into input_files (run_id, path, sha256, size, mode, scope, modified_at, is_pending)
-       select $1, path, sha256, size, mode, scope, db_clock(), true from brought order by path
+       select $1, path, sha256, size, mode, scope, db_clock(), true from message_inputs order by path
        on conflict (run_id, path) do update
          set sha256 = excluded.sha256, size = excluded.size, mode = excluded.mode,
              scope = excluded.scope, modified_at = excluded.modified_at, is_pending = true
        returning path, sha256, size, mode
      )
      select path, encode(sha256, 'hex') as sha256, size, mode from (
-       select * from laid
+       select * from added
        union all
        select g.path, g.sha256, g.size, g.mode from input_files g
-       where g.run_id = $1 and g.is_pending and g.path not in (select path from laid)
+       where g.run_id = $1 and g.is_pending and g.path not in (select path from added)
      ) waiting order by path`,
     [runId, token, generation, messageId],
   );
@@ -58,8 +58,8 @@ export async function findPendingFiles(
 }
 
 /**
- * The sandbox has them, as they were read: what has taken the place of one since goes on waiting.
- * Returns how many wait no longer; none where the lease is lost.
+ * Records that the sandbox has these files with this content; a file that was replaced since
+ * remains pending. Returns how many are no longer pending, and 0 if the lease is lost.
  */
 export async function markFilesWritten(
   db: Db,
@@ -67,7 +67,7 @@ export async function markFilesWritten(
   files: InputFile[],
 ): Promise<number> {
   const { rowCount } = await db.query(
-    `with settled as (
+    `with written as (
        select g.path
        from input_files g join unnest($3::text[], $4::text[]) f(path, sha256)
          on g.path = f.path and g.sha256 = decode(f.sha256, 'hex')
@@ -76,13 +76,13 @@ export async function markFilesWritten(
        order by g.path for no key update of g
      )
      update input_files g set is_pending = false, modified_at = db_clock()
-     from settled where g.run_id = $1 and g.path = settled.path`,
+     from written where g.run_id = $1 and g.path = written.path`,
     [runId, token, files.map(({ path }) => path), files.map(({ sha256 }) => sha256)],
   );
   return rowCount ?? 0;
 }
 
-/** It can never be put in its place. Returns like the one above. */
+/** Removes a pending file that cannot be written. Returns like `markFilesWritten`. */
 export async function discardFile(
   db: Db,
   { runId, token }: SandboxLease,
@@ -97,7 +97,7 @@ export async function discardFile(
   return rowCount ?? 0;
 }
 
-/** Ends the turn of a message that the agent is not given, and says why. Safe to repeat. */
+/** Fails a message that is not delivered to the agent. Safe to repeat. */
 export function rejectTurn(
   pool: Pool,
   { runId, token }: SandboxLease,

@@ -20,17 +20,17 @@ export type ClaimedTurn =
       text: string;
       isAccepted: boolean;
       startedAt: Date;
-      /** Since it was stored. */
+      /** From storing the message to the start of the turn. */
       waitedMs: number | null;
-      /** Files may be waiting for this turn; false where none that was given before it is. */
+      /** Whether files may be pending for this turn; false if there were none at the claim. */
       filesMayWait: boolean;
-      /** That it was given to an agent, for those who watch; null where they were told before. */
+      /** The frame that announces the turn to readers; null if it was announced before. */
       announcedFrame: StoredFrame | null;
     }
   | { outcome: 'none' }
-  /** The sandbox has another configuration than the session by now. */
+  /** The session's configuration has changed since the sandbox started. */
   | { outcome: 'reconfigure' }
-  /** It is not this sandbox that goes on with the session. */
+  /** Another sandbox continues the session, or the session has ended. */
   | { outcome: 'sandbox_ended' };
 
 /** `no_capacity`: every host is full. */
@@ -38,47 +38,47 @@ export type SessionSlotClaim = SessionSlot | { outcome: 'no_capacity' };
 
 export type TurnStore = ReturnType<typeof createTurnStore>;
 
-/** The life of a session's sandboxes, and the turns in it. */
+/** The life cycle of a session's sandboxes, and their turns. */
 export function createTurnStore(pool: Pool, hostStaleMs: number = limits.hostStaleMs) {
   return {
-    claimSlot: (runId: string, after: number) => claimPlace(pool, { runId, after, hostStaleMs }),
-    /** The frames that say so to those who watch; null where it was said before. */
-    markStarted: (held: SandboxLease) => markStarted(pool, held),
-    claim: (held: SandboxLease) => claimTurn(pool, held),
-    /** Fails the oldest message, for which no sandbox of this number was to be had. */
+    claimSlot: (runId: string, after: number) => claimSlot(pool, { runId, after, hostStaleMs }),
+    /** The frames that announce the start; null if it was announced before. */
+    markStarted: (lease: SandboxLease) => markStarted(pool, lease),
+    claim: (lease: SandboxLease) => claimTurn(pool, lease),
+    /** Fails the oldest message, because no sandbox of this generation could be started for it. */
     failTurn: (of: SandboxGeneration, why: UndeliveredMessage) => failTurn(pool, of, why),
-    pendingFiles: (held: SandboxLease, messageId: string) =>
-      findPendingFiles(pool, held, messageId),
-    markFilesWritten: (held: SandboxLease, files: InputFile[]) =>
-      markFilesWritten(pool, held, files),
-    discardFile: (held: SandboxLease, file: InputFile) => discardFile(pool, held, file),
-    rejectTurn: (held: SandboxLease, turn: { messageId: string; reason: string }) =>
-      rejectTurn(pool, held, turn),
-    /** The message that a sandbox has been given and is not done with. */
+    pendingFiles: (lease: SandboxLease, messageId: string) =>
+      findPendingFiles(pool, lease, messageId),
+    markFilesWritten: (lease: SandboxLease, files: InputFile[]) =>
+      markFilesWritten(pool, lease, files),
+    discardFile: (lease: SandboxLease, file: InputFile) => discardFile(pool, lease, file),
+    rejectTurn: (lease: SandboxLease, turn: { messageId: string; reason: string }) =>
+      rejectTurn(pool, lease, turn),
+    /** The message that the sandbox received and has not finished. */
     currentTurn: (runId: string, generation: number) => findCurrentTurn(pool, runId, generation),
-    /** It is not given to another sandbox when this one is over. */
-    failCurrentTurn: (held: SandboxLease, messageId: string, error: TurnError) =>
-      condemn(pool, held, { messageId, error }),
+    /** The message is not delivered to another sandbox. */
+    failCurrentTurn: (lease: SandboxLease, messageId: string, error: TurnError) =>
+      failCurrentTurn(pool, lease, { messageId, error }),
     /**
-     * What the sandbox has left is stored; false where another has followed it already. Messages that
-     * are not given to another have failed by this error.
+     * Records that the sandbox has ended and its files are stored; false if a later sandbox exists.
+     * `error` is the reason for messages that are not delivered again.
      */
     releaseSandbox: (runId: string, generation: number, error: string | null = null) =>
-      sandboxGone(pool, { runId, generation }, error),
+      releaseSandbox(pool, { runId, generation }, error),
     hasWork: (runId: string) => hasWork(pool, runId),
-    /** Since when a session has had nothing to do, in milliseconds; null where it has work. */
+    /** How long the session has been idle; null if it has work. */
     idleForMs: (runId: string) => idleForMs(pool, runId),
     replaceTranscript: (of: SnapshotRef, entries: FileEntry[]) =>
       replaceTranscript(pool, of, entries),
-    /** The moment that a saving begins with. */
+    /** The time at which a snapshot begins. */
     clock: () => readClock(pool),
-    /** All that is needed to go on is stored, as it was then or later. */
+    /** Records that everything the next sandbox needs was stored at this time or later. */
     markSnapshot: (of: SandboxLease, at: Date) => markSnapshot(pool, of, at),
     listTranscript: (runId: string) => listTranscript(pool, runId),
   };
 }
 
-async function claimPlace(
+async function claimSlot(
   db: Db,
   { runId, after, hostStaleMs }: { runId: string; after: number; hostStaleMs: number },
 ): Promise<SessionSlotClaim> {
@@ -86,17 +86,17 @@ async function claimPlace(
     `select outcome, host_id as "hostId", generation from claim_session_slot($1, $2, $3)`,
     [runId, after, `${hostStaleMs} ms`],
   );
-  if (!rows[0]) throw new Error('asking for a place gave no answer');
+  if (!rows[0]) throw new Error('claim_session_slot returned no row');
   return rows[0];
 }
 
-/** In one transaction: a sandbox is told of once, whoever dies when. */
-function markStarted(pool: Pool, held: SandboxLease): Promise<StoredFrame[] | null> {
+/** In one transaction, so that a sandbox is announced once even if the process dies. */
+function markStarted(pool: Pool, lease: SandboxLease): Promise<StoredFrame[] | null> {
   return inTransaction(pool, async (db) => {
-    const { runId, generation, token } = held;
+    const { runId, generation, token } = lease;
     const lock = 'select from run_logs where run_id = $1 and lease_token = $2 for update';
     if ((await db.query(lock, [runId, token])).rowCount !== 1) return null;
-    // The run before the session, as whoever stores a message takes them.
+    // The run before the session, in the order of storing a message.
     await db.query('select from runs where id = $1 for no key update', [runId]);
     const { rows } = await db.query<{ sessionId: string }>(
       `update sessions set started_generation = $2
@@ -135,8 +135,8 @@ interface ClaimRow {
 }
 
 /**
- * Throws where the lease is lost: whoever has it is asked next. The function sees more than the statement
- * around it, which may not see the message yet, and then knows nothing of its files.
+ * Throws if the lease is lost. `claim_turn` has a later snapshot than the statement around it, so
+ * the message may be missing in `session_messages`; then files may be pending.
  */
 async function claimTurn(db: Db, { runId, generation, token }: SandboxLease): Promise<ClaimedTurn> {
   const text = `
@@ -179,8 +179,8 @@ async function findCurrentTurn(
   return rows[0] ?? null;
 }
 
-/** Whoever has it by now does not suffer for one that had it before and wakes up late. */
-async function condemn(
+/** Has no effect if another sandbox has received the message since. */
+async function failCurrentTurn(
   db: Db,
   { runId, generation, token }: SandboxLease,
   { messageId, error }: { messageId: string; error: TurnError },
@@ -191,7 +191,7 @@ async function condemn(
   await db.query(text, [messageId, runId, generation, limits.turnTriesMax, token, error]);
 }
 
-async function sandboxGone(
+async function releaseSandbox(
   db: Db,
   { runId, generation }: SandboxGeneration,
   error: string | null,
@@ -208,7 +208,7 @@ async function sandboxGone(
 
 async function readClock(db: Db): Promise<Date> {
   const { rows } = await db.query<{ at: Date }>('select db_clock() as at');
-  if (!rows[0]) throw new Error('the clock gave no answer');
+  if (!rows[0]) throw new Error('db_clock returned no row');
   return rows[0].at;
 }
 

@@ -15,7 +15,7 @@ import { setupScenario } from './setup-scenario.ts';
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
 const file = { path: 'a', sha256, size: content.length, mode: 0o644 };
-const given: InputFiles = { files: [{ ...file, scope: 'run' }], classifiedBy: { sha256: null } };
+const input: InputFiles = { files: [{ ...file, scope: 'run' }], classifiedBy: { sha256: null } };
 
 const { database, scene } = setupScenario();
 const turns = () => createTurnStore(database.pool);
@@ -46,7 +46,7 @@ const next = () => {
 const give = () =>
   createFlowFileStore(database.pool).add(
     { runId: held.runId, flowId: scene.flow.flowId, arePending: true },
-    given,
+    input,
   );
 
 test('a turn for which nothing was given', async () => {
@@ -57,7 +57,7 @@ test('a turn for which nothing was given', async () => {
 
 test('files that came with its message, and nobody else’s', async () => {
   await endFirst();
-  await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, given });
+  await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, input });
   await messages().store(next());
   expect(await filesMayWait()).toBe(true);
 });
@@ -65,7 +65,7 @@ test('files that came with its message, and nobody else’s', async () => {
 test('files that came with a message behind it wait for that one', async () => {
   await endFirst();
   await messages().store(next());
-  await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, given });
+  await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, input });
   expect(await filesMayWait()).toBe(false);
 });
 
@@ -87,7 +87,7 @@ test('a message that is stored while the turn is being claimed: its files are as
     await holding.query('select from run_logs where run_id = $1 for update', [held.runId]);
     const claimed = filesMayWait();
     await untilWaiting(database.pool);
-    await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, given });
+    await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, input });
     await holding.query('commit');
     expect(await claimed).toBe(true);
   } finally {

@@ -84,7 +84,9 @@ describe('appending', () => {
 
   test('a batch that covers no bytes is a mistake of its caller', async () => {
     const { token } = await lease();
-    await expect(frames().append(batch(token, { toOffset: 0 }))).rejects.toThrow('no bytes');
+    await expect(frames().append(batch(token, { toOffset: 0 }))).rejects.toThrow(
+      'at least one byte',
+    );
   });
 
   test('after the end nothing is written, no lease is given or renewed, no sandbox begun', async () => {

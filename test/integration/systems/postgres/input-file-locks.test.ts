@@ -16,7 +16,7 @@ import { setupScenario } from './setup-scenario.ts';
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
 const files = ['c', 'a', 'B'].map((path) => ({ path, sha256, size: content.length, mode: 0o644 }));
-const given: InputFiles = {
+const input: InputFiles = {
   files: files.map((file) => ({ ...file, scope: 'run' })),
   classifiedBy: { sha256: null },
 };
@@ -34,7 +34,7 @@ beforeEach(async () => {
   await storeMessage(database.pool, runId);
   held = await giveMessage(database.pool, runId);
   const { flowId } = scene.flow;
-  give = () => createFlowFileStore(database.pool).add({ runId, flowId, arePending: true }, given);
+  give = () => createFlowFileStore(database.pool).add({ runId, flowId, arePending: true }, input);
   await give();
 });
 
@@ -72,6 +72,6 @@ test('files that come with a message', async () => {
   const messageId = randomUUID();
   const message = { runId: held.runId, messageId, clientMessageId: null, text: 'Hello.' };
   const { flowId } = scene.flow;
-  await createMessageStore(database.pool).storeWithFiles(message, { flowId, given });
+  await createMessageStore(database.pool).storeWithFiles(message, { flowId, input });
   expect(await freeDuring(() => turns().pendingFiles(held, messageId))).toEqual(['c']);
 });

@@ -160,7 +160,7 @@ describe('the end', () => {
 
   test('of a run that is not there is an error', async () => {
     const nobody = { runId: randomUUID(), cause: 'stalled', detail: null, exitCode: null } as const;
-    await expect(runs().endRun(nobody)).rejects.toThrow('no run');
+    await expect(runs().endRun(nobody)).rejects.toThrow('does not exist');
   });
 
   test('writes nothing at all when it fails half way', async () => {
