@@ -20,7 +20,7 @@ export type TurnOutcome =
   /** The sandbox has ended, or another one has replaced it. */
   | { outcome: 'sandbox_ended' };
 
-export interface SessionIdleState {
+interface SessionIdleState {
   /** Null if the session has work. */
   idleForMs: number | null;
   /** Since the last reader closed the session's stream. 0 if unknown, null without any reader. */

@@ -13,7 +13,7 @@ import { failTurn } from './fail-turn.ts';
 import { listTranscript, replaceTranscript } from './transcript.ts';
 import { discardFile, findPendingFiles, markFilesWritten, rejectTurn } from './turn-files.ts';
 
-export type ClaimedTurn =
+type ClaimedTurn =
   | {
       outcome: 'turn';
       messageId: string;
@@ -34,7 +34,7 @@ export type ClaimedTurn =
   | { outcome: 'sandbox_ended' };
 
 /** `no_capacity`: every host is full. */
-export type SessionSlotClaim = SessionSlot | { outcome: 'no_capacity' };
+type SessionSlotClaim = SessionSlot | { outcome: 'no_capacity' };
 
 export type TurnStore = ReturnType<typeof createTurnStore>;
 
