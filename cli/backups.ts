@@ -18,7 +18,7 @@ import { rejectEarlierData } from './reject-earlier-data.ts';
 
 export type Backups = typeof backups;
 
-export const backups = { backUp: createBackup, restoreBackup, takeOutKey: extractKey };
+export const backups = { backUp: createBackup, restoreBackup, extractKey: extractKey };
 
 interface BackupResult {
   file: string;

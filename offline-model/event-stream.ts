@@ -29,7 +29,7 @@ export async function streamReply(
   await send('ping', {});
   let index = 0;
   for (const [position, part] of reply.parts.entries()) {
-    if (part.kind === 'cut') return await cutOff(response, signal);
+    if (part.kind === 'cut') return await closeEarly(response, signal);
     if (part.kind === 'delay') await delay(part.delayMs, { send, signal });
     const block = blockOf(part, position, fingerprint);
     if (block === undefined) continue;
@@ -45,7 +45,7 @@ export async function streamReply(
 }
 
 /** Waits, so that the events sent so far reach the client before the connection closes. */
-async function cutOff(response: ServerResponse, signal: AbortSignal): Promise<void> {
+async function closeEarly(response: ServerResponse, signal: AbortSignal): Promise<void> {
   await sleep(flushMs, undefined, { signal });
   response.destroy();
 }

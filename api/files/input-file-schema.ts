@@ -17,7 +17,7 @@ const inputFile = z
     encoding: z.enum(['utf8', 'base64']),
     mode: z.enum(['0644', '0755']).optional(),
   })
-  .meta({ id: 'GivenFile' });
+  .meta({ id: 'InputFile' });
 
 /** Files that a request adds to a working directory. Sizes are checked after decoding. */
 export const inputFiles = z

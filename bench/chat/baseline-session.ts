@@ -37,7 +37,7 @@ export async function openBaselineSession(given: {
   const container = await bare.create();
   await container.start();
   await spool.untilLine(() => true);
-  await bare.endBoot(container);
+  await bare.applyCpuLimit(container);
   await spool.untilLine(first.isResult);
   let turns = 1;
 

@@ -26,7 +26,7 @@ interface BareContainer {
   deadline: AbortSignal;
   create(): Promise<Container>;
   /** The agent has spoken: it gets no more of the processors than a sandbox does. */
-  endBoot(container: Container): Promise<unknown>;
+  applyCpuLimit(container: Container): Promise<unknown>;
   remove(container: Container): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function prepareBare(
     spool,
     deadline,
     create: () => engine.docker.createContainer(creation),
-    endBoot: (container) => container.update({ NanoCpus: nanoCpus(spec.cpus, hostCpus) }),
+    applyCpuLimit: (container) => container.update({ NanoCpus: nanoCpus(spec.cpus, hostCpus) }),
     async remove(container) {
       spool.close();
       await container.remove({ force: true, v: true });

@@ -38,7 +38,7 @@ async function runOnce(engine: Engine, options: BareOptions): Promise<Sample> {
   try {
     await container.start({ abortSignal: bare.deadline });
     await spool.untilLine(() => true);
-    const limiting = bare.endBoot(container);
+    const limiting = bare.applyCpuLimit(container);
     const init = (await spool.untilLine(isInit)) - begun;
     const value = (await spool.untilLine(saysText)) - begun;
     await limiting;

@@ -29,9 +29,9 @@ export function restoreCommand({ backups }: CliDeps): Command {
         throw new UsageError('--key-to and --passphrase-file must be used together.');
       if (keyTo !== undefined && options.replace)
         throw new UsageError('--key-to only extracts the key and cannot be used with --replace.');
-      const { restoreBackup, takeOutKey } = await backups();
+      const { restoreBackup, extractKey } = await backups();
       if (keyTo !== undefined && passphraseFile !== undefined) {
-        await takeOutKey(file, { passphrase: passphraseFile, path: keyTo });
+        await extractKey(file, { passphrase: passphraseFile, path: keyTo });
         if (json) printRecord({ keyFile: keyTo }, { json });
         return note(`Set ENCRYPTION_KEY_FILE=${keyTo} for the service, then restore.`);
       }

@@ -64,7 +64,7 @@ const run = admittedRun({
 function evidence(given: Partial<Evidence> = {}): Evidence {
   return {
     run,
-    takesPlace: false,
+    occupiesSlot: false,
     causes: ['completed'],
     wantsWebhook: true,
     webhookBody: body,
@@ -172,7 +172,7 @@ describe('the checker', () => {
 
   it.each<[string, Partial<Evidence>]>([
     ['a run that is running', { run: { ...run, endedAt: null } }],
-    ['a place that is taken', { takesPlace: true }],
+    ['an occupied slot', { occupiesSlot: true }],
     ['a second cause', { causes: ['stopped_by_api', 'completed'] }],
     ['a missing cause', { causes: [] }],
     ['a webhook without a body', { webhookBody: null }],

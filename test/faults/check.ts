@@ -22,7 +22,7 @@ export function checkRun(evidence: Evidence): string[] {
 }
 
 function checkEnd(evidence: Evidence): string[] {
-  const { run, causes, takesPlace, cursor, configLeft, workflow } = evidence;
+  const { run, causes, occupiesSlot, cursor, configLeft, workflow } = evidence;
   return [
     ...violationUnless(run.endedAt !== null, 'the run has not ended'),
     ...violationUnless(run.endCause !== null, 'the run has no cause'),
@@ -31,7 +31,7 @@ function checkEnd(evidence: Evidence): string[] {
       `the run ended as ${run.endCause}, and its causes were ${causes.join(', ')}`,
     ),
     ...violationUnless(run.status === 'sleep', `the run's status is ${run.status}`),
-    ...violationUnless(!takesPlace, 'the run still takes a place'),
+    ...violationUnless(!occupiesSlot, 'the run still occupies a slot'),
     ...violationUnless(cursor.closed, 'the log is not closed'),
     ...violationUnless(cursor.leaseOwner === null, `${cursor.leaseOwner} still holds the lease`),
     ...violationUnless(!configLeft, 'the configuration is still there'),

@@ -34,7 +34,7 @@ interface AttemptRow {
 /** Of one run, after its end. */
 export interface Evidence {
   run: Run;
-  takesPlace: boolean;
+  occupiesSlot: boolean;
   /** Every cause that was ever written on the run, in order. */
   causes: EndCause[];
   /** Whether its end has a webhook. */
@@ -102,7 +102,7 @@ export async function gatherEvidence(
 }
 
 interface KeptRow {
-  takesPlace: boolean;
+  occupiesSlot: boolean;
   wantsWebhook: boolean;
   webhookBody: string | null;
   deliveryId: string | null;
@@ -111,7 +111,7 @@ interface KeptRow {
 }
 
 const keptColumns = `
-  select occupies_slot(r) as "takesPlace", r.callback_url is not null as "wantsWebhook",
+  select occupies_slot(r) as "occupiesSlot", r.callback_url is not null as "wantsWebhook",
          r.webhook_body as "webhookBody", r.webhook_delivery_id as "deliveryId",
          json_build_object(
            'lastSeq', l.last_seq, 'closed', l.is_final, 'leaseOwner', l.lease_owner

@@ -118,7 +118,7 @@ it.each([
   ],
 ])(
   'holds a key to its rate where Redis %s, and all processes together when it is back',
-  async (_, lose, giveBack) => {
+  async (_, lose, recover) => {
     const { service } = world;
     const other = await service.anotherApi();
     await other.api.start();
@@ -131,7 +131,7 @@ it.each([
       expect(allowed(one)).toBeGreaterThanOrEqual(perMinute);
       expect(allowed(one)).toBeLessThanOrEqual(one.mostOfOne);
     }
-    await giveBack();
+    await recover();
     const isShared = async (): Promise<boolean> => {
       const [one, two] = await callAll(urls, await keyOf(service));
       return one !== undefined && two !== undefined && allowed(one) + allowed(two) <= one.mostOfOne;

@@ -58,7 +58,7 @@ afterAll(async () => {
 
 const allOn = async (sandboxes: Sandboxes | undefined) => (await sandboxes?.list()) ?? [];
 
-async function placeOf(runId: string): Promise<'first' | 'second' | null> {
+async function hostOf(runId: string): Promise<'first' | 'second' | null> {
   const on = async (sandboxes: Sandboxes): Promise<boolean> =>
     (await sandboxes.list()).some((one) => one.runId === runId && one.state === 'running');
   if (await on(service.sandboxes)) return 'first';
@@ -100,7 +100,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     for (let n = 0; n < 8 && placed.size < 2; n += 1) {
       const { runId } = await service.trigger({ prompt: hangs });
       await untilWorking(service, { runId });
-      const place = await placeOf(runId);
+      const place = await hostOf(runId);
       if (place === null || placed.has(place)) await stopRun(runId);
       else placed.set(place, runId);
     }
@@ -121,7 +121,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     const runs = await Promise.all([ask(), ask(), ask()]);
     for (const { data } of runs) {
       await untilWorking(service, data);
-      expect(await placeOf(data.runId)).toBe('second');
+      expect(await hostOf(data.runId)).toBe('second');
       await stopRun(data.runId);
     }
     await second.worker.kill('SIGTERM');
@@ -140,7 +140,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     for (let n = 0; n < 4; n += 1) {
       const { runId } = await service.trigger({ prompt: hangs });
       await untilWorking(service, { runId });
-      expect(await placeOf(runId)).toBe('second');
+      expect(await hostOf(runId)).toBe('second');
       await stopRun(runId);
     }
     expect((await drain(first, 'undrain')).code).toBe(0);
@@ -153,7 +153,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     await chat.say(writeNotes);
     const { runId } = await service.trigger({ prompt: hangs });
     await untilWorking(service, { runId });
-    expect([await placeOf(chat.runId), await placeOf(runId)]).toEqual(['second', 'second']);
+    expect([await hostOf(chat.runId), await hostOf(runId)]).toEqual(['second', 'second']);
     await drain(first, 'undrain');
 
     const seen = chat.events.length;
@@ -162,7 +162,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     expect(await chat.say(continueSession)).toMatchObject({ exitCode: 0 });
     console.log(`the session continued ${Math.round(performance.now() - began)} ms after the loss`);
     expectContinued(chat, seen);
-    expect(await placeOf(chat.runId)).toBe('first');
+    expect(await hostOf(chat.runId)).toBe('first');
     expect(await service.untilEnded(runId, patience.timeout)).toMatchObject({
       error: expect.stringContaining('max_reconnects_exceeded'),
     });

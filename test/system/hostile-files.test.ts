@@ -126,7 +126,7 @@ describe('a working directory full of tricks', patiently, () => {
       const lasted = performance.now() - begun;
       return lasted > 60_000 || (lasted > 8_000 && Math.min(...Object.values(seen)) > 0);
     };
-    async function readOn(): Promise<void> {
+    async function keepReading(): Promise<void> {
       while (!isOver()) {
         const { response, bytes } = await download(runId, 'd/f');
         expect(bytes.toString()).not.toContain('secret of the host');
@@ -137,14 +137,14 @@ describe('a working directory full of tricks', patiently, () => {
         seen[response.status === 200 ? 'read' : 'missing'] += 1;
       }
     }
-    async function writeOn(): Promise<void> {
+    async function keepWriting(): Promise<void> {
       while (!isOver()) {
         const { status } = await inject(runId, 'd/f');
         expect(status).toBeOneOf([200, 400]);
         seen[status === 200 ? 'written' : 'refused'] += 1;
       }
     }
-    await Promise.all([readOn(), readOn(), readOn(), writeOn(), writeOn()]);
+    await Promise.all([keepReading(), keepReading(), keepReading(), keepWriting(), keepWriting()]);
     for (const count of Object.values(seen)) expect(count, JSON.stringify(seen)).toBeGreaterThan(0);
     expectOutsideUntouched();
     await endWell(runId);

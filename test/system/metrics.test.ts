@@ -162,8 +162,8 @@ describe('the log', () => {
 
   it('tells how a run ended, and what became of its webhook', () => {
     const { runId } = told.data;
-    const ofRun = allLines().filter((line) => line['runId'] === runId);
-    const line = (event: string) => ofRun.find(({ msg }) => msg === event);
+    const linesOfRun = allLines().filter((line) => line['runId'] === runId);
+    const line = (event: string) => linesOfRun.find(({ msg }) => msg === event);
     expect(line('run_ended')).toMatchObject({ cause: 'completed', exitCode: 0 });
     expect(line('webhook_attempt')).toMatchObject({ outcome: 'answered', status: 204, attempt: 1 });
   });

@@ -23,7 +23,7 @@ async function runThatTakesThePlace(): Promise<string> {
   return runId;
 }
 
-async function letGo(runId: string): Promise<void> {
+async function releaseRun(runId: string): Promise<void> {
   releaseAgent(service, runId);
   await service.untilEnded(runId);
 }
@@ -60,7 +60,7 @@ describe('a message that finds no host with room for a sandbox', { timeout: 180_
       status: 200,
       data: { exitCode: 1, error: 'no_capacity', text: expect.stringMatching(/no capacity/) },
     });
-    await letGo(busy);
+    await releaseRun(busy);
     expect(await chat.say(saying('Here.'))).toMatchObject({ exitCode: 0, texts: ['Here.'] });
     expect(await service.readRun(chat.runId)).toMatchObject({ status: 'running' });
     expect(chat.named('turn_end')).toHaveLength(4);
@@ -76,7 +76,7 @@ describe('a message that finds no host with room for a sandbox', { timeout: 180_
     const known = 'select count(*) as taken from runs r where occupies_slot(r)';
     const { rows } = await service.database.pool.query(known);
     expect(rows).toEqual([{ taken: 1 }]);
-    await letGo(busy);
+    await releaseRun(busy);
     await service.call('DELETE', `/flows/${service.flowId}/sessions/${chat.sessionId}`);
     await chat.closed;
   });

@@ -22,7 +22,7 @@ const bodyMaxBytes = 4_096;
 const indexMax = 1_000_000_000;
 
 /** Answers `/control/…`. Returns false for any other path. */
-export async function handleControl(
+export async function handleControlApi(
   handlers: ControlHandlers,
   request: IncomingMessage,
   response: ServerResponse,

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { isPublicAddress } from '../../lib/net/public-address.ts';
 import { type Connect, connectDirectly, createConnectProxy, type Denial } from './connect-proxy.ts';
-import { type ControlHandlers, handleControl } from './control-api.ts';
+import { type ControlHandlers, handleControlApi } from './control-api.ts';
 import {
   createGateway,
   type ModelProxy,
@@ -129,7 +129,7 @@ async function serve(
   if (target.startsWith('/model/')) {
     return model(request, response, target.slice('/model'.length));
   }
-  if (!(await handleControl(handlers, request, response))) endWith(response, 404);
+  if (!(await handleControlApi(handlers, request, response))) endWith(response, 404);
 }
 
 /** One log line and one count per target, so a sandbox can fill neither the log nor the memory. */

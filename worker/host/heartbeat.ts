@@ -11,7 +11,7 @@ interface HeartbeatOptions {
   logger: Logger;
   everyMs: number;
   /** Called after each successful heartbeat with the time it was sent. */
-  onRenewed: readonly ((askedAtMs: number) => void)[];
+  onRenewed: readonly ((requestedAtMs: number) => void)[];
 }
 
 /** Renews the host's heartbeat every few seconds, also after a failure. */

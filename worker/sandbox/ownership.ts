@@ -23,7 +23,7 @@ export interface Ownership {
 
 export function createOwnership(logger: Logger): Ownership {
   const over = new AbortController();
-  let isLetGo = false;
+  let isReleased = false;
   const rejected = new Promise<never>((_resolve, reject) => {
     over.signal.addEventListener('abort', () => reject(over.signal.reason), { once: true });
   });
@@ -38,11 +38,11 @@ export function createOwnership(logger: Logger): Ownership {
     },
     release(why) {
       if (over.signal.aborted) return;
-      isLetGo = true;
+      isReleased = true;
       logger.warn({ why }, 'sandbox_released');
       over.abort(new SandboxReleased(why));
     },
-    isReleased: () => isLetGo,
+    isReleased: () => isReleased,
     finish: () => over.abort(new SandboxReleased('it has ended')),
   };
 }

@@ -20,7 +20,7 @@ const hangUpEvery = 97;
 const patienceMs = 240_000;
 const gate = (n: number): string => `go-${n}`;
 const halfWord = (n: number): string => `the half of ${n}`;
-const lastWord = (n: number): string => `the last word of ${n}`;
+const lastText = (n: number): string => `the last word of ${n}`;
 
 interface FaultConversation {
   runId: string;
@@ -141,20 +141,20 @@ function messageOf(n: number): string {
     { say: halfWord(n) },
     { waitForFile: gate(n) },
     { lines: linesOfHalf, ...secondHalf(n) },
-    { say: lastWord(n) },
+    { say: lastText(n) },
   ]);
 }
 
 /** What the agent has begun, as it has noted it itself. */
 const question = script([{ shell: 'echo "begun: $(tr "\\n" " " < begun)"' }]);
 
-interface Told {
+interface TalkOutcome {
   sent: string[];
   failed: number[];
   begun: number[];
 }
 
-function expectTalk({ run, log }: Evidence, { sent, failed, begun }: Told): void {
+function expectTalk({ run, log }: Evidence, { sent, failed, begun }: TalkOutcome): void {
   expect(run).toMatchObject({ endCause: 'stopped_by_api' });
   const turns = log.filter(({ event }) => event === 'user_message' || event === 'turn_end');
   expect(
@@ -176,7 +176,7 @@ function textsOf(begun: number[], failed: number[]): string[] {
   return begun.flatMap((n, index) => {
     const half = [...linesOf(firstHalf(n)), halfWord(n)];
     if (begun.lastIndexOf(n) !== index || failed.includes(n)) return half;
-    return [...half, ...linesOf(secondHalf(n)), lastWord(n)];
+    return [...half, ...linesOf(secondHalf(n)), lastText(n)];
   });
 }
 

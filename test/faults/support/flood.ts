@@ -16,7 +16,7 @@ const parts = [
   { lines: 7_000, seed: 2 },
   { lines: 6_000, seed: 3 },
 ] as const;
-const lastWord = 'the last word';
+const lastText = 'the last word';
 
 /** Which part begins when this file is there. */
 const gate = (part: number): string => `part-${part}`;
@@ -26,7 +26,7 @@ export function floodPrompt(): string {
     { waitForFile: gate(index) },
     { ...part, longEvery },
   ]);
-  return script([...steps, { say: lastWord }]);
+  return script([...steps, { say: lastText }]);
 }
 
 /** Opens the gates before these parts, once the sandbox is there. */
@@ -41,7 +41,7 @@ export const framesOfPart = 2 * parts[0].lines;
 /** What differs between what the agent has said and what the log has of it, in words. */
 export function checkFlood(log: LoggedFrame[]): string[] {
   const said = textsIn(log);
-  const wanted = [...parts.flatMap(textsOfPart), lastWord];
+  const wanted = [...parts.flatMap(textsOfPart), lastText];
   const at = wanted.findIndex((text, index) => said[index] !== text);
   if (at !== -1) return [`line ${at} is ${JSON.stringify(said[at]?.slice(0, 60))}`];
   return said.length === wanted.length ? [] : [`${said.length} lines instead of ${wanted.length}`];

@@ -26,7 +26,7 @@ interface Asked {
 }
 
 async function ask(method: string, path: string, { body, key = tenant.key }: Asked = {}) {
-  const askedAtMs = Date.now();
+  const requestedAtMs = Date.now();
   const response = await fetch(`${api.url}${path}`, {
     method,
     headers: {
@@ -39,7 +39,7 @@ async function ask(method: string, path: string, { body, key = tenant.key }: Ask
   const isStream = headers.get('content-type')?.startsWith('text/event-stream');
   const text = isStream ? '' : await response.text();
   if (isStream) await response.body?.cancel();
-  return { askedAtMs, status, headers, json: text.startsWith('{') ? JSON.parse(text) : null };
+  return { requestedAtMs, status, headers, json: text.startsWith('{') ? JSON.parse(text) : null };
 }
 
 type Headers = { get: (name: string) => string | null };
@@ -47,11 +47,11 @@ type Headers = { get: (name: string) => string | null };
 interface Expected {
   limit: number;
   isCounted: boolean;
-  askedAtMs: number;
+  requestedAtMs: number;
 }
 
 /** Whole numbers that fit together; of a bucket that is full, the moment is now. */
-function expectRateHeaders(headers: Headers, { limit, isCounted, askedAtMs }: Expected): void {
+function expectRateHeaders(headers: Headers, { limit, isCounted, requestedAtMs }: Expected): void {
   const numbers = ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`));
   for (const each of numbers) expect(each).toMatch(/^\d+$/);
   const [max = 0, remaining = 0, reset = 0] = numbers.map(Number);
@@ -59,7 +59,7 @@ function expectRateHeaders(headers: Headers, { limit, isCounted, askedAtMs }: Ex
   expect(remaining).toBeLessThanOrEqual(max);
   if (!isCounted) expect(remaining).toBe(max);
   const fullAtMs = reset * 1_000;
-  expect(fullAtMs).toBeGreaterThan(askedAtMs - 1_000);
+  expect(fullAtMs).toBeGreaterThan(requestedAtMs - 1_000);
   expect(fullAtMs).toBeLessThanOrEqual(Date.now() + (isCounted ? 61_000 : 1_000));
   expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 }
@@ -126,11 +126,11 @@ test.each([
   [400, 'a bad chunk', () => `${postTo('/api/v1/flows')}transfer-encoding: chunked\r\n\r\nzz\r\n`],
   [431, 'headers beyond the bound', () => `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`],
 ])('%i to %s, sent byte by byte, has headers and envelope', async (status, _what, bytes) => {
-  const askedAtMs = Date.now();
+  const requestedAtMs = Date.now();
   const [head = '', body = ''] = (await rawCall(api, bytes())).split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   const headers = headersOf(head);
-  expectRateHeaders(headers, { limit: 60, isCounted: false, askedAtMs });
+  expectRateHeaders(headers, { limit: 60, isCounted: false, requestedAtMs });
   expect(headers.get('content-type')).toMatch(/^application\/json/);
   expect(JSON.parse(body).error).toMatchObject({ code: 'VALIDATION_ERROR' });
 });
@@ -138,11 +138,11 @@ test.each([
 test('what a call expects is no reason to answer it otherwise', async () => {
   for (const expectation of ['100-continue', 'banana']) {
     const bytes = `${postTo(`/api/v1/flows/${tenant.flowId}/runs`)}expect: ${expectation}\r\n`;
-    const askedAtMs = Date.now();
+    const requestedAtMs = Date.now();
     const text = await rawCall(api, `${bytes}content-length: 15\r\n\r\n{"prompt":"Go"}`);
     const head = text.replace('HTTP/1.1 100 Continue\r\n\r\n', '').split('\r\n\r\n')[0] ?? '';
     expect(head).toMatch(/^HTTP\/1.1 201 /);
-    expectRateHeaders(headersOf(head), { limit: 10_000, isCounted: true, askedAtMs });
+    expectRateHeaders(headersOf(head), { limit: 10_000, isCounted: true, requestedAtMs });
   }
 });
 

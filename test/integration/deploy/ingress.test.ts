@@ -100,7 +100,7 @@ test('who was on the way into Postgres when its host was removed does not stay',
   await door.isHeld;
   const removed = runHostsCommand(['remove', 'worker-2'], stores);
   // Longer than a look at who is there takes, shorter than Postgres waits.
-  setTimeout(door.letGo, 1500);
+  setTimeout(door.sign, 1500);
   // It may be ended before it hears that it is in.
   expect(await heard).toMatch(/^in$|terminating connection/);
   expect(await removed).toBe(0);
@@ -272,5 +272,5 @@ async function openSlowDoor() {
   }).listen(0, '127.0.0.1');
   await once(door, 'listening');
   const { port } = door.address() as AddressInfo; // a TCP server that listens
-  return { port, isHeld, letGo: () => signs.emit('go'), close: () => door.close() };
+  return { port, isHeld, sign: () => signs.emit('go'), close: () => door.close() };
 }

@@ -6,7 +6,7 @@ import { createIdlePauser } from '../../../../../worker/sandbox/session/idle-pau
 
 const logger = pino({ enabled: false });
 
-interface Nap {
+interface PauserState {
   refusals?: number;
   mayAnswer?: Promise<unknown>;
   isHeld?: () => Promise<boolean>;
@@ -14,7 +14,7 @@ interface Nap {
 }
 
 /** A nap over an engine that refuses to pause so many times, once it may answer. */
-function napWith({ refusals = 0, mayAnswer, ...asked }: Nap) {
+function pauserWith({ refusals = 0, mayAnswer, ...asked }: PauserState) {
   const told: string[] = [];
   let left = refusals;
   const sandboxes = {
@@ -36,14 +36,14 @@ function napWith({ refusals = 0, mayAnswer, ...asked }: Nap) {
 }
 
 test('an engine that cannot pause a sandbox now is asked again', async () => {
-  const { nap, told } = napWith({ refusals: 2 });
+  const { nap, told } = pauserWith({ refusals: 2 });
   nap.markIdle();
   await expect.poll(() => told).toEqual(['pause', 'pause', 'pause']);
 });
 
 test('one that has been woken up meanwhile is not paused after all', async () => {
   const engine = createDeferred<true>();
-  const { nap, told } = napWith({ refusals: 1, mayAnswer: engine.promise });
+  const { nap, told } = pauserWith({ refusals: 1, mayAnswer: engine.promise });
   nap.markIdle();
   await expect.poll(() => told).toEqual(['pause']);
   const awake = nap.resume();
@@ -55,8 +55,8 @@ test('one that has been woken up meanwhile is not paused after all', async () =>
 
 test('one that another looks after by now is not paused, and one that was woken up while that was asked', async () => {
   const asked = createDeferred<true>();
-  const { nap, told } = napWith({ isHeld: () => asked.promise.then(() => false) });
-  const other = napWith({ isHeld: () => asked.promise });
+  const { nap, told } = pauserWith({ isHeld: () => asked.promise.then(() => false) });
+  const other = pauserWith({ isHeld: () => asked.promise });
   nap.markIdle();
   other.nap.markIdle();
   await sleep(100);
@@ -69,7 +69,7 @@ test('one that another looks after by now is not paused, and one that was woken 
 });
 
 test('one that is stirred runs at once, and goes on resting', async () => {
-  const { nap, told } = napWith({});
+  const { nap, told } = pauserWith({});
   nap.markIdle();
   await expect.poll(() => told).toEqual(['pause']);
   nap.prewarm();
@@ -81,8 +81,8 @@ test.each([
   ['that has nothing to do', { hasWork: async () => false }],
   ['of which Postgres says nothing', { hasWork: () => Promise.reject(new Error('no answer')) }],
 ])('one %s is not stirred', async (_what, said) => {
-  let answers: Pick<Nap, 'isHeld' | 'hasWork'> = {};
-  const { nap, told } = napWith({
+  let answers: Pick<PauserState, 'isHeld' | 'hasWork'> = {};
+  const { nap, told } = pauserWith({
     isHeld: async () => answers.isHeld?.() ?? true,
     hasWork: async () => answers.hasWork?.() ?? true,
   });
@@ -95,7 +95,7 @@ test.each([
 });
 
 test('stirring does nothing to one that does not rest', async () => {
-  const { nap, told } = napWith({});
+  const { nap, told } = pauserWith({});
   await nap.resume();
   nap.prewarm();
   await sleep(100);
@@ -103,12 +103,12 @@ test('stirring does nothing to one that does not rest', async () => {
 });
 
 test('one that is awake can be woken up after its end, one that may sleep cannot', async () => {
-  const awake = napWith({});
+  const awake = pauserWith({});
   await awake.nap.resume();
   awake.over.abort();
   await awake.nap.resume();
   expect(awake.told).toEqual(['unpause']);
-  const asleep = napWith({});
+  const asleep = pauserWith({});
   asleep.over.abort();
   await expect(asleep.nap.resume()).rejects.toThrow();
 });

@@ -155,10 +155,10 @@ test('a turn is over with its sandbox, and goes on where its sandbox was let go 
     });
     return sessionWith(deps, context, ownership, chat).runTurn(async () => []);
   };
-  const [ended, letGo] = [createOwnership(logger), createOwnership(logger)];
-  const turns = Promise.allSettled([begin(ended), begin(letGo)]);
+  const [ended, released] = [createOwnership(logger), createOwnership(logger)];
+  const turns = Promise.allSettled([begin(ended), begin(released)]);
   ended.finish();
-  letGo.release('another looks after it');
+  released.release('another looks after it');
   expect(await turns).toMatchObject([
     { status: 'fulfilled', value: { outcome: 'sandbox_ended' } },
     { status: 'rejected', reason: { message: 'another looks after it' } },

@@ -58,8 +58,8 @@ test('a host that has lost the sandbox does not try for ever', async () => {
   await expect(lost.files.writePendingFiles(session, randomUUID())).rejects.toThrow(
     'the lease is lost',
   );
-  const inTheWay = await filesThatWait(['b/c'], { isHeld: false });
-  await writeFile(join(inTheWay.workspace, 'b'), '');
-  const misplaced = await inTheWay.files.writePendingFiles(session, randomUUID());
+  const conflicting = await filesThatWait(['b/c'], { isHeld: false });
+  await writeFile(join(conflicting.workspace, 'b'), '');
+  const misplaced = await conflicting.files.writePendingFiles(session, randomUUID());
   expect(misplaced).toMatchObject([{ path: 'b/c' }]);
 });
