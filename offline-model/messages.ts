@@ -5,7 +5,7 @@ import { ApiError } from './api-error.ts';
 import { type Conversation, readConversation } from './conversation.ts';
 import { streamReply } from './event-stream.ts';
 import { messageBody } from './message-body.ts';
-import { nextReply } from './next-reply.ts';
+import { nextReply } from './replies/next-reply.ts';
 import type { MessageReply } from './reply.ts';
 import type { MessagesRequest, RouteContext } from './request.ts';
 import { usageOf } from './usage.ts';

@@ -1,6 +1,6 @@
-import type { Conversation } from './conversation.ts';
+import type { Conversation } from '../conversation.ts';
+import { callTool, type MessageReply, message, say } from '../reply.ts';
 import { exampleOfSchema } from './example-of-schema.ts';
-import { callTool, type MessageReply, message, say } from './reply.ts';
 import { shortened } from './words.ts';
 
 const toolName = 'StructuredOutput';

@@ -1,5 +1,5 @@
-import type { Conversation } from './conversation.ts';
-import { type MessageReply, message, say } from './reply.ts';
+import type { Conversation } from '../conversation.ts';
+import { type MessageReply, message, say } from '../reply.ts';
 import { quoted, shortened } from './words.ts';
 
 const asksAboutEarlier =

@@ -1,6 +1,6 @@
-import type { Conversation, ToolCall } from './conversation.ts';
+import type { Conversation, ToolCall } from '../conversation.ts';
+import { callTool, type MessageReply, message, say } from '../reply.ts';
 import { fileContent } from './file-content.ts';
-import { callTool, type MessageReply, message, say } from './reply.ts';
 import { quoted } from './words.ts';
 
 const asksForWriting = /\b(write|create|make|save|put|produce|generate|add)\b/i;

@@ -1,5 +1,5 @@
-import type { Conversation } from './conversation.ts';
-import { callTool, type MessageReply, message, say } from './reply.ts';
+import type { Conversation } from '../conversation.ts';
+import { callTool, type MessageReply, message, say } from '../reply.ts';
 
 const asksForRunning = /\b(?:run|execute)\b[^`\n]*`([^`\n]+)`/i;
 

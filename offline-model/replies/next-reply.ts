@@ -1,9 +1,9 @@
+import type { Conversation } from '../conversation.ts';
+import { message, type Reply, say } from '../reply.ts';
+import { findScript, type Step } from '../script.ts';
 import { chatReply } from './chat-reply.ts';
 import { commandReply } from './command-reply.ts';
-import type { Conversation } from './conversation.ts';
 import { fileReply } from './file-reply.ts';
-import { message, type Reply, say } from './reply.ts';
-import { findScript, type Step } from './script.ts';
 import { scriptedReply } from './scripted-reply.ts';
 import { sideReply } from './side-reply.ts';
 import { structuredReply } from './structured-reply.ts';

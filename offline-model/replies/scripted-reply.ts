@@ -1,6 +1,6 @@
-import type { Conversation } from './conversation.ts';
-import { callTool, type MessageReply, message, type Part, type Reply, say } from './reply.ts';
-import type { Step } from './script.ts';
+import type { Conversation } from '../conversation.ts';
+import { callTool, type MessageReply, message, type Part, type Reply, say } from '../reply.ts';
+import type { Step } from '../script.ts';
 
 /** The reply of a script at this point. `attempt` is how often this reply was requested before. */
 export function scriptedReply(
