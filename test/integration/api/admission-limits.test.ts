@@ -66,7 +66,7 @@ const overQuota = (limit: number) => ({
 const unauthorized = { status: 401, code: 'UNAUTHORIZED' };
 const invalid = { status: 400, code: 'VALIDATION_ERROR' };
 
-test('each gate comes after the one before it, and what it refuses costs nothing', async () => {
+test('applies the limits in order, and a rejection consumes nothing', async () => {
   const tenant = await world.tenant({ maxConcurrentRuns: 1, monthlyRunQuota: 1 });
   const { projectId, flowId } = tenant;
   const foreign = await world.tenant();
@@ -112,7 +112,7 @@ async function spentKey(projectId: string): Promise<string> {
   return key;
 }
 
-test('the tenth run at once is the last where nothing else was decided', async () => {
+test('allows ten concurrent runs by default', async () => {
   const tenant = await world.tenant();
   const { maxConcurrentRuns } = await newProjectDefaults();
   expect(maxConcurrentRuns).toBe(10);
@@ -137,7 +137,7 @@ async function newProjectDefaults() {
   return project;
 }
 
-test('a cap of none and a quota of none refuse everything; no quota refuses nothing', async () => {
+test('rejects every run at a limit or quota of zero, and none without a quota', async () => {
   const closed = await world.tenant({ maxConcurrentRuns: 0 });
   await expectRefused(() => trigger(closed), atCap(0));
   const unpaid = await world.tenant({ monthlyRunQuota: 0 });
@@ -145,7 +145,7 @@ test('a cap of none and a quota of none refuse everything; no quota refuses noth
   expect((await newProjectDefaults()).monthlyRunQuota).toBeNull();
 });
 
-test('the quota counts the runs of API keys in the UTC month, and begins anew with the next', async () => {
+test('counts the quota by runs of API keys per UTC month', async () => {
   const tenant = await world.tenant({ monthlyRunQuota: 2 });
   const at = (time: string) => setDatabaseClock(world.database.pool, time);
   await at('2027-04-01T00:00:00.000Z');
@@ -174,7 +174,7 @@ async function otherTriggers(tenant: Tenant, types: ('dashboard' | 'schedule')[]
   }
 }
 
-test('a run that was deleted holds its place until it has ended', async () => {
+test('a deleted run occupies its slot until it has ended', async () => {
   const tenant = await world.tenant({ maxConcurrentRuns: 1 });
   const { json } = await trigger(tenant);
   const path = `/api/v1/runs/${json.data.runId}`;
@@ -184,7 +184,7 @@ test('a run that was deleted holds its place until it has ended', async () => {
   expect((await trigger(tenant)).status).toBe(201);
 });
 
-test('a host that was seen within its time takes the runs of its flows, and not a moment later', async () => {
+test('a host gets runs of its flows until its heartbeat is stale', async () => {
   const hosts = createHostStore(world.database.pool);
   const host = { hostId: `h-${randomUUID()}`, name: 'Own', capacity: 1 };
   const tenant = await world.tenant({ flow: { runner: host.hostId } });
@@ -204,7 +204,7 @@ test('a host that was seen within its time takes the runs of its flows, and not 
   expect((await trigger(tenant)).status).toBe(201);
 });
 
-test('an idempotency key counts for 24 hours, and then admits anew', async () => {
+test('an idempotency key is valid for 24 hours, then admits another run', async () => {
   const tenant = await world.tenant();
   const first = await trigger(tenant, withKey('daily'));
   await setDatabaseClock(world.database.pool, later(limits.idempotencyWindowMs - 1));

@@ -14,7 +14,7 @@ beforeAll(async () => {
   runId = (await trigger).json.data.runId;
 });
 
-test('takes a key in the query on the stream alone, and never a second one that differs', async () => {
+test('accepts a key in the query for the stream only, and never two different keys', async () => {
   const stream = `/api/v1/runs/${runId}/stream`;
   const open = (query: string, key: string | null) => {
     const abort = new AbortController();
@@ -38,7 +38,7 @@ test('takes a key in the query on the stream alone, and never a second one that 
   expect((await caller(api, tenant.key)(run)).status).toBe(400);
 });
 
-test('counts a revocation from the next call on, on every process', async () => {
+test('rejects a revoked key from the next call on, in every process', async () => {
   const other = await world.start();
   for (let i = 0; i < 20; i += 1) {
     const { key, record } = await world.stores.keys.create({
@@ -52,7 +52,7 @@ test('counts a revocation from the next call on, on every process', async () => 
   }
 });
 
-test('does not ask the database for a key that was unknown a moment ago, nor for ever more of them', async () => {
+test('limits database lookups of unknown keys', async () => {
   let asked = 0;
   const counting = await world.start({
     nowMs: () => 1_000_000,
@@ -88,7 +88,7 @@ test('does not ask the database for a key that was unknown a moment ago, nor for
   expect((await caller(counting, tenant.key)('/api/v1/flows')).status).toBe(200);
 });
 
-test('writes down when a key was used, later and in one go', async () => {
+test('writes the last use of keys in batches', async () => {
   const writes: string[][] = [];
   const own = await world.start({
     keys: {

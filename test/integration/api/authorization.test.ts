@@ -74,7 +74,7 @@ async function state() {
   return { rows: await Promise.all(rows), asked: JSON.stringify(asked) };
 }
 
-test('these routes are open to anybody; one that is missing here was opened without a decision', () => {
+test('only these routes are public', () => {
   const open = routes().filter(
     ({ url, config }) => !isKeyed(url, config) && config.operatorAuth !== 'signed-in',
   );
@@ -93,7 +93,7 @@ test('these routes are open to anybody; one that is missing here was opened with
 });
 
 describe('with an API key', () => {
-  test('nobody gets in anywhere who has none, or one that is no good; and nothing happens', async () => {
+  test('rejects a missing or invalid key on every route, without effect', async () => {
     const { expired, revoked } = await deadKeys();
     const before = await state();
     const headers: Record<string, string>[] = [
@@ -116,7 +116,7 @@ describe('with an API key', () => {
     expect((await caller(api, null)('/api/v1/unknown')).status).toBe(401);
   });
 
-  test('in the query nobody gets in by one that is no good, nor anywhere but to a stream', async () => {
+  test('rejects an invalid key in the query, and any key in the query except for streams', async () => {
     const { expired, revoked } = await deadKeys();
     const before = await state();
     const keys = ['', 'x', `frs_${'A'.repeat(43)}`, tenant.key.slice(0, -1), expired, revoked];
@@ -153,7 +153,7 @@ describe('with an API key', () => {
     expect(await state()).toEqual(after);
   });
 
-  test('nobody gets at what belongs to another project; and nothing happens', async () => {
+  test('rejects access to another project, without effect', async () => {
     const stranger = await world.tenant();
     const before = await state();
     for (const route of keyed()) {
@@ -168,7 +168,7 @@ describe('with an API key', () => {
     expect(await state()).toEqual(before);
   });
 
-  test('everybody gets at their own', async () => {
+  test("allows access to the key's own project", async () => {
     const ending = keyed().sort((one, other) => ends(one) - ends(other));
     for (const route of ending) {
       if (route.config.acceptsKeyInQuery === true) continue; // answers without an end
@@ -179,7 +179,7 @@ describe('with an API key', () => {
 });
 
 describe('with an operator’s session', () => {
-  test('nobody gets in who has none, nor with an API key; and nothing happens', async () => {
+  test('rejects requests without a session or with an API key, without effect', async () => {
     const before = await state();
     const headers: Record<string, string>[] = [
       {},
@@ -198,7 +198,7 @@ describe('with an operator’s session', () => {
     expect(await state()).toEqual(before);
   });
 
-  test('nobody gets at anything that needs an API key', async () => {
+  test('rejects a session on routes that need an API key', async () => {
     const cookie = await signIn();
     const me = await caller(api, null)('/api/me', { headers: { cookie } });
     expect(me.status).toBe(200);
@@ -207,7 +207,7 @@ describe('with an operator’s session', () => {
     }
   });
 
-  test('no page of another origin changes anything', async () => {
+  test('rejects writes from another origin', async () => {
     const cookie = await signIn();
     const before = await state();
     for (const route of ofOperators()) {

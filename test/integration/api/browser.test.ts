@@ -58,7 +58,7 @@ interface Seen {
   data: Record<string, unknown>;
 }
 
-test('an EventSource with its key in the address sees a run to its end, and misses nothing when it is cut off', async () => {
+test('an EventSource with its key in the URL receives a run completely, also after a disconnect', async () => {
   const runId = await newRun();
   const log = await openLog(world, runId);
   await log.write([frame('one'), frame('two')]);
@@ -86,7 +86,7 @@ test('an EventSource with its key in the address sees a run to its end, and miss
   expect(api.log()).not.toContain(tenant.key);
 });
 
-test('a page calls with its key, with headers of its own, and reads answers and refusals with theirs', async () => {
+test('a page calls with a key and headers, and reads answers, errors and their headers', async () => {
   const runs = `${api.url}/api/v1/flows/${tenant.flowId}/runs`;
   const headers = {
     authorization: `Bearer ${tenant.key}`,
@@ -115,7 +115,7 @@ test('a page calls with its key, with headers of its own, and reads answers and 
   expect([refused.status, refused.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
 });
 
-test('a page that is not listed is kept out, and cookies are never let in', async () => {
+test('rejects pages of unlisted origins, and never allows cookies', async () => {
   const strict = await world.start({ corsOrigins: ['https://app.example'] });
   const headers = { authorization: `Bearer ${tenant.key}` };
   await expect(inPage('call', `${strict.url}/api/v1/flows`, { headers })).rejects.toThrow(

@@ -33,7 +33,7 @@ describe('a message', () => {
     });
   });
 
-  test('tells the host of its session before its workflow can', async () => {
+  test("notifies the session's host before the workflow does", async () => {
     const session = await open();
     let rings = 0;
     const notifications = createNotifier(world.redis.redis, world.redis);
@@ -82,7 +82,7 @@ describe('a message', () => {
     },
   );
 
-  test('for a session that nobody opened is 404, and opens none', async () => {
+  test('for an unknown session is 404, and opens none', async () => {
     const sessionId = `nobody-${'s'.repeat(121)}`;
     expect(sessionId).toHaveLength(128);
     for (const stream of [true, false]) {
@@ -100,7 +100,7 @@ describe('a message', () => {
     expect((await chat({ message: 'x', sessionId: theirs })).status).toBe(404);
   });
 
-  test('for a session that was ended is 404', async () => {
+  test('for an ended session is 404', async () => {
     const { sessionId, runId } = await open();
     await world.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
     const { status, json } = await chat({ message: 'x', sessionId });
@@ -110,7 +110,7 @@ describe('a message', () => {
   });
 });
 
-test('a position tells how many messages come before, the one at work included', async () => {
+test('a position counts the messages before it, the current one included', async () => {
   const { sessionId, runId } = await open();
   const worker = sessionWorker(world, runId);
   const send = async (n: number) =>
@@ -122,7 +122,7 @@ test('a position tells how many messages come before, the one at work included',
   expect([await send(4), await send(2), await send(1), await send(0)]).toEqual([3, 1, 0, 0]);
 });
 
-test('fifty messages may wait behind the one at work, and not one more', async () => {
+test('queues at most fifty messages behind the current one', async () => {
   const { sessionId, runId } = await open();
   await chat({ message: 'At work.', sessionId });
   await sessionWorker(world, runId).begin();
@@ -142,7 +142,7 @@ test('fifty messages may wait behind the one at work, and not one more', async (
 });
 
 describe('an answer that waits for the turn', () => {
-  test('and has waited for as long as it may is that of a message that was taken', async () => {
+  test('is the 202 answer after the timeout', async () => {
     const hurried = await world.start({ chatWaitMs: 100 });
     const session = await open();
     const { runId } = session;
@@ -168,7 +168,7 @@ describe('an answer that waits for the turn', () => {
     expect(await messages(runId)).toBe(1);
   });
 
-  test('says late how many come before it by then, not how many did', async () => {
+  test('has the queue position at the time of the answer', async () => {
     const hurried = await world.start({ chatWaitMs: 1_500 });
     const { sessionId, runId } = await open();
     for (const message of ['first', 'second']) await chat({ message, sessionId });
@@ -181,7 +181,7 @@ describe('an answer that waits for the turn', () => {
   });
 });
 
-test('sessions cost none of the month’s runs', async () => {
+test('sessions do not count towards the monthly quota', async () => {
   const unpaid = await world.tenant({ monthlyRunQuota: 0 });
   const { sessionId, runId } = await open(unpaid);
   const send = chatOf(unpaid);

@@ -34,13 +34,13 @@ async function tool(name: string, ...args: string[]): Promise<string> {
   return `${stdout}${stderr}`;
 }
 
-test('a linter finds nothing to remark in it', async () => {
+test('passes an OpenAPI linter without remarks', async () => {
   const said = await tool('redocly', 'lint', '--format=json', description);
   const { totals } = JSON.parse(said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1));
   expect(totals).toMatchObject({ errors: 0, warnings: 0, ignored: 0 });
 });
 
-test('a generator makes a client of it without a warning, which compiles and starts a run', async () => {
+test('generates a client that compiles and starts a run, without warnings', async () => {
   const client = join(folder, 'client.ts');
   const said = await tool(
     'swagger-typescript-api',
@@ -71,7 +71,7 @@ test('a generator makes a client of it without a warning, which compiles and sta
   }
 }, 180_000);
 
-test('a collection holds a request for each operation, with what can be sent', () => {
+test('the Postman collection has a request for each operation', () => {
   const { item, variable } = JSON.parse(
     readFileSync(join(repository, 'api/postman.json'), 'utf8'),
   ) as Collection;

@@ -19,7 +19,7 @@ const preflight = (api: ApiProcess, path: string, headers: Record<string, string
   });
 
 describe('any origin', () => {
-  test('may ask beforehand, without a key, for any path below /api/v1', async () => {
+  test('may send a preflight without a key for any path below /api/v1', async () => {
     for (const path of [`/api/v1/flows/${tenant.flowId}/runs`, '/api/v1/nothing', '/api/v1']) {
       const answer = await preflight(open, path);
       expect([answer.status, answer.text]).toEqual([204, '']);
@@ -31,7 +31,7 @@ describe('any origin', () => {
     }
   });
 
-  test('reads every answer, refusals too, and what stands in its headers', async () => {
+  test('reads every answer and error, with their headers', async () => {
     const call = caller(open, tenant.key);
     const answers = [
       await call('/api/v1/flows', { headers: page }),
@@ -49,7 +49,7 @@ describe('any origin', () => {
     }
   });
 
-  test('is never let in with cookies, nor anywhere but below /api/v1', async () => {
+  test('is never allowed cookies, or paths outside /api/v1', async () => {
     const answer = await caller(open, tenant.key)('/api/v1/flows', { headers: page });
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
     for (const path of ['/healthz', '/api/projects', '/api/v10/flows', '/nothing']) {
@@ -59,7 +59,7 @@ describe('any origin', () => {
     }
   });
 
-  test('asks with OPTIONS and both headers; what is no such question is answered as ever', async () => {
+  test('sends a preflight as OPTIONS with both headers; other requests are answered normally', async () => {
     const path = '/api/v1/flows';
     const bare = await caller(open, null)(path, { method: 'OPTIONS', headers: page });
     expect(bare.status).toBe(401);
@@ -69,7 +69,7 @@ describe('any origin', () => {
 });
 
 describe('listed origins', () => {
-  test('are named back, each as itself, and caches keep their answers apart', async () => {
+  test('are each echoed, and caches keep their answers apart', async () => {
     for (const origin of ['https://app.example', 'http://localhost:5173']) {
       const answer = await caller(listed, tenant.key)('/api/v1/flows', { headers: { origin } });
       expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
@@ -82,7 +82,7 @@ describe('listed origins', () => {
     ]);
   });
 
-  test('are the only ones', async () => {
+  test('are the only allowed ones', async () => {
     for (const headers of [stranger, { origin: 'null' }, { origin: 'https://app.example.evil' }]) {
       const answer = await caller(listed, tenant.key)('/api/v1/flows', { headers });
       expect(answer.headers.get('access-control-allow-origin')).toBeNull();

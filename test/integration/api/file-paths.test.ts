@@ -6,7 +6,7 @@ const { download, downloadAsWritten } = useRunFiles();
 /** Characters that no request line may hold, and nothing else. */
 const encodeWide = (path: string) => path.replaceAll(/[^\x21-\x7e]/g, encodeURIComponent);
 
-test('a path that is none is 400 or 404, and leads nowhere', async () => {
+test('an invalid path is 400 or 404', async () => {
   const hostile = [
     '..%2f..%2fetc%2fpasswd',
     '%2e%2e/%2e%2e/etc/passwd',
@@ -28,7 +28,7 @@ test('a path that is none is 400 or 404, and leads nowhere', async () => {
   expect((await download('missing.txt')).status).toBe(404);
 });
 
-test('five hundred paths that lead elsewhere are refused, however they are written', async () => {
+test('rejects five hundred spellings of paths outside the working directory', async () => {
   const ups = [
     '..',
     '%2e%2e',

@@ -21,7 +21,7 @@ test.each([
   expect(answer.status).toBe(contentRange === null ? 200 : 206);
 });
 
-test('a range across the pieces of a blob is whole, one beyond it is 416', async () => {
+test('serves a range across blob chunks, and answers 416 beyond the end', async () => {
   const answer = await download('big.bin', { range: 'bytes=1048570-1048590' });
   const bytes = Buffer.from(await answer.arrayBuffer());
   expect(bytes.equals(contents['big.bin']?.subarray(1048570, 1048591) ?? Buffer.alloc(0))).toBe(
@@ -40,7 +40,7 @@ test('a range across the pieces of a blob is whole, one beyond it is 416', async
   }
 });
 
-test('a range of what the file was before gets the whole of what it is', async () => {
+test('answers a range of an outdated version with the whole current file', async () => {
   const range = 'bytes=0-1';
   expect((await download('a.txt', { range, 'if-range': '"before"' })).status).toBe(200);
   const etag = `"${digestOf(Buffer.from('0123456789'))}"`;

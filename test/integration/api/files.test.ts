@@ -31,7 +31,7 @@ test('lists the files by path, page by page, by scope and by prefix', async () =
   expect(seen).toEqual(Object.keys(contents).sort().slice(1));
 });
 
-test('downloads raw bytes that no browser shows', async () => {
+test('downloads raw bytes with headers against rendering', async () => {
   for (const [path, content] of Object.entries(contents)) {
     const answer = await download(path.split('/').map(encodeURIComponent).join('/'));
     expect(answer.status, path).toBe(200);
@@ -52,7 +52,7 @@ test('downloads raw bytes that no browser shows', async () => {
   );
 });
 
-test('a HEAD says what a GET would, without the bytes, whatever range it names', async () => {
+test('answers HEAD like GET without the body, and ignores ranges', async () => {
   for (const headers of [{}, { range: 'bytes=0-9' }, { range: 'bytes=9999999-' }]) {
     const answer = await download('big.bin', headers, 'HEAD');
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '2500000']);
@@ -60,7 +60,7 @@ test('a HEAD says what a GET would, without the bytes, whatever range it names',
   }
 });
 
-test('answers 304 to who has it already', async () => {
+test('answers 304 if the client has the current version', async () => {
   const etag = `"${digestOf(Buffer.from('0123456789'))}"`;
   for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
     const answer = await download('a.txt', { 'if-none-match': known });
@@ -69,7 +69,7 @@ test('answers 304 to who has it already', async () => {
   expect((await download('a.txt', { 'if-none-match': '"x"' })).status).toBe(200);
 });
 
-test('a download that its reader leaves costs nothing more', async () => {
+test('stops reading when the client disconnects', async () => {
   for (let i = 0; i < 30; i += 1) {
     const abort = new AbortController();
     const answer = await fetch(`${api.url}${files()}/big.bin`, {

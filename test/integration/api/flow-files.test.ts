@@ -10,7 +10,7 @@ import { miB, useGivenFiles, utf8 } from './input-file-requests.ts';
 
 const { world, api, tenant, call, trigger, filesOf, pathsOf, storage, counts } = useGivenFiles();
 
-test('shows a run’s files from its admission on, as they will be seeded', async () => {
+test("shows a run's files from its admission on", async () => {
   const made = await trigger([
     utf8('z.txt'),
     { path: 'bin/ünï x', content: 'AAEC/w==', encoding: 'base64', mode: '0755' },
@@ -34,7 +34,7 @@ test('shows a run’s files from its admission on, as they will be seeded', asyn
   expect(await pathsOf(await trigger(undefined))).toEqual(['bin/ünï x', 'empty', 'z.txt']);
 });
 
-test('a refused run leaves no file and no content, and a repeated one no second', async () => {
+test('a rejected run stores no files, and a replay stores none again', async () => {
   const { pool } = world.database;
   const full = await world.tenant({ maxConcurrentRuns: 0 });
   const blobs = async () => (await pool.query('select from blobs')).rowCount;
@@ -64,7 +64,7 @@ test('a refused run leaves no file and no content, and a repeated one no second'
   expect(await storage()).toMatchObject({ usedBytes: 5 });
 });
 
-test('a run keeps the files that its flow had when it was admitted', async () => {
+test("a run keeps its flow's files as of its admission", async () => {
   const first = await trigger([utf8('a', 'one'), utf8('b', 'one')]);
   const second = await trigger([utf8('a', 'two'), utf8('c', 'two')]);
   const third = await trigger([utf8('b', 'three')]);
@@ -91,7 +91,7 @@ test('a run keeps the files that its flow had when it was admitted', async () =>
   expect(await counts()).toMatchObject({ files: 4 });
 });
 
-test('runs and changes at once: each run has one state of the flow, never half of two', async () => {
+test("each run gets one consistent version of the flow's files under concurrent changes", async () => {
   await trigger([utf8('x', '0'), utf8('y', '0')]);
   const made = await Promise.all(
     Array.from({ length: 30 }, (_, n) =>
@@ -106,8 +106,8 @@ test('runs and changes at once: each run has one state of the flow, never half o
   }
 });
 
-describe('putting files into a run', () => {
-  test('that has not started is to be tried again, into one that has ended is refused', async () => {
+describe('adding files to a run', () => {
+  test('is 503 before its start, and rejected after its end', async () => {
     const { json } = await trigger([]);
     const { runId } = json.data;
     const put = () => call(`/api/v1/runs/${runId}/files`, { body: { files: [utf8('a')] } });
@@ -125,7 +125,7 @@ describe('putting files into a run', () => {
     expect(await counts()).toMatchObject({ files: 0 });
   });
 
-  test('takes a body like a trigger’s, and no empty one', async () => {
+  test("takes a body like a trigger's, but not an empty one", async () => {
     const { json } = await trigger([]);
     const url = `/api/v1/runs/${json.data.runId}/files`;
     for (const body of [

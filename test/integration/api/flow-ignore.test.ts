@@ -7,7 +7,7 @@ const { trigger, filesOf, pathsOf, storage } = useGivenFiles();
 describe('.flowignore', () => {
   const rules = '# notes\nbuild/\n*.log\n!keep.log\n/top\n\\#odd\nCase\n';
 
-  test('keeps what it matches for the run alone, by git’s rules', async () => {
+  test("keeps matching files for the run only, by git's rules", async () => {
     const alone = ['build/a', 'x/build/b', 'a.log', 'x/b.log', 'top', '#odd', 'Case'];
     const shared = ['keep.log', 'x/top', 'builds', 'case', 'notes'];
     const made = await trigger([
@@ -22,7 +22,7 @@ describe('.flowignore', () => {
     expect((await storage()).usedBytes).toBe(bytes.reduce((a, b) => a + b));
   });
 
-  test('of the flow counts until a request brings its own', async () => {
+  test('of the flow applies unless the request has its own', async () => {
     await trigger([utf8('.flowignore', '*.log')]);
     await trigger([utf8('a.log'), utf8('a.txt')]);
     expect(await pathsOf(await trigger([]))).toEqual(['.flowignore', 'a.txt']);
@@ -36,7 +36,7 @@ describe('.flowignore', () => {
     expect(await pathsOf(await trigger([utf8('a')]))).toEqual(['a', 'b']);
   });
 
-  test('that would take for ever is refused, and holds up nobody for long', async () => {
+  test('that takes too long is rejected, without blocking others for long', async () => {
     const evil = utf8('.flowignore', `${'**/a/'.repeat(8)}b\n`);
     const began = performance.now();
     const answer = await trigger([evil, utf8(`${'a/'.repeat(120)}c`)]);

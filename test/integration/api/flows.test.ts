@@ -5,7 +5,7 @@ import { useApi } from './use-api.ts';
 
 const { world, api } = useApi();
 
-test('lists the flows of its own project, and nothing secret of them', async () => {
+test('lists the flows of its own project without secrets', async () => {
   const secrets = { env: { TOKEN: 'canary' }, mcpServers: {} };
   const tenant = await world.tenant({ flow: { name: 'Nightly', prompt: 'Go', secrets } });
   await world.tenant();
@@ -24,7 +24,7 @@ test('lists the flows of its own project, and nothing secret of them', async () 
   expect(text).not.toContain('canary');
 });
 
-test('gives every flow once, page by page', async () => {
+test('lists every flow once, page by page', async () => {
   const tenant = await world.tenant();
   for (let i = 0; i < 6; i += 1) {
     await world.stores.flows.create({ name: `Flow ${i}`, projectId: tenant.projectId });

@@ -49,7 +49,7 @@ const doors = {
 };
 
 describe.each(Object.entries(doors))('for %s', (_name, door) => {
-  test('room is made, and it is taken', async () => {
+  test('evicts an idle session and starts', async () => {
     let asleep: Promise<void> | undefined;
     const own = await startWatched(() => {
       asleep ??= idle.worker.sleep();
@@ -59,7 +59,7 @@ describe.each(Object.entries(doors))('for %s', (_name, door) => {
     await asleep;
   });
 
-  test('nothing is waited for any more when the service stops', async () => {
+  test('stops waiting when the service stops', async () => {
     let closing: Promise<void> | undefined;
     const own = await startWatched(() => {
       closing ??= own.close();
@@ -72,7 +72,7 @@ describe.each(Object.entries(doors))('for %s', (_name, door) => {
     expect(own.looks()).toBeLessThan(few);
   });
 
-  test('nothing is waited for any more, nor begun, when its caller has left', async () => {
+  test('stops waiting and starts nothing when the client disconnects', async () => {
     const left = new AbortController();
     const own = await startWatched(() => left.abort());
     const { path, body } = door();

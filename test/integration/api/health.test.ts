@@ -30,7 +30,7 @@ const report: HostHealth = {
   clockAheadMs: 0,
 };
 
-test('answers health without a key, and readiness by part', async () => {
+test('answers health and readiness without a key', async () => {
   const anyone = caller(api, null);
   expect((await anyone('/healthz')).json).toEqual({ data: { status: 'ok' } });
   const ready = await anyone('/readyz');
@@ -73,7 +73,7 @@ const linesOf = (log: string): object[] =>
     .filter((line) => line.includes('"msg":"request"'))
     .map((line) => JSON.parse(line) as object);
 
-test('is not ready without Redis, or with a schema that lacks a migration', async () => {
+test('is not ready without Redis, or with an incomplete schema', async () => {
   const empty = await createEmptyDatabase();
   const redis = lostRedis();
   const started = await world.start({
@@ -94,7 +94,7 @@ test('is not ready without Redis, or with a schema that lacks a migration', asyn
   await empty.drop();
 });
 
-test('tells of its hosts what they see, and nothing that names them', async () => {
+test('reports the state of hosts without their names', async () => {
   await world.stores.hosts.renew({ hostId: 'host-x', name: 'box.internal', capacity: 2, report });
   const { text, json } = await caller(api, null)('/readyz');
   expect(json.data.hosts).toEqual([
@@ -125,7 +125,7 @@ test('tells of its hosts what they see, and nothing that names them', async () =
   }
 });
 
-test('answers in time whatever hangs, and asks once for all who wait', async () => {
+test('answers in time while dependencies hang, with one check for concurrent callers', async () => {
   const silent = createPool('postgres://nobody@192.0.2.1/nothing', { applicationName: 'test' });
   let asked = 0;
   const stuck = await world.start({
@@ -150,7 +150,7 @@ test('answers in time whatever hangs, and asks once for all who wait', async () 
   expect(asked).toBe(1);
 });
 
-test('tells how far its clock is from that of Postgres', async () => {
+test('reports its clock offset from Postgres', async () => {
   await setDatabaseClock(world.database.pool, new Date(Date.now() + 3_600_000).toISOString());
   const { status, json } = await caller(api, null)('/readyz');
   expect(status).toBe(200);

@@ -84,7 +84,7 @@ describe.each(Object.entries(doors))('by %s', (_name, { taken, open }) => {
     expect(await stored()).toEqual(before);
   }
 
-  test('500 MiB a flow, to the last byte', async () => {
+  test('limits a flow to 500 MiB', async () => {
     const give = await open();
     await give([utf8('.flowignore', '*.mine'), utf8('old', '12345')]);
     const limit = limits.flowStorageBytes;
@@ -97,7 +97,7 @@ describe.each(Object.entries(doors))('by %s', (_name, { taken, open }) => {
     expect((await give([utf8('b.mine', 'x')])).status).toBe(taken);
   });
 
-  test('10 000 files a flow, to the last one', async () => {
+  test('limits a flow to 10 000 files', async () => {
     const give = await open();
     const limit = limits.flowFilesMax;
     await used(0, limit - 1);
@@ -106,7 +106,7 @@ describe.each(Object.entries(doors))('by %s', (_name, { taken, open }) => {
     await expectFull(() => give([utf8('b', '')]), limit, limit);
   });
 
-  test('a hundred files a request', async () => {
+  test('limits a request to a hundred files', async () => {
     const give = await open();
     const files = Array.from({ length: limits.filesPerRequestMax + 1 }, (_, n) =>
       utf8(`f${n}`, ''),
@@ -117,7 +117,7 @@ describe.each(Object.entries(doors))('by %s', (_name, { taken, open }) => {
     expect((await give(files.slice(1))).status).toBe(taken);
   });
 
-  test('and by all that come at once together', async () => {
+  test('enforces the limits for concurrent requests', async () => {
     const gives = await Promise.all(Array.from({ length: 4 }, open));
     await used(limits.flowStorageBytes - 35);
     const given = gives.flatMap((give, n) =>

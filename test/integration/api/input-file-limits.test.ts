@@ -13,7 +13,7 @@ describe('limits', () => {
     encoding: 'base64',
   });
 
-  test('a hundred files, and not one more', async () => {
+  test('a hundred files', async () => {
     const files = Array.from({ length: 101 }, (_, n) => utf8(`f${n}`, ''));
     expect((await trigger(files)).status).toBe(400);
     expect((await trigger(files.slice(1))).status).toBe(201);
@@ -41,7 +41,7 @@ describe('limits', () => {
       [tenant.flowId, bytes, files],
     );
 
-  test('500 MiB a flow: to the last byte, with limit and current beyond', async () => {
+  test('500 MiB per flow, with limit and current in the error', async () => {
     await trigger([utf8('.flowignore', '*.mine'), utf8('old', '12345')]);
     const limit = limits.flowStorageBytes;
     await used(limit - 7, 2);
@@ -60,7 +60,7 @@ describe('limits', () => {
     expect((await trigger([utf8('b.mine', 'x')])).status).toBe(201);
   });
 
-  test('so many files a flow', async () => {
+  test('10 000 files per flow', async () => {
     const limit = limits.flowFilesMax;
     await used(0, limit - 1);
     const over = await trigger([utf8('a', ''), utf8('b', '')]);
@@ -69,7 +69,7 @@ describe('limits', () => {
     expect((await trigger([utf8('b', '')])).status).toBe(400);
   });
 
-  test('are never exceeded by requests that come at once', async () => {
+  test('are never exceeded by concurrent requests', async () => {
     await used(limits.flowStorageBytes - 35);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => trigger([utf8(`f${n}`, '1234567890')])),

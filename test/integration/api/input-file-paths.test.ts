@@ -5,7 +5,7 @@ import { useGivenFiles, utf8 } from './input-file-requests.ts';
 
 const { trigger, counts } = useGivenFiles();
 
-describe('a file that no working directory could hold', () => {
+describe('a file that no working directory could contain', () => {
   test.each([
     [[utf8('')], 'body.files.0.path'],
     [[utf8('a'), utf8('/etc/passwd')], 'body.files.1.path'],
@@ -40,7 +40,7 @@ describe('a file that no working directory could hold', () => {
     expect(await counts()).toEqual({ runs: 0, files: 0 });
   });
 
-  test('nor beside the files that its flow has', async () => {
+  test("conflicts with the flow's files", async () => {
     await trigger([utf8('a/b/c'), utf8('f')]);
     for (const [path, other] of [
       ['a', 'a/b/c'],

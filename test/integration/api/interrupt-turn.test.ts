@@ -28,7 +28,7 @@ async function openSession(): Promise<Opened> {
   };
 }
 
-test('is of the message whose turn goes on, as often as it is asked, and of none that waits', async () => {
+test('interrupts the current turn, repeatably, and no queued message', async () => {
   const { worker, send, interrupt } = await openSession();
   const first = await send();
   await worker.begin();
@@ -41,7 +41,7 @@ test('is of the message whose turn goes on, as often as it is asked, and of none
   expect(await interrupt()).toEqual([first, first, second]);
 });
 
-test('is of a turn that goes on in the next sandbox, too', async () => {
+test('interrupts a turn that continues in another sandbox', async () => {
   const { worker, send, interrupt } = await openSession();
   const messageId = await send();
   await worker.begin();
@@ -49,7 +49,7 @@ test('is of a turn that goes on in the next sandbox, too', async () => {
   expect(await interrupt()).toEqual([messageId]);
 });
 
-test('is of no turn where none goes on: before the first, while one waits for its sandbox, asleep', async () => {
+test('interrupts nothing without a current turn', async () => {
   const { worker, send, interrupt } = await openSession();
   expect(await interrupt()).toEqual([]);
   await send();

@@ -19,7 +19,7 @@ async function newRun(labels: Record<string, string>): Promise<{ runId: string; 
 const patch = (path: string, body: unknown) =>
   call(`${path}/labels`, { method: 'PATCH', body: body ?? '' });
 
-test('merges what is given, removes what is null, and answers with the run', async () => {
+test('merges labels, removes null ones, and returns the run', async () => {
   const { path } = await newRun({ keep: '1', change: '2', drop: '3' });
   const labels = { change: 'zwei "\0', drop: null, absent: null, added: '' };
   const changed = await patch(path, { labels });
@@ -34,7 +34,7 @@ test('merges what is given, removes what is null, and answers with the run', asy
   expect((await call('/api/v1/runs?label=drop:3')).json.data).toEqual([]);
 });
 
-test('allows twenty in the end and not one more, and then changes nothing', async () => {
+test('allows at most twenty labels, and otherwise changes nothing', async () => {
   const nineteen = Object.fromEntries(Array.from({ length: 19 }, (_, i) => [`k${i}`, 'v']));
   const { path } = await newRun(nineteen);
   expect((await patch(path, { labels: { k19: 'v' } })).status).toBe(200);
@@ -70,7 +70,7 @@ test.each([
   expect((await call(run.path)).json.data.labels).toEqual({ k: 'v' });
 });
 
-test('of twenty changes at once on two processes none is lost', async () => {
+test('loses none of twenty concurrent changes on two processes', async () => {
   const { path } = await newRun({});
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
@@ -84,7 +84,7 @@ test('of twenty changes at once on two processes none is lost', async () => {
   expect(Object.keys((await call(path)).json.data.labels)).toHaveLength(20);
 });
 
-test('changes those of a run that has ended, and of none that was deleted', async () => {
+test('changes labels of an ended run, but not of a deleted one', async () => {
   const { runId, path } = await newRun({ a: '1' });
   await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
   const changed = await patch(path, { labels: { a: '2' } });
@@ -93,7 +93,7 @@ test('changes those of a run that has ended, and of none that was deleted', asyn
   expect((await patch(path, { labels: { a: '3' } })).status).toBe(404);
 });
 
-test('a replay of the trigger gives the run with its labels as they are now', async () => {
+test('a replay of the trigger returns the current labels', async () => {
   const path = `/api/v1/flows/${tenant.flowId}/runs`;
   const body = { prompt: 'Go', labels: { a: '1' }, idempotencyKey: 'labelled' };
   const { runId } = (await call(path, { body })).json.data;

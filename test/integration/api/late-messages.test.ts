@@ -26,14 +26,14 @@ async function sendLate(signalMessage: ApiDeps['signalMessage']) {
   };
 }
 
-test('a message that comes too late for its session is not taken, and nothing is told of it', async () => {
+test('rejects a message to an ended session, and announces nothing', async () => {
   const { sent, stored, told } = await sendLate(async () => 'gone');
   const message = expect.stringMatching(/^The session has ended\. Open a new one\.$/);
   expect([sent.status, sent.json.error]).toEqual([404, { code: 'NOT_FOUND', message }]);
   expect([stored, told]).toEqual([[], []]);
 });
 
-test('a message that was told to have failed with its session was taken', async () => {
+test('accepts a message whose failure was already announced', async () => {
   const { sent, stored, told } = await sendLate(async ({ runId }) => {
     const end = { runId, cause: 'stopped_by_api', detail: null, exitCode: null } as const;
     await world.stores.runs.endRun(end);
@@ -45,7 +45,7 @@ test('a message that was told to have failed with its session was taken', async 
   expect(told).toMatchObject([{ messageId, exitCode: 1 }]);
 });
 
-test('a message is taken in time although Temporal does not answer', async () => {
+test('accepts a message in time while Temporal does not answer', async () => {
   const began = performance.now();
   const { sent, stored } = await sendLate(() => new Promise(() => {}));
   expect(sent.status).toBe(202);

@@ -22,7 +22,7 @@ const read = (query: string, from = log): Promise<Answer> =>
   caller(api, tenant.key)(`/api/v1/runs/${from.runId}/logs${query}`);
 const seqs = ({ json }: Answer) => json.data.entries.map(({ seq }: { seq: number }) => seq);
 
-test('gives the rendered text by default', async () => {
+test('returns rendered text by default', async () => {
   const { status, json } = await read('');
   expect([status, json]).toEqual([
     200,
@@ -39,7 +39,7 @@ test('gives the rendered text by default', async () => {
   ]);
 });
 
-test('gives entries that are exactly the frames of the stream', async () => {
+test('returns the frames of the stream as entries', async () => {
   const { json } = await read('?format=structured&channel=all');
   expect(json.data).toEqual({
     runId: log.runId,
@@ -58,7 +58,7 @@ test('gives entries that are exactly the frames of the stream', async () => {
   expect(seqs(await read('?format=structured'))).toEqual([1, 4]);
 });
 
-test('passes on what JavaScript cannot hold, as it was written', async () => {
+test('returns numbers that JavaScript cannot represent unchanged', async () => {
   const own = await triggerRun(world, { url: api.url, ...tenant });
   const data = '{"n":12345678901234567890.10,"t":"\\u0000","a": 1e999}';
   await own.write([{ event: 'assistant', channel: 'chat', data }]);
@@ -86,7 +86,7 @@ test('pages forwards and backwards', async () => {
   expect((await read('?order=desc&limit=1')).json.data.content).toBe('two ü\n');
 });
 
-test('is complete when the run is over and nothing can follow', async () => {
+test('is complete when the run has ended and nothing can follow', async () => {
   const state = async (query: string) => (await read(query, over)).json.data.complete;
   expect(await state('')).toBe(true);
   expect(await state('?limit=1')).toBe(false);
@@ -95,7 +95,7 @@ test('is complete when the run is over and nothing can follow', async () => {
   expect(await state('?afterSeq=99')).toBe(true);
 });
 
-test('refuses what it does not know', async () => {
+test('rejects unknown parameters', async () => {
   for (const query of [
     '?limit=0',
     '?limit=1001',
@@ -111,7 +111,7 @@ test('refuses what it does not know', async () => {
   expect((await read('?limit=1000')).status).toBe(200);
 });
 
-test('a page of long lines ends by its size and says where it goes on', async () => {
+test('limits a page by size, and returns where to continue', async () => {
   const own = await triggerRun(world, { url: api.url, ...tenant });
   for (let i = 0; i < 5; i += 1) await own.write([assistant('z'.repeat(7_000_000))]);
   const page = await read('?format=structured&channel=chat', own);

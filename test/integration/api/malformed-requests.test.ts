@@ -25,7 +25,7 @@ test.each([
   expect([answer.status, answer.json.error.code]).toEqual([415, 'VALIDATION_ERROR']);
 });
 
-test('refuses what is compressed, whether it says so in one header or the other', async () => {
+test('rejects compressed bodies, declared in either header', async () => {
   const compressed = gzipSync(JSON.stringify(body));
   const answer = await fetch(`${api.url}${runs()}`, {
     method: 'POST',
@@ -50,12 +50,12 @@ test.each([
   expect((await call(runs(), { body, headers })).status).toBe(201);
 });
 
-test('refuses a null in place of a body', async () => {
+test('rejects null as a body', async () => {
   const answer = await call(runs(), { body: 'null' });
   expect([answer.status, answer.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
 });
 
-test('lets nobody in by two keys that differ, whichever comes first', async () => {
+test('rejects two different keys in either order', async () => {
   const other = await world.tenant();
   const get = (...keys: string[]) =>
     rawCall(
@@ -76,7 +76,7 @@ test('reads the last of very many headers', async () => {
   expect(text).toMatch(/^HTTP\/1.1 200 /);
 });
 
-test('answers who asks for a tunnel, in the envelope', async () => {
+test('answers CONNECT in the envelope', async () => {
   const text = await rawCall(
     api,
     `CONNECT a.test:443 HTTP/1.1\r\nhost: a.test\r\n${withKey()}\r\n`,
@@ -89,7 +89,7 @@ test('answers who asks for a tunnel, in the envelope', async () => {
   );
 });
 
-test('starts nothing for a body that breaks off, and tells of it once, as no failure', async () => {
+test('starts nothing for an aborted body, and logs it once without an error', async () => {
   const own = await world.start();
   const before = world.asked.started.length;
   const begun = [
@@ -121,7 +121,7 @@ test('starts nothing for a body that breaks off, and tells of it once, as no fai
   }
 });
 
-test('writes nothing into an answer that is on its way', async () => {
+test('writes nothing into an answer that is being sent', async () => {
   const { runId } = (await call(runs(), { body })).json.data;
   const head = `GET /api/v1/runs/${runId}/stream HTTP/1.1\r\nhost: a\r\n${withKey()}\r\n`;
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
@@ -139,7 +139,7 @@ test('writes nothing into an answer that is on its way', async () => {
   expect(text.match(/HTTP\/1.1 /g)).toHaveLength(1);
 });
 
-test('gives back any text that a label may hold, and finds the run by it', async () => {
+test('returns any valid label text, and finds the run by it', async () => {
   for (const value of ['a\0b', '\ud800', '😀"\\', ':', '%']) {
     const { json } = await call(runs(), { body: { ...body, labels: { odd: value } } });
     const run = await call(`/api/v1/runs/${json.data.runId}`);

@@ -8,7 +8,7 @@ import { useSessions } from './use-sessions.ts';
 
 const { world, api, tenant, call, chatOf, chat, sessionsOf, open, messages } = useSessions();
 
-test('it is the first one still after its turn, in its sleep, and in another sandbox', async () => {
+test('is deduplicated after its turn, while asleep, and in another sandbox', async () => {
   const { sessionId, runId } = await open();
   const worker = sessionWorker(world, runId);
   const first = { message: 'One.', sessionId, clientMessageId: 'one' };
@@ -45,7 +45,7 @@ test('it is the first one still after its turn, in its sleep, and in another san
   expect(await again()).toEqual([202, messageId, 2]);
 });
 
-test('it is known by the header as by the field, and not by two that differ', async () => {
+test('is deduplicated by header or field, but not by two different keys', async () => {
   const { sessionId, runId } = await open();
   const body = { message: 'One.', sessionId };
   const withKey = (key: string) => ({ headers: { 'idempotency-key': key } });
@@ -73,7 +73,7 @@ test('it is known by the header as by the field, and not by two that differ', as
   expect(elsewhere.json.data.messageId).not.toBe(ids[0]);
 });
 
-test('ten times at once, it is stored once', async () => {
+test('is stored once by ten concurrent requests', async () => {
   const { sessionId, runId } = await open();
   const other = await world.start();
   const body = { message: 'One.', sessionId, clientMessageId: 'one' };
@@ -84,7 +84,7 @@ test('ten times at once, it is stored once', async () => {
   expect(await messages(runId)).toBe(1);
 });
 
-test('it is answered where a new one would be refused', async () => {
+test('is answered when a new one would be rejected', async () => {
   const own = await world.tenant();
   const { sessionId } = await open(own);
   const send = chatOf(own);
@@ -104,7 +104,7 @@ test('it is answered where a new one would be refused', async () => {
   expect([again.status, again.json.data.messageId]).toEqual([202, messageId]);
 });
 
-test('without a session, it finds the one that it has opened', async () => {
+test('finds the session that it has opened', async () => {
   const first = { message: 'Hello.', clientMessageId: randomUUID() };
   const [one, other] = await Promise.all([chat(first), chat(first)]);
   const { sessionId, runId, messageId } = one.json.data;

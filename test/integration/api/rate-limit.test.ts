@@ -5,7 +5,7 @@ import { useApi } from './use-api.ts';
 
 const { world, api } = useApi();
 
-test('lets a key call as often as it may, then says 429 and when to come back', async () => {
+test("answers 429 with Retry-After beyond the key's rate", async () => {
   const { key } = await world.tenant({ key: { rateLimitRpm: 5 } });
   const call = caller(api, key);
   const answers = [];
@@ -30,7 +30,7 @@ test('lets a key call as often as it may, then says 429 and when to come back', 
   expect(reset).toBeLessThanOrEqual(61);
 });
 
-test('counts every call, whatever comes of it, before it is looked at', async () => {
+test('counts every call before validating it', async () => {
   const { key } = await world.tenant({ key: { rateLimitRpm: 4 } });
   const call = caller(api, key);
   expect((await call('/api/v1/unknown')).status).toBe(404);
@@ -54,7 +54,7 @@ test('keeps the buckets of two keys apart, and shares one key between two proces
   expect((await caller(api, two.key)('/api/v1/flows')).status).toBe(200);
 });
 
-test('of a hundred calls at once on two processes a key gets as many through as it may', async () => {
+test('enforces the rate over a hundred concurrent calls on two processes', async () => {
   const other = await world.start();
   const { key } = await world.tenant({ key: { rateLimitRpm: 40 } });
   const began = performance.now();
@@ -95,7 +95,7 @@ test('refills without steps: after Retry-After a call passes, and not ten', asyn
 const refilledSince = (thenMs: number, perMinute: number): number =>
   Math.floor(((performance.now() - thenMs) * perMinute) / 60_000) + 1;
 
-test('the slowest key calls once a minute, the fastest 10 000 times', async () => {
+test('supports rates from 1 to 10 000 per minute', async () => {
   const slow = await world.tenant({ key: { rateLimitRpm: 1 } });
   const call = caller(api, slow.key);
   expect((await call('/api/v1/flows')).status).toBe(200);
@@ -113,7 +113,7 @@ test('the slowest key calls once a minute, the fastest 10 000 times', async () =
   }
 });
 
-test('a refused call is refused whatever it asks for, and starts nothing', async () => {
+test('rejects every kind of call over the rate, and starts nothing', async () => {
   const { key, flowId } = await world.tenant({ key: { rateLimitRpm: 1 } });
   const call = caller(api, key);
   await call('/api/v1/flows');
@@ -124,7 +124,7 @@ test('a refused call is refused whatever it asks for, and starts nothing', async
   expect(world.asked.started).toHaveLength(before);
 });
 
-test('neither opens the door nor fails when Redis is gone', async () => {
+test('keeps limiting when Redis is unreachable', async () => {
   const lost = await world.start();
   const { key } = await world.tenant({ key: { rateLimitRpm: 5 } });
   expect((await caller(lost, key)('/api/v1/flows')).status).toBe(200);

@@ -10,7 +10,7 @@ async function newRun(): Promise<{ runId: string; workflowId: string; path: stri
   return { runId, workflowId: `run/${runId}`, path: `/api/v1/runs/${runId}` };
 }
 
-test('stop records the cause, says that the run is stopping, and may be repeated', async () => {
+test('stop records the cause, returns `stopping`, and is repeatable', async () => {
   const { runId, workflowId, path } = await newRun();
   const first = await call(`${path}/stop`, { body: { graceSeconds: 3 } });
   expect(first.status).toBe(200);
@@ -40,7 +40,7 @@ test('stop records the cause, says that the run is stopping, and may be repeated
   expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toHaveLength(2);
 });
 
-test('interrupt ends a run as such, gracefully, and may be repeated', async () => {
+test('interrupt ends a run gracefully, and is repeatable', async () => {
   const { runId, workflowId, path } = await newRun();
   for (const body of [{}, undefined]) {
     const answer = await call(`${path}/interrupt`, { method: 'POST', body });
@@ -63,7 +63,7 @@ test('interrupt ends a run as such, gracefully, and may be repeated', async () =
   expect((await call(`${path}/interrupt`, { body: { graceSeconds: 1 } })).status).toBe(400);
 });
 
-test('the first cause stands, whatever is asked after it', async () => {
+test('the first cause is final', async () => {
   const { runId, path } = await newRun();
   await world.stores.runs.recordCause({ runId, cause: 'timed_out', detail: null });
   await call(`${path}/stop`, { body: {} });
@@ -89,7 +89,7 @@ test.each([
   expect((await call(`${path}/stop`, { body: { graceSeconds } })).status).toBe(status);
 });
 
-test('stop answers 200 although Temporal is away, or has forgotten the workflow', async () => {
+test('stop answers 200 while Temporal is unreachable, or without the workflow', async () => {
   const { runId, path } = await newRun();
   const away = await world.start({ signalStop: () => Promise.reject(new Error('away')) });
   const hanging = await world.start({ signalStop: () => new Promise(() => {}) });
@@ -100,7 +100,7 @@ test('stop answers 200 although Temporal is away, or has forgotten the workflow'
   expect((await world.stores.runs.find(runId))?.endCause).toBe('stopped_by_api');
 });
 
-test('of ten deletions at once one deletes, and there is no such run any more', async () => {
+test('one of ten concurrent deletions deletes the run', async () => {
   const { runId, workflowId, path } = await newRun();
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => call(path, { method: 'DELETE' })),
@@ -127,7 +127,7 @@ test('of ten deletions at once one deletes, and there is no such run any more', 
   expect((await world.stores.runs.find(runId))?.endCause).toBe('deleted_by_api');
 });
 
-test('deleting a run that is over asks nothing of its workflow', async () => {
+test('deleting an ended run sends no signal', async () => {
   const { runId, workflowId, path } = await newRun();
   await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
   const read = await call(path);
@@ -137,7 +137,7 @@ test('deleting a run that is over asks nothing of its workflow', async () => {
   expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([]);
 });
 
-test('what the agent left behind is in the record', async () => {
+test("the record contains the agent's result", async () => {
   const turn = {
     result: 'Done',
     usage: {

@@ -152,7 +152,7 @@ test('refuses an unknown query parameter, and one that is given twice', async ()
   expect((await call('/api/v1/flows?limit=200')).status).toBe(200);
 });
 
-test('says 404 for a path or an id that is none, before it looks at the body', async () => {
+test('answers 404 for an unknown path or malformed ID before reading the body', async () => {
   expectError(await call('/api/v1/nothing'), 404, 'NOT_FOUND');
   expectError(await call('/nothing'), 404, 'NOT_FOUND');
   expectError(await call('/api/v1/runs/not-a-uuid'), 404, 'NOT_FOUND');
@@ -173,7 +173,7 @@ test('says 404 for a path or an id that is none, before it looks at the body', a
   expectError(await call(`//api/v1/flows`), 404, 'NOT_FOUND');
 });
 
-test('says 405 and which methods there are for a known path', async () => {
+test('answers 405 with the allowed methods for a known path', async () => {
   for (const method of ['PUT', 'PATCH', 'OPTIONS', 'POST']) {
     const answer = await call(`/api/v1/runs/${tenant.flowId}`, { method });
     expectError(answer, 405, 'METHOD_NOT_ALLOWED');
@@ -182,7 +182,7 @@ test('says 405 and which methods there are for a known path', async () => {
   expect((await call(`/api/v1/runs/${tenant.flowId}/stream`, { method: 'HEAD' })).status).toBe(405);
 });
 
-test('says 410 for messages whatever the id, the body and its type', async () => {
+test('answers 410 for run messages with any ID, body and type', async () => {
   for (const id of [tenant.flowId, 'x', 'not-a-uuid']) {
     const messages = `/api/v1/runs/${id}/messages`;
     expectError(await call(messages, { body: '{{' }), 410, 'ENDPOINT_RETIRED');
@@ -215,7 +215,7 @@ test.each([
   });
 });
 
-test('answers 500 in the envelope, and says nothing of the reason', async () => {
+test('answers 500 in the envelope without the reason', async () => {
   const broken = await world.start({
     flows: {
       ...world.stores.flows,

@@ -40,7 +40,7 @@ test.each(maybeLost)('%s is refused for now', async (_, ask) => {
   expect(await count()).toBe(before);
 });
 
-test('what is known is answered, and what is new begins', async () => {
+test('answers known requests and starts new ones', async () => {
   expect((await trigger('known')).status).toBe(200);
   expect((await trigger()).status).toBe(201);
   expect((await open(knownSession)).status).toBe(201);
@@ -48,14 +48,14 @@ test('what is known is answered, and what is new begins', async () => {
   expect((await chat({ message: 'Hi' })).status).toBe(202);
 });
 
-test('all are let in when it is settled', async () => {
+test('admits everything once the restore is reconciled', async () => {
   await query('update restores set reconciled_at = db_clock()');
   const statuses = [];
   for (const [, ask] of maybeLost) statuses.push((await ask()).status);
   expect(statuses).toEqual([201, 200, 201, 202]);
 });
 
-test('a run of which nothing but its end is known is not retried', async () => {
+test('rejects the retry of a run that was lost in the restore', async () => {
   const { json } = await trigger();
   const { runId } = json.data;
   await query(`update runs set end_cause = 'lost_in_restore', status = 'sleep', agent_status = null,

@@ -75,7 +75,7 @@ const lines = async (path: string): Promise<number> =>
 const isStored = async (sha256: string): Promise<boolean> =>
   (await world.stores.blobs.has([sha256])).has(sha256);
 
-test('log and files of a run last 30 days after its end and its record for ever', async () => {
+test('keeps log and files for 30 days after the end, and the record forever', async () => {
   await timeIs(0);
   const run = await endedRun();
   await timeIs(kept.runMs);
@@ -138,7 +138,7 @@ test('files and conversation of a session last 7 days after its end, its log 30'
   expect(rows).toEqual([]);
 });
 
-test('of a deleted run nothing is left a day later, not before its key is free', async () => {
+test('removes a deleted run after a day, when its key is free', async () => {
   await timeIs(0);
   const key = randomUUID();
   const run = await endedRun({ idempotencyKey: key });
@@ -164,7 +164,7 @@ test('of a deleted run nothing is left a day later, not before its key is free',
   expect(fresh.json.data.runId).not.toBe(run.runId);
 });
 
-test('a deleted run whose webhook is still owed stays', async () => {
+test('keeps a deleted run while its webhook is pending', async () => {
   await timeIs(0);
   const run = await endedRun({ callbackUrl: 'https://127.0.0.1:9443/hook' });
   await call(run.path, { method: 'DELETE' });

@@ -63,7 +63,7 @@ async function stored(runId: string) {
   return rows[0];
 }
 
-test('makes a new run of the same flow with all that is kept of the one that has ended', async () => {
+test('starts a new run with the stored fields of the ended one', async () => {
   const { runId, flowId, key, retry } = await ended({ body: full });
   const retried = await retry();
   expect(retried.status, retried.text).toBe(201);
@@ -88,7 +88,7 @@ test('makes a new run of the same flow with all that is kept of the one that has
   expect(read.json.data).toMatchObject({ retryOf: null, error: 'stalled', exitCode: 137 });
 });
 
-test('takes what is given anew in place of what is kept, and leaves the first run as it was', async () => {
+test('overrides stored fields, and does not change the original run', async () => {
   const { runId, retry } = await ended({ body: full });
   const before = await stored(runId);
   const retried = await retry({
@@ -122,7 +122,7 @@ const secrets = {
   disallowedTools: ['Bash'],
 };
 
-test('refuses where something was secret and is not given anew, naming each', async () => {
+test('rejects a retry without the original secrets, naming each field', async () => {
   const given = { body: { prompt: 'Go', ...secrets }, headers: { 'x-ctx-user': 'zoe' } };
   const { runId, retry } = await ended(given);
   const all = ['env', 'mcpServers', 'mcpMode', 'appendSystemPrompt', 'disallowedTools'];
@@ -183,7 +183,7 @@ test('an idempotency key makes one retry of many', async () => {
   expect((await retry({ headers, body: { idempotencyKey: 'other' } })).status).toBe(400);
 });
 
-test('passes the same gates as a trigger', async () => {
+test('applies the same limits as a trigger', async () => {
   const given = { maxConcurrentRuns: 1, monthlyRunQuota: 3 };
   const { retry, flowId, projectId } = await ended({ body: { prompt: 'Go' } }, given);
   const headers = { 'idempotency-key': 'first' };
@@ -204,7 +204,7 @@ test('passes the same gates as a trigger', async () => {
   expect([offline.status, offline.json.error.code]).toEqual([409, 'RUNNER_OFFLINE']);
 });
 
-test('calls no address that the operator has come to forbid, unless another is given', async () => {
+test('rejects a callback URL that is no longer allowed, unless it is replaced', async () => {
   const { retry, key, runId } = await ended({ body: full });
   expect((await retry()).status).toBe(201);
   const stricter = await world.start({ isCallbackAddressAllowed: createAddressFilter([]) });
@@ -216,7 +216,7 @@ test('calls no address that the operator has come to forbid, unless another is g
   expect((await call(`/api/v1/runs/${runId}/retry`, { body: { callbackUrl } })).status).toBe(201);
 });
 
-test('begins with the files that were the first run’s alone, those of the flow now, and its own', async () => {
+test("starts with the original run's own files, the flow's current ones, and its own", async () => {
   const utf8 = (path: string, content: string) => ({ path, content, encoding: 'utf8' });
   const files = [
     utf8('.flowignore', '*.own\n'),

@@ -11,7 +11,7 @@ const { world, api, tenant } = useTenant();
 const newRun = () => triggerRun(world, { url: api.url, ...tenant });
 const pathOf = (runId: string) => `/api/v1/runs/${runId}/stream`;
 
-test('a stream of a key that is revoked is closed within 15 seconds; others stay', async () => {
+test('closes streams of a revoked key within 15 seconds, and no others', async () => {
   const { runId } = await newRun();
   const named = { projectId: tenant.projectId, name: 'second', createdBy: 'ana' };
   const { key, record } = await world.stores.keys.create(named);
@@ -36,7 +36,7 @@ test('pings every 15 seconds, with a comment', async () => {
   client.leave();
 });
 
-test('a key has 200 streams, not one more, over all processes; a seat that is left is free', async () => {
+test('limits a key to 200 streams over all processes, and releases slots', async () => {
   const own = await world.tenant();
   const log = await triggerRun(world, { url: api.url, ...own });
   const other = await world.start();
@@ -68,7 +68,7 @@ test('a key has 200 streams, not one more, over all processes; a seat that is le
   for (const client of clients) client.leave();
 });
 
-test('a project has 1 000 streams over all keys and processes, and not one more', async () => {
+test('limits a project to 1 000 streams over all keys and processes', async () => {
   const own = await world.tenant();
   const { projectId } = own;
   const { runId } = await triggerRun(world, { url: api.url, ...own });
@@ -101,7 +101,7 @@ test('a project has 1 000 streams over all keys and processes, and not one more'
   for (const client of [...clients, foreign]) client.leave();
 });
 
-test('a process that stops tells its readers to come back soon, and they miss nothing', async () => {
+test('a stopping process asks readers to reconnect, without loss', async () => {
   const leaving = await world.start();
   const log = await newRun();
   const address = `${leaving.url}${pathOf(log.runId)}`;

@@ -18,7 +18,7 @@ function watch(log: LogWriter, lastEventId?: string): Promise<SseClient> {
   });
 }
 
-test('says the status first, then every frame as it is written, then the end', async () => {
+test('sends the status, then every frame as it is written, then the end', async () => {
   const log = await newRun();
   const client = await watch(log);
   expect(client.status).toBe(200);
@@ -45,7 +45,7 @@ test('says the status first, then every frame as it is written, then the end', a
   expectFinished(client, { sessionId: log.runId, reason: 'completed', exitCode: 0 });
 });
 
-test('a first connect gets the rendered log in one output, then the structured frames, then what comes', async () => {
+test('a first connection gets the rendered log in one output, then structured frames, then live ones', async () => {
   const log = await newRun();
   await log.write([output('one\n'), assistant('one'), output('two\n'), assistant('two')]);
   const client = await watch(log);
@@ -59,7 +59,7 @@ test('a first connect gets the rendered log in one output, then the structured f
   ]);
 });
 
-test('who resumes gets everything after its id and nothing before', async () => {
+test('a resumed stream has everything after its ID and nothing before', async () => {
   const log = await newRun();
   await log.write([output('one\n'), assistant('one'), output('two\n'), assistant('two')]);
   const resumed = [await watch(log, '2'), await watch(log, '4'), await watch(log, '99999')];
@@ -94,7 +94,7 @@ test.each([
   expect(client.events.at(-1)?.event).toBe('finished');
 });
 
-test('who comes after the end gets the log, already_ended, and the end of the stream', async () => {
+test('a stream after the end has the log and `already_ended`', async () => {
   const log = await newRun();
   await log.write([output('one\n'), assistant('one')]);
   await log.end({ cause: 'exited', exitCode: 3 });
@@ -109,7 +109,7 @@ test('who comes after the end gets the log, already_ended, and the end of the st
   expect(again.names()).toEqual(['status', 'finished']);
 });
 
-test('loses nothing when Redis is flushed, and when nobody publishes', async () => {
+test('loses nothing when Redis is flushed, or without notifications', async () => {
   const log = await newRun();
   const client = await watch(log);
   const batch = (from: number): Frame[] => [output(`line ${from}\n`), assistant(`line ${from}`)];
@@ -127,7 +127,7 @@ test('loses nothing when Redis is flushed, and when nobody publishes', async () 
   expect(client.events.slice(1, -2)).toEqual(asEvents(log.stored));
 });
 
-test('carries on from Postgres alone while Redis is away', async () => {
+test('continues from Postgres while Redis is unreachable', async () => {
   const lost = await world.start();
   const log = await newRun();
   lost.redis.disconnect();
@@ -170,7 +170,7 @@ test('sends token deltas after the frame that they follow, only to a run that as
   }
 });
 
-test('tells of the working directory on connect and when it changes', async () => {
+test('sends the working directory on connect and after changes', async () => {
   const log = await newRun();
   const tree = (name: string) => JSON.stringify([{ name, path: name, type: 'file' }]);
   const early = await watch(log);
@@ -193,7 +193,7 @@ test('tells of the working directory on connect and when it changes', async () =
   late.leave();
 });
 
-test('says once what not even the log has any more, before the rest', async () => {
+test('reports pruned frames once, before the rest', async () => {
   const log = await newRun();
   await log.write(
     Array.from({ length: 10 }, (_, i) => assistant(`${i}`)),

@@ -10,7 +10,7 @@ beforeAll(async () => {
   other = await world.start();
 });
 
-test('answers 201 with the run record and its address, and starts the workflow', async () => {
+test('answers 201 with the run record and its URL, and starts the workflow', async () => {
   const tenant = await world.tenant();
   const answer = await caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
     body: { prompt: 'Say hello', name: 'Nightly', labels: { team: 'core', 'a.b-c_d': '' } },
@@ -66,7 +66,7 @@ test('reads the run back with its prompt', async () => {
   expect(read.json.data).toMatchObject({ ...json.data, prompt: 'Ünï\n"' });
 });
 
-test("takes the flow's own prompt where the call has none, and says 400 where neither has", async () => {
+test("uses the flow's prompt by default, and answers 400 without any", async () => {
   const prompted = await world.tenant({ flow: { prompt: 'As every day' } });
   const made = await caller(api, prompted.key)(`/api/v1/flows/${prompted.flowId}/runs`, {
     method: 'POST',
@@ -80,7 +80,7 @@ test("takes the flow's own prompt where the call has none, and says 400 where ne
   expect(refused.json.error).toMatchObject({ code: 'VALIDATION_ERROR' });
 });
 
-test('of a hundred calls at once with one idempotency key on two processes one makes the run', async () => {
+test('creates one run for a hundred concurrent calls with one idempotency key', async () => {
   const tenant = await world.tenant();
   const calls = Array.from({ length: 100 }, (_, i) =>
     caller(i % 2 === 0 ? api : other, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
@@ -122,7 +122,7 @@ test('takes the idempotency key by header, by field, or by both if they agree', 
   }
 });
 
-test('a replay of a deleted run says what is left of it', async () => {
+test('a replay of a deleted run returns its remaining fields', async () => {
   const tenant = await world.tenant();
   const call = caller(api, tenant.key);
   const trigger = () =>
@@ -147,7 +147,7 @@ test('a replay of a deleted run says what is left of it', async () => {
   });
 });
 
-test('answers 201 although Temporal is away, within the time it waits for it', async () => {
+test('answers 201 in time while Temporal is unreachable', async () => {
   const lost = await world.start({ startRun: () => new Promise(() => {}) });
   const failing = await world.start({ startRun: () => Promise.reject(new Error('away')) });
   const tenant = await world.tenant();

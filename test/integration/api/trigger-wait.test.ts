@@ -36,14 +36,14 @@ test('is from 0 to 60 seconds', async () => {
   expect(tookMs).toBeLessThan(unhurriedMs);
 });
 
-test('answers when the time is up, with the run as it is', async () => {
+test('answers at the timeout with the current run', async () => {
   const { status, json, tookMs } = await asked('?wait=1');
   expect([status, json.data.status, json.data.finishedAt]).toEqual([201, 'running', null]);
   expect(tookMs).toBeGreaterThan(990);
   expect(tookMs).toBeLessThan(unhurriedMs);
 });
 
-test('answers as soon as the run has ended, by a wake or without one, a replay too', async () => {
+test('answers when the run has ended, with or without a notification, also for a replay', async () => {
   const waiting = asked('?wait=60', { 'idempotency-key': 'wait' });
   const admitted = async () => {
     const { rows } = await world.database.pool.query<{ run_id: string }>(
@@ -64,7 +64,7 @@ test('answers as soon as the run has ended, by a wake or without one, a replay t
   }
 });
 
-test('answers at a wake, without waiting for its next look', async () => {
+test('answers at a notification, without waiting for the next poll', async () => {
   const { frames } = world.stores;
   let isWoken = false;
   const own = await world.start({
@@ -98,7 +98,7 @@ test('answers at a wake, without waiting for its next look', async () => {
   await expect.poll(woken).toBe('sleep');
 });
 
-test('answers soon where nobody was there to wake it', async () => {
+test('answers soon without a notification', async () => {
   const deaf = { ...world.frameStream, subscribe: () => () => undefined };
   const own = await world.start({ frameStream: deaf });
   const unwoken = caller(own, tenant.key)(`${runs}?wait=60`, { body: { prompt: 'Go' } });
@@ -109,7 +109,7 @@ test('answers soon where nobody was there to wake it', async () => {
   expect(performance.now() - began).toBeLessThan(unhurriedMs);
 });
 
-test('ends with the process, which answers before it goes', async () => {
+test('ends with the process, which answers first', async () => {
   const own = await world.start();
   const answer = caller(own, tenant.key)(`${runs}?wait=60`, { body: { prompt: 'Go' } });
   await expect.poll(() => own.log()).toContain('run_admitted');

@@ -52,7 +52,7 @@ async function knockOften(api: ApiProcess, from: string, said: (n: number) => st
   return statuses;
 }
 
-test('who comes by a trusted proxy counts by himself, whatever he says of himself', async () => {
+test('counts clients behind a trusted proxy separately', async () => {
   const api = await startBehind('10.9.0.0/16', proxy);
   // What a caller claims stands before what the proxy saw.
   const statuses = await knockOften(api, proxy, (n) => `198.51.100.${n % 250}, 203.0.113.7`);
@@ -66,7 +66,7 @@ test('who comes by a trusted proxy counts by himself, whatever he says of himsel
   expect(await knock(api, { from: proxy, said: '203.0.113.7, fe80::1%eth0.100' })).toBe(401);
 });
 
-test('what anybody else says of where he comes from changes nothing', async () => {
+test('ignores X-Forwarded-For from other addresses', async () => {
   const api = await startBehind(proxy);
   const statuses = await knockOften(api, other, (n) => `203.0.${n >> 8}.${n & 255}`);
   expect(statuses).toContain(429);
@@ -75,13 +75,13 @@ test('what anybody else says of where he comes from changes nothing', async () =
   expect(await knock(api, { from: proxy, said: other })).toBe(429);
 });
 
-test('without a list nobody is believed', async () => {
+test('trusts no address without a list', async () => {
   const api = await startBehind();
   const statuses = await knockOften(api, proxy, (n) => `203.0.${n >> 8}.${n & 255}`);
   expect(statuses).toContain(429);
 });
 
-test('a name stands for where it leads, once that is known; one that leads nowhere for nobody', async () => {
+test('trusts the addresses of a resolved name, and none of an unresolvable one', async () => {
   const isTrusted = createTrustedProxies({
     proxies: ['nobody.invalid', 'localhost'],
     nowMs: () => nowMs,
@@ -94,7 +94,7 @@ test('a name stands for where it leads, once that is known; one that leads nowhe
   }
 });
 
-test('a proxy that has another address by now is known again, and its old one is nobody’s', async () => {
+test('follows a proxy to its new address, and stops trusting the previous one', async () => {
   let address = '172.18.0.9';
   let now = nowMs;
   const isTrusted = createTrustedProxies({

@@ -12,7 +12,7 @@ const trigger = (body: object) => call(`/api/v1/flows/${tenant.flowId}/runs`, { 
 const server = { type: 'http', url: 'https://mcp.example.com/' };
 const file = { path: 'a.txt', content: 'a', encoding: 'utf8' };
 
-describe('a trigger says in plain words', () => {
+describe('a trigger reports in plain words', () => {
   test.each([
     [{ prompt: 7 }, 'body.prompt: must be a string'],
     [{ prompt: null }, 'body.prompt: must be a string'],

@@ -27,7 +27,7 @@ async function isGivenUp({ leavesFirst }: { leavesFirst: boolean }): Promise<boo
   return given[0] === true;
 }
 
-test('nothing is waited for on behalf of a caller who left before the wait', async () => {
+test('aborts at once for a client that has already disconnected', async () => {
   expect(await isGivenUp({ leavesFirst: true })).toBe(true);
   expect(await isGivenUp({ leavesFirst: false })).toBe(false);
 });

@@ -46,7 +46,7 @@ async function startServer(note?: () => never) {
   return { app, call, told, wrong, counted };
 }
 
-test('a request that was answered has one line and one count', async () => {
+test('logs and counts an answered request once', async () => {
   const { call, told, counted } = await startServer();
   const [answer] = (await once(call('/now'), 'response')) as [IncomingMessage];
   await once(answer.resume(), 'end');
@@ -55,7 +55,7 @@ test('a request that was answered has one line and one count', async () => {
   expect(counted).toMatchObject([{ route: '/now', status: 200 }]);
 });
 
-test('a stream that its reader leaves has one line and one count, too', async () => {
+test('logs and counts a disconnected stream once', async () => {
   const { call, told, counted } = await startServer();
   const request = call('/stream');
   await once(request, 'response');
@@ -66,7 +66,7 @@ test('a stream that its reader leaves has one line and one count, too', async ()
   expect(counted).toMatchObject([{ route: '/stream', status: 200 }]);
 });
 
-test('of a caller who left before any answer there is a line, and no answer to count', async () => {
+test('logs, but does not count, a request that was aborted before its answer', async () => {
   const { app, call, told, counted } = await startServer();
   const asked = once(app.server, 'request');
   const request = call('/never');
@@ -78,7 +78,7 @@ test('of a caller who left before any answer there is a line, and no answer to c
   expect(counted).toEqual([]);
 });
 
-test('a note that fails is told in the log, and keeps nobody else from theirs', async () => {
+test('logs a failing hook and runs the others', async () => {
   const { call, told, wrong } = await startServer(() => {
     throw new Error('not noted');
   });
@@ -88,7 +88,7 @@ test('a note that fails is told in the log, and keeps nobody else from theirs', 
   expect(wrong()).toMatchObject([{ msg: 'request_hook_failed', err: { message: 'not noted' } }]);
 });
 
-test('a probe that finds the service well is worth no line, any other answer is', async () => {
+test('logs a successful probe only at debug', async () => {
   const { call, told, counted } = await startServer();
   for (const path of ['/probe/200', '/probe/503', '/probe/404']) {
     const [answer] = (await once(call(path), 'response')) as [IncomingMessage];

@@ -3,7 +3,7 @@ import { createReadiness } from '../../../api/http/readiness.ts';
 import { createLogger } from '../../../config/logger.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 
-test('hosts are told of until they are given up, whenever that is', async () => {
+test('reports hosts until they are lost', async () => {
   const host = { draining: false, report: null };
   const hosts = [4_000, 5_000].map((silentMs) => ({ ...host, msSinceHeartbeat: silentMs }) as Host); // no more is asked
   const readiness = createReadiness({

@@ -9,7 +9,7 @@ import { noopMetrics } from '../../../api/metrics.ts';
 import { createStreams } from '../../../api/stream/streams.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
-test('a reader who has left before the first byte is no open stream, and keeps no seat', async () => {
+test('releases everything for a reader that disconnects before the first byte', async () => {
   const told: string[] = [];
   const streams = createStreams({
     metrics: { ...noopMetrics, streamOpened: () => told.push('opened') },

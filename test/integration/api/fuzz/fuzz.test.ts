@@ -106,7 +106,7 @@ test(
   timeout,
 );
 
-test('of a hundred requests less than one had to be sent again', () => {
+test('less than one request in a hundred was retried', () => {
   expect(sentAgain.requests).toBeLessThan(total / 100);
 });
 

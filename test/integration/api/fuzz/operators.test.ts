@@ -57,7 +57,7 @@ test.each(routes.map((route) => [`${route.method} ${route.url}`, route] as const
   timeout,
 );
 
-test('of a hundred requests less than one had to be sent again', () => {
+test('less than one request in a hundred was retried', () => {
   expect(sentAgain.requests).toBeLessThan(total / 100);
 });
 

@@ -119,7 +119,7 @@ test('codes and sessions end by the database’s clock', async () => {
   await own.drop();
 });
 
-test('of all starts of all processes, one prints a link that signs in', async () => {
+test('prints one sign-in link over all starts of all processes', async () => {
   const own = await createTestDatabase();
   const operators = createOperatorStore(own.pool);
   const lines: string[] = [];
@@ -141,7 +141,7 @@ test('of all starts of all processes, one prints a link that signs in', async ()
   await own.drop();
 });
 
-test('no link is printed where somebody is an operator already', async () => {
+test('prints no link if an operator exists', async () => {
   const own = await createTestDatabase();
   const operators = createOperatorStore(own.pool);
   await operators.invite('ana');
@@ -149,7 +149,7 @@ test('no link is printed where somebody is an operator already', async () => {
   await own.drop();
 });
 
-test('the page behind a link runs its own script alone, and says nothing of the code', async () => {
+test('the sign-in page runs only its own script, and does not contain the code', async () => {
   const page = await caller(api, null)('/sign-in');
   expect([page.status, page.headers.get('content-type')]).toEqual([
     200,

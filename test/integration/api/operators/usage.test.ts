@@ -24,7 +24,7 @@ const usageOf = async ({ projectId }: Tenant, keyId?: string) => {
   return (await operator(path)).json.data;
 };
 
-test('every call with a key is counted, with its errors and its time, by every process', async () => {
+test('counts every call with a key, its errors and duration, in every process', async () => {
   const tenant = await world.tenant({ key: { rateLimitRpm: 7 } });
   const other = await world.start();
   const flows = '/api/v1/flows';
@@ -46,7 +46,7 @@ test('every call with a key is counted, with its errors and its time, by every p
   expect((await usageOf(tenant)).days).toEqual(days);
 });
 
-test('a stream counts when it is opened, and how long it stays open is no time of work', async () => {
+test('counts a stream when it is opened, without its duration', async () => {
   const own = await world.start();
   const tenant = await world.tenant();
   const { flowId, key } = tenant;
@@ -61,7 +61,7 @@ test('a stream counts when it is opened, and how long it stays open is no time o
   expect((await usageOf(tenant)).days.at(-1)).toMatchObject({ calls: 2, errors: 0, durationMs });
 });
 
-test('a process that stops writes down what it has counted', async () => {
+test('a stopping process writes its counts', async () => {
   const own = await world.start();
   const tenant = await world.tenant();
   await caller(own, tenant.key)('/api/v1/flows');
@@ -69,7 +69,7 @@ test('a process that stops writes down what it has counted', async () => {
   expect((await usageOf(tenant)).days.at(-1)).toMatchObject({ calls: 1, errors: 0 });
 });
 
-test('a project’s usage says what of its bounds is taken', async () => {
+test("a project's usage includes its limits and their use", async () => {
   const tenant = await world.tenant({ maxConcurrentRuns: 5, monthlyRunQuota: 9 });
   const trigger = () =>
     caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
@@ -80,7 +80,7 @@ test('a project’s usage says what of its bounds is taken', async () => {
   });
 });
 
-test('as many days are told as were asked for, 30 at most', async () => {
+test('returns the requested number of days, at most 30', async () => {
   const path = `/api/projects/${(await world.tenant()).projectId}/usage`;
   expect((await operator(`${path}?days=1`)).json.data.days).toHaveLength(1);
   expect((await operator(`${path}?days=30`)).json.data.days).toHaveLength(30);
@@ -89,7 +89,7 @@ test('as many days are told as were asked for, 30 at most', async () => {
   }
 });
 
-test('what could not be written is written later, and once', async () => {
+test('retries failed writes, and counts them once', async () => {
   const tenant = await world.tenant();
   const errors: unknown[] = [];
   let isAway = true;
@@ -112,7 +112,7 @@ test('what could not be written is written later, and once', async () => {
   expect((await usageOf(tenant)).days.at(-1)).toMatchObject({ calls: 2, errors: 1 });
 });
 
-test('many processes count the same keys at once and lose nothing', async () => {
+test('loses no counts under concurrent writes', async () => {
   const tenants = await Promise.all(Array.from({ length: 5 }, () => world.tenant()));
   const entries = tenants.map(({ keyId }) => ({
     ...{ keyId, day: dayOf(new Date()), calls: 1, errors: 1, durationMs: 2 },
@@ -128,7 +128,7 @@ test('many processes count the same keys at once and lose nothing', async () => 
   }
 });
 
-test('days are those of UTC, and the 31st is forgotten', async () => {
+test('uses UTC days, and deletes the 31st', async () => {
   const own = await createTestDatabase();
   const { projectId } = await createScenario(own.pool, testSealer);
   const { rows } = await own.pool.query<{ id: string }>(
