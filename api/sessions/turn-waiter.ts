@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { createNotifier } from '../../lib/async/notifier.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { MessageEnd } from '../../systems/postgres/sessions/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -27,15 +28,14 @@ export async function waitForTurnEnd(
       return null;
     });
   const endsAt = performance.now() + timeoutMs;
-  let notification = new AbortController();
-  const unsubscribe = frameStream.subscribe(runId, () => notification.abort());
+  const notifier = createNotifier();
+  const unsubscribe = frameStream.subscribe(runId, notifier.notify);
   try {
     while (!signal.aborted && performance.now() < endsAt) {
-      notification = new AbortController();
       const end = await readEnd();
       if (end !== null) return end;
       await sleep(minIntervalMs, signal);
-      await sleep(pollMs, notification.signal, signal);
+      await notifier.waitAtMost(pollMs, signal);
     }
     return await readEnd();
   } finally {

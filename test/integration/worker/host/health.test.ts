@@ -8,7 +8,7 @@ import { createHostHealthMonitor } from '../../../../worker/host/health.ts';
 import { startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 
-const kept = { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 };
+const retention = { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 };
 interface Given {
   dockerHost?: string;
   sandboxImage?: string;
@@ -23,7 +23,7 @@ async function firstLook(given: Given): Promise<{ report: HostHealth; log: strin
   let log = '';
   const logger = pino({}, { write: (line) => void (log += line) });
   const reporter = createHostHealthMonitor({
-    config: { instance: 'report', dataDir: '/tmp', sandboxImage, sandboxRuntime, retention: kept },
+    config: { instance: 'report', dataDir: '/tmp', sandboxImage, sandboxRuntime, retention },
     docker: openDocker({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
     clockAheadMs: given.clockAheadMs ?? (async () => 0),
     logger,
@@ -42,7 +42,7 @@ const firstReport = async (given: Given) => (await firstLook(given)).report;
 test('a host that has all it needs says so', async () => {
   expect(await firstReport({ clockAheadMs: async () => 1_234 })).toEqual({
     instance: 'report',
-    kept,
+    retention,
     engineVersion: expect.stringMatching(/^\d+\./),
     engineTrouble: null,
     image: stackEnv.sandboxImage,
