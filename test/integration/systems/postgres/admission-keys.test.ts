@@ -10,7 +10,7 @@ const { database, scene } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 
 describe('an idempotency key', () => {
-  test('gives the first run back, with its labels, whatever else is asked', async () => {
+  test('returns the first run with its labels, whatever the second request contains', async () => {
     const first = await scene.run({ idempotencyKey: 'k', labels: { a: '1' } });
     const again = scene.request({ idempotencyKey: 'k', labels: { a: '2' }, prompt: 'Other' });
     const replay = await stores().admission.admitRun(again);
@@ -44,7 +44,7 @@ describe('an idempotency key', () => {
     expect(await stores().writtenFor(full.projectId)).toEqual(before);
   });
 
-  test('is not used up by a refusal', async () => {
+  test('is not used up by a rejected run', async () => {
     const full = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 1 },
     });

@@ -8,7 +8,7 @@ const { database, scene } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 
 describe('the concurrent cap', () => {
-  test('admits up to it, refuses one beyond with both numbers, and writes nothing for that one', async () => {
+  test('admits up to the limit, rejects one beyond with both numbers, and writes nothing for it', async () => {
     const capped = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 2 },
     });
@@ -64,7 +64,7 @@ describe('the concurrent cap', () => {
 });
 
 describe('the monthly quota', () => {
-  test('admits up to it and refuses one beyond with both numbers', async () => {
+  test('admits up to the limit and rejects one beyond with both numbers', async () => {
     const limited = await createScenario(database.pool, testSealer, {
       project: { monthlyRunQuota: 2 },
     });
@@ -92,7 +92,7 @@ describe('the monthly quota', () => {
     }
   });
 
-  test('is looked at after the cap', async () => {
+  test('is checked after the concurrency limit', async () => {
     const project = { maxConcurrentRuns: 1, monthlyRunQuota: 1 };
     const both = await createScenario(database.pool, testSealer, { project });
     const { runId } = await both.run();

@@ -40,7 +40,7 @@ async function count(table: string, projectId: string): Promise<number> {
   return (await database.pool.query(text, [projectId])).rows[0].n;
 }
 
-test('of a hundred at once exactly the cap is admitted, and the others hear true numbers', async () => {
+test('admits exactly the limit of a hundred concurrent runs, and rejects the others with true numbers', async () => {
   const scene = await createScenario(database.pool, testSealer, {
     project: { maxConcurrentRuns: 10 },
   });
@@ -51,7 +51,7 @@ test('of a hundred at once exactly the cap is admitted, and the others hear true
   expect(await count('runs', scene.projectId)).toBe(10);
 });
 
-test('while runs come and go the cap holds at every moment', async () => {
+test('the limit holds at every moment while runs start and end', async () => {
   const scene = await createScenario(database.pool, testSealer, {
     project: { maxConcurrentRuns: 3 },
   });

@@ -11,7 +11,7 @@ const stores = () => admissionStores(database.pool);
 
 const oneServer = { type: 'http', url: 'https://one.example' } as const;
 
-test('an admitted run is what was asked for, running and not started', async () => {
+test('an admitted run has the requested fields, is running and not started', async () => {
   const request = scene.request({
     name: 'Näme',
     labels: { team: 'a\0b', 'x.y': '' },
@@ -60,7 +60,7 @@ test('the configuration comes with the plan, the names of its servers with the r
 describe('what a run may do', () => {
   const limits = { maxTurns: 9, maxBudgetUsd: 1.5 };
 
-  test('is what the flow says where the request says nothing, and stays that', async () => {
+  test("takes the flow's values unless the request has its own, and keeps them", async () => {
     const bounded = await createScenario(database.pool, testSealer, {
       flow: { model: 'm', limits },
     });
@@ -93,7 +93,7 @@ describe('what a run may do', () => {
   });
 });
 
-test('a flow or a project that is not there, or not together, is an error and leaves nothing', async () => {
+test('throws and changes nothing if the flow or project is unknown, or they do not match', async () => {
   const other = await createScenario(database.pool, testSealer);
   for (const wrong of [
     scene.request({ projectId: 'nowhere' }),

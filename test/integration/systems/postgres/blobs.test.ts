@@ -117,7 +117,7 @@ describe.each([1_000, 2 * chunk])('content of %i bytes that is not what it is ca
     await expect(readAll(id.sha256)).rejects.toThrow('no blob');
   });
 
-  test('does not stand in the way of the right one', async () => {
+  test('does not block the blob with the right content', async () => {
     const wrong = blobs().put(inPieces(changed, 4_096), id);
     const right = blobs(second).put(inPieces(content, 4_096), id);
     await Promise.allSettled([wrong]); // it finds the right one there, or is refused

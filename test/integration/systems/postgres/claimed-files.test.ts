@@ -49,20 +49,20 @@ const give = () =>
     input,
   );
 
-test('a turn for which nothing was given', async () => {
+test('a turn without files', async () => {
   await endFirst();
   await messages().store(next());
   expect(await filesMayWait()).toBe(false);
 });
 
-test('files that came with its message, and nobody else’s', async () => {
+test('files of its own message only', async () => {
   await endFirst();
   await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, input });
   await messages().store(next());
   expect(await filesMayWait()).toBe(true);
 });
 
-test('files that came with a message behind it wait for that one', async () => {
+test('files of a later message wait for its turn', async () => {
   await endFirst();
   await messages().store(next());
   await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, input });
@@ -79,7 +79,7 @@ test('files that wait for the session, until the sandbox has them', async () => 
   expect(await filesMayWait()).toBe(false);
 });
 
-test('a message that is stored while the turn is being claimed: its files are asked for', async () => {
+test('reports pending files for a message that is stored during the claim', async () => {
   await endFirst();
   const holding = await database.pool.connect();
   try {

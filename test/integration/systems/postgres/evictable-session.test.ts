@@ -48,7 +48,7 @@ async function idleSession(seconds: number): Promise<Run & { onHost: string }> {
   return { ...run, onHost: rows[0]?.host_id ?? '' };
 }
 
-test('each that waits is given another, the longest idle first, and the next one none', async () => {
+test('each waiting run gets another session, the longest idle first, until none is left', async () => {
   const [shorter, longer] = [await idleSession(10), await idleSession(20)];
   const [first, second, third] = [await scene.run(), await scene.run(), await workingSession()];
   for (let times = 0; times < 2; times += 1) {
@@ -58,7 +58,7 @@ test('each that waits is given another, the longest idle first, and the next one
   }
 });
 
-test('one that is at work, or has a message, keeps its place', async () => {
+test('a session that is working or has a message keeps its slot', async () => {
   await workingSession();
   const idle = await idleSession(10);
   const waiting = await scene.run();
@@ -67,7 +67,7 @@ test('one that is at work, or has a message, keeps its place', async () => {
   expect(await placeFor(waiting)).toBeNull();
 });
 
-test('one that waits for an answer keeps its place, whatever has made it ask', async () => {
+test('a session that waits for an answer keeps its slot, whatever caused the question', async () => {
   await workingSession();
   const idle = await idleSession(10);
   const waiting = await scene.run();
@@ -96,7 +96,7 @@ test.each([
   expect(await placeInProject()).toBe(shorter.runId);
 });
 
-test('where a place has been given back meanwhile nobody makes way', async () => {
+test('evicts no session if a slot was released meanwhile', async () => {
   const [one, other] = [await idleSession(20), await idleSession(10)];
   const waiting = await scene.run();
   expect(await placeFor(waiting)).toBe(one.runId);
@@ -104,14 +104,14 @@ test('where a place has been given back meanwhile nobody makes way', async () =>
   expect(await placeFor(waiting)).toBeNull();
 });
 
-test('one that waits for no place takes none', async () => {
+test('evicts no session for a run that waits for no slot', async () => {
   const placed = await scene.run();
   expect(placed.hostId).not.toBeNull();
   await idleSession(10);
   expect(await placeFor(placed)).toBeNull();
 });
 
-test('a run that is bound to a host gets a place there, and no other', async () => {
+test('a run that is bound to a host gets a slot only there', async () => {
   const [one, other] = [await idleSession(20), await idleSession(10)];
   expect(one.onHost).not.toBe(other.onHost);
   await createFlowStore(database.pool, testSealer).change(scene.flow.flowId, () => ({
@@ -126,7 +126,7 @@ test('a run that is bound to a host gets a place there, and no other', async () 
   }
 });
 
-test('whoever is bound to a host where nobody is idle is in nobody else’s way', async () => {
+test('a run bound to a host without idle sessions does not block other runs', async () => {
   await workingSession();
   const idle = await idleSession(10);
   const flow = await createFlowStore(database.pool, testSealer).create({
@@ -139,7 +139,7 @@ test('whoever is bound to a host where nobody is idle is in nobody else’s way'
   expect(await placeFor(bound)).toBeNull();
 });
 
-test('a place on a host that drains, or is not seen, is of no use to anybody', async () => {
+test('a slot on a draining or stale host is not offered', async () => {
   const [one, other] = [await idleSession(20), await idleSession(10)];
   const waiting = await scene.run();
   await hosts().setDraining(one.onHost, true);

@@ -28,7 +28,7 @@ const entry = (path: string, given: Partial<FileEntry> = {}): FileEntry => ({
   ...given,
 });
 
-test('a snapshot is given back as it was, in the order of its bytes', async () => {
+test('returns a snapshot unchanged, ordered by path byte by byte', async () => {
   const entries = ['B', 'a', 'a/b', 'a.b', 'ü', 'it\'s {odd}, "quoted"\\', 'a\nb'].map((path) =>
     entry(path),
   );
@@ -67,7 +67,7 @@ test('a list is narrowed by scope and beginning, and goes on page by page', asyn
   expect(await list({ limit: 9, after: 'a/1' })).toEqual(['a/2', 'a_3', 'b']);
 });
 
-test('a file whose content was never stored is refused, and the earlier snapshot stays', async () => {
+test('rejects a file without stored content and keeps the earlier snapshot', async () => {
   await files().replaceSnapshot(of(), [entry('a')]);
   const missing = entry('b', { sha256: '00'.repeat(32) });
   await expect(files().replaceSnapshot(of(), [missing])).rejects.toThrow('foreign key');

@@ -9,7 +9,7 @@ const { database, scene } = setupScenario();
 
 const count = () => createFleetStore(database.pool, 10_000).count();
 
-test('an empty service counts as one in which nothing waits', async () => {
+test('an empty service has zero counts', async () => {
   await database.pool.query('truncate hosts cascade');
   expect(await count()).toEqual({
     runs: { waiting: 0, starting: 0, running: 0, awake: 0, asleep: 0 },
@@ -24,7 +24,7 @@ test('an empty service counts as one in which nothing waits', async () => {
   });
 });
 
-test('runs, places, webhooks and caps are counted as they are', async () => {
+test('counts runs, slots, webhooks and projects at their limit', async () => {
   const { pool } = database;
   const runs = createRunStore(pool, testSealer);
   const hosts = createHostStore(pool);

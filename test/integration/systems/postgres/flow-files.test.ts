@@ -47,7 +47,7 @@ async function scene() {
 const seedOf = async (runId: string) =>
   (await createFileStore(database.pool).listSeed(runId)).map(({ path, size }) => [path, size]);
 
-test('a change waits for the run that is just being made from what it replaces', async () => {
+test('a change of files waits for a run that is being admitted with the current version', async () => {
   const { flow, projectId, request, change } = await scene();
   await change({ a: '1', b: '1' });
   const client = await database.pool.connect();
@@ -85,7 +85,7 @@ async function changeWithoutRun(flowId: string, contents: Record<string, string>
   expect(given).toEqual({ outcome: 'added' });
 }
 
-test('what nobody is made from any more is gone with the next change', async () => {
+test('versions that no active run uses are deleted by the next change', async () => {
   const { flowId, change } = await scene();
   const count = async () => {
     const text =
@@ -103,7 +103,7 @@ test('what nobody is made from any more is gone with the next change', async () 
   expect((await count()).map(({ valid_from: from }) => from)).toEqual([3, 2]);
 });
 
-test('scopes that an older .flowignore decided are to be decided again', async () => {
+test('files classified by an older .flowignore must be classified again', async () => {
   const { flowId, flowFiles, change, run } = await scene();
   await change({ '.flowignore': '*.log' });
   const { runId } = await run();

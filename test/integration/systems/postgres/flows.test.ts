@@ -18,7 +18,7 @@ const flows = () => createFlowStore(database.pool, testSealer);
 const projects = () => createProjectStore(database.pool, testSealer);
 const server = { type: 'http', url: 'https://mcp.example', headers: { a: 'b' } } as const;
 
-test('a flow of a name alone has the defaults', async () => {
+test('a flow with only a name has the defaults', async () => {
   const flow = await flows().create({ projectId, name: 'Plain' });
   expect(flow).toEqual({
     ...{ projectId, name: 'Plain', flowId: expect.any(String), version: 1 },
@@ -33,7 +33,7 @@ test('a flow of a name alone has the defaults', async () => {
   expect(await flows().readSecrets(flow.flowId)).toEqual({ env: {}, mcpServers: {} });
 });
 
-test('a flow keeps what it was given, its secrets by name alone', async () => {
+test('a flow stores its fields and shows the names of its secrets only', async () => {
   const secrets = { env: { TOKEN: 'x', A: 'y' }, mcpServers: { docs: server } };
   const given = {
     ...{ flowId: randomUUID(), projectId, name: 'Full', description: 'd', prompt: 'p' },

@@ -11,7 +11,7 @@ describe('the lease', () => {
       run.runId,
     ]);
 
-  test('is one owner’s until it expires, and begins where the log has got to', async () => {
+  test('belongs to one owner until it expires, and starts at the end of the log', async () => {
     const first = await frames().takeLease(run.runId, 'one', 60_000);
     const start = { generation: 1, byteOffset: 0, lastSeq: 0, agentState: initialAgentState };
     expect(first).toEqual({ token: 1, ...start });
@@ -34,7 +34,7 @@ describe('the lease', () => {
     expect(await frames().append(batch(1, { frames: [chat(1)] }))).toEqual({ outcome: 'fenced' });
   });
 
-  test('that expired is still its holder’s until another takes it', async () => {
+  test('an expired lease remains valid until another owner takes it', async () => {
     const { token } = await lease();
     await expire();
     expect(await frames().append(batch(token, { frames: [chat(1)] }))).toMatchObject({
@@ -49,7 +49,7 @@ describe('the lease', () => {
     expect(await frames().appendOwn(own)).toEqual({ outcome: 'fenced' });
   });
 
-  test('is not waited for where no answer comes in its time', async () => {
+  test("a renewal fails if it is not answered within the lease's time", async () => {
     const { token } = await lease();
     const holding = await database.pool.connect();
     try {
@@ -64,7 +64,7 @@ describe('the lease', () => {
     expect(await frames().renewLease(run.runId, token, 60_000)).toBe(true);
   });
 
-  test('of a run that never was is nobody’s', async () => {
+  test('cannot be taken for an unknown run', async () => {
     expect(await frames().takeLease(randomUUID(), 'one', 60_000)).toBeNull();
     expect(await frames().progress(randomUUID())).toBeNull();
   });
@@ -82,7 +82,7 @@ describe('the lease', () => {
     expect(await runs().find(run.runId)).toMatchObject({ generation: 2 });
   });
 
-  test('a generation that another has followed does not begin any more', async () => {
+  test('a superseded generation does not begin', async () => {
     const { token } = await lease();
     await database.pool.query('update runs set generation = 3 where id = $1', [run.runId]);
     expect(await frames().beginGeneration(run.runId, token, 2)).toBe(false);

@@ -141,7 +141,7 @@ test('of forty who want a free lease one gets it', async () => {
   expect(leases.filter((lease) => lease !== null)).toEqual([expect.objectContaining({ token: 1 })]);
 });
 
-test('frames of our own fit between those of a tailer without a gap or a lost number', async () => {
+test("the service's own frames interleave with those of a tailer without a gap", async () => {
   const runId = await newRunId();
   const own = async () => {
     const frames = createFrameStore(pools[1] ?? database.pool);

@@ -52,7 +52,7 @@ describe('appending', () => {
     expect(await readAll()).toHaveLength(3);
   });
 
-  test('the same batch again is not found by who has lost the lease since, nor in another sandbox', async () => {
+  test('the same batch is not found after the lease was lost, nor in another sandbox', async () => {
     const { token } = await lease();
     const same = batch(token, { toOffset: 9, frames: [chat(1)] });
     expect(await frames().append(same)).toMatchObject({ outcome: 'stored' });
@@ -64,7 +64,7 @@ describe('appending', () => {
     expect(await readAll()).toHaveLength(1);
   });
 
-  test('a batch from another place, of another generation or another lease writes nothing', async () => {
+  test('a batch with another offset, generation or lease writes nothing', async () => {
     const { token } = await lease();
     await frames().append(batch(token, { toOffset: 10, frames: [chat(1)] }));
     for (const stale of [
@@ -82,14 +82,14 @@ describe('appending', () => {
     expect(await runs().find(run.runId)).toMatchObject({ agentStatus: null });
   });
 
-  test('a batch that covers no bytes is a mistake of its caller', async () => {
+  test('rejects a batch that covers no bytes', async () => {
     const { token } = await lease();
     await expect(frames().append(batch(token, { toOffset: 0 }))).rejects.toThrow(
       'at least one byte',
     );
   });
 
-  test('after the end nothing is written, no lease is given or renewed, no sandbox begun', async () => {
+  test('after the end no frame is written, no lease is granted or renewed, and no sandbox is begun', async () => {
     const { token } = await lease();
     await runs().endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
     const late = batch(token, { frames: [chat(1)] });
@@ -122,7 +122,7 @@ describe('appending', () => {
   });
 });
 
-describe('what a batch says of its run', () => {
+describe('what a batch implies about its run', () => {
   const turn = {
     result: 'done',
     structuredOutput: '{"ok":true}',

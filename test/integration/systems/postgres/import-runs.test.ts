@@ -45,8 +45,8 @@ async function find(runId: string): Promise<Run> {
   return run;
 }
 
-describe('a run that is lost', () => {
-  test('is there again as one that has ended, once', async () => {
+describe('a run that a restore has lost', () => {
+  test('is imported once, as an ended run', async () => {
     const run = await lost(null, { closedAt: ago(hourMs / 2) });
     expect(await reconcile().importRuns([run, run])).toEqual([run.runId]);
     expect(await reconcile().importRuns([run])).toEqual([]);
@@ -58,7 +58,7 @@ describe('a run that is lost', () => {
     expect(await reconcile().unknownWorkflows([run.workflowId])).toEqual([]);
   });
 
-  test('has ended now where its workflow was open', async () => {
+  test('ends at the time of the import if its workflow was open', async () => {
     const before = Date.now();
     const run = await lost(null, { closedAt: null });
     await reconcile().importRuns([run]);
@@ -72,7 +72,7 @@ describe('a run that is lost', () => {
     expect(await stores().writtenFor(scene.projectId)).toMatchObject({ runs: 4, month: 2 });
   });
 
-  test('stays lost where its flow is lost, too', async () => {
+  test('is not imported if its flow is lost too', async () => {
     const run = await lost('k', { flowId: randomUUID() });
     expect(await reconcile().importRuns([run])).toEqual([]);
     expect(await stores().runs.find(run.runId)).toBeNull();
@@ -95,7 +95,7 @@ describe('its key', () => {
     expect(await admit(`${key}.`.slice(-255))).toMatchObject({ outcome: 'admitted' });
   });
 
-  test('is free again when its window is over', async () => {
+  test('is free again after its window', async () => {
     const run = await lost('k', { startedAt: ago(limits.idempotencyWindowMs + 1_000) });
     await reconcile().importRuns([run]);
     expect(await admit('k')).toMatchObject({ outcome: 'admitted' });
@@ -109,7 +109,7 @@ describe('its key', () => {
   });
 });
 
-describe('before a restoration is settled', () => {
+describe('while a restore is reconciled', () => {
   test('a key that is not known is refused, and uses up nothing', async () => {
     await admit('known');
     await restored();
@@ -128,7 +128,7 @@ describe('before a restoration is settled', () => {
     expect(await admit(null, { triggerType: 'schedule' })).toEqual(refused);
   });
 
-  test('who repeats a key all the while gets the lost run, and nobody another', async () => {
+  test('a repeated key returns the imported run, and never another one', async () => {
     await restored();
     const run = await lost('k');
     let isOver = false;
@@ -151,7 +151,7 @@ describe('before a restoration is settled', () => {
     );
   });
 
-  test('a session whose id is given is opened where it is known, else it is not', async () => {
+  test('a session with a client id is opened only if it is known', async () => {
     const sessions = createSessionStore(database.pool, testSealer);
     const open = (sessionId: string, isIdGiven = true) =>
       sessions.open({ ...scene.request(), sessionId, hasClientId: isIdGiven, mcpServerNames: [] });

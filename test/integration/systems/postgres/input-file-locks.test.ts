@@ -59,11 +59,11 @@ async function freeDuring(change: () => Promise<unknown>): Promise<string[]> {
   }
 }
 
-test('files that are given again', async () => {
+test('files that are added again', async () => {
   expect(await freeDuring(give)).toEqual(['c']);
 });
 
-test('files that a sandbox has by now', async () => {
+test('files that a sandbox has received', async () => {
   expect(await freeDuring(() => turns().markFilesWritten(held, files))).toEqual(['c']);
   expect(await turns().markFilesWritten(held, files)).toBe(0);
 });

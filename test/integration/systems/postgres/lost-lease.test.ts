@@ -44,7 +44,7 @@ const told = async () =>
     (row) => (row as { event: string }).event,
   );
 
-test('its first word of a new sandbox is told once, by whoever has the lease', async () => {
+test('the start of a sandbox is announced once, by the holder of the lease', async () => {
   expect(await turns().markStarted(before)).toBeNull();
   expect(await told()).not.toContain('session_ready');
   expect(await turns().markStarted(now)).toHaveLength(2);
@@ -52,7 +52,7 @@ test('its first word of a new sandbox is told once, by whoever has the lease', a
   expect((await told()).filter((event) => event === 'session_ready')).toHaveLength(1);
 });
 
-test('files that came with a message are laid ready for who has the lease', async () => {
+test('files of a message become pending only for the holder of the lease', async () => {
   await database.pool.query(
     `insert into message_files (message_id, path, sha256, size, mode, scope)
      values ($1, 'brought.txt', decode($2, 'hex'), 0, 420, 'run')`,
@@ -65,7 +65,7 @@ test('files that came with a message are laid ready for who has the lease', asyn
   expect(await paths(now)).toEqual(['brought.txt', given.path]);
 });
 
-test('a file is in its place, or can never be, where the lease is', async () => {
+test('only the holder of the lease marks a file as written or discards it', async () => {
   expect(await turns().markFilesWritten(before, [given])).toBe(0);
   expect(await turns().discardFile(before, given)).toBe(0);
   expect(await filesLeft()).toEqual([{ path: given.path, is_pending: true }]);
@@ -78,7 +78,7 @@ test('a file is in its place, or can never be, where the lease is', async () => 
   expect(await filesLeft()).toEqual([]);
 });
 
-test('a turn is refused by whoever has the lease, once', async () => {
+test('only the holder of the lease rejects a turn, and only once', async () => {
   const refusal = { messageId, reason: 'given.txt cannot be written' };
   await turns().rejectTurn(before, refusal);
   expect(await told()).not.toContain('turn_end');
@@ -87,7 +87,7 @@ test('a turn is refused by whoever has the lease, once', async () => {
   expect((await told()).filter((event) => event === 'turn_end')).toHaveLength(1);
 });
 
-test('the end of a sandbox that another has followed is nothing to its session', async () => {
+test('the end of a superseded sandbox does not change its session', async () => {
   const { runId, generation, token } = now;
   const frames = createFrameStore(database.pool);
   expect(await frames.beginGeneration(runId, token, generation + 1)).toBe(true);

@@ -26,7 +26,7 @@ async function countOf(table: 'session_messages' | 'message_files' | 'frames', o
   return rows.length;
 }
 
-describe('messages of which nobody has told', () => {
+describe('messages that no workflow was notified of', () => {
   const untold = async (of: Run[], olderThanMs = 0) => {
     const found = await messages().unsignalled(olderThanMs);
     const runIds = of.map(({ runId }) => runId);
@@ -35,7 +35,7 @@ describe('messages of which nobody has told', () => {
       .map(({ run, messageId }) => [run.workflowId, messageId]);
   };
 
-  test('are found with their sessions, the oldest of each, until somebody has', async () => {
+  test('are found with their sessions, the oldest of each, until the workflow was notified', async () => {
     const [one, other] = [await scene.session(), await scene.session()];
     const [first, second] = [await store(one.runId), await store(one.runId)];
     const third = await store(other.runId);
@@ -49,7 +49,7 @@ describe('messages of which nobody has told', () => {
     expect(await untold([one])).toEqual([]);
   });
 
-  test('are left for a while to whoever stores them', async () => {
+  test('are ignored until they reach a minimum age', async () => {
     const run = await scene.session();
     const messageId = await store(run.runId);
     expect(await untold([run], 60_000)).toEqual([]);
@@ -59,7 +59,7 @@ describe('messages of which nobody has told', () => {
     expect(await untold([run], 60_000)).toEqual([[run.workflowId, messageId]]);
   });
 
-  test('are told of as long as their turn goes on, and no longer', async () => {
+  test('are listed until their turn ends', async () => {
     const run = await scene.session();
     const messageId = await store(run.runId);
     await give(run);
@@ -69,7 +69,7 @@ describe('messages of which nobody has told', () => {
   });
 });
 
-describe('the message whose turn goes on', () => {
+describe('the current message', () => {
   const present = ({ runId }: Run) => messages().currentMessage(runId);
 
   test('is the one that an agent was given, until its turn has ended; no other that waits', async () => {
@@ -87,7 +87,7 @@ describe('the message whose turn goes on', () => {
     expect(await present(run)).toBeNull();
   });
 
-  test('is that also between two sandboxes, and is none at the end of its session', async () => {
+  test("is kept between two sandboxes, and is none after the session's end", async () => {
     const run = await scene.session();
     const messageId = await store(run.runId);
     await give(run);
@@ -115,7 +115,7 @@ describe('a message is taken back', () => {
     expect(await messages().withdraw(runId, messageId)).toBe(false);
   });
 
-  test('not when an agent was given it', async () => {
+  test('not after it was delivered to an agent', async () => {
     const run = await scene.session();
     const messageId = await store(run.runId);
     await give(run);
@@ -123,7 +123,7 @@ describe('a message is taken back', () => {
     expect(await countOf('session_messages', messageId)).toBe(1);
   });
 
-  test('not when those who watch were told that its turn has failed', async () => {
+  test('not after its turn was announced as failed', async () => {
     const run = await scene.session();
     const messageId = await store(run.runId);
     await end(run);

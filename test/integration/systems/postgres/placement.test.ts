@@ -39,7 +39,7 @@ async function end(runId: string): Promise<void> {
   await runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
 }
 
-test('a run goes where most places are free, and nowhere when none is', async () => {
+test('a run is placed on the host with the most free slots, and on none if all are full', async () => {
   const [large, small] = [newHostId(), newHostId()];
   await renew(large, 2);
   await renew(small, 1);
@@ -51,7 +51,7 @@ test('a run goes where most places are free, and nowhere when none is', async ()
   expect(places[3]).toBeNull();
 });
 
-test('a host of no capacity, one that drains, and one that was not seen for 30 s get nothing', async () => {
+test('a host without capacity, a draining host and a stale host get nothing', async () => {
   const scene = await createScenario(database.pool, testSealer);
   const hostId = newHostId();
   await renew(hostId, 0);
@@ -67,7 +67,7 @@ test('a host of no capacity, one that drains, and one that was not seen for 30 s
   expect((await scene.run()).hostId).toBe(hostId);
 });
 
-test('a run that was admitted without a place gets one when one is free, and keeps it', async () => {
+test('a run that was admitted without a slot gets one when one is free, and keeps it', async () => {
   const hostId = newHostId();
   await renew(hostId, 1);
   const scene = await createScenario(database.pool, testSealer);
@@ -81,7 +81,7 @@ test('a run that was admitted without a place gets one when one is free, and kee
   expect(await hosts().list()).toMatchObject([{ hostId, capacity: 1, used: 1, draining: true }]);
 });
 
-test('a run that has ended, and one that never was, gets no place', async () => {
+test('neither an ended nor an unknown run gets a slot', async () => {
   const scene = await createScenario(database.pool, testSealer);
   const { runId } = await scene.run();
   await end(runId);
@@ -90,7 +90,7 @@ test('a run that has ended, and one that never was, gets no place', async () => 
   expect(await admission().claimSlot(randomUUID())).toBeNull();
 });
 
-test('a flow with a runner of its own runs there alone, and is refused while that is away', async () => {
+test('a flow with a runner runs only there and is rejected while it is offline', async () => {
   const [runner, other] = [newHostId(), newHostId()];
   await renew(other, 5);
   const scene = await createScenario(database.pool, testSealer, { flow: { runner } });
@@ -106,7 +106,7 @@ test('a flow with a runner of its own runs there alone, and is refused while tha
   expect(await admission().claimSlot(waiting.runId)).toBeNull();
 });
 
-test('a runner that is away is said before the cap and after an idempotency hit', async () => {
+test('an offline runner is reported before the limit and after an idempotency hit', async () => {
   const runner = newHostId();
   await renew(runner, 1);
   const given = { flow: { runner }, project: { maxConcurrentRuns: 1 } };
@@ -118,7 +118,7 @@ test('a runner that is away is said before the cap and after an idempotency hit'
   expect(replay).toEqual({ outcome: 'replay', run: first });
 });
 
-test('eighty runs of two projects at once never overfill a host', async () => {
+test("eighty concurrent runs of two projects never exceed a host's capacity", async () => {
   const hostIds = [newHostId(), newHostId()];
   for (const hostId of hostIds) await renew(hostId, 9);
   const scenes = [
@@ -137,7 +137,7 @@ test('eighty runs of two projects at once never overfill a host', async () => {
   expect(counts).toEqual([9, 9, 62]);
 });
 
-test('forty waiting runs that ask again at once share out the places that are free', async () => {
+test('forty waiting runs that ask at once share the free slots', async () => {
   const scene = await createScenario(database.pool, testSealer);
   const waiting = await Promise.all(Array.from({ length: 40 }, () => scene.run()));
   const hostId = newHostId();

@@ -30,7 +30,7 @@ test('an idle connection that the server ends kills nothing, and the next statem
   await pool.end();
 });
 
-test('a few connections stay open while nobody needs them, and no more', async () => {
+test('keeps a few idle connections open, and no more', async () => {
   const name = 'kept-open';
   const pool = createPool(database.url, { applicationName: name });
   const used = Array.from({ length: 6 }, () => pool.query('select pg_sleep(0.2)'));
@@ -43,7 +43,7 @@ test('a few connections stay open while nobody needs them, and no more', async (
   await pool.end();
 }, 30_000);
 
-test('one that is silent is asked after every half minute', async () => {
+test('idle connections are probed every half minute', async () => {
   const pool = createPool(database.url, { applicationName: 'asked-after' });
   const { rows } = await pool.query<{ port: number }>('select inet_client_port() as port');
   const seconds = secondsToKeepAlive(rows[0]?.port ?? 0);
@@ -79,7 +79,7 @@ test('a connection lost between two statements fails its transaction and nothing
   await pool.end();
 });
 
-test('a failed transaction leaves nothing and gives its connection back clean', async () => {
+test('a failed transaction changes nothing and returns a clean connection', async () => {
   const pool = createPool(database.url, { applicationName: 'rollback', max: 1 });
   const work = inTransaction(pool, async (db) => {
     await db.query('create table never_made (id integer)');
@@ -91,7 +91,7 @@ test('a failed transaction leaves nothing and gives its connection back clean', 
   await pool.end();
 });
 
-test('a big integer is a number, and no statement or lock waits for ever', async () => {
+test('returns big integers as numbers, and bounds every statement and lock wait', async () => {
   const { rows } = await database.pool.query(
     `select 9007199254740991::bigint as big, current_setting('statement_timeout') as statement,
             current_setting('lock_timeout') as lock`,

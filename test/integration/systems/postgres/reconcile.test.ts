@@ -120,7 +120,7 @@ test('finds a webhook in the middle of its attempts when the next one is due, an
   expect(await owed(), 'to be given up').toEqual([runId]);
 });
 
-test('one at a time holds the lock, and gives it back after a failure too', async () => {
+test('one process at a time has the lock, which is released after a failure too', async () => {
   let inside = 0;
   const work = async () => {
     inside += 1;

@@ -72,14 +72,14 @@ describe('the end', () => {
     expect(JSON.parse(body)).toMatchObject({ agentStatus: after });
   });
 
-  test('of a run without a callback owes no webhook', async () => {
+  test('creates no webhook for a run without a callback', async () => {
     const { runId } = await scene.run();
     const ended = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
     expect(ended.webhook).toBe(false);
     expect(await webhookOf(runId)).toEqual({ state: 'none', body: null, id: null });
   });
 
-  test('has the cause that was recorded before, with its detail, and the given exit code', async () => {
+  test('has the recorded cause with its detail, and the exit code of the request', async () => {
     const { runId } = await scene.run({ callbackUrl });
     await runs().recordCause({ runId, cause: 'container_start_failed', detail: 'no image' });
     const given = { runId, cause: 'exited', detail: 'other', exitCode: 137 } as const;
@@ -121,7 +121,7 @@ describe('the end', () => {
     expect(body.error ?? null).toBe(errorOf({ cause: first.cause, detail, exitCode }));
   });
 
-  test('meets causes, deletes and frames at once without a deadlock, and one story is told', async () => {
+  test('ends consistently and without deadlock beside causes, deletes and frames', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { runId } = await scene.run({ callbackUrl });
       const frames = createFrameStore(second());

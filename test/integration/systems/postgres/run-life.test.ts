@@ -63,7 +63,7 @@ describe('the configuration', () => {
 });
 
 describe('a cause', () => {
-  test('that was recorded first stands, and every later caller hears it', async () => {
+  test('the first recorded cause is kept and returned to every later caller', async () => {
     const { runId } = await scene.run();
     const first = { runId, cause: 'timed_out', detail: 'six\0hours' } as const;
     expect(await runs().recordCause(first)).toBe('timed_out');
@@ -99,7 +99,7 @@ describe('a cause', () => {
     expect(await runs().find(runId)).toEqual(run);
   });
 
-  test('of a run that never was is nobody’s', async () => {
+  test('cannot be taken for an unknown run', async () => {
     const nobody = { runId: randomUUID(), cause: 'stalled', detail: null } as const;
     expect(await runs().recordCause(nobody)).toBeNull();
   });
@@ -131,7 +131,7 @@ describe('a delete', () => {
     expect(await runs().markDeleted(runId)).toEqual({ ...run, deletedAt: expect.any(Date) });
   });
 
-  test('of a run that never was finds none', async () => {
+  test('returns null for an unknown run', async () => {
     expect(await runs().markDeleted(randomUUID())).toBeNull();
   });
 });

@@ -38,7 +38,7 @@ const server = {
   headers: { auth: canary },
 } as const;
 
-test('what is secret stands in no table, and is readable where it is needed', async () => {
+test('secrets are in no table as plain text, and readable for the sandbox', async () => {
   const secrets = { env: { TOKEN: canary }, mcpServers: { docs: server } };
   const scene = await createScenario(database.pool, testSealer, { flow: { secrets } });
   const config = {
@@ -65,7 +65,7 @@ test('what is secret stands in no table, and is readable where it is needed', as
   expect(plan).toMatchObject({ secrets, config });
 });
 
-test('the search finds what does stand there', async () => {
+test('the search finds text that is stored', async () => {
   const scene = await createScenario(database.pool, testSealer);
   await scene.run({ prompt: `a ${canary}-prompt` });
   expect(await tablesWith(`${canary}-prompt`)).toEqual(['runs']);
@@ -75,7 +75,7 @@ test('the search finds what does stand there', async () => {
   expect(await tablesWith(`${canary}-bytes`)).toEqual(['projects']);
 });
 
-test('what was sealed for one run does not open for another', async () => {
+test('a secret of one run does not open for another', async () => {
   const scene = await createScenario(database.pool, testSealer);
   const [one, two] = [await scene.run(), await scene.run()];
   await database.pool.query(

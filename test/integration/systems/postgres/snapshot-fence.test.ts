@@ -74,7 +74,7 @@ async function stored() {
   };
 }
 
-test('a sandbox that another has followed changes nothing of what is stored', async () => {
+test('a superseded sandbox changes no stored data', async () => {
   expect(await save(1, 'first')).toEqual([true, true]);
   const before = await stored();
   expect(before).toMatchObject({ files: ['first'], transcript: ['first'], of: 'first' });
@@ -88,13 +88,13 @@ test('a sandbox that another has followed changes nothing of what is stored', as
   });
 });
 
-test('what was stored is there for the next sandbox, though nobody could say any more that it was', async () => {
+test('the next sandbox gets the stored files even if the snapshot was not recorded', async () => {
   expect(await files().listRespawn(runId)).toBeNull();
   await files().replaceSnapshot({ runId, generation: 1 }, [entry('first')]);
   expect(await files().listRespawn(runId)).toMatchObject([{ path: 'first' }]);
 });
 
-test('whoever stores while the next place is given away waits for that, and is refused', async () => {
+test('storing waits for the claim of the next slot, and is then rejected', async () => {
   const giver = await database.pool.connect();
   try {
     await giver.query('begin');
@@ -109,7 +109,7 @@ test('whoever stores while the next place is given away waits for that, and is r
   }
 });
 
-test('of an old one and a new one at once the new one is what is left, every time', async () => {
+test("of a superseded and a current sandbox at once, the current one's files remain every time", async () => {
   for (let generation = 1; generation <= 20; generation += 1) {
     const late = save(generation, `old-${generation}`);
     const next = nextPlace(generation).then((following) => save(following, `new-${generation}`));
@@ -120,7 +120,7 @@ test('of an old one and a new one at once the new one is what is left, every tim
   }
 });
 
-test('who looked after a sandbox before another took its log changes nothing of what is stored', async () => {
+test('a host that lost the lease changes no stored data', async () => {
   const first = await takeLease();
   expect(await save(1, 'first', first)).toEqual([true, true]);
   const before = await stored();
@@ -132,7 +132,7 @@ test('who looked after a sandbox before another took its log changes nothing of 
   expect(await stored()).toMatchObject({ files: ['second'], of: 'second' });
 });
 
-test('a message that another sandbox has by now, or another host, is not condemned by the one before', async () => {
+test('a sandbox cannot fail a message that another sandbox or host has received since', async () => {
   const { rows } = await database.pool.query<{ id: string }>(
     `update session_messages set generation = 2, delivery_attempts = 1 where run_id = $1 returning id`,
     [runId],
@@ -153,7 +153,7 @@ test('a message that another sandbox has by now, or another host, is not condemn
   expect(await attempts()).toEqual([{ attempts: 2 }]);
 });
 
-test('whoever has lost the lease of the log is given no message, and tells of none', async () => {
+test('a host that lost the lease receives no message and announces none', async () => {
   const lease = await createFrameStore(database.pool).takeLease(runId, 'h-1', 60_000);
   const held = { runId, generation: 1, token: lease?.token ?? 0 };
   await expect(turns().claim({ ...held, token: held.token - 1 })).rejects.toThrow('is lost');

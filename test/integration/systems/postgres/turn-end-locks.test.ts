@@ -7,7 +7,7 @@ import { setupScenario } from './setup-scenario.ts';
 const { database, scene } = setupScenario();
 const frames = () => createFrameStore(database.pool);
 
-test('a turn that ends while a message is stored waits for that, and never the other way round', async () => {
+test('the end of a turn waits for a message that is being stored, and never the reverse', async () => {
   const { runId } = await scene.session();
   const messageId = await storeMessage(database.pool, runId);
   const held = await giveMessage(database.pool, runId);

@@ -80,7 +80,7 @@ test.each([199, 300, 302, 404, 500])('a status of %i is no delivery', async (sta
   expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 1, lastStatus: status });
 });
 
-test('a dropped one is sent no more, but by a delivery of its own', async () => {
+test('a dropped webhook is sent again only on request of an operator', async () => {
   const runId = await endedRun();
   await webhooks().claimAttempt(runId, 1);
   await webhooks().drop(runId);
@@ -93,7 +93,7 @@ test('a dropped one is sent no more, but by a delivery of its own', async () => 
   expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 200 });
 });
 
-test('one that was delivered is sent again when an operator asks, each time under a number of its own', async () => {
+test('a delivered webhook is sent again on request, each time under its own number', async () => {
   const runId = await endedRun();
   expect(await webhooks().claimRedelivery(runId)).toBeNull();
   await webhooks().claimAttempt(runId, 1);
@@ -112,7 +112,7 @@ test('one that was delivered is sent again when an operator asks, each time unde
   ]);
 });
 
-test('nothing is owed before the end, without a callback, or for no run', async () => {
+test('there is no webhook before the end, without a callback, or for an unknown run', async () => {
   const live = await scene.run({ callbackUrl: url });
   expect(await webhooks().claimAttempt(live.runId, 1)).toEqual({ unended: true });
   const quietly = await scene.run();
@@ -123,7 +123,7 @@ test('nothing is owed before the end, without a callback, or for no run', async 
   }
 });
 
-test('a deleted run still owes its webhook', async () => {
+test('a deleted run still has its webhook delivered', async () => {
   const { runId } = await scene.run({ callbackUrl: url });
   await runs().markDeleted(runId);
   await runs().endRun({ runId, cause: 'exited', detail: null, exitCode: 143 });
@@ -144,7 +144,7 @@ test('fifty first deliveries at once make one secret', async () => {
   expect(secrets[0]).toMatch(/^whs_[A-Za-z0-9_-]{43}$/);
 });
 
-test('a project that is not there has no secret', async () => {
+test('throws for the secret of an unknown project', async () => {
   const projects = createProjectStore(database.pool, testSealer);
   await expect(projects.ensureWebhookSecret('nowhere')).rejects.toThrow('no project');
 });
