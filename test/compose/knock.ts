@@ -1,4 +1,4 @@
-// Knocks at the entrances for other hosts, in the network that it is run in, and prints what it heard.
+// Connects to the ingress for other hosts from the network it runs in, and prints the results.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ export interface Caller {
   address?: string;
 }
 
-/** `open`, or the words of the refusal. */
+/** `open`, or the error. */
 export type Heard = Record<'postgres' | 'redis' | 'temporal', string>;
 
 const withinMs = 10_000;

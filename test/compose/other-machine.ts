@@ -1,5 +1,5 @@
-// A second machine beside the first: a network of its own, which a cable joins to the first one's, and an
-// engine of its own. It reaches nothing else, and ends with the first.
+// A second machine: its own network namespace, connected only to that of the first one, and its own
+// engine. It ends with the first machine.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,7 +46,7 @@ export async function startOtherMachine(): Promise<OtherMachine> {
   return machine;
 }
 
-/** Built on the first machine, carried to the other one. */
+/** Copies images that were built on the first machine. */
 export async function carryImages(...images: string[]): Promise<void> {
   const load = `docker --host unix://${socket} load`;
   await runCommand('sh', ['-ec', `docker save ${images.join(' ')} | ${load}`]);
@@ -86,7 +86,7 @@ async function knock(caller: Caller): Promise<Heard> {
   return JSON.parse(await runCommand('nsenter', within(knocking(caller)))) as Heard; // as it is printed there
 }
 
-/** The same from the first machine itself. */
+/** The same from the first machine. */
 export async function knockAtHome(caller: Caller): Promise<Heard> {
   const [command, ...args] = knocking(caller);
   return JSON.parse(await runCommand(command, args)) as Heard; // as it is printed there
@@ -99,7 +99,7 @@ function knocking(caller: Caller): [string, ...string[]] {
 
 const within = (line: string[]): string[] => [`--net=/run/netns/${network}`, '--', ...line];
 
-/** What an earlier time left; of the images those stay that have a name. */
+/** Removes leftovers of an earlier run, except tagged images. */
 async function forgetContainers(machine: OtherMachine): Promise<void> {
   const containers = (await machine.docker('ps', '-aq')).split('\n').filter(Boolean);
   if (containers.length > 0) await machine.docker('rm', '--force', '--volumes', ...containers);
@@ -117,6 +117,6 @@ async function stop(machine: OtherMachine, engine: ChildProcess): Promise<void> 
   await runCommand('ip', ['netns', 'delete', network]);
 }
 
-/** How the containers of an engine are asked for by what they are of. */
+/** Filters for the containers of an engine. */
 export const sandboxIds = async (on: typeof docker): Promise<string[]> =>
   (await on('ps', '-q', '--filter', 'label=frs.instance')).split('\n').filter(Boolean);

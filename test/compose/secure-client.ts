@@ -2,7 +2,7 @@ import { connect } from 'node:http2';
 import { Agent, fetch as fetchBy, type RequestInit, type Response } from 'undici';
 import { readEvents, type SentEvent } from '../support/sent-events.ts';
 
-/** Asks by https, and believes one authority alone. */
+/** An HTTPS client that trusts only one authority. */
 export interface SecureClient {
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Every event until the stream ends, over HTTP/2. */

@@ -1,5 +1,5 @@
-// What the entrances do when a host is removed, with a Postgres and a Redis of the test's own, started as
-// deploy/hosts starts them and, like there, again when they end.
+// The ingress when a host is added or removed, with the test's own Postgres and Redis, which are started
+// and restarted as in deploy/hosts.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
@@ -71,7 +71,7 @@ afterAll(async () => {
   rmSync(secrets, { recursive: true });
 });
 
-/** Worker-2 has joined, and both know it. */
+/** worker-2 is on the allowlist of both stores. */
 beforeEach(async () => {
   const pair = keyPairIn(join(secrets, 'joined'));
   await createHostCertificate(pair, 'worker-2');
@@ -82,7 +82,7 @@ beforeEach(async () => {
   await expect.poll(() => ask('host', ['ping'])).toBe('PONG');
 });
 
-test('what a host has changed in Redis ends with its leave', async () => {
+test('removing a host reverts its changes to the configuration of Redis', async () => {
   expect(await ask('nobody', ['ping'])).not.toBe('PONG');
   expect(await ask('host', ['config', 'set', 'tls-auth-clients', 'no'])).toBe('OK');
   expect(await ask('nobody', ['ping'])).toBe('PONG');
@@ -92,7 +92,7 @@ test('what a host has changed in Redis ends with its leave', async () => {
   expect(await ask('host', ['ping'])).not.toBe('PONG');
 });
 
-test('who was on the way into Postgres when its host was removed does not stay', async () => {
+test('closes a connection that was authenticating while its host was removed', async () => {
   const door = await openSlowDoor();
   const late = hostClient(door.port);
   const ended = endOf(late);
@@ -114,7 +114,7 @@ test('who was on the way into Postgres when its host was removed does not stay',
   door.close();
 });
 
-test('a remove that one entrance did not hear has told the other, and is repeated', async () => {
+test('remove reloads one ingress if the other fails, and can be repeated', async () => {
   const held = hostClient(stores.postgres.port);
   const ended = endOf(held);
   await held.connect();
@@ -128,8 +128,8 @@ test('a remove that one entrance did not hear has told the other, and is repeate
   expect(await ask('host', ['ping'])).not.toBe('PONG');
 });
 
-// Above it is not there, and nobody misses it.
-test('the entrance of Temporal is told to end by a remove, not by an add', async () => {
+// In the tests above it does not exist, which is not an error.
+test('remove restarts the ingress of Temporal, add does not', async () => {
   const orders: (string | undefined)[] = [];
   let status = 500;
   const entrance = createHttpServer(({ method, url }, answer) => {
@@ -147,7 +147,7 @@ test('the entrance of Temporal is told to end by a remove, not by an add', async
   entrance.close();
 });
 
-test('an add that an entrance did not hear leaves nobody on the list', async () => {
+test('a failed add leaves no host on the allowlist', async () => {
   process.env.FLOWRUN_HOSTS_NAME = 'localhost';
   const away = { ...stores, redis: { host: '127.0.0.1', port: await freePort() } };
   expect(await runHostsCommand(['add', 'worker-3'], away)).toBe(1);
@@ -206,7 +206,7 @@ function startRedis(): void {
   });
 }
 
-/** The answer, or the words of the refusal. */
+/** The response, or the error. */
 async function ask(as: 'inside' | 'host' | 'nobody', [verb = '', ...rest]: string[]) {
   const ca = readFileSync(pathsIn(secrets).authority.certificate);
   const port = as === 'inside' ? stores.redis.port : redisTlsPort;
@@ -232,7 +232,7 @@ function hostClient(port: number): pg.Client {
   return client;
 }
 
-/** Whatever is said before it. */
+/** Skips output before the match. */
 const endOf = (client: pg.Client) => new Promise((resolve) => client.once('end', resolve));
 
 function hostPair() {
@@ -240,7 +240,7 @@ function hostPair() {
   return { key: readFileSync(pair.key), cert: readFileSync(pair.certificate) };
 }
 
-/** How many rows it answers. */
+/** The number of rows of the result. */
 async function superuser(query: string): Promise<number | null> {
   const client = new pg.Client({ ...stores.postgres, user: 'postgres', password });
   client.on('error', () => undefined);
@@ -254,7 +254,7 @@ async function superuser(query: string): Promise<number | null> {
   }
 }
 
-/** A way to Postgres on which a client that has asked for TLS goes on when it is let go. */
+/** A proxy to Postgres that delays a client after its TLS request until released. */
 async function openSlowDoor() {
   const signs = new EventEmitter();
   const isHeld = once(signs, 'held');
