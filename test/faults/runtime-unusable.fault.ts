@@ -65,7 +65,7 @@ async function unusableThenUsed(bad: RuntimeEntry, good: RuntimeEntry): Promise<
   expect(service.worker.log()).toMatch(/--host-uds=open.*"msg":"runtime_unusable"/);
   const { runId } = await service.trigger({ prompt: script([{ say: 'never' }]) });
   expect(await service.untilEnded(runId, 60_000)).toMatchObject({
-    error: 'container_start_failed: what sandboxes are to run on does not work on the host',
+    error: 'container_start_failed: the configured container runtime does not work on this host',
   });
   expect(world.containers.of(runId)).toMatchObject({ created: 0, started: 0 });
   expect(await containersOf()).toEqual([]);

@@ -6,18 +6,18 @@ export class SandboxReleased extends Error {
   override name = 'SandboxReleased';
 }
 
-/** For as long as this process looks after a sandbox. */
+/** Lasts while this process supervises a sandbox. */
 export interface Ownership {
-  /** Aborted when it does no more. */
+  /** Aborted at the release or the end. */
   signal: AbortSignal;
-  /** Rejects then. */
+  /** Rejects at the same time. */
   released: Promise<never>;
-  /** For what is done until it succeeds, or until nobody looks after the sandbox. */
+  /** For operations that are retried until they succeed or the ownership is over. */
   retry: RetryPolicy;
-  /** Before the sandbox's end; nothing of it is touched from then on. */
+  /** Gives up the sandbox before its end. From then on this process does not touch it. */
   release(why: string): void;
   isReleased(): boolean;
-  /** Its end has come and is recorded. */
+  /** The sandbox has ended, and its end is recorded. */
   finish(): void;
 }
 
@@ -27,7 +27,7 @@ export function createOwnership(logger: Logger): Ownership {
   const rejected = new Promise<never>((_resolve, reject) => {
     over.signal.addEventListener('abort', () => reject(over.signal.reason), { once: true });
   });
-  rejected.catch(() => undefined); // who waits for it hears of it; there may be nobody
+  rejected.catch(() => undefined); // waiters handle it; there may be none
   return {
     signal: over.signal,
     released: rejected,

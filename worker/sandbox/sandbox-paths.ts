@@ -9,16 +9,16 @@ import type { RunFolders } from '../../systems/docker/confinement/mounts.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import { SandboxStartError } from './start/start-error.ts';
 
-/** Where a sandbox's files are on this host. */
+/** The paths of a sandbox's files on this host. */
 export interface SandboxFolders extends RunFolders {
-  /** Above the others; root's alone, and in no sandbox. */
+  /** Contains the others. Only root can access it, and it is not mounted into the sandbox. */
   root: string;
   spoolFile: string;
   stderrFile: string;
   socketFile: string;
 }
 
-/** A run's socket has one place for all its generations, and a short one: see the limit. */
+/** All generations of a run share one socket path. It is short: see socketPathMaxBytes. */
 export function foldersOf(dataDir: string, { runId, generation }: SandboxRef): SandboxFolders {
   const short = runId.replaceAll('-', '').slice(0, 12);
   const root = join(dataDir, 'r', `${short}-${generation}`);
@@ -39,8 +39,8 @@ export function foldersOf(dataDir: string, { runId, generation }: SandboxRef): S
 const { uid, gid } = sandboxPaths;
 
 /**
- * Safe to repeat, also beside a running sandbox. The agent owns its files, never the folder in which
- * its spool or its socket lies: it can neither replace nor remove those.
+ * Safe to repeat, even while the sandbox runs. The agent owns its files, but not the folders of its spool
+ * and its socket. So it can neither replace nor remove those two.
  */
 export async function makeFolders(folders: SandboxFolders): Promise<void> {
   checkSocketPath(folders.socketFile);
@@ -55,15 +55,15 @@ export async function makeFolders(folders: SandboxFolders): Promise<void> {
   await makeFile(folders.stderrFile);
 }
 
-/** A tree of the agent's making, however deep: the tool walks it by descriptor, on one file system. */
+/** The agent may have created any depth. `rm` walks by descriptor and stays on one file system. */
 export async function removeTree(path: string): Promise<void> {
   await promisify(execFile)('rm', ['-rf', '--one-file-system', '--', path]);
 }
 
-/** Node cuts longer socket paths without a word. */
+/** Node silently truncates longer socket paths. */
 function checkSocketPath(path: string): void {
   if (Buffer.byteLength(path) <= limits.socketPathMaxBytes) return;
-  throw new SandboxStartError('the data folder of the host has too long a path', {
+  throw new SandboxStartError('the path of the host’s data folder is too long', {
     permanent: true,
   });
 }

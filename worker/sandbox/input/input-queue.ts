@@ -1,14 +1,14 @@
 /**
- * What the agent is to read, asked for by the entry program one message at a time.
+ * Messages for the agent. The entry program requests them one by one.
  *
- * The asking can be anyone inside the sandbox, so an answer takes nothing away: the message after
- * any index is found again as often as it is asked for. After a restart of this process the list
- * begins anew while the entry program's index does not: what is pushed stands after the highest
- * index that was asked for, and what was pushed before the first question came moves there.
+ * Any process in the sandbox can send requests, so a request consumes nothing: the message after an index
+ * can be requested again. After a restart of this process the list is empty, but the entry program keeps
+ * its index. So new messages are numbered after the highest requested index, and messages that were
+ * pushed before the first request are renumbered.
  */
 export interface AgentInputQueue {
   push(line: string): void;
-  /** Nothing follows what was pushed; the agent's input is closed after it. */
+  /** Closes the agent's input after the messages that were pushed. */
   close(): void;
   next(after: number, signal: AbortSignal): Promise<NextInput>;
 }
@@ -24,7 +24,7 @@ interface Message {
   delivered: boolean;
 }
 
-/** `first` keeps its index for ever: a sandbox that asks after it has it. A session has none. */
+/** `first` always has index 1: a sandbox that requests the next one has received it. */
 export function createInputQueue(first: string | null): AgentInputQueue {
   const messages: Message[] = first === null ? [] : [{ index: 1, line: first, delivered: true }];
   const waiting = new Set<() => void>();

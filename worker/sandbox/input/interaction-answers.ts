@@ -6,12 +6,12 @@ import type { SandboxContext } from '../context.ts';
 import type { AgentInputQueue } from './input-queue.ts';
 
 /**
- * What an agent is told that waits for somebody. It is told again by the next life of this host,
- * until the agent has said that it heard it: one that knows already takes no notice.
+ * Delivers answers to an agent's questions. Redelivered after a worker restart until the agent acknowledges
+ * them. The agent ignores duplicates.
  */
 export interface InteractionAnswers {
   deny(refusals: ControlDenial[]): void;
-  /** Every answer that is there. */
+  /** Sends every answer that was not sent yet. */
   deliver(): Promise<void>;
 }
 
@@ -47,8 +47,8 @@ export function createInteractionAnswers({
 const checkEveryMs = 5_000;
 
 /**
- * Whoever answers says so to this host, which hands it over at once. This finds what nobody said, or
- * what was said to an earlier life of this process.
+ * The API notifies this host of an answer, which is then delivered at once. Polling finds answers whose
+ * notification was lost, or was sent to a previous process.
  */
 export async function pollAnswers(
   { turns, answers }: Pick<SandboxContext, 'turns' | 'answers'>,

@@ -1,9 +1,8 @@
 import { uuidV5 } from './uuid-v5.ts';
 
 /**
- * The prompt as the agent reads it. Its uuid is the same however often it is sent to one sandbox,
- * so that a repeat runs once, and another in the next generation, where a known one would be
- * swallowed.
+ * The prompt as a line for the agent. Its UUID is constant for one sandbox, so a repeated line runs once.
+ * The next generation has another UUID, because the agent would ignore a known one.
  */
 export function promptLine(run: { runId: string; generation: number; prompt: string }): string {
   const messageId = uuidV5(run.runId, 'prompt');
@@ -18,7 +17,7 @@ export function messageLine(uuid: string, content: string): string {
   return JSON.stringify({ type: 'user', message: { role: 'user', content }, uuid });
 }
 
-/** Ends the turn; the agent answers with its `result`. */
+/** Interrupts the turn. The agent responds with its `result`. */
 export function interruptLine(requestId: string): string {
   return JSON.stringify({
     type: 'control_request',

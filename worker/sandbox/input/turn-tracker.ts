@@ -1,24 +1,24 @@
 import { type AgentState, isIdle } from '../../../core/agent/agent-state.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 
-/** What the agent has said of its work so far. */
+/** The state of the agent's turns, as its output reports it. */
 export interface TurnTracker {
   note(stored: { frames: number; agentState: AgentState }): void;
-  /** Resolves when the agent is done with its message, with a result or without. */
+  /** Resolves when the agent is done with its message, with or without a result. */
   finished: Promise<unknown>;
-  /** How the last turn ended that had a result. */
+  /** The last turn that ended with a result. */
   last(): AgentState['turn'];
-  /** It waits for an answer. */
+  /** True while the agent waits for an answer. */
   isWaiting(): boolean;
   isDone(): boolean;
-  /** It has begun to speak and is not done, or is in a turn of its own. */
+  /** True if the agent has written output and is not done, or is in an unprompted turn. */
   isWorking(): boolean;
-  /** Since when it has had nothing to do, now or later; null while it has. */
+  /** Since when the agent has been idle, without background tasks. Null while it is not. */
   idleSince(): number | null;
   agentState(): AgentState;
 }
 
-/** Goes on from what the log tells, where this is not the beginning. */
+/** Continues from the state that is stored with the log. */
 export function createTurnTracker(earlier: {
   agentState: AgentState;
   hasSpoken: boolean;

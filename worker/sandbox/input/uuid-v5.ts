@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The UUID that stands for a name within another UUID: the same today and after every restart. */
+/** Derives a UUID from a name and a namespace. The same inputs always give the same UUID. */
 export function uuidV5(namespace: string, name: string): string {
   const space = Buffer.from(namespace.replaceAll('-', ''), 'hex');
   if (space.length !== 16) throw new Error(`not a UUID: ${namespace}`);

@@ -1,25 +1,25 @@
-/** One line of the spool. `bytes` counts its newline, where it has one. */
+/** One line of the spool. `bytes` includes its newline if it has one. */
 export interface SpoolLine {
   text: string;
   bytes: number;
-  /** Bytes that the text lacks because the line was over the bound. */
+  /** Bytes that were cut off because the line exceeds the bound. */
   cutBytes: number;
 }
 
 interface LineSplitter {
   /** The lines that this chunk completes. */
   push(chunk: Buffer): SpoolLine[];
-  /** What is left without a newline when nothing follows. */
+  /** The rest without a newline, at the end of the output. */
   end(): SpoolLine[];
-  /** Bytes taken in that belong to no line yet. */
+  /** Bytes that do not belong to a complete line yet. */
   pendingBytes(): number;
 }
 
 const newline = 0x0a;
 
 /**
- * Splits on newline bytes and decodes whole lines only: a character cut by a read is joined before
- * it is decoded. Of a line over the bound no more than the bound is kept in memory.
+ * Splits at newline bytes and decodes only whole lines, so a character that spans two reads is joined
+ * first. Of a longer line, only the bound is kept in memory.
  */
 export function createLineSplitter(lineMaxBytes: number): LineSplitter {
   let context: Buffer[] = [];
@@ -55,7 +55,7 @@ export function createLineSplitter(lineMaxBytes: number): LineSplitter {
         lines.push(take(1));
         from = at + 1;
       }
-      // A copy: the reader's buffer is used again for what follows.
+      // A copy, because the reader reuses its buffer.
       if (from < chunk.length) keep(Buffer.from(chunk.subarray(from)));
       return lines;
     },
@@ -64,7 +64,7 @@ export function createLineSplitter(lineMaxBytes: number): LineSplitter {
   };
 }
 
-/** Broken UTF-8 becomes U+FFFD; a byte order mark is kept like any other character. */
+/** Invalid UTF-8 becomes U+FFFD. A byte order mark is kept. */
 function decode(bytes: Buffer): string {
   return bytes.toString('utf8');
 }

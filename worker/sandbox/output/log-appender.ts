@@ -21,13 +21,13 @@ export interface LogAppenderDeps {
 }
 
 interface LogAppender {
-  /** False: the lease is lost. */
+  /** False if the lease is lost. */
   store(batch: SpoolBatch): Promise<boolean>;
-  /** Resolves when what was stored is published, as far as that succeeds. */
+  /** Resolves when publishing of the stored batches has finished or failed. */
   published(): Promise<void>;
 }
 
-/** Where the log has got to, and the way there: commit, then publish. */
+/** Appends batches to the log: commits each, then publishes it. */
 export function createLogAppender(deps: LogAppenderDeps, retry: RetryPolicy): LogAppender {
   const { runId, token, generation, position } = deps;
   let { byteOffset, lastSeq } = position;
@@ -43,7 +43,7 @@ export function createLogAppender(deps: LogAppenderDeps, retry: RetryPolicy): Lo
     const before = publishing;
     publishing = before.then(() => deps.frameStream.publish(runId, { frames, deltas }));
     void publishing.then(() => failpoint('log.published'));
-    // Readers first: what begins with the end of a turn is work for this process, and they wait.
+    // Publish first: readers wait, while the end of a turn only starts work of this process.
     if (batch.committedTo !== null) noteStored(batch);
     await before;
     return true;
@@ -53,14 +53,14 @@ export function createLogAppender(deps: LogAppenderDeps, retry: RetryPolicy): Lo
     deps.onStored({ frames: frames.length, agentState, facts });
   }
 
-  /** Null: the lease is lost. */
+  /** Null if the lease is lost. */
   async function commit(batch: SpoolBatch, toOffset: number): Promise<StoredFrame[] | null> {
     const { agentStatus, turn, startedMessage, turnEnd } = batch.facts;
     const { interactionEvents, agentState } = batch;
     const facts = { ...(agentStatus && { agentStatus }), ...(turn && { turn }) };
     const chat = { ...(startedMessage && { startedMessage }), ...(turnEnd && { turnEnd }) };
     failpoint('log.committing');
-    // Before the frames: a question that somebody has seen can be answered.
+    // Before the frames: a question that a reader has seen must be answerable.
     if (interactionEvents.length > 0)
       await retryUntilAborted(() => deps.interactions.record(runId, interactionEvents), retry);
     if (turnEnd) failpoint('turn.ending');

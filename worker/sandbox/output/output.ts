@@ -10,11 +10,11 @@ export interface OutputPipeline {
   tree: FileTreeWatch;
 }
 
-/** Tails the spool, and does what is due when the agent has said something. */
+/** Tails the spool, and notifies the other modules of new output. */
 export function startOutput(
   deps: SandboxDeps,
   context: SandboxContext,
-  { ownership, onFault }: { ownership: Ownership; onFault: (trouble: SpoolFault) => void },
+  { ownership, onFault }: { ownership: Ownership; onFault: (fault: SpoolFault) => void },
 ): OutputPipeline {
   const { ref, run, turns, folders, session } = context;
   const { batchLines: lines, batchBytes: bytes, ...bounds } = boundsOf(deps);

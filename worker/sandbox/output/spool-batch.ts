@@ -6,22 +6,22 @@ import type { ChatLine, ChatReader } from '../../../core/frames/chat-frames.ts';
 import type { Delta, Frame } from '../../../core/frames/frame.ts';
 import type { SpoolLine } from './line-splitter.ts';
 
-/** Lines of the spool on their way into the log, as one transaction. */
+/** Lines of the spool that are committed to the log in one transaction. */
 export interface SpoolBatch {
   frames: Frame[];
   facts: RunFacts;
   interactionEvents: InteractionEvent[];
-  /** What is known of the agent after the last line. */
+  /** The agent's state after the last line. */
   agentState: AgentState;
   /**
-   * Where the last line ends that the log keeps something of; null where no line is kept. Token
-   * deltas after it stay ahead of the cursor, so that a restart counts them from the same frame and
-   * Redis knows them again by their ids.
+   * The end of the last line that adds to the log. Null if no line does. Token deltas after it remain
+   * ahead of the cursor, so that a restart numbers them from the same frame, and Redis recognises them by
+   * their IDs.
    */
   committedTo: number | null;
-  /** The deltas with their ids, once it is known under which number the first frame is stored. */
+  /** The deltas with their IDs, given the sequence number of the first frame. */
   deltas(log: { lastSeqBefore: number; firstSeq: number }): Delta[];
-  /** Of the deltas since the last frame. */
+  /** The number of deltas since the last frame. */
   deltaCount: number;
 }
 
@@ -32,7 +32,7 @@ export interface BatchBounds {
 
 interface BatchBuilder {
   add(line: SpoolLine): void;
-  /** A batch holds one turn's end at most, and that as its last line. */
+  /** A batch contains at most one end of a turn, as its last line. */
   isFull(): boolean;
   isEmpty(): boolean;
   build(): SpoolBatch;

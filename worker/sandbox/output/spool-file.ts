@@ -2,15 +2,15 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 
 /**
- * The agent's output as a file, read through one descriptor that was opened before the agent began:
- * whatever is put in its place later is never opened.
+ * The agent's output file, read through one descriptor that was opened before the agent started. A file
+ * that replaces it later is never opened.
  */
 export interface SpoolFile {
   path: string;
-  /** Reads at most the buffer's length; 0 at the present end. */
+  /** Reads at most the buffer's length. Returns 0 at the current end. */
   read(buffer: Buffer, offset: number): Promise<number>;
   size(): Promise<number>;
-  /** Null, or what was done to the file since it was opened. */
+  /** Detects tampering with the file since it was opened. */
   tampering(readOffset: number): Promise<'spool_truncated' | 'spool_replaced' | null>;
   close(): Promise<void>;
 }
@@ -37,6 +37,6 @@ async function findTampering(
   { path, readOffset, inode }: { path: string; readOffset: number; inode: number },
 ): Promise<'spool_truncated' | 'spool_replaced' | null> {
   if ((await file.stat()).size < readOffset) return 'spool_truncated';
-  const present = await lstat(path).catch(() => null);
-  return present?.ino === inode && present.isFile() ? null : 'spool_replaced';
+  const current = await lstat(path).catch(() => null);
+  return current?.ino === inode && current.isFile() ? null : 'spool_replaced';
 }

@@ -12,9 +12,9 @@ export interface ReaderBounds extends BatchBounds {
 }
 
 interface SpoolReader {
-  /** What has arrived, as one batch; null at the present end of the file. */
+  /** The lines that have arrived. Null at the current end of the file. */
   nextBatch(): Promise<SpoolBatch | null>;
-  /** At the very end: what stands after the last newline is a line too. */
+  /** At the end of the output. Text after the last newline is a line, too. */
   lastBatch(): SpoolBatch | null;
   /** How far the file has been read. */
   offset(): number;
@@ -24,13 +24,13 @@ interface ReaderStart {
   offset: number;
   agentState: AgentState;
   bounds: ReaderBounds;
-  /** Of a session's agent. */
+  /** For a session's agent. */
   chat?: Pick<ChatReader, 'read'> | null;
 }
 
 /**
- * Reads on from an offset at which a line begins. One read is one turn of the event loop, so that a
- * run that floods takes its turn like a quiet one.
+ * Reads from an offset at which a line starts. Each read takes one turn of the event loop, so that a run
+ * with a flood of output does not starve the others.
  */
 export function createSpoolReader(
   spool: SpoolFile,
@@ -59,7 +59,7 @@ export function createSpoolReader(
     return batch;
   }
 
-  /** False where the file has no more for now. After a read that was not full there is hardly more. */
+  /** False if the file has no more data for now. A short read also ends the loop. */
   async function fill(): Promise<boolean> {
     let bytes = 0;
     let isFull = true;
@@ -96,7 +96,7 @@ export class SpoolUnreadable extends Error {
   override name = 'SpoolUnreadable';
 }
 
-/** A disk may fail for a while; where it goes on failing, that is thrown as what it is. */
+/** Retries a failed read for a limited time, because a disk may fail temporarily. */
 export async function readWithRetry<T>(
   work: () => Promise<T>,
   { retry, withinMs }: { retry: RetryPolicy; withinMs: number },

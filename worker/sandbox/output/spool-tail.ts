@@ -1,9 +1,9 @@
-// The way of a run's output from its spool into the log and on to its readers.
+// Moves a run's output from its spool to the log and to its readers.
 //
-// One loop: read what has arrived, commit it, publish it. What arrives during a commit is the next
-// batch, so batches grow with the load and nothing waits for a timer. A batch is committed again and
-// again until Postgres has taken it; only a lost lease ends the loop before the end of the file.
-// Publishing runs beside the next commit, one batch behind it, and may fail: readers find the gap.
+// One loop reads what has arrived, commits it and publishes it. Output that arrives during a commit forms
+// the next batch, so batches grow with the load and nothing waits for a timer. A commit is retried until
+// it succeeds. Only a lost lease ends the loop before the end of the file. Publishing runs concurrently
+// with the next commit, one batch behind, and may fail: readers detect the gap.
 
 import type { ChatReader } from '../../../core/frames/chat-frames.ts';
 import type { RetryPolicy } from '../../../lib/async/retry.ts';
@@ -34,13 +34,13 @@ export interface TailDeps extends LogAppenderDeps {
 }
 
 export interface SpoolTail {
-  /** Settles when the tail has ended; rejects only for a reason that nobody foresaw. */
+  /** Settles when the tail has ended. Rejects only for an unexpected error. */
   done: Promise<void>;
-  /** Nothing writes any more: what is left is read, stored and published, then it is done. */
+  /** The writer has exited. Reads, stores and publishes the rest, then ends. */
   finish(): void;
-  /** It is done as soon as it writes nothing more. */
+  /** Ends as soon as the current commit is over. */
   stop(): void;
-  /** Since when the file has been at its end without growing; null while there is work to do. */
+  /** Since when no output has arrived. Null while there is output to process. */
   quietSince(): number | null;
 }
 
@@ -107,7 +107,7 @@ export function startTail(deps: TailDeps): SpoolTail {
   };
 }
 
-/** What is in a spool that was tampered with is no output: reading ends there. */
+/** A spool that was tampered with is not read any further. */
 function createTamperCheck({ spool, bounds }: TailDeps) {
   let lookedAt = 0;
   return {

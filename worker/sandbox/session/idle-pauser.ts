@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
 
-/** Pauses a sandbox whose agent has nothing to do: an idle one costs a hundredth of a processor. */
+/** Pauses an idle sandbox, because an idle agent uses about 1 % of a processor. */
 export interface IdlePauser {
-  /** There is nothing to do, as far as is known. */
+  /** The agent has no work. */
   markIdle(): void;
-  /** Resolves when the sandbox runs; it is not paused before the next rest. */
+  /** Resolves when the sandbox runs. It is not paused before the next markIdle. */
   resume(): Promise<void>;
-  /** Somebody says that there is something to do: one that rests runs where that is so, and goes on resting. */
+  /** A notification announces work. If the database confirms it, the sandbox is unpaused. */
   prewarm(): void;
 }
 
@@ -17,11 +17,11 @@ type Engine = Pick<Sandboxes, 'pause' | 'unpause'>;
 interface IdlePauserOptions {
   containerId: string | null;
   afterMs: number;
-  /** False while the agent has something to do by itself. */
+  /** False while the agent has work of its own. */
   mayPause(): boolean;
-  /** False once another is known to look after it: whoever was frozen meanwhile pauses nothing. */
+  /** False if another host has the lease: a process that was frozen meanwhile must not pause. */
   isHeld(): Promise<boolean>;
-  /** Throws where that cannot be known. */
+  /** Throws if the database cannot answer. */
   hasWork(): Promise<boolean>;
 }
 
@@ -37,7 +37,7 @@ export function createIdlePauser(
   let isIdle = false;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** On a busy machine a container cannot always be frozen; the next time it can. */
+  /** A container on a busy host may fail to pause. Then it is tried again later. */
   async function pauseIfIdle(): Promise<void> {
     if (!(await isHeld()) || !isIdle) return;
     try {
@@ -48,7 +48,7 @@ export function createIdlePauser(
     }
   }
 
-  /** Only by Postgres's own word: a host that it does not hear holds its sandboxes still. */
+  /** Requires an answer of Postgres: a fenced host must not unpause its sandboxes. */
   async function prewarmIfDue(): Promise<void> {
     if (!isIdle || !sandbox.mayBePaused()) return;
     const [isDue, isOurs] = await Promise.all([hasWork(), isHeld()]);
@@ -90,7 +90,7 @@ const neverPause: IdlePauser = {
   resume: async () => undefined,
 };
 
-/** Whether it sleeps is not known at the beginning: an earlier life of this process may have paused it. */
+/** It may be paused at first, by a previous process. */
 function createPausable(sandboxes: Engine, containerId: string, on: RetryPolicy) {
   let mayBePaused = true;
   async function unpause(): Promise<void> {
@@ -104,14 +104,14 @@ function createPausable(sandboxes: Engine, containerId: string, on: RetryPolicy)
       await sandboxes.pause(containerId);
     },
     unpause,
-    /** Of one that is awake nothing is asked, not even whether anybody still looks after it. */
+    /** Does nothing if it is certainly running, not even check the ownership. */
     async ensureUnpaused(): Promise<void> {
       if (mayBePaused) await retryUntilAborted(unpause, on);
     },
   };
 }
 
-/** Rings once, and not at all after the signal. */
+/** Fires once, and never after the signal. */
 function createTimer(afterMs: number, signal: AbortSignal) {
   let timer: NodeJS.Timeout | null = null;
   const cancel = (): void => {
@@ -121,10 +121,10 @@ function createTimer(afterMs: number, signal: AbortSignal) {
   signal.addEventListener('abort', cancel, { once: true });
   return {
     cancel,
-    set(ring: () => void): void {
+    set(fire: () => void): void {
       cancel();
       if (signal.aborted) return;
-      timer = setTimeout(ring, afterMs);
+      timer = setTimeout(fire, afterMs);
       timer.unref();
     },
   };

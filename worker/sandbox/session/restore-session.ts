@@ -13,8 +13,8 @@ const filesAtOnce = 100;
 const doneName = 'restored';
 
 /**
- * What the sandbox before this one has left, put where its agent looks for it. False where nothing
- * was ever stored. Once done it is not done again: the agent may be at work in it by then.
+ * Writes the files and transcript of the previous sandbox. False if nothing was ever stored. A second call
+ * does nothing, because the agent may be working in the files by then.
  */
 export async function restoreSession(
   deps: Pick<SandboxDeps, 'files' | 'turns' | 'blobs'>,
@@ -30,7 +30,7 @@ export async function restoreSession(
   await mkdir(transcripts, { recursive: true, mode: 0o700 });
   await chown(transcripts, sandboxPaths.uid, sandboxPaths.gid);
   await writeAll(deps, transcripts, await deps.turns.listTranscript(runId));
-  // An agent neither goes on with a conversation in which nothing was said, nor begins another of its id.
+  // An agent can neither continue an empty conversation nor start another one with its ID.
   const name = transcriptName(runId);
   if (!(await hasConversation(transcripts, name)))
     await rm(join(transcripts, name), { force: true });
@@ -46,7 +46,8 @@ async function writeAll(
   for (let from = 0; from < entries.length; from += filesAtOnce) {
     const some = entries.slice(from, from + filesAtOnce);
     const written = await writeFiles(root, some, ({ sha256 }) => blobs.read(sha256));
-    // It was a tree when it was stored, and nobody is at work in it now.
-    if (written.outcome === 'refused') throw new Error(`not restored: ${written.reason}`);
+    // The files formed a valid tree when they were stored, and no agent runs now.
+    if (written.outcome === 'refused')
+      throw new Error(`cannot restore the session's files: ${written.reason}`);
   }
 }

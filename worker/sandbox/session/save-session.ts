@@ -6,21 +6,20 @@ import { snapshotWorkspace } from '../workspace/snapshot.ts';
 
 export type SaveDeps = Pick<SandboxDeps, 'blobs' | 'files' | 'runs' | 'turns' | 'now'>;
 
-/** Where an agent keeps its conversations, below its own folder. */
+/** The agent's folder for its conversations. */
 export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): string =>
   join(config, 'projects');
 
 /**
- * Stores what the next sandbox of a session begins with, on whatever host: the working directory and
- * the agent's own conversation. A second call stores the same again, under the same names; a call for
- * a sandbox that another has followed, or that another looks after by now, stores nothing.
+ * Stores what the session's next sandbox starts with: the working directory and the agent's transcript. A
+ * second call stores the same again. Without the lease, or if a later sandbox exists, nothing is stored.
  */
 export async function saveSession(
   deps: SaveDeps,
   ref: SandboxLease,
   folders: Pick<SandboxFolders, 'workspace' | 'config'>,
 ): Promise<void> {
-  const begun = await deps.turns.clock();
+  const startedAt = await deps.turns.clock();
   await snapshotWorkspace(deps, { ref, root: folders.workspace });
   const transcripts = {
     ...deps,
@@ -28,17 +27,17 @@ export async function saveSession(
     runs: { recordSnapshot: async () => undefined },
   };
   await snapshotWorkspace(transcripts, { ref, root: transcriptsOf(folders) });
-  await deps.turns.markSnapshot(ref, begun);
+  await deps.turns.markSnapshot(ref, startedAt);
 }
 
 export interface SaveQueue {
-  /** Soon, beside whatever else goes on; what cannot be stored is stored at the end. */
+  /** Saves in the background. A failed save is made up for at the sandbox's end. */
   saveSoon(): void;
-  /** Now, after what is under way. */
+  /** Saves after any save in progress. */
   save(): Promise<void>;
 }
 
-/** One at a time, so that the last one to look is the last one to store. */
+/** Saves one at a time, so that the last one to read is the last one to store. */
 export function createSaveQueue(
   save: () => Promise<void>,
   onFailure: (error: unknown) => void,

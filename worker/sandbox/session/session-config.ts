@@ -9,9 +9,9 @@ import { transcriptsOf } from './save-session.ts';
 import { hasConversation, transcriptName } from './transcript.ts';
 
 /**
- * A session keeps its configuration; each of its sandboxes is told it until that one has said that it
- * knows, like a run. Read anew for every question, and which version it was is noted with the
- * answer: a process that does not know it any more notes none, so that a change is never overlooked.
+ * A session keeps its configuration. Each sandbox can request it until it acknowledges it. The acknowledged
+ * version is recorded. A restarted process does not know it and records version 0, so that a change of the
+ * configuration is never missed.
  */
 export function sessionConfigEndpoint(
   deps: Pick<SandboxDeps, 'sessions' | 'flows'>,

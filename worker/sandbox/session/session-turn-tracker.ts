@@ -2,20 +2,20 @@ import type { RunFacts } from '../../../core/agent/agent-line.ts';
 import type { PendingTurn } from '../../../core/sessions/chat.ts';
 import { createDeferred, type Deferred } from '../../../lib/async/deferred.ts';
 
-/** The messages that a session's agent is given, one after the other. */
+/** Tracks the messages that a session's agent receives, one after the other. */
 export interface SessionTurnTracker {
-  /** The message that the agent has, from an earlier life of this process too. */
+  /** The agent's current message, which a previous process may have sent. */
   current(): PendingTurn | null;
-  /** Whether it is, or was, the current one. */
+  /** Whether it is or was the current message. */
   hasSeen(messageId: string): boolean;
-  /** The one before it has ended, whether or not its end was noted here by now. */
+  /** The previous turn has ended, even if its end was not noted here. */
   start(turn: PendingTurn): void;
   /**
    * Whether its agent works on this message. Waits where it is yet to be given or waitUntilStarted; false where it
    * has ended, or another was given in its place.
    */
   waitUntilStarted(messageId: string): Promise<boolean>;
-  /** Resolves when the current turn's end is in the log; at once where there is none. */
+  /** Resolves when the current turn's end is in the log, or at once without a turn. */
   ended(): Promise<unknown>;
   note(facts: RunFacts): void;
 }

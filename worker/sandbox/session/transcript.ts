@@ -4,13 +4,13 @@ import { openFile } from '../workspace/walk.ts';
 
 const headBytes = 4 * 1024 ** 2;
 
-/** The agent names the folder for the working directory. */
+/** The agent derives the folder's name from the working directory. */
 export const transcriptName = (conversationId: string): string =>
   `${sandboxPaths.workspace.replaceAll(/[^A-Za-z0-9]/g, '-')}/${conversationId}.jsonl`;
 
 /**
- * Whether the agent can go on with this conversation. An agent that was killed in its first turn may
- * have begun a file in which there is nothing yet to go on with.
+ * Whether the agent can continue this conversation. An agent that was killed in its first turn may have
+ * left a file without messages.
  */
 export async function hasConversation(transcripts: string, name: string): Promise<boolean> {
   const file = await openFile(transcripts, name);

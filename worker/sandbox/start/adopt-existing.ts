@@ -5,10 +5,9 @@ import { findOrphans, removeFolders, sandboxKey } from '../stop/orphaned-folders
 import { hasStarted } from './adopt-sandbox.ts';
 
 /**
- * What a host does with its sandboxes before it takes any task. Those of living runs are taken up;
- * containers of runs that have ended, or that nobody knows, are removed, and so are folders that
- * belong to no living run. A container that was made and never started is left to whoever starts it.
- * What fails here for one run is tried again when its activity comes back.
+ * Runs before the host polls for tasks. Adopts the sandboxes of active runs, and removes containers and
+ * folders of ended or unknown runs. A container that was created but never started is left to the start
+ * activity. A failed adoption is retried when the run's activity is retried.
  */
 export async function adoptExistingSandboxes(
   deps: SandboxDeps,

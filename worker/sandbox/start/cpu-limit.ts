@@ -3,8 +3,8 @@ import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
 
 /**
- * An agent boots with more processors than its flow gives it. Safe to repeat; tried until the engine
- * has done it or the sandbox is let go of.
+ * An agent boots with more processors than its flow allows, and is limited afterwards. Safe to repeat.
+ * Retried until it succeeds or the sandbox is released.
  */
 export async function applyCpuLimit(
   { sandboxes, logger }: { sandboxes: Pick<Sandboxes, 'setCpus'>; logger: Logger },
@@ -14,7 +14,7 @@ export async function applyCpuLimit(
   const onFailure = (error: unknown, attempt: number): void => {
     if (attempt === 1) logger.warn({ err: error }, 'cpu_limit_failed');
   };
-  // Let go of: whoever takes the sandbox over limits it anew.
+  // After a release, the process that adopts the sandbox limits it again.
   await retryUntilAborted(() => sandboxes.setCpus(containerId, cpus), { signal, onFailure }).catch(
     () => undefined,
   );

@@ -5,16 +5,15 @@ import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-pl
 import { type EgressPolicy, hostsOfUrls } from '../../egress/policy.ts';
 
 /**
- * What a run may reach, kept beside its folders: the run's own servers are part of a configuration
- * that is forgotten once the sandbox has it, and a restarted host must go on letting them through.
- * Names of hosts only, no path, no header.
+ * Stores the run's egress policy on disk. The run's MCP servers are part of a configuration that is deleted
+ * once delivered, and a restarted host must still allow them. Contains host names, no paths or headers.
  */
 export async function ensureEgressPolicyFile(
   root: string,
   plan: SandboxPlan,
 ): Promise<EgressPolicy> {
-  const earlier = await readEgressPolicyFile(root);
-  if (earlier !== null) return earlier;
+  const stored = await readEgressPolicyFile(root);
+  if (stored !== null) return stored;
   const policy = policyOf(plan);
   const path = join(root, fileName);
   await writeFile(`${path}.part`, JSON.stringify(policy), { mode: 0o600 });
@@ -22,10 +21,10 @@ export async function ensureEgressPolicyFile(
   return policy;
 }
 
-/** Null where none was written. */
+/** Null if there is no file. */
 async function readEgressPolicyFile(root: string): Promise<EgressPolicy | null> {
   try {
-    // Written above, in a folder that is root's alone.
+    // Written above, in a folder that only root can access.
     return JSON.parse(await readFile(join(root, fileName), 'utf8')) as EgressPolicy;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
@@ -35,7 +34,7 @@ async function readEgressPolicyFile(root: string): Promise<EgressPolicy | null> 
 
 const fileName = 'network.json';
 
-/** An address may hold names of variables, which the agent puts in by what it was given. */
+/** A URL may contain variables, which the agent expands from its environment. */
 function policyOf({ flow, secrets, config }: SandboxPlan): EgressPolicy {
   const fromFlow = config?.mcpMode === 'replace' ? {} : secrets.mcpServers;
   const servers = Object.values({ ...fromFlow, ...config?.mcpServers });

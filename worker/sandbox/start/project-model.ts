@@ -3,8 +3,8 @@ import type { ModelUpstream, ProjectModelSource } from '../../egress/model-gatew
 import type { SandboxDeps } from '../deps.ts';
 
 /**
- * A project's key may change while its runs work, so it is asked for again and again. While nobody
- * can be asked, what was said last stands; before the first answer a call cannot go out.
+ * A project's key may change during a run, so it is read again periodically. While the database is
+ * unavailable, the last one is used. Before the first read, calls fail.
  */
 export function projectModelSource(
   { projects, now }: Pick<SandboxDeps, 'projects' | 'now'>,

@@ -13,9 +13,8 @@ interface ConfiguredRun {
 }
 
 /**
- * Read anew for every question: this process keeps no secret for longer than an answer takes. Once
- * it is gone it stays gone, and is not asked for again: anything in the sandbox can go on asking, as
- * fast as it likes, and the database has others to answer.
+ * Reads the configuration for each request, so this process keeps no secrets. Once it is deleted, it is not
+ * read again: any process in the sandbox can send requests, and they must not load the database.
  */
 export function runConfigEndpoint(
   { configs, flows }: Pick<SandboxDeps, 'configs' | 'flows'>,

@@ -6,11 +6,11 @@ import type { ContainerExit } from './resolve-end.ts';
 
 export interface ExitWatch {
   exited: Promise<ContainerExit>;
-  /** Undefined while it runs, as far as is known. */
+  /** Undefined until the exit is known. */
   exit(): ContainerExit | undefined;
-  /** Asks the engine now; rejects where it does not answer. */
+  /** Queries the engine. Rejects if it does not answer. */
   isRunning(): Promise<boolean>;
-  /** Somebody says that it has ended: look at once, and again soon. */
+  /** The container may have exited: check at once, and again soon. */
   hint(): void;
   stop(): void;
 }
@@ -19,8 +19,8 @@ const pollMs = 1_000;
 const fastPollMs = 50;
 
 /**
- * Asks the engine, again and again, until the container runs no more. Events and the entry
- * program's own word only make it ask sooner; while the engine is away nothing is concluded.
+ * Polls the engine until the container has exited. Events and the entry program's report only trigger an
+ * earlier poll. While the engine is unavailable, nothing is concluded.
  */
 export function watchExit(
   { sandboxes, logger }: { sandboxes: Pick<Sandboxes, 'inspect'>; logger: Logger },
@@ -61,7 +61,7 @@ export function watchExit(
     exit: exited.value,
     isRunning: async () => (await ask()) === null,
     hint() {
-      // Anything inside the sandbox can say it, as often as it likes.
+      // Any process in the sandbox can send the hint, at any rate.
       if (restMs < pollMs) return;
       restMs = fastPollMs;
       notifier.notify();
@@ -70,7 +70,7 @@ export function watchExit(
   };
 }
 
-/** Of a container that nobody can find. */
+/** For a missing container. */
 export const missingExit: ExitWatch = {
   exited: Promise.resolve({ kind: 'missing' }),
   exit: () => ({ kind: 'missing' }),

@@ -12,9 +12,9 @@ import { resolveEnd } from './resolve-end.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /**
- * A plain run has one message: once the agent is done with it and has nothing else to do, its input
- * ends, and one that stays is condemned. What it has left in the background is waited for, for as
- * long as it is not silent. Rejects where this process has let go of the sandbox.
+ * A plain run has one message. Once the agent is done with it and idle, its input is closed, and an agent
+ * that does not exit is terminated. Background tasks may continue while they write output. Rejects if this
+ * process releases the sandbox.
  */
 export async function closeAfterResult(
   { times }: Pick<SandboxDeps, 'times'>,
@@ -29,7 +29,7 @@ export async function closeAfterResult(
     if (freeForMs() >= 0) socket.input.close();
     if (await settlesWithin(checkEveryMs, gone)) return;
     if (freeForMs() < times.afterResultGraceMs) continue;
-    // One that has left while the engine was away has left by itself.
+    // It may have exited while the engine was unavailable.
     if (await retryUntilAborted(exit.isRunning, on.ownership.retry))
       return on.terminateFor('hung_after_result');
   }
@@ -37,7 +37,7 @@ export async function closeAfterResult(
 
 const checkEveryMaxMs = 250;
 
-/** When the agent had, or will have, nothing more to do as far as one can tell. */
+/** When the agent became idle, or will count as idle. */
 function idleSince({
   turns,
   tail,
@@ -50,8 +50,8 @@ function idleSince({
 }
 
 /**
- * Waits for the exit, reads the output to its last byte, and only then says how the run ended. What
- * this host ended it for was the cause of the exit and is recorded first.
+ * Waits for the exit, reads the output to its last byte, and then records how the run ended. If the watchdog
+ * terminated the sandbox, its cause is recorded first.
  */
 export async function awaitExitAndDrain(
   { runs }: Pick<SandboxDeps, 'runs'>,

@@ -1,6 +1,6 @@
-// How a sandbox is made to end: an interrupt, so that the agent still says its result; the end of its
-// input; SIGTERM; SIGKILL. Callers share one climb; a later one can shorten the retry of it, never
-// lengthen it. SIGKILL comes a second after the grace at the latest.
+// Stops a sandbox in escalating steps: an interrupt, so that the agent still reports its result, the end of
+// its input, SIGTERM and SIGKILL. Concurrent callers share one escalation. A later caller can only shorten
+// its grace. SIGKILL is sent at most a second after the grace.
 
 import { failpoint } from '../../../core/failpoint.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
@@ -12,24 +12,24 @@ import type { TurnTracker } from '../input/turn-tracker.ts';
 export interface StopTarget {
   input: AgentInputQueue;
   work: Pick<TurnTracker, 'isWorking' | 'finished'> & {
-    /** It has said all that it has to say, and goes by itself when its input ends. */
+    /** True if it exits by itself when its input is closed. */
     canExitOnItsOwn(): boolean;
   };
   exited: Promise<unknown>;
   hasExited(): boolean;
-  /** False where the container is no longer this process's to end. */
+  /** False if this process no longer owns the container. */
   maySignal(): Promise<boolean>;
   signal(name: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   newId(): string;
 }
 
 export interface GracefulStop {
-  /** Resolves when the container has exited; rejects where it has not in time. */
+  /** Resolves when the container has exited. Rejects if it has not exited in time. */
   stop(graceMs: number): Promise<void>;
 }
 
 const afterTermMs = 750;
-/** No process survives it; an engine that is busy, or away, may take its time to say so. */
+/** No process survives SIGKILL, but a busy or unavailable engine may report the exit late. */
 const afterKillMs = 10_000;
 const confirmMs = 250;
 const afterResultMs = 2_000;
@@ -39,7 +39,7 @@ export function createGracefulStop(target: StopTarget): GracefulStop {
   let graceEndsAt = Number.POSITIVE_INFINITY;
   let escalating: Promise<void> | null = null;
 
-  /** True when it happened before the grace, as it is by then, was over. */
+  /** True if it happened before the end of the grace, which may be shortened meanwhile. */
   async function inGrace(happens: Promise<unknown>, atMostMs: number): Promise<boolean> {
     const end = performance.now() + atMostMs;
     for (;;) {
@@ -68,12 +68,12 @@ export function createGracefulStop(target: StopTarget): GracefulStop {
 
   async function signalAndWait(name: 'SIGTERM' | 'SIGKILL', waitMs: number): Promise<boolean> {
     if (target.hasExited() || !(await maySignal())) return true;
-    // What the engine answers does not matter, only whether the container ends.
+    // The engine's answer does not matter, only the exit.
     const signalled = target.signal(name).catch(() => undefined);
     return settlesWithin(waitMs, Promise.all([signalled, target.exited]));
   }
 
-  /** A database that does not answer keeps nobody from being stopped. */
+  /** An unresponsive database must not prevent a stop. */
   async function maySignal(): Promise<boolean> {
     return Promise.race([target.maySignal(), sleep(confirmMs).then(() => true)]);
   }
@@ -82,7 +82,7 @@ export function createGracefulStop(target: StopTarget): GracefulStop {
     async stop(graceMs) {
       graceEndsAt = Math.min(graceEndsAt, performance.now() + graceMs);
       escalating ??= escalate().catch((error: unknown) => {
-        escalating = null; // the next caller tries again
+        escalating = null; // the next caller retries
         throw error;
       });
       await escalating;

@@ -1,5 +1,5 @@
-// What is left of sandboxes that no run needs: the run has ended, and whoever was to remove them could
-// not. Folders are looked for first, so that one which is made meanwhile is not among them.
+// Folders of sandboxes whose runs have ended, and which could not be removed then. Folders are listed before
+// runs and containers, so that a folder which is created meanwhile is not among them.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { foldersOf, removeTree } from '../sandbox-paths.ts';
 
 interface Orphans {
   folders: string[];
-  /** Neither its run nor a container has anything to do with it any more. */
+  /** True if neither an active run nor a container needs this sandbox. */
   isOrphaned(ref: SandboxRef): boolean;
 }
 
@@ -26,7 +26,7 @@ export async function findOrphans(deps: SandboxDeps): Promise<Orphans> {
   };
 }
 
-/** What cannot be removed is tried again the next time. */
+/** A folder that cannot be removed is retried at the next pass. */
 export async function removeFolders(
   { logger }: Pick<SandboxDeps, 'logger'>,
   folders: string[],

@@ -5,8 +5,8 @@ import { foldersOf, removeTree } from '../sandbox-paths.ts';
 import { findContainer } from '../start/adopt-sandbox.ts';
 
 /**
- * Removes what is left of a sandbox: the container first, so that nothing writes any more, then its
- * files. Harmless where there is nothing. The socket's folder is shared by a run's generations.
+ * Removes the container first, so that nothing writes any more, then the files. Safe to repeat. All
+ * generations of a run share the socket's folder.
  */
 export async function removeSandbox(
   deps: Pick<SandboxDeps, 'sandboxes' | 'hostId' | 'dataDir'>,

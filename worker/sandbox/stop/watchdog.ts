@@ -9,13 +9,13 @@ import type { Ownership } from '../ownership.ts';
 import type { QuotaViolation } from '../workspace/quota-watchdog.ts';
 import type { GracefulStop } from './graceful-stop.ts';
 
-/** What this host ends a sandbox for. */
+/** The reasons for which this host terminates a sandbox. */
 export type Violation = SpoolFault | QuotaViolation | 'stalled' | 'hung_after_result';
 
 export interface Watchdog {
-  /** Records why, first, so that the exit which follows is not taken for the cause; then ends it. */
-  terminateFor(offence: Violation): void;
-  /** Resolves when the causes of what was condemned by now are recorded. */
+  /** Records the cause before it stops the sandbox, so that the exit does not count as the cause. */
+  terminateFor(violation: Violation): void;
+  /** Resolves when the causes of all violations so far are recorded. */
   recorded(): Promise<unknown>;
 }
 
@@ -26,12 +26,12 @@ export function createWatchdog(
 ): Watchdog {
   let recording: Promise<unknown> = Promise.resolve();
   return {
-    terminateFor(offence) {
-      const { cause, detail } = endReasonFor(offence, turns.last());
+    terminateFor(violation) {
+      const { cause, detail } = endReasonFor(violation, turns.last());
       logger.warn({ cause, detail }, 'sandbox_terminated');
       const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
       const recorded = recording.then(() => retryUntilAborted(record, ownership.retry));
-      // Let go of meanwhile, it is no longer this process's to end.
+      // After a release, this process must not stop it.
       recording = recorded.catch(() => undefined);
       void recorded
         .then(() => retryUntilAborted(() => gracefulStop.stop(0), ownership.retry))
@@ -46,10 +46,10 @@ interface EndReason {
   detail: string;
 }
 
-function endReasonFor(offence: Violation, turn: ReturnType<TurnTracker['last']>): EndReason {
-  switch (offence) {
+function endReasonFor(violation: Violation, turn: ReturnType<TurnTracker['last']>): EndReason {
+  switch (violation) {
     case 'spool_truncated':
-      return { cause: 'output_tampered', detail: 'the output was cut short' };
+      return { cause: 'output_tampered', detail: 'the output was truncated' };
     case 'spool_replaced':
       return { cause: 'output_tampered', detail: 'the output was replaced' };
     case 'spool_too_large':
@@ -61,23 +61,23 @@ function endReasonFor(offence: Violation, turn: ReturnType<TurnTracker['last']>)
     case 'spool_unreadable':
       return { cause: 'max_reconnects_exceeded', detail: 'the output cannot be read' };
     case 'stalled':
-      return { cause: 'stalled', detail: 'the agent fell silent' };
+      return { cause: 'stalled', detail: 'the agent wrote no output for too long' };
     case 'hung_after_result':
       return endReasonForHanging(turn);
   }
 }
 
-/** What the agent has said of its own end counts more than that it stayed. */
+/** The agent's own result takes precedence over the fact that it did not exit. */
 function endReasonForHanging(turn: ReturnType<TurnTracker['last']>): EndReason {
-  const detail = 'the agent was done and did not end by itself';
+  const detail = 'the agent was done and did not exit';
   return { cause: turn === null ? 'no_result' : (turn.cause ?? 'hung_after_result'), detail };
 }
 
 const checkEveryMaxMs = 5_000;
 
 /**
- * Calls once when an agent whose turn is not over has written nothing for too long. One that waits
- * for an answer may be silent; output that is still on its way into the log is no silence.
+ * Calls once if an agent in a turn writes nothing for too long. An agent that waits for an answer may write
+ * nothing. Output that is not in the log yet counts as output.
  */
 export async function watchForStall(
   { tail, turns }: { tail: SpoolTail; turns: TurnTracker },

@@ -3,14 +3,13 @@ import { promisify } from 'node:util';
 
 export interface DiskUsage {
   bytes: number;
-  /** Files, folders and whatever else has a place of its own. */
+  /** Files, folders and other directory entries. */
   inodes: number;
 }
 
 /**
- * What these trees take on their disk; null where that cannot be told, `endless` where not in time.
- * The tool walks by descriptor, follows no link, stays on one file system and counts a file with two
- * names once.
+ * Measures these trees. Null if `du` fails, `timeout` if it takes too long. `du` walks by descriptor,
+ * follows no links, stays on one file system and counts a file with two names once.
  */
 export async function diskUsage(
   paths: string[],
@@ -32,13 +31,13 @@ async function total(
     const { stdout } = await promisify(execFile)('du', ['-scx', ...flags, '--', ...paths], options);
     return readTotal(stdout);
   } catch (error) {
-    // It complains about what vanished while it looked, and tells the total all the same.
+    // It fails for files that vanish meanwhile, but still prints the total.
     const { stdout = '', killed = false } = error as { stdout?: string; killed?: boolean };
     return readTotal(stdout) ?? (killed ? 'timeout' : null);
   }
 }
 
-/** The total stands last; without it, the tool was cut off. */
+/** The total is the last line. Without it, `du` was aborted. */
 function readTotal(stdout: string): number | null {
   const sum = /(?:^|\n)(\d+)\ttotal\n$/.exec(stdout)?.[1];
   return sum === undefined ? null : Number(sum);

@@ -8,7 +8,7 @@ type Hashed = { outcome: 'hashed'; entry: FileEntry } | { outcome: 'skipped'; re
 const chunkBytes = 256 * 1024;
 export const permissionBits = 0o777;
 
-/** Reads a file to its end; one that has another name, or changes meanwhile, is left out. */
+/** Hashes a file. A file that has a second name or changes meanwhile is skipped. */
 export async function hashFile(root: string, path: string, maxBytes: number): Promise<Hashed> {
   const file = await openFile(root, path);
   if (file === null) return { outcome: 'skipped', reason: 'gone' };
@@ -39,7 +39,7 @@ export async function digestOf(
   return { sha256: hash.digest('hex'), read };
 }
 
-/** The first so many bytes of a file; fewer where it has fewer by now. */
+/** The first bytes of a file, or fewer if it has become shorter. */
 export async function* readChunks(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes; ) {
     const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, bytes - at));

@@ -10,12 +10,12 @@ interface SizeBounds {
 
 const everyMs = 5_000;
 const usageTimeoutMs = 60_000;
-/** A tree that takes long to count is counted less often: looking takes a tenth of the time at most. */
+/** A slow scan is repeated less often: scanning takes a tenth of the time at most. */
 const restPerScan = 9;
-/** A tree that cannot be counted in time, so often in a row, has too much in it. */
+/** A tree whose scan times out this often in a row has too many files. */
 const maxTimeouts = 3;
 
-/** Calls once when the trees together take more than they may. */
+/** Calls once if the trees together exceed their quota. */
 export async function watchDiskUsage(
   { paths, bounds, signal }: { paths: string[]; bounds: SizeBounds; signal: AbortSignal },
   onViolation: (violation: QuotaViolation) => void,

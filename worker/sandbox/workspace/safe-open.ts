@@ -1,8 +1,8 @@
-// A working directory is its agent's, and the agent may still be at work in it: every name may turn
-// into a link between two calls. So nothing is opened by a path of more than one part. Each folder is
-// opened below the descriptor of the one above it (`/proc/self/fd/N/<part>`, never following a link),
-// and what a file is, is asked of its descriptor. `O_NONBLOCK`, because opening a pipe would wait for
-// its other end, and four such waits stop every file operation of this process.
+// The agent owns its working directory and may be working in it, so any name may become a link between two
+// calls. So no path of more than one part is opened. Each folder is opened below its parent's descriptor
+// (`/proc/self/fd/N/<part>`, without following links), and a file's type is read from its descriptor.
+// `O_NONBLOCK` is needed because opening a pipe would wait for its other end, and four such waits block
+// every file operation of this process.
 
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -11,7 +11,7 @@ const folderFlags =
   constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Down from the root, one part at a time; null where there is no such folder. */
+/** Opens a folder, one part at a time. Null if it does not exist. */
 export async function openFolder(root: string, context: string[]): Promise<FileHandle | null> {
   let folder = await openRoot(root);
   for (const part of context) {
@@ -21,7 +21,7 @@ export async function openFolder(root: string, context: string[]): Promise<FileH
   return folder;
 }
 
-/** The folder is closed whatever becomes of what is sought in it. */
+/** Closes the folder once the operation in it has settled. */
 export async function thenClose<T>(folder: FileHandle, sought: Promise<T>): Promise<T> {
   try {
     return await sought;
@@ -38,11 +38,11 @@ export const openFolderBelow = (folder: FileHandle, part: string): Promise<FileH
 export const openFileBelow = (folder: FileHandle, part: string): Promise<FileHandle | null> =>
   openOrNull(procFdPath(folder, part), fileFlags);
 
-/** A name in an open folder, whatever has become of the folder's own name. */
+/** The path of a name in an open folder, independent of the folder's own name. */
 export const procFdPath = (folder: FileHandle, part: string): string =>
   `/proc/self/fd/${folder.fd}/${part}`;
 
-/** What the agent may have done meanwhile is no error; what this host lacks is one. */
+/** Errors that the agent can cause give null. Errors of the host are thrown. */
 async function openOrNull(path: string, flags: number): Promise<FileHandle | null> {
   try {
     return await open(path, flags);
@@ -52,7 +52,7 @@ async function openOrNull(path: string, flags: number): Promise<FileHandle | nul
   }
 }
 
-/** Whether a call failed for what lies there, or lies there no more. */
+/** Whether a call failed because the file is missing or has another type. */
 export function isNotFound(error: unknown): boolean {
   return notFoundCodes.has((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -25,9 +25,9 @@ const askedAtOnce = 1_000;
 const changed = 'changed while it was stored';
 
 /**
- * Stores the files of a working directory: contents first, then the list that names them, whole. What
- * is over a limit or is no plain file is left out, counted, and named as far as there is room. Where
- * the directory is gone, or another sandbox has followed this one, what was stored before stays.
+ * Stores the files of a working directory: contents first, then the complete list. Files over a limit and
+ * special files are skipped, counted, and listed up to a bound. If the directory is gone, or a later
+ * sandbox exists, the previous snapshot remains.
  */
 export async function snapshotWorkspace(
   deps: SnapshotDeps,
@@ -61,7 +61,7 @@ async function readEntries(root: string) {
   const skips = createSkips();
   let bytesLeft: number = limits.snapshotMaxBytes;
   for await (const found of walkWorkspace(root, { maxDepth, maxEntries, heavy: 'last' })) {
-    const reason = refusalOf(found, entries.length);
+    const reason = skipReason(found, entries.length);
     if (reason !== null) {
       skips.add(found.path, reason);
       continue;
@@ -77,7 +77,7 @@ async function readEntries(root: string) {
   return { entries, skips };
 }
 
-function refusalOf(found: Found, filesSoFar: number): string | null {
+function skipReason(found: Found, filesSoFar: number): string | null {
   if (found.kind === 'other') return found.reason;
   if (filesSoFar >= limits.snapshotMaxFiles) return 'over the number of files';
   const check = checkFilePath(found.path);
@@ -130,7 +130,7 @@ function groupByContent(entries: FileEntry[]): Map<string, FileEntry[]> {
   return groups;
 }
 
-/** Of files with the same content, the first that still has it. */
+/** Stores the first of these files that still has the content. */
 async function storeAny(
   blobs: SnapshotDeps['blobs'],
   root: string,
@@ -153,7 +153,7 @@ async function storeBlob(
   } catch (error) {
     const now = await digestOf(readChunks(file, size));
     if (now.sha256 === sha256 && now.read === size) throw error;
-    return false; // it is the file that has changed
+    return false; // the file has changed
   } finally {
     await file.close();
   }

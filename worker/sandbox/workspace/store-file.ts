@@ -6,9 +6,8 @@ import { digestOf, permissionBits, readChunks } from './hash-file.ts';
 import { openFile } from './walk.ts';
 
 /**
- * Stores a file as it is now. What fits into memory is read once, and is what was read; what does not
- * is read twice, and must be the same both times: one that changed meanwhile throws, and may be asked
- * for again.
+ * Stores the current content of a file. A small file is read once, into memory. A large file is read twice
+ * and must not change in between. If it does, this throws, and the call may be retried.
  */
 export async function storeFile(
   blobs: Pick<BlobStore, 'put' | 'has'>,
@@ -25,7 +24,8 @@ export async function storeFile(
     const isSmall = stats.size <= limits.fileMaxBytes;
     const content = isSmall ? await intoMemory(file, stats.size) : fromDisk(file, stats.size);
     const { sha256, read: size } = await digestOf(content());
-    if (!isSmall && size !== stats.size) throw new Error('the file became shorter meanwhile');
+    if (!isSmall && size !== stats.size)
+      throw new Error('the file was truncated while it was read');
     if (!(await blobs.has([sha256])).has(sha256)) await blobs.put(content(), { sha256, size });
     const mode = stats.mode & permissionBits;
     const modifiedAt = stats.mtime.toISOString();

@@ -5,21 +5,21 @@ import { sleep } from '../../../lib/async/sleep.ts';
 import { walkWorkspace } from './walk.ts';
 
 export interface FileTreeWatch {
-  /** Something may have changed: the tree is looked at when it is due. */
+  /** The tree may have changed: the next scan does not wait for the poll. */
   notify(): void;
-  /** Looks a last time, at once. */
+  /** Scans a last time, at once. */
   finish(): Promise<void>;
   stop(): void;
 }
 
 const budgetMs = 2_000;
 const idlePollMs = 10_000;
-/** Looking takes a twentieth of the time at most. */
+/** Scanning takes a twentieth of the time at most. */
 const restPerScan = 19;
 
 /**
- * Publishes the tree of a working directory when it differs from the last one. Tools speak when they
- * are done, so output says when to look; a slow look of its own is for those that work in silence.
+ * Publishes the tree of a working directory when it has changed. Tools write output when they are done, so
+ * output triggers a scan. A slow poll finds changes without output.
  */
 export function watchFileTree(
   root: string,
@@ -46,7 +46,7 @@ export function watchFileTree(
     }
   }
 
-  // A tree that cannot be read is not shown; the run goes on.
+  // A tree that cannot be read is not published. The run continues.
   const done = run().catch(() => undefined);
   return {
     notify: notifier.notify,
@@ -59,7 +59,7 @@ export function watchFileTree(
   };
 }
 
-/** JSON of the nodes; null where the working directory is gone or took too long. */
+/** The tree as JSON, as far as it could be read in time. */
 async function readTree(root: string): Promise<string | null> {
   const files: { path: string }[] = [];
   const signal = AbortSignal.timeout(budgetMs);

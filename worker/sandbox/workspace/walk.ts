@@ -1,4 +1,4 @@
-// Everything is reached by descriptor, as descend.ts says.
+// Everything is opened by descriptor: see safe-open.ts.
 
 import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
@@ -8,14 +8,14 @@ import { isPart } from './write-files.ts';
 
 export type Found =
   | { kind: 'file'; path: string }
-  /** A folder that is not entered, a link, a pipe, a name that no client could write. */
+  /** A folder that is not entered, a link, a pipe, or a name that is not UTF-8. */
   | { kind: 'other'; path: string; reason: string };
 
 interface WalkOptions {
   maxDepth: number;
-  /** Folders of these names are entered after all others, or never. */
+  /** Whether heavy folders (.git, node_modules) are entered last or never. */
   heavy: 'last' | 'never';
-  /** Entries looked at before the walk gives up. */
+  /** The walk ends after this many entries. */
   maxEntries: number;
   signal?: AbortSignal;
 }
@@ -23,8 +23,8 @@ interface WalkOptions {
 const heavyNames = new Set(['.git', 'node_modules']);
 
 /**
- * Level by level, so that what is near the top comes first. Entries that vanish are passed over, and
- * files that are just being written. */
+ * Walks breadth first, so that entries near the top come first. Skips entries that vanish and files that
+ * are being written. */
 export async function* walkWorkspace(root: string, options: WalkOptions): AsyncGenerator<Found> {
   const folders: string[][] = [[]];
   const heavy: string[][] = [];
@@ -43,7 +43,7 @@ export async function* walkWorkspace(root: string, options: WalkOptions): AsyncG
   }
 }
 
-/** Opens a file of the working directory; null where there is none, or something else by now. */
+/** Opens a file of the working directory. Null if it is missing or not a file. */
 export async function openFile(root: string, path: string): Promise<FileHandle | null> {
   const context = path.split('/');
   const folder = await openFolder(root, context.slice(0, -1));
@@ -61,7 +61,7 @@ async function* entriesOf(root: string, folder: string[]): AsyncGenerator<RawEnt
   const handle = await openFolder(root, folder);
   if (handle === null) return;
   try {
-    const options = { encoding: 'buffer' as BufferEncoding }; // taken, though not declared
+    const options = { encoding: 'buffer' as BufferEncoding }; // accepted, although not declared
     const listing = await opendir(`/proc/self/fd/${handle.fd}`, options);
     for await (const entry of listing) yield entry as unknown as RawEntry; // as the option says
   } finally {

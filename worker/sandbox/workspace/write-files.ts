@@ -1,7 +1,7 @@
-// Writes into a working directory whose agent may be at work in it. Every file is written under a
-// name of its own in an open folder and renamed there: a link of the agent's making is replaced, never
-// followed, and nobody reads half a file. All are written before the first is renamed, so that what
-// stands in the way of one is known before any is in its place.
+// Writes to a working directory whose agent may be working in it. Each file is written under a temporary
+// name in an open folder and then renamed. So a link that the agent creates is replaced, never followed,
+// and a partial file is never read. All files are written before the first is renamed, so that a conflict
+// is found before any file is in place.
 
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -23,8 +23,8 @@ export interface UnwritableFile {
 export type Written = { outcome: 'written' } | ({ outcome: 'refused' } & UnwritableFile);
 
 /**
- * Safe to repeat, one at a time for a directory; for at most a few hundred at a time, since each
- * holds its folder open.
+ * Safe to repeat. Allows one call at a time per directory, with at most a few hundred files, because each
+ * file keeps its folder open.
  */
 export async function writeFiles<F extends NewFile>(
   root: string,
@@ -35,7 +35,7 @@ export async function writeFiles<F extends NewFile>(
   try {
     for (const file of files) {
       const folder = await makeFolder(root, file.path.split('/').slice(0, -1));
-      if (folder === null) return refused(file, 'a part of its path is no folder');
+      if (folder === null) return refused(file, 'a part of its path is not a folder');
       const one = { folder, name: nameOf(file), part: partOf(nameOf(file)) };
       staged.push(one);
       if (await isFolder(one)) return refused(file, 'a folder has this name');
@@ -43,7 +43,7 @@ export async function writeFiles<F extends NewFile>(
     }
     for (const [index, file] of files.entries()) {
       const one = staged[index];
-      if (one !== undefined && !(await commitFile(one))) return refused(file, 'its place is taken');
+      if (one !== undefined && !(await commitFile(one))) return refused(file, 'its path is taken');
     }
     return { outcome: 'written' };
   } finally {
@@ -57,11 +57,11 @@ interface Staged {
   part: string;
 }
 
-/** The same for the same name, so that what a process left when it died is found by the next. */
+/** Derived from the name, so that the next process finds what a crashed one left. */
 const partOf = (name: string): string =>
   `.frs-${createHash('sha256').update(name).digest('hex').slice(0, 24)}.part`;
 
-/** A file that is on its way: it has no place yet, and may be half of itself. */
+/** Whether this is the temporary name of a file that may be incomplete. */
 export const isPart = (name: string): boolean => /^\.frs-[0-9a-f]{24}\.part$/.test(name);
 
 const nameOf = ({ path }: NewFile): string => path.slice(path.lastIndexOf('/') + 1);
@@ -72,10 +72,10 @@ const refused = ({ path }: NewFile, reason: string): Written => ({
   reason,
 });
 
-/** Down from the root, making what is missing; null where something else stands in the way. */
+/** Creates missing folders. Null if a part of the path is not a folder. */
 async function makeFolder(root: string, context: string[]): Promise<FileHandle | null> {
   let folder = await openRoot(root);
-  if (folder === null) throw new Error('the working directory is gone');
+  if (folder === null) throw new Error('the working directory is missing');
   for (const part of context) {
     const next: FileHandle | null = await thenClose(folder, openOrMakeBelow(folder, part));
     if (next === null) return null;
@@ -94,7 +94,7 @@ async function openOrMakeBelow(folder: FileHandle, part: string): Promise<FileHa
     if (code !== 'EEXIST' && !isNotFound(error)) throw error;
   }
   const made = await openFolderBelow(folder, part);
-  // Whatever has that name by now lies inside, and is the agent's in any case.
+  // Any folder of that name is inside the working directory, and belongs to the agent.
   await made?.chown(sandboxPaths.uid, sandboxPaths.gid);
   return made;
 }
@@ -136,7 +136,7 @@ async function commitFile({ folder, part, name }: Staged): Promise<boolean> {
   }
 }
 
-/** Nothing of it is left under the name that it was written by. */
+/** Removes the temporary file if it was not renamed. */
 async function cleanUp({ folder, part }: Staged): Promise<void> {
   await unlink(procFdPath(folder, part)).catch(() => undefined);
   await folder.close();

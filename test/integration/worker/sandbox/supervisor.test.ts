@@ -67,8 +67,8 @@ test('a process that is cut off leaves the sandbox alone, and the next one goes 
 }, 90_000);
 
 test.each([
-  ['runtime_missing', 'the host does not have the runtime that sandboxes are to run on'],
-  ['runtime_unusable', 'what sandboxes are to run on does not work on the host'],
+  ['runtime_missing', 'the configured container runtime is not installed on this host'],
+  ['runtime_unusable', 'the configured container runtime does not work on this host'],
 ] as const)(
   'a host of which %s is true starts none, and says it for good',
   async (code, detail) => {

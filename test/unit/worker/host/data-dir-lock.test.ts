@@ -26,7 +26,7 @@ describe('the data folder of a worker', () => {
   it('refuses a second worker, and says what to do', () => {
     const folder = lockDataDir(dataDir);
     expect(() => lockDataDir(dataDir)).toThrow(DataDirLockedError);
-    expect(() => lockDataDir(dataDir)).toThrow(/a folder of its own/);
+    expect(() => lockDataDir(dataDir)).toThrow(/its own folder/);
     folder.release();
     lockDataDir(dataDir).release();
   });

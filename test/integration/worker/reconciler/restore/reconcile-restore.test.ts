@@ -40,7 +40,7 @@ async function endedSession(): Promise<Run> {
 
 const endedMeanwhile = {
   endCause: 'max_reconnects_exceeded',
-  endDetail: 'it ended after the backup that the database was restored from',
+  endDetail: 'it ended after the restored backup was made',
 };
 
 /** Its detail is the lesser part of why it ended. */

@@ -82,7 +82,7 @@ async function expectEnd(
   expect((await world.sandboxes.list()).map(({ state }) => state)).toEqual(['exited']);
 }
 
-test('an agent that leaves while the engine is away has left by itself', async () => {
+test('an agent that exits while the engine is unavailable has exited on its own', async () => {
   const world = await supervisorWorld(database.pool);
   let isAway = false;
   const inspect: Sandboxes['inspect'] = (containerId) =>
