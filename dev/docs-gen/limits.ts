@@ -94,7 +94,7 @@ change some of these values.
 | | idle sessions | they keep their slots until another run needs one; then the longest-idle session is put to sleep, even if a client reads its stream. A session with an open question is not put to sleep; one with background work comes last. An awake session counts as a run of its project |
 | host processors | a sandbox | ${limits.sandboxCpus} by default, ${limits.sandboxStartCpus} while it starts, none while it is paused |
 | host disk | a sandbox | up to \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\`; the doctor reports less than ${bytes(limits.diskFreeMinBytes)} or ${count(limits.diskFreeMinInodes)} inodes free |
-| Postgres disk | logs and files | whatever the agents write within \`RUN_RETENTION_DAYS\`; \`flowrun doctor\` lists the largest tables |
+| Postgres disk | logs and files | everything that agents write within \`RUN_RETENTION_DAYS\`; \`flowrun doctor\` lists the largest tables |
 | Postgres connections | each API process and each worker | up to 20; up to 4 stay open when idle |
 | Redis memory | a run | up to ${bytes(limits.replayBufferBytes)}, until ${time(limits.replayBufferAfterEndMs)} after its end |
 

@@ -1,5 +1,5 @@
 // `npm run test:faults` kills, freezes and disconnects parts of the service and its servers, on a
-// stack of its own, and checks every guarantee afterwards.
+// separate stack, and checks every guarantee afterwards.
 
 import { join } from 'node:path';
 import { stopFaultTestServers } from './fault-test-servers.ts';

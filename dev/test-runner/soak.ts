@@ -1,4 +1,4 @@
-// `npm run test:soak` runs the tests that take hours, on a stack of their own.
+// `npm run test:soak` runs the tests that take hours, on a separate stack.
 
 import { join } from 'node:path';
 import { stopFaultTestServers } from './fault-test-servers.ts';

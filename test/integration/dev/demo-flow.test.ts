@@ -20,13 +20,13 @@ afterEach(() => {
 const projects = async () =>
   (await flowrun.json<Project[]>('project', 'list')).map(({ projectId }) => projectId);
 
-test('a second demo goes on in the project and with the flow of the first', async () => {
+test('a second demo reuses the project and the flow of the first', async () => {
   const first = await makeFlow(world.env);
   expect(said).toContain('npx flowrun project create demo');
-  expect(said).not.toContain('from the demo before');
+  expect(said).not.toContain('of an earlier demo');
   said = '';
   const second = await makeFlow(world.env);
-  expect(said).toContain('(project and flow are there from the demo before)');
+  expect(said).toContain('(the project and flow of an earlier demo are reused)');
   expect(second.flowId).toBe(first.flowId);
   expect(second.key).not.toBe(first.key);
   expect(await projects()).toEqual(['shop', 'demo']);

@@ -40,16 +40,13 @@ test('the engine of the machine is not changed: the missing configuration is pri
   expect((await setUp()).said).toContain('start from now on use gVisor');
 });
 
-test.skipIf(process.getuid?.() !== 0)(
-  'a machine that gVisor cannot run on is told why',
-  async () => {
-    standIn('#!/bin/sh\necho "no ptrace here" >&2; exit 128\n');
-    const { code, said } = await setUp();
-    expect(code).toBe(1);
-    expect(said).toMatch(/gVisor cannot run on this machine[\s\S]*no ptrace here/);
-    expect(said).not.toContain('daemon.json');
-  },
-);
+test.skipIf(process.getuid?.() !== 0)('reports why gVisor cannot run on this machine', async () => {
+  standIn('#!/bin/sh\necho "no ptrace here" >&2; exit 128\n');
+  const { code, said } = await setUp();
+  expect(code).toBe(1);
+  expect(said).toMatch(/gVisor cannot run on this machine[\s\S]*no ptrace here/);
+  expect(said).not.toContain('daemon.json');
+});
 
 function standIn(script: string): string {
   const sums = readFileSync(join(repository, 'dev/from-source/gvisor/go.sum'));
