@@ -58,12 +58,8 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   const closing = new AbortController();
   // Every waiting request adds a listener: more than ten are not a leak.
   setMaxListeners(0, closing.signal);
-  const waitForRunEnd = createRunEndWaiter(deps, closing.signal);
-  const startRun = createStartRun(deps, {
-    workflows,
-    waitForEnd: waitForRunEnd,
-    closing: closing.signal,
-  });
+  const waitForEnd = createRunEndWaiter(deps, closing.signal);
+  const startRun = createStartRun(deps, { workflows, waitForEnd, closing: closing.signal });
   const { usage, lastUsed } = createKeyWriters(deps);
   app.addHook('preClose', async () => {
     closing.abort();

@@ -87,11 +87,7 @@ export function createWorkflowClient(deps: ClientDeps): WorkflowClient {
       withDeadline(sendSignal(logger, run, deps.signalSleep), limits.workflowSignalWaitMs),
     start: (run) => withDeadline(start(run), limits.workflowStartWaitMs),
     stop: (run, graceMs) => withDeadline(stop(run, graceMs), limits.workflowSignalWaitMs),
-    close: () =>
-      withDeadline(
-        Promise.all(open).then(() => undefined),
-        limits.workflowStartWaitMs,
-      ),
+    close: () => withDeadline(settleAll(open), limits.workflowStartWaitMs),
   };
 }
 
@@ -110,3 +106,7 @@ async function sendSignal(
 
 /** The current request may be finished already, so this logs the request that created the run. */
 const logContext = ({ runId, requestId }: Run) => ({ runId, requestId });
+
+async function settleAll(calls: Iterable<Promise<unknown>>): Promise<void> {
+  await Promise.all(calls);
+}

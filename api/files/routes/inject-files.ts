@@ -42,13 +42,13 @@ export function injectFiles(app: App, deps: ApiDeps): void {
     const { runId, flowId } = run;
     const target = { flowId, files };
     await storeContents(deps, files);
-    await retryWhileIgnoreChanges(deps, target, (inputFiles) =>
-      deps.flowFiles.check(flowId, inputFiles),
+    await retryWhileIgnoreChanges(deps, target, (classified) =>
+      deps.flowFiles.check(flowId, classified),
     );
     const arePending = (await writeNow(deps, run, files)) === 'pending';
-    const { scoped } = await retryWhileIgnoreChanges(deps, target, async (inputFiles) => {
-      const answer = await deps.flowFiles.add({ runId, flowId, arePending }, inputFiles);
-      return answer.outcome === 'added' ? { ...answer, scoped: inputFiles.files } : answer;
+    const { scoped } = await retryWhileIgnoreChanges(deps, target, async (classified) => {
+      const answer = await deps.flowFiles.add({ runId, flowId, arePending }, classified);
+      return answer.outcome === 'added' ? { ...answer, scoped: classified.files } : answer;
     });
     request.log.info({ runId, files: files.length, arePending }, 'files_injected');
     const modifiedAt = deps.now();
