@@ -91,7 +91,7 @@ function attemptOutcome(sent: WebhookOutcome): 'delivered' | 'rejected' | 'faile
   return sent.status >= 200 && sent.status < 300 ? 'delivered' : 'rejected';
 }
 
-export interface WorkerMetrics {
+interface WorkerMetrics {
   runStarted(waitedMs: number): void;
   runEnded(cause: string, ranMs: number | null): void;
   turnStarted(waitedMs: number): void;

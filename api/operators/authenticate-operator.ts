@@ -5,7 +5,7 @@ import { type BruteForceGuard, createBruteForceGuard } from '../auth/brute-force
 import { ApiError } from '../errors.ts';
 import { sessionIn } from './cookie.ts';
 
-export interface OperatorAccess {
+interface OperatorAccess {
   operators: Pick<OperatorStore, 'findBySession'>;
   publicUrl: string;
   nowMs: () => number;

@@ -15,7 +15,7 @@ import type { Logger } from 'pino';
 import { limits } from '../../core/limits.ts';
 
 /** An exclusive lock on a data folder, and the host ID that is stored in it. */
-export interface DataDirLock {
+interface DataDirLock {
   hostId: string;
   /** False once the folder's lock file is another one, which another process may have locked. */
   isHeld(): boolean;

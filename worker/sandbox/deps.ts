@@ -74,7 +74,7 @@ export interface SandboxDeps {
 export type SupervisorDeps = Omit<SandboxDeps, 'storing'>;
 
 /** What a sandbox may use, and how much of its output this process buffers. */
-export interface SupervisorBounds {
+interface SupervisorBounds {
   spoolBytes: number;
   unreadableMs: number;
   workspaceBytes: number;

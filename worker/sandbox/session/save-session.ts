@@ -4,7 +4,7 @@ import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { snapshotWorkspace } from '../workspace/snapshot.ts';
 
-export type SaveDeps = Pick<SandboxDeps, 'blobs' | 'files' | 'runs' | 'turns' | 'now'>;
+type SaveDeps = Pick<SandboxDeps, 'blobs' | 'files' | 'runs' | 'turns' | 'now'>;
 
 /** The agent's folder for its conversations. */
 export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): string =>

@@ -10,7 +10,7 @@ import { openSpool } from './open-spool.ts';
 import { publishStart } from './publish-start.ts';
 import { wasStarted } from './start-state.ts';
 
-export type Adoption =
+type Adoption =
   | { outcome: 'adopted'; sandbox: OpenedSandbox }
   /** Nothing is left to supervise. */
   | { outcome: 'ended'; end: RunEnd };

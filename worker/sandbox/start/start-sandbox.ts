@@ -9,7 +9,7 @@ import { publishStart } from './publish-start.ts';
 import { prepareWorkspace } from './seed-workspace.ts';
 import { hasEnded, wasStarted } from './start-state.ts';
 
-export type StartResult =
+type StartResult =
   | { outcome: 'started'; sandbox: OpenedSandbox }
   /** Its secrets are gone, so it is never created again, whatever has become of it: adopt it. */
   | { outcome: 'already_started' }
