@@ -44,7 +44,7 @@ test('retries a 503 after Retry-After, and gives up after the timeout', async ()
   answers = [];
   const waiting = trigger();
   await expect.poll(() => answers).toHaveLength(2);
-  expect(said).toMatch(/^ {2}503 .*restore from backup.*\n {2}\(asked again/);
+  expect(said).toMatch(/^ {2}503 .*restore from backup.*\n {2}\(retrying for/);
   await query('update restores set reconciled_at = db_clock()');
   expect((await waiting).status).toBe(201);
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 201]);
@@ -55,6 +55,6 @@ test('retries a 503 after Retry-After, and gives up after the timeout', async ()
 
 test('throws any other error at once', async () => {
   const call = createApi(api.url, tenant.key).call('GET', '/api/v1/runs/none');
-  await expect(call).rejects.toThrow(/answered 404: .*NOT_FOUND/);
+  await expect(call).rejects.toThrow(/returned 404: .*NOT_FOUND/);
   expect(said).toBe('');
 });
