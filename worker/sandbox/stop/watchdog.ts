@@ -10,7 +10,7 @@ import type { QuotaViolation } from '../workspace/quota-watchdog.ts';
 import type { GracefulStop } from './graceful-stop.ts';
 
 /** The reasons for which this host terminates a sandbox. */
-export type Violation = SpoolFault | QuotaViolation | 'stalled' | 'hung_after_result';
+type Violation = SpoolFault | QuotaViolation | 'stalled' | 'hung_after_result';
 
 export interface Watchdog {
   /** Records the cause before it stops the sandbox, so that the exit does not count as the cause. */
