@@ -117,9 +117,8 @@ function buildSupervisor(hostId: string) {
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runObserver(telemetry));
   const turns = instrumentTurns(createTurnStore(pool, host.staleMs), telemetry.metrics);
-  const now = (): Date => new Date();
   const runLogContext = createRunLogContext(runs);
-  const common = { hostId, runs, runLogContext, frameStream, logger, now };
+  const common = { hostId, runs, runLogContext, frameStream, logger, now: () => new Date() };
   const supervisor = createSupervisor({
     ...common,
     sandboxes,
@@ -143,7 +142,10 @@ function buildSupervisor(hostId: string) {
   });
   const { capacity, hostName: name } = config;
   metrics?.watch({ pool, capacity, countSandboxes: () => supervisor.live().length });
-  const { renewed, forMs: renewedForMs } = createRenewalStreak({ gapMs: host.staleMs / 2, now });
+  const { renewed, forMs: renewedForMs } = createRenewalStreak({
+    gapMs: host.staleMs / 2,
+    now: common.now,
+  });
   const fence = createSelfFence({ hostId, times: host, runs, sandboxes, egress, logger });
   return {
     fence,

@@ -5,9 +5,7 @@ import { readDatabaseFiles } from '../../config/database-files.ts';
 import type { DoctorConfig } from '../../config/doctor-config.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { HandshakeFailure, HandshakeTarget } from './tls-handshake.ts';
-import type { Problem } from './types.ts';
-
-export type Store = 'postgres' | 'redis' | 'temporal';
+import type { Problem, Store } from './types.ts';
 
 /** The address of a store and how TLS is configured for it; null if the store is not configured. */
 export function handshakeTarget(store: Store, config: DoctorConfig): HandshakeTarget | null {

@@ -15,7 +15,8 @@ import type { SchemaState } from '../../systems/postgres/schema/schema-state.ts'
 import type { MessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import type { Temporal } from '../../systems/temporal/client.ts';
 import type { TemporalProbe } from '../../systems/temporal/probe.ts';
-import type { Store } from './tls-diagnosis.ts';
+
+export type Store = 'postgres' | 'redis' | 'temporal';
 
 export interface Problem {
   /** Stable: scripts and docs/troubleshooting.md refer to it. */

@@ -77,7 +77,7 @@ describe('an interrupt', patiently, () => {
     ]);
   const untilAtWork = (chat: Conversation, name: string) =>
     chat.until(({ event, data }) => event === 'chat_output' && data.includes(`${name} is at`));
-  const letGoOn = ({ runId }: Conversation, name: string): void => {
+  const releaseAgent = ({ runId }: Conversation, name: string): void => {
     const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
     writeFileSync(join(workspace, name), '');
   };
@@ -104,12 +104,12 @@ describe('an interrupt', patiently, () => {
     way.hold();
     const asking = interrupt(service, chat);
     await expect.poll(way.held).not.toBe('');
-    letGoOn(chat, 'one');
+    releaseAgent(chat, 'one');
     await untilAtWork(chat, 'two');
     way.release();
     await asking;
     await expect.poll(() => seenTo(chat)).toBe(1);
-    letGoOn(chat, 'two');
+    releaseAgent(chat, 'two');
     const ended = await Promise.all([first, second].map((message) => chat.turn(message)));
     expect(ended).toMatchObject([
       { exitCode: 0, texts: ['one is at work.', 'one is done.'] },

@@ -12,7 +12,7 @@ import type { ControlSocket } from './start/control-socket.ts';
 import type { ExitWatch } from './stop/exit-watch.ts';
 
 /** A sandbox whose socket, lease and spool this process has opened. */
-export interface OpenedSandbox {
+export interface PreparedSandbox {
   ref: SandboxRef;
   /** Contains no secrets. They are read from the database when the sandbox requests them. */
   run: SandboxPlan['run'];
@@ -33,7 +33,7 @@ export interface OpenedSandbox {
 }
 
 /** Everything that belongs to one sandbox while this process supervises it. */
-export interface SandboxContext extends OpenedSandbox {
+export interface SandboxContext extends PreparedSandbox {
   exit: ExitWatch;
 }
 

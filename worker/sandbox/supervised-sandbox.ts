@@ -6,7 +6,7 @@
 import type { RunEnd } from '../../core/runs/end-cause.ts';
 import type { SandboxLease } from '../../systems/postgres/log/lease.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
-import type { OpenedSandbox, SandboxContext, SessionContext } from './context.ts';
+import type { PreparedSandbox, SandboxContext, SessionContext } from './context.ts';
 import { boundsOf, type SandboxDeps } from './deps.ts';
 import { pollAnswers } from './input/interaction-answers.ts';
 import type { TurnTracker } from './input/turn-tracker.ts';
@@ -38,7 +38,7 @@ export interface SupervisedSandbox {
   close(): Promise<void>;
 }
 
-export function superviseSandbox(deps: SandboxDeps, opened: OpenedSandbox): SupervisedSandbox {
+export function superviseSandbox(deps: SandboxDeps, opened: PreparedSandbox): SupervisedSandbox {
   const context = { ...opened, exit: watchContainer(deps, opened) };
   const { ref, logger, session, lease, exit } = context;
   const ownership = createOwnership(logger);
@@ -78,7 +78,7 @@ export function superviseSandbox(deps: SandboxDeps, opened: OpenedSandbox): Supe
   };
 }
 
-function watchContainer({ sandboxes }: SandboxDeps, { containerId, logger }: OpenedSandbox) {
+function watchContainer({ sandboxes }: SandboxDeps, { containerId, logger }: PreparedSandbox) {
   return containerId === null ? missingExit : watchExit({ sandboxes, logger }, containerId);
 }
 

@@ -1,5 +1,4 @@
-import pg from 'pg';
-import type { Db } from '../client/pool.ts';
+import { createPool, type Db } from '../client/pool.ts';
 import { readSchemaFiles, type SchemaFile } from './schema-files.ts';
 
 /** The database was created by another baseline, so no migration leads to the current schema. */
@@ -27,16 +26,15 @@ export async function refuseEarlierData(db: Db, migrations?: SchemaFile[]): Prom
  * read is left to the checks that follow.
  */
 export async function findEarlierData(url: string): Promise<string | null> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => undefined); // the statement that is running fails with the same error
+  // A single client's end() never settles if the server closed the connection during the TLS handshake.
+  const pool = createPool(url, { applicationName: 'flowrun', max: 1 });
   try {
-    await client.connect();
-    await refuseEarlierData(client);
+    await refuseEarlierData(pool);
     return null;
   } catch (error) {
     return error instanceof EarlierDataError ? error.message : null;
   } finally {
-    await client.end().catch(() => undefined);
+    await pool.end().catch(() => undefined);
   }
 }
 

@@ -10,10 +10,10 @@ export interface AgentInputQueue {
   push(line: string): void;
   /** Closes the agent's input after the messages that were pushed. */
   close(): void;
-  next(after: number, signal: AbortSignal): Promise<NextInput>;
+  next(after: number, signal: AbortSignal): Promise<NextMessage>;
 }
 
-type NextInput =
+export type NextMessage =
   | { kind: 'message'; index: number; line: string }
   | { kind: 'closed' }
   | { kind: 'none' };
@@ -31,7 +31,7 @@ export function createInputQueue(first: string | null): AgentInputQueue {
   let highest = messages.length;
   let closed = false;
 
-  function answer(after: number): NextInput {
+  function answer(after: number): NextMessage {
     const message = messages.find(({ index }) => index > after);
     if (message === undefined) return { kind: closed ? 'closed' : 'none' };
     message.delivered = true;

@@ -2,8 +2,8 @@ import { answerLine, type ControlDenial, denialLine } from '../../../core/agent/
 import { type RetryPolicy } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
-import type { SandboxContext } from '../context.ts';
 import type { AgentInputQueue } from './input-queue.ts';
+import type { TurnTracker } from './turn-tracker.ts';
 
 /**
  * Delivers answers to an agent's questions. Redelivered after a worker restart until the agent acknowledges
@@ -51,7 +51,7 @@ const checkEveryMs = 5_000;
  * notification was lost, or was sent to a previous process.
  */
 export async function pollAnswers(
-  { turns, answers }: Pick<SandboxContext, 'turns' | 'answers'>,
+  { turns, answers }: { turns: TurnTracker; answers: InteractionAnswers },
   { signal, onFailure }: RetryPolicy,
 ): Promise<void> {
   answers.deny(turns.agentState().denials);

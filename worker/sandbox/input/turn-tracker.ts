@@ -35,9 +35,9 @@ export function createTurnTracker(earlier: {
 
   update(agentState);
   return {
-    note({ frames, agentState }) {
+    note({ frames, agentState: next }) {
       hasSpoken ||= frames > 0;
-      update(agentState);
+      update(next);
     },
     finished: finished.promise,
     last: () => agentState.turn,

@@ -54,8 +54,11 @@ export function createSpoolReader(
     const bytes = waiting.slice(0, taken).reduce((sum, line) => sum + line.bytes, 0);
     waiting = waiting.slice(taken);
     const batch = builder.build();
-    const { deltaCount, agentState } = batch;
-    position = { offset: position.offset + bytes, deltaCount, agentState };
+    position = {
+      offset: position.offset + bytes,
+      deltaCount: batch.deltaCount,
+      agentState: batch.agentState,
+    };
     return batch;
   }
 

@@ -3,7 +3,7 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { OpenedSandbox } from '../context.ts';
+import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { attach, release } from './attach.ts';
 import { openSpool } from './open-spool.ts';
@@ -11,7 +11,7 @@ import { publishStart } from './publish-start.ts';
 import { wasStarted } from './start-state.ts';
 
 type Adoption =
-  | { outcome: 'adopted'; sandbox: OpenedSandbox }
+  | { outcome: 'adopted'; sandbox: PreparedSandbox }
   /** Nothing is left to supervise. */
   | { outcome: 'ended'; end: RunEnd };
 

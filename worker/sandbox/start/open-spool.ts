@@ -1,4 +1,4 @@
-import type { OpenedSandbox } from '../context.ts';
+import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { createInteractionAnswers } from '../input/interaction-answers.ts';
 import { createTurnTracker } from '../input/turn-tracker.ts';
@@ -14,7 +14,7 @@ export async function openSpool(
   deps: SandboxDeps,
   attachment: Attachment,
   containerId: string | null,
-): Promise<OpenedSandbox> {
+): Promise<PreparedSandbox> {
   const { ref, plan, folders, socket, lease, lost, logger } = attachment;
   const spool = await openSpoolFile(folders.spoolFile);
   attachment.spool = spool;

@@ -1,6 +1,6 @@
 import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import type { OpenedSandbox } from '../context.ts';
+import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { attach, release } from './attach.ts';
 import { ensureContainer } from './ensure-container.ts';
@@ -10,7 +10,7 @@ import { prepareWorkspace } from './seed-workspace.ts';
 import { hasEnded, wasStarted } from './start-state.ts';
 
 type StartResult =
-  | { outcome: 'started'; sandbox: OpenedSandbox }
+  | { outcome: 'started'; sandbox: PreparedSandbox }
   /** Its secrets are gone, so it is never created again, whatever has become of it: adopt it. */
   | { outcome: 'already_started' }
   | { outcome: 'already_ended' };

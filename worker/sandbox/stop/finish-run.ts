@@ -43,8 +43,8 @@ function idleSince({
   tail,
   times,
 }: Pick<SandboxDeps, 'times'> & { turns: TurnTracker; tail: SpoolTail }): number {
-  const idleSince = turns.idleSince();
-  if (idleSince !== null) return idleSince;
+  const since = turns.idleSince();
+  if (since !== null) return since;
   const quietSince = turns.isWorking() ? null : tail.quietSince();
   return quietSince === null ? Number.POSITIVE_INFINITY : quietSince + times.stallTimeoutMs;
 }
