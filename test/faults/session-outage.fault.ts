@@ -50,10 +50,10 @@ it('loses no message when Redis is killed and has forgotten everything', async (
   const talk = await startConversation(world);
   await redis.kill();
   await talk.send();
-  talk.letGoOn([0]);
+  talk.releaseAgents([0]);
   await talk.untilInMiddle(1);
   await waitForReconnect('Redis', talk.stays, () => {
-    talk.letGoOn(all);
+    talk.releaseAgents(all);
     return redis.start();
   });
   await talk.expectWhole();
@@ -63,7 +63,7 @@ it('loses no message when Redis is killed and has forgotten everything', async (
 it('loses no message when Postgres crashes and comes back', async () => {
   const talk = await startConversation(world);
   await postgres.kill();
-  talk.letGoOn(all);
+  talk.releaseAgents(all);
   const sending = talk.sendAgainUntilTaken();
   await sleep(3_000);
   await waitForReconnect('Postgres', talk.stays, () => postgres.start());
@@ -77,11 +77,11 @@ it('takes messages while Temporal is away, and gives each to its agent when it i
   await talk.send();
   const begunMeanwhile = await openFaultConversation(world);
   await begunMeanwhile.send();
-  talk.letGoOn(all);
+  talk.releaseAgents(all);
   await Promise.all([sleep(awayMs), talk.untilEnded(0)]);
   await temporal.start();
   await begunMeanwhile.untilInMiddle(0);
-  begunMeanwhile.letGoOn(all);
+  begunMeanwhile.releaseAgents(all);
   await Promise.all([talk.expectWhole(), begunMeanwhile.expectWhole()]);
   expect(talk.stays.transcript.connections).toHaveLength(1);
 });
@@ -92,7 +92,7 @@ it('loses no message when the engine is killed and leaves its containers alone',
   await talk.send();
   await sleep(3_000);
   await waitForReconnect('engine', talk.stays, () => {
-    talk.letGoOn(all);
+    talk.releaseAgents(all);
     return engine.start();
   });
   await talk.expectWhole({ engineWasAway: true });
@@ -108,13 +108,13 @@ it('begins a message once more whose container died with the engine, and fails i
   };
   await engineDies();
   await talk.untilInMiddle(0, 2);
-  talk.letGoOn([0], 2);
+  talk.releaseAgents([0], 2);
   await talk.send();
   await talk.untilInMiddle(1);
   await engineDies();
   await talk.untilInMiddle(1, 2);
   await engineDies();
   await talk.untilInMiddle(2);
-  talk.letGoOn(all, 4);
+  talk.releaseAgents(all, 4);
   await talk.expectWhole({ engineWasAway: true, begun: [0, 0, 1, 1, 2, 3], failed: [1] });
 });

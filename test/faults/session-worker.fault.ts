@@ -38,7 +38,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
       await talk.untilInMiddle(n);
       await worker.kill(signal);
       await talk.send();
-      talk.letGoOn(n === 0 ? [0] : [1, 2, 3, 4]);
+      talk.releaseAgents(n === 0 ? [0] : [1, 2, 3, 4]);
       await waitForWorker(service, talk.runId, { worker, client: talk.stays });
     }
     await talk.expectWhole();
@@ -86,7 +86,7 @@ it.each(lateWrites)(
     await talk.send();
 
     way.hold(from);
-    talk.letGoOn([0]);
+    talk.releaseAgents([0]);
     await expect.poll(way.held, { timeout: patienceMs }).toMatch(from);
     worker.signal('SIGSTOP');
     const began = performance.now();
@@ -94,7 +94,7 @@ it.each(lateWrites)(
     await second.start();
     await talk.untilInMiddle(1);
     await talk.send();
-    talk.letGoOn([1]);
+    talk.releaseAgents([1]);
     await talk.untilInMiddle(2);
     await untilFilesStored(talk.runId);
     await sleep(Math.max(0, frozenMs - (performance.now() - began)));
@@ -110,7 +110,7 @@ it.each(lateWrites)(
     expect(await heldBySecond(talk.runId)).toEqual(before);
     expect(await untilGatewayAnswers(service, talk.runId)).toBeLessThan(1_000);
 
-    talk.letGoOn([2, 3, 4]);
+    talk.releaseAgents([2, 3, 4]);
     await talk.expectWhole();
     expect(talk.stays.transcript.connections).toHaveLength(1);
     expect(second.log()).not.toContain('the lease is lost');

@@ -19,16 +19,16 @@ const patience = { timeout: 30_000 };
 
 let service: Service;
 let redis: Redis;
-let bells: Notifier;
+let notifications: Notifier;
 beforeAll(async () => {
   // The reconciler, which would tell the workflow in its place, looks once at the start.
   const env = { SESSION_PAUSE_AFTER_MS: String(pauseAfterMs), RECONCILE_EVERY_MS: '600000' };
   service = await startService({ env });
   redis = connectRedis({ url: stackEnv.redisUrl, name: 'test', onError: () => undefined });
-  bells = createNotifier(redis, { instance: service.instance });
+  notifications = createNotifier(redis, { instance: service.instance });
 });
 afterAll(async () => {
-  bells?.close();
+  notifications?.close();
   redis?.disconnect();
   await service?.stop();
 });
@@ -56,7 +56,7 @@ it('wakes its sandbox by the bell, which rests again until the message comes', a
   await chat.say(script([{ say: 'One.' }]));
   await expect.poll(() => stateOf(chat), patience).toBe('paused');
 
-  bells.notify(sessionChannel(chat.runId));
+  notifications.notify(sessionChannel(chat.runId));
   await sleep(pauseAfterMs);
   expect(await stateOf(chat)).toBe('paused');
 
@@ -67,7 +67,7 @@ it('wakes its sandbox by the bell, which rests again until the message comes', a
   await sleep(pauseAfterMs);
   expect(await stateOf(chat)).toBe('paused');
   const stateAfterRinging = () => {
-    bells.notify(sessionChannel(runId));
+    notifications.notify(sessionChannel(runId));
     return stateOf(chat);
   };
   await expect.poll(stateAfterRinging, patience).toBe('running');

@@ -53,7 +53,7 @@ export interface SandboxDeps {
   interactions: Pick<InteractionStore, 'record' | 'open'>;
   blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;
   frameStream: Pick<FrameStream, 'publish' | 'publishFileTree' | 'expire' | 'notify'>;
-  bells: Pick<Notifier, 'subscribeBestEffort'>;
+  notifications: Pick<Notifier, 'subscribeBestEffort'>;
   egress: Egress;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;

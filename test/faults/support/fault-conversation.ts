@@ -35,7 +35,7 @@ interface FaultConversation {
   /** Until the agent waits in the middle of this message, or has been there, so many times. */
   untilInMiddle(n: number, times?: number): Promise<void>;
   /** Releases it when it comes to the middle of these. */
-  letGoOn(which: number[], generation?: number): void;
+  releaseAgents(which: number[], generation?: number): void;
   untilEnded(n: number): Promise<void>;
   /**
    * Waits for what was sent, ends the session, and checks that each was told, worked on and ended once,
@@ -94,7 +94,7 @@ export async function openFaultConversation(world: FaultFixture): Promise<FaultC
       await send();
     },
     untilInMiddle: (n, times) => untilSeen(stays, 'chat_output', halfWord(n), times),
-    letGoOn(which, generation = 1) {
+    releaseAgents(which, generation = 1) {
       const { workspace } = foldersOf(service.dataDir, { runId, generation });
       for (const n of which) writeFileSync(join(workspace, gate(n)), '');
     },

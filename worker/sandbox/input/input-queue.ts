@@ -13,7 +13,7 @@ export interface AgentInputQueue {
   next(after: number, signal: AbortSignal): Promise<NextMessage>;
 }
 
-export type NextMessage =
+type NextMessage =
   | { kind: 'message'; index: number; line: string }
   | { kind: 'closed' }
   | { kind: 'none' };

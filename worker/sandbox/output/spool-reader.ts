@@ -54,11 +54,7 @@ export function createSpoolReader(
     const bytes = waiting.slice(0, taken).reduce((sum, line) => sum + line.bytes, 0);
     waiting = waiting.slice(taken);
     const batch = builder.build();
-    position = {
-      offset: position.offset + bytes,
-      deltaCount: batch.deltaCount,
-      agentState: batch.agentState,
-    };
+    position = positionAfter(batch, position.offset + bytes);
     return batch;
   }
 
@@ -118,3 +114,9 @@ export async function readWithRetry<T>(
     throw error;
   }
 }
+
+const positionAfter = ({ deltaCount, agentState }: SpoolBatch, offset: number) => ({
+  offset,
+  deltaCount,
+  agentState,
+});

@@ -50,7 +50,10 @@ export function createSessionController(
   const sent = new Set<string>();
   const turn = { context, session, tail, gracefulStop, pauser, saver, ownership, sent };
   // A stored message unpauses the sandbox while its workflow is still being signalled.
-  const unsubscribe = deps.bells.subscribeBestEffort(sessionChannel(ref.runId), pauser.prewarm);
+  const unsubscribe = deps.notifications.subscribeBestEffort(
+    sessionChannel(ref.runId),
+    pauser.prewarm,
+  );
   ownership.signal.addEventListener('abort', unsubscribe, { once: true });
   if (session.turns.current() === null) pauser.markIdle();
   // Adopted in the middle of a turn. The activity's retry may come too late to see the turn's end.

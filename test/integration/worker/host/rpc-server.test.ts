@@ -22,10 +22,10 @@ const runId = randomUUID();
 const missing: RpcHandlers['store_file'] = async () => ({ outcome: 'missing' });
 
 async function api(connection?: Redis): Promise<HostRpc> {
-  const bells = createNotifier(connection ?? (await redis.connect()), redis);
-  onTestFinished(bells.close);
+  const notifications = createNotifier(connection ?? (await redis.connect()), redis);
+  onTestFinished(notifications.close);
   const store = createHostRpcStore(database.pool);
-  return createHostRpc({ store, notifications: bells, newId: randomUUID });
+  return createHostRpc({ store, notifications: notifications, newId: randomUUID });
 }
 
 /** A host of its own; `end` is what its process does when it is told to stop. */
@@ -34,7 +34,7 @@ async function host(
   store_file: RpcHandlers['store_file'],
 ) {
   const { hostId = `host-${randomUUID()}`, connection = await redis.connect() } = given;
-  const bells = createNotifier(connection, redis);
+  const notifications = createNotifier(connection, redis);
   const stopping = new AbortController();
   const handlers: RpcHandlers = {
     store_file,
@@ -45,11 +45,11 @@ async function host(
   const store = createHostRpcStore(database.pool);
   const logger = pino({ level: 'silent' });
   const runLogContext = async (of: string) => ({ runId: of, requestId: null });
-  const loop = { hostId, store, bells, handlers, logger, runLogContext };
+  const loop = { hostId, store, notifications, handlers, logger, runLogContext };
   const served = serveHostRpc(loop, stopping.signal);
   onTestFinished(() => {
     stopping.abort();
-    bells.close();
+    notifications.close();
   });
   return { hostId, end: () => (stopping.abort(), served) };
 }

@@ -98,7 +98,7 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
         expire: async () => true,
         notify: async () => true,
       },
-      bells: { subscribeBestEffort: () => () => undefined },
+      notifications: { subscribeBestEffort: () => () => undefined },
       egress: createEgress({
         model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
         allowPrivate: [],

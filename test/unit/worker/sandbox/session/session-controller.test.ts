@@ -60,7 +60,7 @@ test('what a session leaves is stored after whatever else stores its files, and 
       markSnapshot: async () => undefined,
       releaseSandbox: async () => true,
     },
-    bells: { subscribeBestEffort: () => () => undefined },
+    notifications: { subscribeBestEffort: () => () => undefined },
     frameStream: { notify: async () => true },
   };
   const context = {
@@ -91,7 +91,7 @@ test.each([
   const told: string[] = [];
   const deps = {
     pauseAfterMs: 20,
-    bells: { subscribeBestEffort: () => () => undefined },
+    notifications: { subscribeBestEffort: () => () => undefined },
     sandboxes: { pause: async () => void told.push('pause') },
   };
   const context = {
@@ -110,7 +110,7 @@ test('what a turn leaves that was found in its middle is stored when it ends, wh
   const stored: string[] = [];
   const deps = {
     storing: async (runId: string) => void stored.push(runId),
-    bells: { subscribeBestEffort: () => () => undefined },
+    notifications: { subscribeBestEffort: () => () => undefined },
   };
   const context = { ref, logger, containerId: null, lease: { token: 1 } };
   const chat = createSessionTurnTracker({
@@ -139,7 +139,7 @@ test('a turn is over with its sandbox, and goes on where its sandbox was let go 
     now: () => new Date(),
     times: { stallTimeoutMs: 60_000 },
     turns: { claim: async () => ({ ...claimed, startedAt: new Date(), waitedMs: 0 }) },
-    bells: { subscribeBestEffort: () => () => undefined },
+    notifications: { subscribeBestEffort: () => () => undefined },
     storing: async () => undefined,
   };
   const context = {
