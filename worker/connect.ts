@@ -26,15 +26,20 @@ export function connect(config: WorkerConfig, logger: Logger) {
   const docker = openDocker({ dockerHost, instance, data, runtime, image });
   const clockAheadMs = () => clockAheadOfPostgres(pool);
   const subscriber = createSubscriber(redis, { onError });
+  const egress = createEgress({ model: config.model, allowPrivate: config.egress.allowPrivate });
   return {
-    redis,
-    subscriber,
     frameStream: createFrameStream(redis, { instance, subscriber }),
     presence: createPresence(redis, { instance }),
-    bells: createNotifier(redis, { instance, subscriber }),
+    notifications: createNotifier(redis, { instance, subscriber }),
     pool,
     sandboxes: docker.sandboxes,
     reporter: createHostHealthMonitor({ config, docker, clockAheadMs, logger }),
-    egress: createEgress({ model: config.model, allowPrivate: config.egress.allowPrivate }),
+    egress,
+    async close() {
+      await egress.close();
+      subscriber.close();
+      redis.disconnect();
+      await pool.end();
+    },
   };
 }

@@ -10,7 +10,8 @@ import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../systems/postgres/admission/admission.ts';
 import { createRunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
-import { createSealer } from '../systems/postgres/admission/seal.ts';
+import { createSealer, type Sealer } from '../systems/postgres/admission/seal.ts';
+import type { Pool } from '../systems/postgres/client/pool.ts';
 import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../systems/postgres/files/file-store.ts';
 import { createHostRpcStore } from '../systems/postgres/hosts/host-rpc-store.ts';
@@ -112,29 +113,30 @@ async function main(signal: AbortSignal): Promise<void> {
 
 /** Builds what supervises this host's sandboxes, independently of tasks. */
 function buildSupervisor(hostId: string) {
-  const { pool, redis, frameStream, subscriber, presence, bells, sandboxes, reporter, egress } =
+  const { pool, frameStream, presence, notifications, sandboxes, reporter, egress, close } =
     connect(config, logger);
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runObserver(telemetry));
   const turns = instrumentTurns(createTurnStore(pool, host.staleMs), telemetry.metrics);
-  const runLogContext = createRunLogContext(runs);
-  const common = { hostId, runs, runLogContext, frameStream, logger, now: () => new Date() };
+  const now = (): Date => new Date();
+  const common = {
+    hostId,
+    runs,
+    runLogContext: createRunLogContext(runs),
+    frameStream,
+    logger,
+    now,
+  };
   const supervisor = createSupervisor({
     ...common,
     sandboxes,
-    bells,
+    notifications,
     egress,
     dataDir: config.dataDir,
     image: config.sandboxImage,
-    configs: createRunConfigStore(pool, sealer),
     frames: instrumentFrames(createFrameStore(pool), telemetry.metrics),
-    interactions: createInteractionStore(pool),
-    files: createFileStore(pool),
-    flows: createFlowStore(pool, sealer),
-    sessions: createSessionStore(pool, sealer),
+    ...storesOf(pool, sealer),
     turns,
-    projects: createProjectStore(pool, sealer),
-    blobs: createBlobStore(pool),
     times: config.times,
     pauseAfterMs: config.times.sessionPauseAfterMs,
     bounds: config.sandboxLimits,
@@ -142,10 +144,7 @@ function buildSupervisor(hostId: string) {
   });
   const { capacity, hostName: name } = config;
   metrics?.watch({ pool, capacity, countSandboxes: () => supervisor.live().length });
-  const { renewed, forMs: renewedForMs } = createRenewalStreak({
-    gapMs: host.staleMs / 2,
-    now: common.now,
-  });
+  const { renewed, forMs: renewedForMs } = createRenewalStreak({ gapMs: host.staleMs / 2, now });
   const fence = createSelfFence({ hostId, times: host, runs, sandboxes, egress, logger });
   return {
     fence,
@@ -163,17 +162,23 @@ function buildSupervisor(hostId: string) {
     rpc: {
       ...common,
       store: createHostRpcStore(pool),
-      bells,
+      notifications,
       handlers: { ...fileHandlers(supervisor), ...answerHandler(supervisor) },
     },
-    close: async () => {
-      await egress.close();
-      subscriber.close();
-      redis.disconnect();
-      await pool.end();
-    },
+    close,
   };
 }
+
+/** The stores that only sandboxes use. */
+const storesOf = (pool: Pool, sealer: Sealer) => ({
+  configs: createRunConfigStore(pool, sealer),
+  interactions: createInteractionStore(pool),
+  files: createFileStore(pool),
+  flows: createFlowStore(pool, sealer),
+  sessions: createSessionStore(pool, sealer),
+  projects: createProjectStore(pool, sealer),
+  blobs: createBlobStore(pool),
+});
 
 /** Loads Temporal, and builds the task workers and the reconciler. */
 async function loadTemporal({ common }: ReturnType<typeof buildSupervisor>) {

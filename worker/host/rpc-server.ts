@@ -27,7 +27,7 @@ export type RpcHandlers = {
 interface HostRpcDeps {
   hostId: string;
   store: Pick<HostRpcStore, 'listOpen' | 'answer' | 'removeExpired'>;
-  bells: Pick<Notifier, 'notify' | 'subscribe'>;
+  notifications: Pick<Notifier, 'notify' | 'subscribe'>;
   handlers: RpcHandlers;
   runLogContext: RunLogContext;
   logger: Logger;
@@ -39,7 +39,7 @@ const expireEveryMs = 60_000;
 export async function serveHostRpc(loop: HostRpcDeps, signal: AbortSignal): Promise<void> {
   const notifier = createNotifier();
   const removeExpired = createExpiry(loop);
-  const leave = loop.bells.subscribe(hostChannel(loop.hostId), notifier.notify);
+  const leave = loop.notifications.subscribe(hostChannel(loop.hostId), notifier.notify);
   const underWay = new Map<string, Promise<void>>();
   while (!signal.aborted) {
     await removeExpired();
@@ -86,7 +86,7 @@ async function handle(loop: HostRpcDeps, request: HostRpcRequest): Promise<void>
   try {
     const result = await answerOf(loop.handlers, request);
     await loop.store.answer(requestId, JSON.stringify(result));
-    loop.bells.notify(responseChannel(requestId));
+    loop.notifications.notify(responseChannel(requestId));
   } catch (err) {
     loop.logger.warn({ err, kind, ...(await loop.runLogContext(runId)) }, 'host_rpc_failed');
   }
