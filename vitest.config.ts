@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { gvisorTests } from './dev/test-runner/gvisor-tests.ts';
+import { InterleavedSequencer } from './dev/test-runner/interleaved-sequencer.ts';
 
 const minutes = 60_000;
 const tests = {
@@ -26,7 +27,8 @@ export default defineConfig({
     projects: requestedProjects(),
     pool: 'forks',
     // Tests mostly wait for servers: more of them than processors keep the processors busy.
-    maxWorkers: 3,
+    maxWorkers: 4,
+    sequence: { sequencer: InterleavedSequencer },
     testTimeout: minutes,
     hookTimeout: 2 * minutes,
     // A busy machine delays what is polled for, and the default is one second.
