@@ -23,7 +23,7 @@ export function createOperatorStore(pool: Pool) {
   return {
     /** Creates the operator unless the name exists, and a sign-in code in either case. */
     invite: (name: string) => invite(pool, name),
-    /** Creates the first operator with a sign-in code; null if there is an operator. */
+    /** Creates the first operator with a sign-in code, once per installation; null if there is or was an operator. */
     inviteFirst: (name: string) => inviteFirst(pool, name),
     /** A code works once. Null if it is unknown, used or expired. */
     signIn: (code: string) => signIn(pool, code),
@@ -64,9 +64,14 @@ async function invite(db: Db, name: string): Promise<SignInCode> {
 async function inviteFirst(db: Db, name: string): Promise<SignInCode | null> {
   const code = randomToken();
   const { rows } = await db.query<LinkRow>(
-    `with operator as (
-       insert into operators (id, name, is_first)
-       select $1, $2, true where not exists (select from operators)
+    `with claimed as (
+       insert into installation (fact)
+       select 'first_operator_invited' where not exists (select from operators)
+       on conflict do nothing
+       returning fact
+     ),
+     operator as (
+       insert into operators (id, name) select $1, $2 from claimed
        on conflict do nothing
        returning id, name, created_at
      )

@@ -84,11 +84,14 @@ create index key_usage_by_day on key_usage (day);
 create table operators (
   id uuid primary key,
   name text not null unique,
-  -- created by the service at its first start
-  is_first boolean not null default false,
   created_at timestamptz not null default db_clock()
 );
-create unique index operators_first on operators (is_first) where is_first;
+
+-- Facts about the installation. `first_operator_invited` stays when the last operator is removed, so
+-- that a later start of the API logs no sign-in link.
+create table installation (
+  fact text primary key
+);
 
 -- One-time sign-in links. Codes and session tokens have 256 random bits, so a plain hash is stored.
 create table operator_links (

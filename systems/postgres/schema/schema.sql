@@ -197,6 +197,10 @@ CREATE TABLE public.input_files (
     CONSTRAINT input_files_scope_check CHECK ((scope = ANY (ARRAY['flow'::text, 'run'::text])))
 );
 
+CREATE TABLE public.installation (
+    fact text NOT NULL
+);
+
 CREATE TABLE public.interactions (
     run_id uuid NOT NULL,
     id text NOT NULL,
@@ -255,7 +259,6 @@ CREATE TABLE public.operator_sessions (
 CREATE TABLE public.operators (
     id uuid NOT NULL,
     name text NOT NULL,
-    is_first boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL
 );
 
@@ -404,6 +407,9 @@ ALTER TABLE ONLY public.idempotency_keys
 ALTER TABLE ONLY public.input_files
     ADD CONSTRAINT input_files_pkey PRIMARY KEY (run_id, path);
 
+ALTER TABLE ONLY public.installation
+    ADD CONSTRAINT installation_pkey PRIMARY KEY (fact);
+
 ALTER TABLE ONLY public.interactions
     ADD CONSTRAINT interactions_pkey PRIMARY KEY (run_id, id);
 
@@ -509,8 +515,6 @@ CREATE INDEX message_files_of_blob ON public.message_files USING btree (sha256);
 CREATE INDEX operator_links_of_operator ON public.operator_links USING btree (operator_id);
 
 CREATE INDEX operator_sessions_of_operator ON public.operator_sessions USING btree (operator_id);
-
-CREATE UNIQUE INDEX operators_first ON public.operators USING btree (is_first) WHERE is_first;
 
 CREATE INDEX run_files_of_blob ON public.run_files USING btree (sha256);
 

@@ -149,6 +149,15 @@ test('prints no link if an operator exists', async () => {
   await own.drop();
 });
 
+test('prints no second link after the last operator was removed', async () => {
+  const own = await createTestDatabase();
+  const operators = createOperatorStore(own.pool);
+  expect(await operators.inviteFirst('operator')).not.toBeNull();
+  expect(await operators.remove('operator')).toBe(true);
+  expect(await operators.inviteFirst('operator')).toBeNull();
+  await own.drop();
+});
+
 test('the sign-in page runs only its own script, and does not contain the code', async () => {
   const page = await caller(api, null)('/sign-in');
   expect([page.status, page.headers.get('content-type')]).toEqual([
