@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util';
 import { SetupError } from '../dev/lib/setup-error.ts';
 
 export interface BenchOptions {
-  /** What to measure, by id; empty: all. */
+  /** Ids of the benchmarks to run. Empty for all. */
   ids: string[];
   iterations: number;
   iterationsMax: number;
-  /** Where the figures are written; null: beside the bench's other results. */
+  /** The file for the figures. Null for the default folder of results. */
   out: string | null;
 }
 

@@ -18,9 +18,9 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 await main().catch(exitWithError);
 
 async function main(): Promise<void> {
-  const wish = readArguments(process.argv.slice(2), knownIds);
-  const isWished = ({ id }: { id: string }): boolean =>
-    wish.ids.length === 0 || wish.ids.includes(id);
+  const options = readArguments(process.argv.slice(2), knownIds);
+  const isSelected = ({ id }: { id: string }): boolean =>
+    options.ids.length === 0 || options.ids.includes(id);
   const machine = await describeMachine();
   say(
     Object.entries(machine)
@@ -29,17 +29,17 @@ async function main(): Promise<void> {
   );
 
   const comparisons: Comparison[] = [];
-  for (const target of targets.filter(isWished)) comparisons.push(await measure(target, wish));
+  for (const target of targets.filter(isSelected)) comparisons.push(await measure(target, options));
   const surveyed: Record<string, SurveyResult['data']> = {};
-  for (const survey of surveys.filter(isWished)) {
+  for (const survey of surveys.filter(isSelected)) {
     end.signal.throwIfAborted();
-    const { text, data } = await survey.run(wish);
+    const { text, data } = await survey.run(options);
     surveyed[survey.id] = data;
     say(`\n${survey.id}  ${survey.title}\n${text}`);
   }
   if (comparisons.length > 0) say(`\n${summaryText(comparisons)}`);
 
-  const file = wish.out ?? usualFile();
+  const file = options.out ?? usualFile();
   mkdirSync(dirname(file), { recursive: true });
   const measured = { at: new Date().toISOString(), machine, comparisons, surveys: surveyed };
   writeFileSync(file, `${JSON.stringify(measured, null, 2)}\n`);
@@ -47,18 +47,18 @@ async function main(): Promise<void> {
   if (comparisons.some(({ verdict }) => isMissed(verdict))) process.exitCode = 1;
 }
 
-async function measure(target: Target, wish: BenchOptions): Promise<Comparison> {
+async function measure(target: Target, options: BenchOptions): Promise<Comparison> {
   say(`\n${target.id} …`);
   const comparison = await compare(target, {
-    ...wish,
+    ...options,
     signal: end.signal,
-    onIteration: (iteration, number) => say(`    ${number}: ${told(iteration)}`),
+    onIteration: (iteration, number) => say(`    ${number}: ${formatIteration(iteration)}`),
   });
   say(comparisonText(comparison));
   return comparison;
 }
 
-function told({ ours, limit, ratio, noise }: Iteration): string {
+function formatIteration({ ours, limit, ratio, noise }: Iteration): string {
   const [first, second] = [ours, limit].map((side) => side.map(({ value }) => three(value)));
   return `${ratio.toFixed(2)}  (${first?.join(', ')} / ${second?.join(', ')}; spin ${noise.spinMs.toFixed(0)} ms)`;
 }

@@ -1,6 +1,6 @@
-// The service against its limits, on a stack of its own, one bench at a time: two at once would measure
-// each other. Ends with exit code 1 where a target is missed. What it is asked for is read before
-// anything is started.
+// Measures the service against its limits, on a separate stack. Only one bench may run at a time,
+// because two would disturb each other. The exit code is 1 if a target is missed. Arguments are
+// checked before anything is started.
 
 import { join } from 'node:path';
 import { repository } from '../dev/lib/folders.ts';

@@ -19,5 +19,5 @@ export const targets: readonly Target[] = [coldStart, ...turns, trigger, firehos
 
 export const surveys: readonly Survey[] = [coldSteps, turnSteps, counters];
 
-/** What the command can be asked for. */
+/** All ids that the command accepts. */
 export const knownIds: readonly string[] = [...targets, ...surveys].map(({ id }) => id);

@@ -1,6 +1,6 @@
-// The limit of a turn: the very container that a session has, its agent running and spoken to before. A
-// message is written straight into its input, and the answer read from its spool as it comes. What the
-// service does around it (the request, Temporal, Postgres, Redis, the stream) is missing here.
+// The lower limit of a turn: the same container as a session's, with a running agent that has
+// already answered once. Messages are written directly into its input, and its spool is read
+// directly. The service's own steps (request, Temporal, Postgres, Redis, stream) are missing.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,17 +12,20 @@ import { prepareBare } from '../cold/bare-container.ts';
 import { turnWords } from './turn-words.ts';
 
 interface BaselineSession {
-  /** One message to the end of its turn; milliseconds from its input to its first text. */
+  /**
+   * Sends one message and waits for the end of its turn. Returns the milliseconds to its first
+   * text.
+   */
   say(): Promise<number>;
-  /** The same of a container that is paused: it is woken up with the message. */
+  /** As `say`, but the container is paused before and resumed with the message. */
   sayPaused(): Promise<number>;
   close(): Promise<void>;
 }
 
 const settleMs = 300;
-const livesForMs = 3_600_000;
+const lifetimeMs = 3_600_000;
 
-export async function openBaselineSession(given: {
+export async function openBaselineSession(settings: {
   model: OfflineModel;
   dataDir: string;
 }): Promise<BaselineSession> {
@@ -31,8 +34,8 @@ export async function openBaselineSession(given: {
     instance: `bare-${randomUUID().slice(0, 8)}`,
   });
   const first = turnWords(1);
-  const options = { ...given, image: stackEnv.sandboxImage, prompt: first.prompt };
-  const bare = await prepareBare(engine, options, livesForMs);
+  const options = { ...settings, image: stackEnv.sandboxImage, prompt: first.prompt };
+  const bare = await prepareBare(engine, options, lifetimeMs);
   const { host, spool } = bare;
   const container = await bare.create();
   await container.start();
@@ -41,15 +44,15 @@ export async function openBaselineSession(given: {
   await spool.untilLine(first.isResult);
   let turns = 1;
 
-  async function say(wake: () => Promise<unknown>): Promise<number> {
-    const words = turnWords((turns += 1));
-    const begun = performance.now();
-    host.push(messageLine(randomUUID(), words.prompt));
-    await wake();
-    const took = (await spool.untilLine(words.isText)) - begun;
-    await spool.untilLine(words.isResult);
+  async function say(resume: () => Promise<unknown>): Promise<number> {
+    const turn = turnWords((turns += 1));
+    const startedAt = performance.now();
+    host.push(messageLine(randomUUID(), turn.prompt));
+    await resume();
+    const elapsedMs = (await spool.untilLine(turn.isText)) - startedAt;
+    await spool.untilLine(turn.isResult);
     await sleep(settleMs);
-    return took;
+    return elapsedMs;
   }
 
   return {

@@ -5,7 +5,7 @@ import { type WatchedSpool, watchSpool } from '../cold/watch-spool.ts';
 import { openStreamReader, type StreamReader } from '../support/stream-reader.ts';
 import { isTurnEnd, turnWords } from './turn-words.ts';
 
-/** When what was seen from outside, on the clock of `performance.now()`. */
+/** Times of the events that a client can observe, on the clock of `performance.now()`. */
 interface TurnTimes {
   posted: number;
   answered: number;
@@ -16,21 +16,21 @@ interface TurnTimes {
   endAtReader: number;
 }
 
-/** A session with a reader at its stream and an agent that has been spoken to before. */
+/** A session with an open stream and an agent that has already answered once. */
 export interface ChatClient {
   runId: string;
-  /** How many messages it has had. */
+  /** The number of messages sent so far. */
   turns(): number;
-  /** One message to the end of its turn, and a little longer. */
+  /** Sends one message and waits for the end of its turn, plus a short settling time. */
   say(): Promise<TurnTimes>;
-  /** Resolves when the service has paused the sandbox, as it does where nobody speaks. */
+  /** Resolves when the service has paused the idle sandbox. */
   untilPaused(): Promise<void>;
   close(): void;
 }
 
-/** What comes after a turn, the storing of its files for one, is not to meet the next one. */
+/** Work after a turn, such as storing its files, must not overlap with the next turn. */
 const settleMs = 500;
-const lookEveryMs = 100;
+const pollMs = 100;
 const pauseWithinMs = 120_000;
 
 export async function openChatClient(service: Service): Promise<ChatClient> {
@@ -52,13 +52,13 @@ export async function openChatClient(service: Service): Promise<ChatClient> {
     turns: () => turns,
     say: () => say((turns += 1), { reader, spool, post }),
     async untilPaused() {
-      const patience = AbortSignal.timeout(pauseWithinMs);
+      const deadline = AbortSignal.timeout(pauseWithinMs);
       for (;;) {
-        patience.throwIfAborted();
-        const found = (await service.sandboxes.list()).find((sandbox) => sandbox.runId === runId);
-        if (found === undefined) throw new Error('the session has no sandbox any more');
-        if (found.state === 'paused') break;
-        await sleep(lookEveryMs);
+        deadline.throwIfAborted();
+        const sandbox = (await service.sandboxes.list()).find((entry) => entry.runId === runId);
+        if (sandbox === undefined) throw new Error('the session has no sandbox any more');
+        if (sandbox.state === 'paused') break;
+        await sleep(pollMs);
       }
       await sleep(settleMs);
     },
@@ -93,16 +93,16 @@ interface Ends {
 }
 
 async function say(number: number, { reader, spool, post }: Ends): Promise<TurnTimes> {
-  const words = turnWords(number);
+  const turn = turnWords(number);
   const seen = Promise.all([
-    spool.untilLine(words.isEcho),
-    spool.untilLine(words.isText),
-    reader.untilEvent(words.isTextEvent),
-    spool.untilLine(words.isResult),
+    spool.untilLine(turn.isEcho),
+    spool.untilLine(turn.isText),
+    reader.untilEvent(turn.isTextEvent),
+    spool.untilLine(turn.isResult),
     reader.untilEvent(isTurnEnd),
   ]);
   const posted = performance.now();
-  await post(words.prompt);
+  await post(turn.prompt);
   const answered = performance.now();
   const [echoInSpool, textInSpool, textAtReader, resultInSpool, endAtReader] = await seen;
   await sleep(settleMs);

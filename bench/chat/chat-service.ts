@@ -5,33 +5,33 @@ import { type ChatClient, openChatClient } from './chat-client.ts';
 
 interface ChatService {
   service: Service;
-  talk: ChatClient;
-  /** A folder beside the service's own, for what is measured against it. */
+  client: ChatClient;
+  /** A folder beside the service's own, for the baseline container. */
   bareDir: string;
-  anotherTalk(): Promise<ChatClient>;
+  openClient(): Promise<ChatClient>;
   close(): Promise<void>;
 }
 
-/** With a session that has been spoken to, real agent and offline model. */
+/** Starts a service with one open session, the real agent and the offline model. */
 export async function openChatService(logLevel: 'info' | 'debug' = 'info'): Promise<ChatService> {
   const service = await startService({ agent: 'real', env: { LOG_LEVEL: logLevel } });
   const bareDir = join(service.dataDir, 'b');
   mkdirSync(bareDir, { recursive: true });
-  const talks: ChatClient[] = [];
+  const clients: ChatClient[] = [];
 
-  async function anotherTalk(): Promise<ChatClient> {
-    const talk = await openChatClient(service);
-    talks.push(talk);
-    return talk;
+  async function openClient(): Promise<ChatClient> {
+    const client = await openChatClient(service);
+    clients.push(client);
+    return client;
   }
 
   return {
     service,
-    talk: await anotherTalk(),
+    client: await openClient(),
     bareDir,
-    anotherTalk,
+    openClient,
     async close() {
-      for (const talk of talks) talk.close();
+      for (const client of clients) client.close();
       await service.stop();
     },
   };

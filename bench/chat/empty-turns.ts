@@ -7,7 +7,10 @@ import { startChild } from '../support/child.ts';
 import type { EmptyAnswer, EmptySetting } from './empty-worker.ts';
 import { machineMs } from './machine-clock.ts';
 
-/** The least that a message by signal takes: from the signal to the body of an empty activity. */
+/**
+ * The lower limit of message delivery by signal: the time from a signal to the body of an empty
+ * activity.
+ */
 interface EmptyTurns {
   pass(): Promise<number>;
   close(): Promise<void>;
@@ -38,12 +41,12 @@ export async function openEmptyTurns(): Promise<EmptyTurns> {
   });
   return {
     async pass() {
-      const begun = machineMs();
+      const startedAt = machineMs();
       const passed = worker.answer();
       await workflow.signal('message');
       const { atMs } = await passed;
       await sleep(settleMs);
-      return atMs - begun;
+      return atMs - startedAt;
     },
     async close() {
       await workflow.terminate('measured');

@@ -1,5 +1,5 @@
-// The worker of the empty turns, in a process of its own as the service's is, with two queues as there:
-// one for workflows, one for what the sandbox's host does.
+// The worker for empty-turns.ts. Like the service's worker, it is a separate process with two task
+// queues: one for workflows, one for the activities of a host.
 
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { endWithParent, readSetting, reportToParent } from '../support/child.ts';
@@ -12,7 +12,7 @@ export interface EmptySetting {
   activityQueue: string;
 }
 
-/** The first says that it is ready, each after it when the body of an activity ran. */
+/** The first answer reports that the worker is ready; each later one, that an activity body ran. */
 export interface EmptyAnswer {
   atMs: number;
 }
@@ -31,17 +31,17 @@ const activities = await Worker.create({
   taskQueue: setting.activityQueue,
   activities: {
     async doNothing(): Promise<void> {
-      tellNow();
+      reportNow();
     },
   },
 });
 const running = Promise.all([workflows.run(), activities.run()]);
-tellNow();
+reportNow();
 await running;
 await connection.close();
 process.exit();
 
-function tellNow(): void {
+function reportNow(): void {
   const answer: EmptyAnswer = { atMs: machineMs() };
   reportToParent(answer);
 }

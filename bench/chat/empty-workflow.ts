@@ -1,18 +1,18 @@
 import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 
-/** A session's workflow without the session: for each signal one activity, which does nothing. */
+/** A session workflow reduced to its signal: each signal runs one activity, which does nothing. */
 export async function emptyTurns({ activityQueue }: { activityQueue: string }): Promise<never> {
-  let due = 0;
+  let pending = 0;
   setHandler(defineSignal('message'), () => {
-    due += 1;
+    pending += 1;
   });
   const { doNothing } = proxyActivities<{ doNothing(): Promise<void> }>({
     taskQueue: activityQueue,
     startToCloseTimeout: '10s',
   });
   for (;;) {
-    await condition(() => due > 0);
-    due -= 1;
+    await condition(() => pending > 0);
+    pending -= 1;
     await doNothing();
   }
 }

@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** When the offline model, which lives in this process, was asked and had answered, by `Date.now()`. */
+/** Times of the requests to the offline model, which runs in this process, by `Date.now()`. */
 interface ModelWatch {
-  /** Of the first call since then. */
+  /** The times of the first call at or after `at`. */
   since(at: number): { modelAsked: number; modelAnswered: number };
   close(): void;
 }
@@ -17,8 +17,8 @@ const started = 'http.server.request.start';
 
 export function watchModel(): ModelWatch {
   const calls: Call[] = [];
-  const note = (message: unknown): void => {
-    const { request, response } = message as { request: IncomingMessage; response: ServerResponse }; // Node's own
+  const recordCall = (message: unknown): void => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse }; // documented by Node
     if (request.method !== 'POST' || !request.url?.startsWith('/v1/messages')) return;
     const call: Call = { asked: Date.now(), answered: Number.NaN };
     calls.push(call);
@@ -26,7 +26,7 @@ export function watchModel(): ModelWatch {
       call.answered = Date.now();
     });
   };
-  subscribe(started, note);
+  subscribe(started, recordCall);
   return {
     since(at) {
       const call = calls.find(({ asked }) => asked >= at);
@@ -35,6 +35,6 @@ export function watchModel(): ModelWatch {
         modelAnswered: call?.answered ?? Number.NaN,
       };
     },
-    close: () => void unsubscribe(started, note),
+    close: () => void unsubscribe(started, recordCall),
   };
 }

@@ -3,7 +3,7 @@ import { createFrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Service } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 
-/** When a run's frames were published, by one who listens as the API does. */
+/** The times at which a run's frames were published, observed as the API observes them. */
 interface PublishWatch {
   /** By `Date.now()`. */
   momentOf(seq: number): number;
@@ -17,14 +17,15 @@ export async function watchPublishing(
   const redis = connectRedis({ url: stackEnv.redisUrl, name: 'bench', onError: () => undefined });
   await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
   const stream = createFrameStream(redis, { instance });
-  const heard: { lastSeq: number; at: number }[] = [];
-  const leave = stream.subscribe(runId, (wake) => {
-    if (wake.kind === 'frames') heard.push({ lastSeq: wake.lastSeq, at: Date.now() });
+  const published: { lastSeq: number; at: number }[] = [];
+  const unsubscribe = stream.subscribe(runId, (notification) => {
+    if (notification.kind === 'frames')
+      published.push({ lastSeq: notification.lastSeq, at: Date.now() });
   });
   return {
-    momentOf: (seq) => heard.find(({ lastSeq }) => lastSeq >= seq)?.at ?? Number.NaN,
+    momentOf: (seq) => published.find(({ lastSeq }) => lastSeq >= seq)?.at ?? Number.NaN,
     close() {
-      leave();
+      unsubscribe();
       stream.close();
       redis.disconnect();
     },

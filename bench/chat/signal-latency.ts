@@ -3,7 +3,9 @@ import { openChatService } from './chat-service.ts';
 import { deliveredAt } from './delivery-time.ts';
 import { openEmptyTurns } from './empty-turns.ts';
 
-/** The way of a message to its agent, and with that the price of workflows that are told by signals. */
+/**
+ * Time from the request to the message in the agent's input, compared with a bare Temporal signal.
+ */
 export const signalLatency: Target = {
   id: 'T5b',
   title: "chat POST to the message in the agent's input, against a raw signal to an empty activity",
@@ -13,12 +15,12 @@ export const signalLatency: Target = {
   gate: 1.6,
   async open() {
     const chat = await openChatService('debug');
-    const { service, talk } = chat;
+    const { service, client } = chat;
     const empty = await openEmptyTurns();
     return {
       async ours() {
-        const { posted, answered } = await talk.say();
-        const value = deliveredAt(service, talk.runId, talk.turns()) - posted;
+        const { posted, answered } = await client.say();
+        const value = deliveredAt(service, client.runId, client.turns()) - posted;
         return { value, also: { answered: answered - posted } };
       },
       limit: async () => ({ value: await empty.pass() }),

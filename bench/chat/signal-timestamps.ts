@@ -1,6 +1,6 @@
 import { type HistoryEvent, historyOf, millisecondsOf } from '../cold/history-timestamps.ts';
 
-/** When Temporal did what of a session's latest turn, by the history of the session's workflow. */
+/** Times of a session's latest turn in Temporal, from the history of the session's workflow. */
 export async function signalTimestamps(runId: string) {
   const events = await historyOf(`session/${runId}`);
   const signal = events.findLastIndex((event) => event.workflowExecutionSignaledEventAttributes);

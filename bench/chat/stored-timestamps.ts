@@ -11,7 +11,9 @@ interface FrameRow {
   at: Date;
 }
 
-/** When Postgres was told what of a session's latest message, by its own clock. */
+/**
+ * Times at which Postgres stored a session's latest message and its turn, by the database clock.
+ */
 export async function storedTimestamps({ database }: Pick<Service, 'database'>, runId: string) {
   const messages = await database.pool.query<MessageRow>(
     'select * from session_messages where run_id = $1 order by position desc limit 1',

@@ -16,27 +16,27 @@ interface TurnTracer {
   close(): void;
 }
 
-/** Stamps the turns of one session; nobody else speaks to the model meanwhile. */
-export async function openTurnTracer(service: Service, talk: ChatClient): Promise<TurnTracer> {
-  const { runId } = talk;
+/** Records the timestamps of one session's turns. No other client may use the model meanwhile. */
+export async function openTurnTracer(service: Service, client: ChatClient): Promise<TurnTracer> {
+  const { runId } = client;
   const model = watchModel();
   const publishing = await watchPublishing(service, runId);
   const unpauses = await watchUnpauses(service.instance);
   return {
     async stamp() {
       const toDate = Date.now() - performance.now();
-      const { posted, ...seen } = await talk.say();
-      const handedOut = deliveredAt(service, runId, talk.turns()) - posted;
-      const begun = posted + toDate;
+      const { posted, ...seen } = await client.say();
+      const handedOut = deliveredAt(service, runId, client.turns()) - posted;
+      const postedAt = posted + toDate;
       const { textSeq, ...stored } = await storedTimestamps(service, runId);
       const absolute = {
         ...stored,
         ...(await signalTimestamps(runId)),
-        ...model.since(begun),
-        unpaused: unpauses.since(begun),
+        ...model.since(postedAt),
+        unpaused: unpauses.since(postedAt),
         textPublished: publishing.momentOf(textSeq),
       };
-      return { ...less(seen, posted), ...less(absolute, begun), handedOut };
+      return { ...less(seen, posted), ...less(absolute, postedAt), handedOut };
     },
     close() {
       model.close();
@@ -46,7 +46,7 @@ export async function openTurnTracer(service: Service, talk: ChatClient): Promis
   };
 }
 
-function less<Name extends string>(moments: Record<Name, number>, begun: number) {
-  const since = Object.entries<number>(moments).map(([name, at]) => [name, at - begun]);
-  return Object.fromEntries(since) as Record<Name, number>; // the same names
+function less<Name extends string>(moments: Record<Name, number>, postedAt: number) {
+  const since = Object.entries<number>(moments).map(([name, at]) => [name, at - postedAt]);
+  return Object.fromEntries(since) as Record<Name, number>; // the names are unchanged
 }

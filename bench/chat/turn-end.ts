@@ -14,7 +14,7 @@ export const turnEnd: Target = {
     const publishing = await openPublishing();
     return {
       async ours() {
-        const { resultInSpool, endAtReader } = await chat.talk.say();
+        const { resultInSpool, endAtReader } = await chat.client.say();
         return { value: endAtReader - resultInSpool };
       },
       limit: publishing.time,

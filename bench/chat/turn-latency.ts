@@ -3,7 +3,7 @@ import { openBaselineSession } from './baseline-session.ts';
 import type { ChatClient } from './chat-client.ts';
 import { openChatService } from './chat-service.ts';
 
-/** Both halves of a turn together, as whoever writes the message feels it. */
+/** The latency of a whole turn, as the author of the message experiences it. */
 export const turnLatency: Target = {
   id: 'T5',
   title: 'chat POST to first text on the stream, against a message written into a running agent',
@@ -13,12 +13,15 @@ export const turnLatency: Target = {
   gate: 2.2,
   async open() {
     const chat = await openChatService();
-    const twin = await openBaselineSession({ model: chat.service.model, dataDir: chat.bareDir });
+    const baseline = await openBaselineSession({
+      model: chat.service.model,
+      dataDir: chat.bareDir,
+    });
     return {
-      ours: () => sampleOf(chat.talk),
-      limit: async () => ({ value: await twin.say() }),
+      ours: () => sampleOf(chat.client),
+      limit: async () => ({ value: await baseline.say() }),
       async close() {
-        await twin.close();
+        await baseline.close();
         await chat.close();
       },
     };
@@ -26,12 +29,12 @@ export const turnLatency: Target = {
 };
 
 /**
- * Both sides find their agent paused: the service has done it by itself, some seconds after the last
- * turn. Two sessions in turns, so that one rests while the other is measured.
+ * Both sides start with a paused agent. The service pauses its sandbox some seconds after a turn.
+ * Two sessions alternate, so that one becomes idle while the other is measured.
  */
 export const pausedTurnLatency: Target = {
   id: 'T5-paused',
-  title: 'the same after a pause, against a message to an agent that is woken up for it',
+  title: 'the same after a pause, against a message to a paused agent that is resumed for it',
   unit: 'ms',
   better: 'less',
   goal: 1.6,
@@ -41,24 +44,24 @@ export const pausedTurnLatency: Target = {
 
 async function openPaused(): Promise<Scenario> {
   const chat = await openChatService();
-  const twin = await openBaselineSession({ model: chat.service.model, dataDir: chat.bareDir });
-  const talks = [chat.talk, await chat.anotherTalk()];
+  const baseline = await openBaselineSession({ model: chat.service.model, dataDir: chat.bareDir });
+  const clients = [chat.client, await chat.openClient()];
   return {
     async ours() {
-      const talk = talks.shift() ?? chat.talk;
-      talks.push(talk);
-      await talk.untilPaused();
-      return sampleOf(talk);
+      const client = clients.shift() ?? chat.client;
+      clients.push(client);
+      await client.untilPaused();
+      return sampleOf(client);
     },
-    limit: async () => ({ value: await twin.sayPaused() }),
+    limit: async () => ({ value: await baseline.sayPaused() }),
     async close() {
-      await twin.close();
+      await baseline.close();
       await chat.close();
     },
   };
 }
 
-async function sampleOf(talk: ChatClient): Promise<Sample> {
-  const { posted, answered, textAtReader } = await talk.say();
+async function sampleOf(client: ChatClient): Promise<Sample> {
+  const { posted, answered, textAtReader } = await client.say();
   return { value: textAtReader - posted, also: { answered: answered - posted } };
 }

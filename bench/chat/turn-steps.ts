@@ -7,40 +7,40 @@ import { turnTimestamps } from './turn-timestamps.ts';
 
 const warmUps = 2;
 
-/** Where the time of a turn goes, with an agent that is awake and with one that was paused. */
+/** Duration of each step of a turn, with a running agent and with a paused one. */
 export const turnSteps: Survey = {
   id: 'turn-steps',
   title: "a chat message's turn step by step, milliseconds (p50 of all turns)",
   async run({ iterations }) {
     const chat = await openChatService('debug');
-    const { service, talk } = chat;
-    const stamper = await openTurnTracer(service, talk);
-    const stampTurns = async (before: () => Promise<void>): Promise<TurnTrace[]> => {
+    const { service, client } = chat;
+    const tracer = await openTurnTracer(service, client);
+    const traceTurns = async (before: () => Promise<void>): Promise<TurnTrace[]> => {
       const turns: TurnTrace[] = [];
       while (turns.length < warmUps + iterations) {
         await before();
-        turns.push(await stamper.stamp());
+        turns.push(await tracer.stamp());
       }
       return turns.slice(warmUps);
     };
     try {
-      const awake = await stampTurns(() => Promise.resolve());
-      const paused = await stampTurns(talk.untilPaused);
+      const awake = await traceTurns(() => Promise.resolve());
+      const paused = await traceTurns(client.untilPaused);
       const text = [`  awake\n${tableOf(awake)}`, `  after a pause\n${tableOf(paused)}`].join('\n');
       return { text, data: { awake, paused } };
     } finally {
-      stamper.close();
+      tracer.close();
       await chat.close();
     }
   },
 };
 
-/** In the order in which they came; without what did not happen. */
+/** Sorted by time. Steps that did not happen are omitted. */
 function tableOf(turns: TurnTrace[]): string {
-  const usual = (name: keyof TurnTrace): number => median(turns.map((turn) => turn[name]));
+  const medianOf = (name: keyof TurnTrace): number => median(turns.map((turn) => turn[name]));
   const happened = turnTimestamps.filter(({ name }) =>
     turns.every((turn) => !Number.isNaN(turn[name])),
   );
-  const inOrder = happened.toSorted((a, b) => usual(a.name) - usual(b.name));
+  const inOrder = happened.toSorted((a, b) => medianOf(a.name) - medianOf(b.name));
   return stepTable(inOrder, turns);
 }

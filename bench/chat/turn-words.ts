@@ -1,12 +1,12 @@
 import { saysText } from '../cold/first-text.ts';
 
-/** One turn's words: what the user says, and how its lines are known from those of every other turn. */
+/** One turn: its prompt, and functions that recognize its lines among those of other turns. */
 interface TurnWords {
   prompt: string;
   isEcho(line: string): boolean;
   isText(line: string): boolean;
   isResult(line: string): boolean;
-  /** Of the stream. */
+  /** Matches events of the stream. */
   isTextEvent(event: string): boolean;
 }
 

@@ -1,9 +1,9 @@
 import { createEngine } from '../../systems/docker/engine.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 
-/** When the engine woke a container up, by its own events. */
+/** The times at which the engine resumed a container, from the engine's events. */
 interface UnpauseWatch {
-  /** The first since then, by `Date.now()`; not a number where there was none. */
+  /** The first time at or after `at`, by `Date.now()`. NaN if there was none. */
   since(at: number): number;
   close(): void;
 }
@@ -22,7 +22,7 @@ export async function watchUnpauses(instance: string): Promise<UnpauseWatch> {
       seen.push(Number(nanoseconds) / 1e6);
     }
   });
-  stream.on('error', () => undefined); // we have left
+  stream.on('error', () => undefined); // the stream is aborted on close
   return {
     since: (at) => seen.find((moment) => moment >= at) ?? Number.NaN,
     close: () => leaving.abort(),

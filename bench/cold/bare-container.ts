@@ -18,14 +18,14 @@ export interface BareOptions {
   prompt: string;
 }
 
-/** All that a container of the service's own making stands on, and how it is made. */
+/** Creates a container with the service's own specification, without the rest of the service. */
 interface BareContainer {
   host: BareHost;
   spool: WatchedSpool;
-  /** For the whole of its life. */
+  /** Lives until the container is removed. */
   deadline: AbortSignal;
   create(): Promise<Container>;
-  /** The agent has spoken: it gets no more of the processors than a sandbox does. */
+  /** The agent has printed its first line: limits its CPUs as the service does for a sandbox. */
   applyCpuLimit(container: Container): Promise<unknown>;
   remove(container: Container): Promise<void>;
 }

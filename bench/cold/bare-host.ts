@@ -13,14 +13,14 @@ interface BareRun {
 }
 
 export interface BareHost {
-  /** The agent's next line, after the prompt. */
+  /** Queues the agent's next input line, after the prompt. */
   push(line: string): void;
-  /** The agent has nothing more to read. */
+  /** Ends the agent's input. */
   closeInput(): void;
   close(): Promise<void>;
 }
 
-/** The least that the sandbox's own entry program needs at the other end of its socket. */
+/** The minimal counterpart of the sandbox's entry program on its socket. */
 export async function serveBareSandbox(socketPath: string, run: BareRun): Promise<BareHost> {
   const config = configOf(run);
   const input = createInputQueue(promptLine(run));

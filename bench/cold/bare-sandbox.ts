@@ -1,6 +1,6 @@
-// The limit of a cold start: the very container that the service would make, created and started by
-// two calls to the engine, its output read from the spool as it comes. What the service does around
-// it (Temporal, Postgres, Redis, the stream) is missing here, and that is what the ratio shows.
+// The lower limit of a cold start: the same container as the service would make, created and
+// started by two calls to the engine, with its spool read directly. The service's own steps
+// (Temporal, Postgres, Redis, the stream) are missing; the ratio shows their cost.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,14 +33,14 @@ export function openBareSandbox(options: BareOptions): BareSandbox {
 async function runOnce(engine: Engine, options: BareOptions): Promise<Sample> {
   const bare = await prepareBare(engine, options);
   const { host, spool } = bare;
-  const begun = performance.now();
+  const startedAt = performance.now();
   const container = await bare.create();
   try {
     await container.start({ abortSignal: bare.deadline });
     await spool.untilLine(() => true);
     const limiting = bare.applyCpuLimit(container);
-    const init = (await spool.untilLine(isInit)) - begun;
-    const value = (await spool.untilLine(saysText)) - begun;
+    const init = (await spool.untilLine(isInit)) - startedAt;
+    const value = (await spool.untilLine(saysText)) - startedAt;
     await limiting;
     host.closeInput();
     await container.wait({ abortSignal: bare.deadline });

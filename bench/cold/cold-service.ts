@@ -9,9 +9,9 @@ import { coldPrompt, isInit, saysText } from './first-text.ts';
 interface ColdService {
   service: Service;
   model: OfflineModel;
-  /** A folder beside the service's own, for what is measured against it. */
+  /** A folder beside the service's own, for the baseline container. */
   bareDir: string;
-  /** One run to its end; the sample is the time to its first text. */
+  /** Runs one run to its end. The value of the sample is the time to its first text. */
   run(): Promise<Sample>;
   close(): Promise<void>;
 }
@@ -36,13 +36,13 @@ export async function openColdService(env: Record<string, string> = {}): Promise
 }
 
 async function timeRun(service: Service): Promise<Sample> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const { runId } = await service.trigger({ prompt: coldPrompt });
-  const also = { answered: performance.now() - begun };
+  const also = { answered: performance.now() - startedAt };
   const seen: { init?: number; text?: number } = {};
   for await (const { event, data } of service.stream(runId)) {
-    if (event === 'system' && isInit(data)) seen.init ??= performance.now() - begun;
-    if (event === 'assistant' && saysText(data)) seen.text ??= performance.now() - begun;
+    if (event === 'system' && isInit(data)) seen.init ??= performance.now() - startedAt;
+    if (event === 'assistant' && saysText(data)) seen.text ??= performance.now() - startedAt;
   }
   if (seen.init === undefined || seen.text === undefined) {
     throw new Error(`run ${runId} ended without a text: ${service.worker.log().slice(-2_000)}`);
@@ -50,7 +50,7 @@ async function timeRun(service: Service): Promise<Sample> {
   return { value: seen.text, also: { ...also, init: seen.init } };
 }
 
-/** The next measurement begins when nothing of this one goes on. */
+/** Waits until the run has ended, so that the next measurement does not overlap with it. */
 export async function untilGone({ sandboxes }: Pick<Service, 'sandboxes'>): Promise<void> {
   while ((await sandboxes.list()).length > 0) await sleep(50);
   await sleep(settleMs);

@@ -5,8 +5,8 @@ import { openColdService } from './cold-service.ts';
 import { coldPrompt } from './first-text.ts';
 
 /**
- * Both sides run the real agent against the same offline model, in a container made from the same
- * specification: network, mounts, limits, two processors at first and one from the first line on.
+ * Both sides run the real agent with the same offline model, in a container with the same
+ * specification: network, mounts, limits, and two CPUs until the first output line, one after it.
  */
 export const coldStart: Target = {
   id: 'T1',

@@ -6,7 +6,7 @@ import { type RunTrace, traceRun } from './trace-run.ts';
 
 const warmUps = 2;
 
-/** Where the time of a cold run goes, from the moments that the service's own log and stores tell. */
+/** Duration of each step of a cold run, from the service's log and stores. */
 export const coldSteps: Survey = {
   id: 'steps',
   title: 'a cold run step by step, milliseconds (p50 of all runs)',

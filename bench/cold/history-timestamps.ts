@@ -1,7 +1,7 @@
 import { connectTemporal } from '../../systems/temporal/connect.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 
-/** When Temporal did what, by the history of the run's workflow. */
+/** Times of a run in Temporal, from the history of the run's workflow. */
 export async function historyTimestamps(runId: string) {
   const events = await historyOf(`run/${runId}`);
   const first = (kind: keyof HistoryEvent): number => {

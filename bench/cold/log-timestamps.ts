@@ -9,7 +9,7 @@ interface LogLine {
   index?: number;
 }
 
-/** When the service did what, by its own log. */
+/** Times of a run's steps in the service's log. */
 export function logTimestamps({ api, worker }: Service, runId: string) {
   const lines = [...linesOf(api.log(), runId), ...linesOf(worker.log(), runId)];
   const admitted = find(lines, 'run_admitted');
@@ -32,12 +32,12 @@ export function linesOf(log: string, runId: string): LogLine[] {
   return log
     .split('\n')
     .filter((line) => line.includes(runId))
-    .map((line) => JSON.parse(line) as LogLine); // the service's own log, with a run's id in it
+    .map((line) => JSON.parse(line) as LogLine); // lines of the service's log that have a run id
 }
 
-/** What happens more than once counts from the first time on. */
+/** If an event occurs several times, the first one counts. */
 function find(lines: LogLine[], event: string): LogLine {
   const found = lines.find(({ msg }) => msg === event);
-  if (found === undefined) throw new Error(`the log does not tell of ${event}`);
+  if (found === undefined) throw new Error(`the log has no ${event}`);
   return found;
 }

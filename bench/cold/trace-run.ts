@@ -11,9 +11,9 @@ import { watchSpool } from './watch-spool.ts';
 /** Milliseconds since the request was sent. */
 export type RunTrace = Record<StepName, number>;
 
-/** One run to its end. All clocks are this machine's. */
+/** Runs one run to its end. All timestamps are from clocks of this machine. */
 export async function traceRun(service: Service): Promise<RunTrace> {
-  const begun = Date.now();
+  const sentAt = Date.now();
   const { runId } = await service.trigger({ prompt: coldPrompt });
   const [spool, textOnStream] = await Promise.all([
     spoolMoments(service, runId),
@@ -26,8 +26,8 @@ export async function traceRun(service: Service): Promise<RunTrace> {
     textStored: await storedMoment(service, runId),
     textOnStream,
   };
-  const since = Object.entries(absolute).map(([name, at]) => [name, at - begun]);
-  return Object.fromEntries(since) as RunTrace; // the same names
+  const since = Object.entries(absolute).map(([name, at]) => [name, at - sentAt]);
+  return Object.fromEntries(since) as RunTrace; // the names are unchanged
 }
 
 async function spoolMoments({ dataDir }: Service, runId: string) {

@@ -1,7 +1,7 @@
 import { closeSync, type FSWatcher, openSync, readSync, watch } from 'node:fs';
 
 export interface WatchedSpool {
-  /** When the first line of that kind was there, on the clock of `performance.now()`. */
+  /** Returns when the first matching line appeared, on the clock of `performance.now()`. */
   untilLine(isIt: (line: string) => boolean): Promise<number>;
   close(): void;
 }
@@ -12,9 +12,9 @@ interface SeenLine {
 }
 
 const pollMs = 100;
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
-/** Reads a file as it grows, as soon as the kernel says so. */
+/** Reads a file as it grows, on every change that the kernel reports. */
 export function watchSpool(path: string): WatchedSpool {
   const file = openSync(path, 'r');
   const buffer = Buffer.alloc(64 * 1024);
@@ -39,11 +39,11 @@ export function watchSpool(path: string): WatchedSpool {
   return {
     untilLine: (isIt) =>
       new Promise((resolve, reject) => {
-        const impatience = setTimeout(() => reject(new Error(`not seen in ${path}`)), patienceMs);
+        const deadline = setTimeout(() => reject(new Error(`not seen in ${path}`)), timeoutMs);
         const look = (): void => {
           const found = lines.find(({ text }) => isIt(text));
           if (found === undefined) return;
-          clearTimeout(impatience);
+          clearTimeout(deadline);
           waiting.delete(look);
           resolve(found.at);
         };

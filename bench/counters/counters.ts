@@ -1,5 +1,5 @@
-// Counts instead of times: what a run asks of the outside parts. No noise touches them, so a change is a
-// change.
+// Counts calls to dependencies instead of measuring times. Counts have no noise, so every
+// difference is a real change.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { untilGone } from '../cold/cold-service.ts';
@@ -23,7 +23,7 @@ interface RunCounts {
 
 export const counters: Survey = {
   id: 'counters',
-  title: 'what a run asks of the outside parts (median)',
+  title: 'calls of a run to dependencies (median)',
   async run() {
     const tapped = await startTappedService();
     try {
@@ -39,7 +39,7 @@ export const counters: Survey = {
   },
 };
 
-/** What is asked without any run, a second. */
+/** Calls per second while no run exists. */
 async function countIdle({ now }: TappedService) {
   const before = now();
   await sleep(idleSeconds * 1_000);
@@ -66,7 +66,7 @@ async function countRun({ service, sandboxes, now }: TappedService): Promise<Run
   };
 }
 
-/** Statements that a thousand frames take to be stored, when they come as fast as an agent prints. */
+/** Statements that it takes to store a thousand frames that arrive at the highest rate. */
 async function countAppends({ service, sandboxes, now }: TappedService): Promise<number> {
   const before = now();
   const prompt = `@agent [{"lines":${floodLines},"seed":3}]`;
@@ -86,14 +86,14 @@ function rowsOf(found: {
   const of = (pick: (run: RunCounts) => number): string => String(median(counted.map(pick)));
   const kinds = [...new Set(counted.flatMap(({ docker }) => Object.keys(docker)))].sort();
   return [
-    ['Postgres statements a POST', of(({ post }) => post)],
-    ['Postgres statements of the worker a run', of(({ worker }) => worker)],
-    ['Postgres statements a 1,000 frames', appends.toFixed(2)],
-    ['Docker calls a run', of(({ docker }) => sum(docker))],
+    ['Postgres statements per POST', of(({ post }) => post)],
+    ['Postgres statements of the worker per run', of(({ worker }) => worker)],
+    ['Postgres statements per 1,000 frames', appends.toFixed(2)],
+    ['Docker calls per run', of(({ docker }) => sum(docker))],
     ...kinds.map((kind) => [`    ${kind}`, of(({ docker }) => docker[kind] ?? 0)]),
-    ['Temporal events a run', of(({ history }) => history)],
-    ['idle, a second: Postgres by the API', idle.api.toFixed(2)],
-    ['idle, a second: Postgres by the worker', idle.worker.toFixed(2)],
+    ['Temporal events per run', of(({ history }) => history)],
+    ['idle, per second: Postgres by the API', idle.api.toFixed(2)],
+    ['idle, per second: Postgres by the worker', idle.worker.toFixed(2)],
     ['idle, a second: Docker', idle.docker.toFixed(2)],
   ];
 }

@@ -1,4 +1,4 @@
-/** What is asked of the engine, by method and kind of call. */
+/** Counts the calls to the engine, by method and kind of call. */
 export function createDockerCounter() {
   const counts = new Map<string, number>();
   return {
@@ -14,7 +14,7 @@ export function createDockerCounter() {
 
 const requestLine = /^(GET|POST|PUT|DELETE|HEAD) (\/\S*) HTTP\/1\.1\r$/gm;
 
-/** Without the version, the ids and the query. */
+/** The path without version, ids and query. */
 function kindOf(path: string): string {
   return path
     .replace(/\?.*$/, '')

@@ -1,13 +1,13 @@
-/** What one program asks of Postgres. */
+/** Counts the statements that one program sends to Postgres. */
 export interface StatementCount {
   statements: number;
-  /** Of these, how many put frames into the log. */
+  /** The number of statements that insert frames into the log. */
   appends: number;
 }
 
 /**
- * Reads the client's side of the protocol: the first message names the program, after it every message
- * is a letter and a length. One `Execute` or one simple `Query` is one statement.
+ * Parses the client's side of the protocol. The first message names the program. Each later message
+ * is a letter and a length. One `Execute` or one simple `Query` counts as one statement.
  */
 export function createPostgresCounter() {
   const counts = new Map<string, StatementCount>();
@@ -30,7 +30,7 @@ function readConnection(counts: Map<string, StatementCount>): (chunk: Buffer) =>
     if (letter === letters.parse && body.includes('insert into frames')) count.appends += 1;
   }
 
-  /** How many bytes it has used; 0: the message is not whole yet. */
+  /** Returns the number of bytes consumed, or 0 if the message is incomplete. */
   function readMessage(): number {
     const start = program === null ? 0 : 1;
     if (rest.length < start + 4) return 0;
@@ -48,8 +48,8 @@ function readConnection(counts: Map<string, StatementCount>): (chunk: Buffer) =>
   };
 }
 
-/** The parameters of the first message: names and values, each closed by a zero. */
+/** The parameters of the startup message: names and values, each terminated by a zero byte. */
 function programOf(body: Buffer): string {
-  const words = body.subarray(4).toString('utf8').split('\0');
-  return words[words.indexOf('application_name') + 1] ?? '';
+  const fields = body.subarray(4).toString('utf8').split('\0');
+  return fields[fields.indexOf('application_name') + 1] ?? '';
 }

@@ -11,7 +11,7 @@ import { openTcpTap } from './tcp-tap.ts';
 
 export interface TappedService {
   service: Service;
-  /** Past the tap: who looks is not counted. */
+  /** An address that bypasses the tap, so that the observer's own calls are not counted. */
   sandboxes: Sandboxes;
   now(): Counts;
   close(): Promise<void>;
@@ -23,7 +23,7 @@ export interface Counts {
   docker: Record<string, number>;
 }
 
-/** The service, with a tap before Postgres and one before the engine. */
+/** The service with taps in front of Postgres and the engine. */
 export async function startTappedService(): Promise<TappedService> {
   const folder = mkdtempSync(join(stackEnv.dataDir, 'tap-'));
   const docker = createDockerCounter();

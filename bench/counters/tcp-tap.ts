@@ -1,6 +1,6 @@
 import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 
-/** A pass-through before one of the outside parts that sees what the service says to it. */
+/** A TCP proxy in front of a dependency that observes what the service sends. */
 interface TcpTap {
   close(): Promise<void>;
 }
@@ -8,7 +8,7 @@ interface TcpTap {
 interface TapOptions {
   listen: { port: number; host: string } | { path: string };
   to: NetConnectOpts;
-  /** Called for every connection; what it returns is told of the client's bytes. */
+  /** Called for every connection. The returned function gets the client's bytes. */
   onConnection(): (chunk: Buffer) => void;
 }
 
@@ -20,7 +20,7 @@ export async function openTcpTap({ listen, to, onConnection }: TapOptions): Prom
     for (const socket of [client, tapped]) {
       open.add(socket);
       socket.on('close', () => open.delete(socket));
-      socket.on('error', () => undefined); // its close comes next, and takes the other with it
+      socket.on('error', () => undefined); // `close` follows and destroys the other socket
     }
     client.on('data', see);
     client.pipe(tapped);

@@ -1,4 +1,5 @@
-// The limit of a fan-out: a plain server that writes the same bytes to everybody who is connected.
+// The upper limit of a fan-out: a plain server that writes the same bytes to every connected
+// client.
 
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,6 +21,6 @@ process.on('message', ({ bytes }: BroadcastCommand) => {
 });
 
 server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo; // a TCP server that listens has one
+  const { port } = server.address() as AddressInfo; // listening on TCP
   reportToParent({ url: `http://127.0.0.1:${port}/` });
 });

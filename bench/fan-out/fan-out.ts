@@ -1,6 +1,7 @@
-// One run, a thousand readers. A round is some frames published together, which both sides write to each
-// reader in one piece; the next round begins when every reader has the last one whole. The clock of a
-// round runs from its publication, so that storing the frames, which is the worker's part, is left out.
+// One run with a thousand readers. A round is a few frames published together, which both sides
+// write to each reader in one piece. The next round starts when every reader has received the
+// previous one completely. The time of a round starts at its publication, so it does not include
+// storing the frames, which is the worker's part.
 
 import { sseFrame } from '../../api/stream/sse-writer.ts';
 import type { Frame, StoredFrame } from '../../core/frames/frame.ts';
@@ -15,7 +16,7 @@ import { openRunLog } from '../support/run-log.ts';
 import type { BroadcastCommand } from './broadcast.ts';
 
 const connections = 1_000;
-const connectionsAKey = 200;
+const connectionsPerKey = 200;
 const rounds = 20;
 const framesARound = 10;
 
@@ -67,33 +68,39 @@ async function floodReaders(api: ApiAlone, readers: Readers, keys: string[]): Pr
   return sample;
 }
 
-/** `prepare` returns what publishes the round. */
+/** Prepares a round and returns the function that publishes it. */
 async function measure(
   readers: Readers,
   prepare: (round: number) => Promise<() => Promise<void>>,
 ): Promise<Sample> {
-  let took = 0;
+  let elapsedMs = 0;
   let readersCpuMs = 0;
   for (let round = 0; round < rounds; round += 1) {
     const publish = await prepare(round);
     const all = readers.haveFrames((round + 1) * framesARound);
-    const begun = performance.now();
+    const startedAt = performance.now();
     await publish();
     const { cpuMs } = await all;
-    took += performance.now() - begun;
+    elapsedMs += performance.now() - startedAt;
     readersCpuMs += cpuMs;
   }
   const deliveries = rounds * framesARound * connections;
-  const also = { roundMs: took / rounds };
-  return { value: (deliveries * 1_000) / took, also, generatorShare: readersCpuMs / took };
+  const also = { roundMs: elapsedMs / rounds };
+  return {
+    value: (deliveries * 1_000) / elapsedMs,
+    also,
+    generatorShare: readersCpuMs / elapsedMs,
+  };
 }
 
-/** One key may hold so many streams, so there are as many keys as it takes. */
+/** The number of streams per key is limited, so several keys are created. */
 async function makeKeys({ database, projectId }: Service): Promise<string[]> {
   const store = createKeyStore(database.pool);
-  const wanted = { projectId, name: 'reader', createdBy: 'bench', rateLimitRpm: 10_000 };
-  const made = Array.from({ length: connections / connectionsAKey }, () => store.create(wanted));
-  return (await Promise.all(made)).map(({ key }) => key);
+  const keyFields = { projectId, name: 'reader', createdBy: 'bench', rateLimitRpm: 10_000 };
+  const creating = Array.from({ length: connections / connectionsPerKey }, () =>
+    store.create(keyFields),
+  );
+  return (await Promise.all(creating)).map(({ key }) => key);
 }
 
 function framesOf(round: number): Frame[] {

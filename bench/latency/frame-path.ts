@@ -1,5 +1,5 @@
-// The worker's own tail, in this process, so that every moment of a frame is on one clock: its line is in
-// the spool, it is being stored, it is being published, a reader has it.
+// Runs the worker's spool tail in this process, so that all timestamps of a frame are from one
+// clock: its line is in the spool, it is being stored, it is being published, a reader has it.
 
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,13 +17,16 @@ export type Moment = 'printed' | 'committing' | 'published' | 'received';
 export type FrameStamps = Record<Moment, number>;
 
 interface FramePath {
-  /** Prints one line and resolves with its moments when a reader has its frame. */
+  /**
+   * Writes one line to the spool. Resolves with its timestamps when a reader has received its
+   * frame.
+   */
   pass(): Promise<FrameStamps>;
   close(): Promise<void>;
 }
 
 export async function openFramePath(service: Service): Promise<FramePath> {
-  const { runId } = await service.trigger({ prompt: 'Nobody reads this.' });
+  const { runId } = await service.trigger({ prompt: 'No reader needs this.' });
   const file = join(service.dataDir, 'spool');
   writeFileSync(file, '');
   const spool = await openSpoolFile(file);
@@ -69,7 +72,7 @@ const leaseMs = 3_600_000;
 
 async function tailOf({ frames, stream, spool, runId, moments }: TailParts): Promise<SpoolTail> {
   const lease = await frames.takeLease(runId, 'bench', leaseMs);
-  if (lease === null) throw new Error('the log of a new run is taken');
+  if (lease === null) throw new Error('the log of the new run is already owned');
   const complain = (what: unknown): never => {
     throw new Error(`the tail has ended: ${String(what)}`);
   };

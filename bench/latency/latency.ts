@@ -31,7 +31,7 @@ async function open(): Promise<Scenario> {
   };
 }
 
-/** From publication on, as the limit is; what comes before it is told beside. */
+/** Measured from publication on, as the limit is. The time before it is reported separately. */
 async function timeFrames(api: ApiAlone): Promise<Sample> {
   const path = await openFramePath(api.service);
   const stamps: FrameStamps[] = [];

@@ -4,7 +4,7 @@ import { stackEnv } from '../../test/support/stack-env.ts';
 import type { Sample } from '../measure/scenario.ts';
 import { median } from '../measure/statistics.ts';
 
-/** The least that telling somebody takes: `PUBLISH` to a subscriber. */
+/** The lower limit of a notification: `PUBLISH` to one subscriber. */
 interface Publishing {
   time(): Promise<Sample>;
   close(): void;
@@ -36,9 +36,9 @@ async function timeMessages(publisher: Redis, subscriber: Redis): Promise<Sample
     const arrival = new Promise<number>((resolve) => {
       heard = () => resolve(performance.now());
     });
-    const begun = performance.now();
+    const startedAt = performance.now();
     void publisher.publish(channel, payload);
-    times.push((await arrival) - begun);
+    times.push((await arrival) - startedAt);
     await sleep(everyMs);
   }
   await subscriber.unsubscribe(channel);

@@ -1,6 +1,6 @@
-// Both sides are measured in turns, ours, limit, limit, ours, so that what slows the machine down slows
-// both; an iteration is one such turn, and what is compared is the ratio within each. The first
-// iterations are kept apart: caches are cold, code is not compiled yet.
+// Both sides are measured alternately (ours, limit, limit, ours), so that a slow machine affects
+// both. One such round is an iteration, and the ratio within each iteration is compared. The first
+// iterations are warm-up and do not count, because caches are cold and code is not compiled yet.
 
 import { createNoiseDetector, type Noise, quietOnes } from './noise-detector.ts';
 import type { Sample, Scenario, Target } from './scenario.ts';
@@ -23,17 +23,17 @@ export interface Comparison {
   discarded: Iteration[];
   ratio: number;
   interval: Interval;
-  /** The larger of both sides' medians; null where there is no generator. */
+  /** The larger of both sides' medians. Null without a load generator. */
   generatorShare: number | null;
   verdict: Verdict;
 }
 
 interface ComparePlan {
-  /** Iterations that count, at least; more are made until the interval is narrow. */
+  /** The minimum number of counted iterations. More are made until the interval is narrow. */
   iterations: number;
   iterationsMax: number;
   onIteration(iteration: Iteration, number: number): void;
-  /** Aborted: what was opened is closed, and nothing comes of it. */
+  /** Aborts the measurement. Everything opened is closed, and no result is returned. */
   signal: AbortSignal;
 }
 

@@ -1,14 +1,14 @@
-// Tells when the machine was busy with something else: the same small piece of work is timed before
-// every iteration, and where it took much longer than it usually does the iteration does not count.
+// Detects load from other programs. The same small computation is timed before every iteration; if
+// it elapsedMs much longer than usual, the iteration does not count.
 
 import { readFileSync } from 'node:fs';
 import { median } from './statistics.ts';
 
 export interface Noise {
   spinMs: number;
-  /** Of the last ten seconds, the share in which somebody waited for a processor; null where unknown. */
+  /** The share of the last ten seconds in which a task waited for a CPU. Null if unknown. */
   pressure: number | null;
-  /** Clock ticks that the machine's own host has taken away since it was started. */
+  /** Clock ticks that the hypervisor has stolen since boot. */
   stealTicks: number | null;
 }
 
@@ -26,13 +26,13 @@ export function createNoiseDetector(): NoiseDetector {
   };
 }
 
-/** Which of the iterations began on a quiet machine. */
+/** Returns which of the iterations started on a quiet machine. */
 export function quietOnes(noises: readonly Noise[]): boolean[] {
   const usual = median(noises.map((noise) => noise.spinMs));
   return noises.map((noise) => noise.spinMs <= usual * busyFactor);
 }
 
-/** The fastest of some tries tells how much work fits into the time on a quiet machine. */
+/** The fastest of several tries calibrates the amount of work to a quiet machine. */
 function calibrate(): number {
   const probe = 2_000_000;
   const tries = Array.from({ length: 10 }, () => spin(probe));
@@ -40,11 +40,11 @@ function calibrate(): number {
 }
 
 function spin(rounds: number): number {
-  const begun = performance.now();
+  const startedAt = performance.now();
   let mixed = rounds;
   for (let round = 0; round < rounds; round += 1) mixed = Math.imul(mixed ^ round, 0x9e3779b1);
-  const took = performance.now() - begun;
-  return mixed === 0.5 ? 0 : took; // never: the result is used, so that the work is not left out
+  const elapsedMs = performance.now() - startedAt;
+  return mixed === 0.5 ? 0 : elapsedMs; // never true; uses the result, so that the computation is not optimized away
 }
 
 function readPressure(): number | null {

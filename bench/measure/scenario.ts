@@ -1,12 +1,14 @@
-/** One measurement of one side: the figure that is compared, and others of the same measurement. */
+/**
+ * One measurement of one side: the compared value, and secondary values of the same measurement.
+ */
 export interface Sample {
   value: number;
   also?: Record<string, number>;
-  /** Of one processor, what the load generator took: one that is busy all the time is the limit itself. */
+  /** The load generator's share of one CPU. A generator near 1 is itself the bottleneck. */
   generatorShare?: number;
 }
 
-/** The service and its limit, ready to be measured in turns. */
+/** The service and its limit, ready to be measured alternately. */
 export interface Scenario {
   ours(): Promise<Sample>;
   limit(): Promise<Sample>;
@@ -15,10 +17,10 @@ export interface Scenario {
 
 export interface Target {
   id: string;
-  /** What is compared with what. */
+  /** Describes what is compared with what. */
   title: string;
   unit: string;
-  /** Of the ratio ours/limit. */
+  /** Bounds of the ratio ours/limit. */
   better: 'less' | 'more';
   goal: number;
   gate: number;

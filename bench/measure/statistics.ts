@@ -14,13 +14,13 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Between two neighbours the value lies in proportion. */
+/** Interpolates linearly between two neighbours. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  const place = (sorted.length - 1) * share;
-  const below = sorted[Math.floor(place)] ?? Number.NaN;
-  const above = sorted[Math.ceil(place)] ?? below;
-  return below + (above - below) * (place - Math.floor(place));
+  const rank = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(rank)] ?? Number.NaN;
+  const above = sorted[Math.ceil(rank)] ?? below;
+  return below + (above - below) * (rank - Math.floor(rank));
 }
 
 export function summaryOf(values: readonly number[]): Summary {
@@ -36,8 +36,8 @@ const resamples = 4_000;
 const confidence = 0.95;
 
 /**
- * Where the median would lie if the same measurement were made again, by drawing from what was
- * measured. The draw is seeded: the same figures give the same interval.
+ * Bootstrap confidence interval of the median. Resampling is seeded, so that the same figures
+ * always give the same interval.
  */
 export function medianInterval(values: readonly number[]): Interval {
   const random = seededRandom(values.length);

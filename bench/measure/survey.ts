@@ -1,13 +1,13 @@
 import type { BenchOptions } from '../arguments.ts';
 
 export interface SurveyResult {
-  /** For a person. */
+  /** For people. */
   text: string;
-  /** For the file. */
+  /** For the result file. */
   data: object;
 }
 
-/** Figures that are told and not compared. */
+/** Figures that are reported but not compared with a limit. */
 export interface Survey {
   id: string;
   title: string;

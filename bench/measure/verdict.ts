@@ -4,30 +4,30 @@ import type { Interval } from './statistics.ts';
 export type Verdict = 'goal met' | 'gate met' | 'above gate' | 'below gate' | 'inconclusive';
 
 const narrowShare = 0.07;
-/** Fewer say nothing, whatever they say. */
+/** With fewer iterations, every verdict is inconclusive. */
 const iterationsNeeded = 15;
 const generatorMost = 0.9;
 
-/** What fails the command. What could not be told fails nothing. */
+/** Whether the result fails the command. An inconclusive result does not. */
 export const isMissed = (verdict: Verdict): boolean =>
   verdict === 'above gate' || verdict === 'below gate';
 
 export interface Measured {
   ratio: number;
   interval: Interval;
-  /** Iterations that count. */
+  /** The number of counted iterations. */
   count: number;
   generatorShare: number | null;
 }
 
-/** Within ±7 % of the median. */
+/** Whether the interval is within ±7 % of the median. */
 export function isNarrow(ratio: number, { low, high }: Interval): boolean {
   return Math.max(high - ratio, ratio - low) <= ratio * narrowShare;
 }
 
 /**
- * Judged by the worse end of the interval, never by the median alone. A wide interval fails nothing:
- * it says that the machine was too restless to tell, unless even its better end is beyond the gate.
+ * Compares the worse end of the interval, not the median, with the bounds. A wide interval is
+ * inconclusive, because the machine was too noisy, unless even its better end is beyond the gate.
  */
 export function verdictOf(
   { better, goal, gate }: Pick<Target, 'better' | 'goal' | 'gate'>,

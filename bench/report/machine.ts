@@ -9,7 +9,7 @@ import { createPool } from '../../systems/postgres/client/pool.ts';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 
-/** What the figures were measured on: never compare those of two different ones. */
+/** The machine of a measurement. Figures of different machines must not be compared. */
 type Machine = Record<string, string | number>;
 
 export async function describeMachine(): Promise<Machine> {
@@ -32,7 +32,7 @@ export async function describeMachine(): Promise<Machine> {
 async function describeEngine(): Promise<Machine> {
   const socket = stackEnv.dockerHost.replace(/^unix:\/\//, '');
   const { text } = await callEngine(socket, { path: '/info' });
-  const info = JSON.parse(text) as EngineInfo; // the engine's own documented shape
+  const info = JSON.parse(text) as EngineInfo; // documented by the engine
   return {
     docker: info.ServerVersion,
     runc: info.RuncCommit.ID.slice(0, 12),

@@ -6,17 +6,20 @@ interface Step<Name extends string> {
   what: string;
 }
 
-/** Where the time of something goes; the moments of each are milliseconds since its beginning. */
+/** Renders step durations. Each timestamp is in milliseconds since the start of its run. */
 export function stepTable<Name extends string>(
   steps: readonly Step<Name>[],
   runs: Record<Name, number>[],
 ): string {
   const rows = steps.map((step, index) => row(step, steps[index - 1], runs));
-  const head = ['since POST', 'step', 'p90', 'what has happened'];
+  const head = ['since POST', 'step', 'p90', 'step completed'];
   return columns([head, ...rows]).replaceAll(/^/gm, '    ');
 }
 
-/** A step's own time runs from the step before it in the same run, so that medians stay honest. */
+/**
+ * A step's own time is the difference to the previous step of the same run, because differences of
+ * medians would be misleading.
+ */
 function row<Name extends string>(
   { name, what }: Step<Name>,
   before: Step<Name> | undefined,

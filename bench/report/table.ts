@@ -1,7 +1,7 @@
 import type { Comparison, Iteration } from '../measure/compare.ts';
 import { median, summaryOf } from '../measure/statistics.ts';
 
-/** One block a target: the verdict first, then what it rests on. */
+/** One block per target: the verdict first, then its figures. */
 export function comparisonText(comparison: Comparison): string {
   const { target, ratio, interval, verdict, counted, discarded, generatorShare } = comparison;
   const bound = target.better === 'less' ? '≤' : '≥';
@@ -12,7 +12,7 @@ export function comparisonText(comparison: Comparison): string {
     `    ratio ${two(ratio)} (95 %: ${spread})  goal ${bound} ${target.goal}, gate ${bound} ${target.gate}  ${verdict.toUpperCase()}  (${counts})`,
     `    ours   ${figures(counted, 'ours', target.unit)}`,
     `    limit  ${figures(counted, 'limit', target.unit)}`,
-    ...(generatorShare === null ? [] : [`    readers took ${two(generatorShare)} of a processor`]),
+    ...(generatorShare === null ? [] : [`    readers took ${two(generatorShare)} of a CPU`]),
   ].join('\n');
 }
 
@@ -32,7 +32,7 @@ export function summaryText(comparisons: Comparison[]): string {
   return columns([head, ...rows]);
 }
 
-/** Left-aligned, two blanks apart. */
+/** Left-aligned columns, separated by two blanks. */
 export function columns(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
@@ -56,7 +56,7 @@ function figures(iterations: Iteration[], side: 'ours' | 'limit', unit: string):
 
 const two = (value: number): string => value.toFixed(2);
 
-/** Three digits that mean something. */
+/** Rounds to three significant digits. */
 export function three(value: number): string {
   if (Math.abs(value) >= 1_000) return Math.round(value).toLocaleString('en-US');
   return value.toPrecision(3);

@@ -3,10 +3,12 @@ import { createTemporal } from '../../systems/temporal/client.ts';
 import { type Service, startService } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 
-/** The API without a worker: runs are admitted and placed, and nobody starts them. */
+/** The API without a worker: runs are admitted and get slots, but do not start. */
 export interface ApiAlone {
   service: Service;
-  /** Ends the workflows and takes the runs away, so that the next measurement finds the same. */
+  /**
+   * Ends the workflows and deletes the runs, so that every measurement starts from the same state.
+   */
   forgetRuns(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,23 +1,25 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A program of the bench's own in a process of its own, spoken with by messages. */
-interface Child<Order, Answer> {
-  send(order: Order): void;
-  /** The next answer; whoever asks does so before the order is given, or right after it. */
+/** A child process of the bench that communicates by messages. */
+interface Child<Command, Answer> {
+  send(command: Command): void;
+  /**
+   * Resolves with the next answer. Must be called before the request is sent, or right after it.
+   */
   answer(): Promise<Answer>;
   stop(): Promise<void>;
 }
 
 const settingName = 'BENCH_SETTING';
 
-/** `program` is a file's URL; `setting` is what it is told at its start. */
-export function startChild<Order extends object, Answer>(
+/** `program` is a file URL. `setting` is sent to the child at its start. */
+export function startChild<Command extends object, Answer>(
   program: URL,
   setting: object,
-): Child<Order, Answer> {
+): Child<Command, Answer> {
   const child = fork(program, {
-    // Not as an argument: it may hold a password, and arguments are everybody's to read.
+    // Not an argument, because it may contain a password, and arguments are visible to all users.
     env: { ...process.env, [settingName]: JSON.stringify(setting) },
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -27,12 +29,12 @@ export function startChild<Order extends object, Answer>(
   child.on('message', (answer) => {
     const next = waiting.shift();
     if (next === undefined) answers.push(answer as Answer);
-    else next(answer as Answer); // the program's own answer
+    else next(answer as Answer); // the program's own answer type
   });
   const gone = new Promise<never>((_resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`${program.pathname} ended with ${code}`)));
   });
-  gone.catch(() => undefined); // an end that nobody waits for is the ordinary one
+  gone.catch(() => undefined); // `answer` may have no caller when the child exits normally
 
   const next = (): Promise<Answer> =>
     new Promise((resolve) => {
@@ -41,7 +43,7 @@ export function startChild<Order extends object, Answer>(
       else resolve(known);
     });
   return {
-    send: (order) => void child.send(order),
+    send: (command) => void child.send(command),
     answer: () => Promise.race([next(), gone]),
     stop: () => stop(child),
   };
@@ -54,7 +56,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** The other end: what this process was told at its start, as startChild's caller gave it. */
+/** Returns the setting that the parent passed to startChild. */
 export function readSetting(): unknown {
   return JSON.parse(process.env[settingName] ?? '{}');
 }
@@ -63,7 +65,7 @@ export function reportToParent(answer: object): void {
   process.send?.(answer);
 }
 
-/** A child whose bench has died has nothing left to do. */
+/** Exits when the parent has died. */
 export function endWithParent(): void {
   process.on('disconnect', () => process.exit());
 }

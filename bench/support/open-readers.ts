@@ -1,10 +1,10 @@
 import { startChild } from './child.ts';
 import type { ReadersAnswer, ReadersCommand, ReadersSetting } from './readers.ts';
 
-/** Readers of a stream, all in one process apart. */
+/** Readers of a stream, all in one separate process. */
 export interface Readers {
   open(url: string, keys: string[]): Promise<void>;
-  /** Resolves when each has got so many frames with a number since it was opened. */
+  /** Resolves when each reader has received this many numbered frames since it connected. */
   haveFrames(count: number): Promise<ReadersAnswer>;
   leave(): void;
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
-// Readers of one run's stream, in a process of their own: they count what they get and say when all of
-// them have it. A frame that is missing, doubled or out of order ends the process.
+// Readers of one run's stream, in a separate process. They count frames and report when all of them
+// have received the expected number. A missing, duplicated or reordered frame ends the process.
 
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { endWithParent, readSetting, reportToParent } from './child.ts';
@@ -10,35 +10,35 @@ export interface ReadersSetting {
 }
 
 export type ReadersCommand =
-  /** Opens the connections; each takes the next of the keys in turn. */
+  /** Opens the connections. The keys are used in turn. */
   | { kind: 'open'; url: string; keys: string[] }
-  /** Asks to be told when every reader has so many frames in all. */
+  /** Requests an answer once every reader has received this many frames in total. */
   | { kind: 'expect'; frames: number }
   | { kind: 'leave' };
 
 export interface ReadersAnswer {
-  /** On the clock of the whole machine. */
+  /** On the clock that all processes of the machine share. */
   atMs: number;
-  /** Processor time of this process since its last answer. */
+  /** CPU time of this process since its previous answer. */
   cpuMs: number;
 }
 
 endWithParent();
-const { connections } = readSetting() as ReadersSetting; // openReaders starts this program
+const { connections } = readSetting() as ReadersSetting; // open-readers.ts starts this program
 let requests: ClientRequest[] = [];
 let counters: SseCounter[] = [];
-let wanted = Number.POSITIVE_INFINITY;
+let targetFrames = Number.POSITIVE_INFINITY;
 let ready = 0;
 let cpu = process.cpuUsage();
 
-process.on('message', (order: ReadersCommand) => {
-  switch (order.kind) {
+process.on('message', (command: ReadersCommand) => {
+  switch (command.kind) {
     case 'open':
-      void open(order).then(answer);
+      void open(command).then(answer);
       break;
     case 'expect':
-      wanted = order.frames;
-      ready = counters.filter((counter) => counter.count() >= wanted).length;
+      targetFrames = command.frames;
+      ready = counters.filter((counter) => counter.count() >= targetFrames).length;
       tellWhenReady();
       break;
     case 'leave':
@@ -62,11 +62,11 @@ async function openOne(url: string, key: string): Promise<void> {
   response.on('data', (chunk: Buffer) => {
     const had = counter.count();
     counter.take(chunk);
-    if (had >= wanted || counter.count() < wanted) return;
+    if (had >= targetFrames || counter.count() < targetFrames) return;
     ready += 1;
     tellWhenReady();
   });
-  response.on('error', () => undefined); // cut off by `leave`, or by the end of the service
+  response.on('error', () => undefined); // closed by `leave` or by the end of the service
 }
 
 function ask(url: string, key: string): Promise<IncomingMessage> {
@@ -80,7 +80,7 @@ function ask(url: string, key: string): Promise<IncomingMessage> {
 
 function tellWhenReady(): void {
   if (ready < connections) return;
-  wanted = Number.POSITIVE_INFINITY;
+  targetFrames = Number.POSITIVE_INFINITY;
   ready = 0;
   answer();
 }
@@ -88,8 +88,8 @@ function tellWhenReady(): void {
 function answer(): void {
   const { user, system } = process.cpuUsage(cpu);
   cpu = process.cpuUsage();
-  const told: ReadersAnswer = { atMs: Date.now(), cpuMs: (user + system) / 1_000 };
-  reportToParent(told);
+  const result: ReadersAnswer = { atMs: Date.now(), cpuMs: (user + system) / 1_000 };
+  reportToParent(result);
 }
 
 function leave(): void {

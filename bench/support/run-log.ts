@@ -5,10 +5,10 @@ import { createFrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Service } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 
-/** What a worker does for the log of a run, by hand. */
+/** Writes a run's log as a worker does, without a worker. */
 interface RunLog {
   runId: string;
-  /** Stores frames without telling anybody. */
+  /** Stores frames without publishing them. */
   commit(frames: Frame[]): Promise<StoredFrame[]>;
   publish(frames: StoredFrame[]): Promise<void>;
   close(): void;
@@ -17,21 +17,21 @@ interface RunLog {
 const leaseMs = 3_600_000;
 
 export async function openRunLog(service: Service): Promise<RunLog> {
-  const { runId } = await service.trigger({ prompt: 'Nobody reads this.' });
+  const { runId } = await service.trigger({ prompt: 'No reader needs this.' });
   const frames = createFrameStore(service.database.pool);
   const redis = connectRedis({ url: stackEnv.redisUrl, name: 'bench', onError: () => undefined });
   await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
   const stream = createFrameStream(redis, { instance: service.instance });
   const lease = await frames.takeLease(runId, 'bench', leaseMs);
-  if (lease === null) throw new Error('the log of a new run is taken');
+  if (lease === null) throw new Error('the log of the new run is already owned');
   const { token, generation } = lease;
   let offset = lease.byteOffset;
   return {
     runId,
     async commit(batch) {
-      const place = { runId, token, generation, fromOffset: offset, toOffset: offset + 1 };
-      const stored = await frames.append({ ...place, frames: batch, facts: {} });
-      if (stored.outcome === 'fenced') throw new Error('the log was taken away');
+      const position = { runId, token, generation, fromOffset: offset, toOffset: offset + 1 };
+      const stored = await frames.append({ ...position, frames: batch, facts: {} });
+      if (stored.outcome === 'fenced') throw new Error('the lease of the log was lost');
       offset += 1;
       return batch.map((frame, i) => ({ ...frame, seq: stored.firstSeq + i, at: stored.at }));
     },

@@ -1,10 +1,10 @@
 /**
- * Counts the frames of one stream as they come in pieces, and holds them to their numbers: each is
- * the one before and one more. Reads no more of a frame than its number and where it ends.
+ * Counts the frames of one stream from its chunks, and checks that their numbers are consecutive.
+ * Of each frame it parses only the number and the end.
  */
 export interface SseCounter {
   take(chunk: Buffer): void;
-  /** Frames with a number so far. */
+  /** The number of numbered frames so far. */
   count(): number;
   lastId(): number;
 }
@@ -12,7 +12,9 @@ export interface SseCounter {
 const eventEnd = Buffer.from('\n\n');
 const idField = Buffer.from('id: ');
 
-/** Byte by byte and without a copy: with a thousand readers this is what a measurement costs itself. */
+/**
+ * Byte by byte and without a copy, because with a thousand readers this is the cost of measuring.
+ */
 export function createSseCounter(): SseCounter {
   let rest: Buffer = nothing;
   let count = 0;

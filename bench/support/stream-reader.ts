@@ -1,9 +1,12 @@
 import { get } from 'node:http';
 import type { Service } from '../../test/support/service.ts';
 
-/** One reader of a run's stream, as light as a reader can be. */
+/** A minimal reader of a run's stream. */
 export interface StreamReader {
-  /** When the next event of that kind came, on the clock of `performance.now()`; given as it was sent. */
+  /**
+   * Resolves with the time of the next matching event, on the clock of `performance.now()`. The
+   * predicate gets the raw event.
+   */
   untilEvent(isIt: (event: string) => boolean): Promise<number>;
   leave(): void;
 }
@@ -26,7 +29,7 @@ export async function openStreamReader(
         rest = events.pop() ?? '';
         for (const event of events) for (const look of looking) look(event, at);
       });
-      response.on('error', () => undefined); // we have left
+      response.on('error', () => undefined); // the request is aborted on `leave`
       resolve();
     });
   });

@@ -1,6 +1,7 @@
-// One run that floods, to one reader, with everything on its way switched on. The lines are put into the
-// run's spool by the bench, all at once: how fast an agent prints is nobody's limit here. A line makes two
-// frames, its structured form and its rendered text, and both are delivered; the limit's frame is a line.
+// One run that produces output at full speed, and one reader, with every feature enabled. The bench
+// writes all lines into the run's spool at once, so the agent's speed is not a limit. A line makes
+// two frames, its structured form and its rendered text, and both are delivered. For the limit, a
+// line is one frame.
 
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,33 +55,35 @@ async function timeFlood(service: Service, readers: Readers, lines: Buffer): Pro
   const { runId } = await service.trigger({ prompt: endlessPrompt });
   const spool = foldersOf(service.dataDir, { runId, generation: 1 }).spoolFile;
   const before = await untilQuiet(service, runId);
-  // A reader who goes on after a frame gets every frame after it, and no rendered log first.
+  // A reader that resumes after a frame gets all later frames, but no rendered log first.
   const url = `${service.url}/api/v1/runs/${runId}/stream?lastEventId=${before}`;
   await readers.open(url, [service.key]);
-  const begun = Date.now();
+  const startedAt = Date.now();
   appendFileSync(spool, lines);
   const { atMs, cpuMs } = await readers.haveFrames(lineCount * framesPerLine);
-  const took = atMs - begun;
+  const elapsedMs = atMs - startedAt;
   await service.call('DELETE', `/runs/${runId}`);
   await forget(service, runId);
-  const linesPerSecond = perSecond(took);
-  const generatorShare = cpuMs / took;
+  const linesPerSecond = perSecond(elapsedMs);
+  const generatorShare = cpuMs / elapsedMs;
   return { value: linesPerSecond * framesPerLine, also: { linesPerSecond }, generatorShare };
 }
 
-/** The agent has said what it says at the beginning of a turn, and waits. */
+/** The agent has printed the start of its turn, and waits. */
 async function untilQuiet({ database }: Service, runId: string): Promise<number> {
-  const text = `select count(*) filter (where event = 'user') as told, count(*) as frames
+  const text = `select count(*) filter (where event = 'user') as user_frames, count(*) as frames
     from frames where run_id = $1`;
   for (;;) {
-    const { rows } = await database.pool.query<{ told: number; frames: number }>(text, [runId]);
+    const { rows } = await database.pool.query<{ user_frames: number; frames: number }>(text, [
+      runId,
+    ]);
     const row = rows[0];
-    if (row !== undefined && row.told > 0) return row.frames;
+    if (row !== undefined && row.user_frames > 0) return row.frames;
     await sleep(20);
   }
 }
 
-/** The log and the stream of a flood are large, and nobody reads them again. */
+/** Deletes the run, because its log and stream are large and are not needed any more. */
 async function forget({ database, instance }: Service, runId: string): Promise<void> {
   await database.pool.query('truncate frames');
   const redis = connectRedis({ url: stackEnv.redisUrl, name: 'bench', onError: () => undefined });

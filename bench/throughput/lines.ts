@@ -3,7 +3,7 @@ import { randomText } from '../../test/fixtures/scripted-agent/random-text.ts';
 
 const sessionId = '00000000-0000-4000-8000-000000000000';
 
-/** What an agent prints that talks a lot: seeded, so that every run has the same bytes. */
+/** Lines of an agent with much output. Seeded, so that every run has the same bytes. */
 export function agentLines(count: number): Buffer {
   const shape = { seed: 7, longEvery: 0 };
   const lines = Array.from({ length: count }, (_, index) => {

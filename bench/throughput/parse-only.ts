@@ -1,26 +1,29 @@
 import { open } from 'node:fs/promises';
 import { limits } from '../../core/limits.ts';
 
-/** The limit of a tail: reads, splits, parses, and does nothing with it. Returns the milliseconds. */
+/**
+ * The upper limit of a tail: reads, splits and parses the lines, nothing else. Returns the
+ * milliseconds.
+ */
 export async function parseOnly(path: string, lines: number): Promise<number> {
   const buffer = Buffer.allocUnsafe(limits.spoolReadChunkBytes);
   const file = await open(path, 'r');
   let parsed = 0;
-  const begun = performance.now();
+  const startedAt = performance.now();
   for (let offset = 0; ; ) {
     const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
     if (bytesRead === 0) break;
-    // Whole lines only: what is behind the last of them is read again with the next piece.
+    // Only whole lines: the bytes after the last line end are read again with the next chunk.
     const end = buffer.lastIndexOf(0x0a, bytesRead - 1) + 1;
     if (end === 0) throw new Error('a line is longer than what is read at once');
     const texts = buffer.toString('utf8', 0, end - 1).split('\n');
     for (const text of texts) parsed += sizeOf(JSON.parse(text));
     offset += end;
   }
-  const took = performance.now() - begun;
+  const elapsedMs = performance.now() - startedAt;
   await file.close();
   if (parsed !== lines) throw new Error(`${parsed} of ${lines} lines were parsed`);
-  return took;
+  return elapsedMs;
 }
 
 function sizeOf(value: unknown): number {

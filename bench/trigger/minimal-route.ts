@@ -1,6 +1,6 @@
-// The limit of a trigger: one route that does what a trigger must do and nothing around it. It looks
-// the key up, asks Redis, finds the flow, calls the admission function, starts the workflow. The
-// statements are the service's own, by the functions that make them.
+// The lower limit of a trigger: one route with only the necessary steps. It looks up the key,
+// queries Redis, finds the flow, calls the admission function and starts the workflow. It uses the
+// service's own functions, so the statements are the same.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
@@ -50,7 +50,7 @@ return { 1, 1 }`;
 
 const app = Fastify();
 app.post('/flows/:flowId/runs', async (request, reply) => {
-  const { flowId } = request.params as { flowId: string }; // the route's own
+  const { flowId } = request.params as { flowId: string }; // the route's own type
   const { prompt } = request.body as { prompt: string };
   const key = await keys.findByKey((request.headers.authorization ?? '').slice('Bearer '.length));
   if (key === null) return reply.code(401).send();
@@ -68,8 +68,8 @@ app.post('/flows/:flowId/runs', async (request, reply) => {
 
 async function admit(key: KeyRecord, { flowId, prompt }: { flowId: string; prompt: string }) {
   const { keyId, projectId, name: keyName, createdBy: keyCreatedBy } = key;
-  const asked = { flowId, projectId, keyId, keyName, keyCreatedBy, prompt };
-  const admission = await admissions.admitRun({ ...nothingGiven, ...asked, runId: randomUUID() });
+  const request = { flowId, projectId, keyId, keyName, keyCreatedBy, prompt };
+  const admission = await admissions.admitRun({ ...nothingGiven, ...request, runId: randomUUID() });
   if (admission.outcome !== 'admitted') throw new Error('not admitted');
   return admission.run;
 }

@@ -10,7 +10,7 @@ import type { MinimalSetting } from './minimal-route.ts';
 const callsASample = 10;
 const settleMs = 50;
 
-/** Nobody takes the workflows up: what is measured ends with the answer. */
+/** No worker takes the workflows, because the measurement ends with the response. */
 export const trigger: Target = {
   id: 'T7',
   title: 'POST to 201, against a minimal route with the same statements',
@@ -44,7 +44,7 @@ async function open(): Promise<Scenario> {
   };
 }
 
-/** The median of some calls, one after the other. */
+/** The median of several sequential calls. */
 async function callOften(api: ApiAlone, url: string): Promise<Sample> {
   const times: number[] = [];
   while (times.length < callsASample) times.push(await timeCall(url, api.service.key));
@@ -54,7 +54,7 @@ async function callOften(api: ApiAlone, url: string): Promise<Sample> {
 }
 
 async function timeCall(url: string, key: string): Promise<number> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const response = await fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -62,5 +62,5 @@ async function timeCall(url: string, key: string): Promise<number> {
   });
   await response.arrayBuffer();
   if (response.status !== 201) throw new Error(`${url} answered ${response.status}`);
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }
