@@ -170,15 +170,17 @@ function buildSupervisor(hostId: string) {
 }
 
 /** The stores that only sandboxes use. */
-const storesOf = (pool: Pool, sealer: Sealer) => ({
-  configs: createRunConfigStore(pool, sealer),
-  interactions: createInteractionStore(pool),
-  files: createFileStore(pool),
-  flows: createFlowStore(pool, sealer),
-  sessions: createSessionStore(pool, sealer),
-  projects: createProjectStore(pool, sealer),
-  blobs: createBlobStore(pool),
-});
+function storesOf(pool: Pool, sealer: Sealer) {
+  return {
+    configs: createRunConfigStore(pool, sealer),
+    interactions: createInteractionStore(pool),
+    files: createFileStore(pool),
+    flows: createFlowStore(pool, sealer),
+    sessions: createSessionStore(pool, sealer),
+    projects: createProjectStore(pool, sealer),
+    blobs: createBlobStore(pool),
+  };
+}
 
 /** Loads Temporal, and builds the task workers and the reconciler. */
 async function loadTemporal({ common }: ReturnType<typeof buildSupervisor>) {

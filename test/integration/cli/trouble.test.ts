@@ -102,7 +102,7 @@ describe('contradicting or missing options are wrong usage', () => {
       [...create, '--name', 'x', '--schedule', 'none', '--timezone', 'UTC'],
       'cannot be used with --schedule none',
     ],
-    [[...create, '--name', 'x', '--schedule', '0 3 * * *'], 'schedule: needs a prompt'],
+    [[...create, '--name', 'x', '--schedule', '0 3 * * *'], 'schedule: requires a prompt'],
     [[...create, '--name', 'x', '--prompt', 'x', '--schedule', 'daily'], 'schedule.cron: must'],
     [update, 'Nothing to update. Pass at least one option (see `flowrun flow update --help`'],
     [[...update, '--json'], 'Nothing to update'],
