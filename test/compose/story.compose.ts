@@ -1,5 +1,5 @@
-// What a self-hoster does, in this order, on a clone in which nothing was edited. Each test goes on where
-// the one before it ended.
+// A self-hoster's steps, in this order, on an unedited clone. Each test continues where the
+// previous one ended.
 
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

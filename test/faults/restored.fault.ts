@@ -1,6 +1,6 @@
-// The database comes back as it was some time ago, and Temporal, the hosts and the receivers of webhooks
-// know of a time that it does not. Nothing of that time is begun or told a second time, whoever asks
-// for it again, and nothing waits for ever.
+// The database is restored to an earlier state, while Temporal, the hosts and the webhook receivers
+// have seen later work. No later work is started or reported a second time, even if a client
+// repeats its request, and nothing waits forever.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

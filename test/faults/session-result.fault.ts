@@ -1,6 +1,6 @@
-// A message whose worker dies at a step of its turn. Its container is killed before that worker is back,
-// so that what the agent has said by then is all that there will ever be; or it is left alone, and its
-// agent goes on with what it has.
+// The worker dies at one step of a message's turn. Then either the container is killed before the
+// worker is back, so the agent's output so far is all there is; or the container keeps running, and
+// the agent continues.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Failpoint } from '../../core/failpoint.ts';

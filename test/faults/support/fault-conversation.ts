@@ -1,6 +1,6 @@
-// The session that faults are tried on: its agent notes each message that it begins, says a lot, waits
-// in the middle until the test lets it go on, and says the rest. So a test can be sure that one message
-// is in its middle and others wait behind it when something dies.
+// The session under test: its agent records each message that it starts, prints a lot, waits in the
+// middle until the test releases it, and prints the rest. A test can therefore be sure that one
+// message is half done and others are queued when something dies.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,8 +38,8 @@ interface FaultConversation {
   releaseAgents(which: number[], generation?: number): void;
   untilEnded(n: number): Promise<void>;
   /**
-   * Waits for what was sent, ends the session, and checks that each was told, worked on and ended once,
-   * in order, and that both clients have seen the log.
+   * Waits for the sent messages, ends the session, and checks that each message was delivered,
+   * processed and ended once, in order, and that both clients have seen the log.
    */
   expectWhole(about?: TalkAbout): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Servers of this suite's own, which may be killed: the stack's are never touched. They have a folder
-// of their own among the stacks', so that whatever a killed test leaves behind is found and ended.
+// Servers that only this suite uses and may kill. The stack's servers are never touched. Their folder
+// lies among those of the stacks, so servers that a killed test leaves behind are found and ended.
 
 import { rmSync } from 'node:fs';
 import { stopDaemon } from '../../../dev/stack/daemon.ts';

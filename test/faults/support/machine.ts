@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * How long a process had work and no processor: nothing to speak of, where nobody else is at work. Of
- * its main thread alone: what several threads wait for passes at the same time, and may be longer than
- * the time itself.
+ * How long the main thread of a process was runnable without a processor. It is close to zero on an
+ * idle machine. The waits of several threads overlap, so their sum could exceed the elapsed time.
  */
 export function waitedForProcessorMs(pid: number): number {
   const [, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');

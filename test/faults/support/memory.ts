@@ -24,8 +24,8 @@ const readings = 5;
 const betweenReadingsMs = 1_000;
 
 /**
- * Starts it anew, so that its heap can be asked for; and with one arena: the allocator would give its
- * threads one each, which fill up over hundreds of runs and hide what the program itself needs.
+ * Restarts the process with an inspector, to query its heap, and with one malloc arena. Otherwise
+ * each thread gets an arena; these fill up over hundreds of runs and hide the program's own use.
  */
 export async function inspect(process: ServiceProcess): Promise<Inspected> {
   const port = await freePort();

@@ -1,4 +1,4 @@
-// Postgres, Redis and Temporal of this suite's own that let nobody in but over TLS and with a
+// Postgres, Redis and Temporal servers of this suite that accept only TLS connections with a client
 // certificate of one authority.
 
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The gates of a trigger, in their order. The database's clock stands where a test puts it.
+// The admission checks of a trigger, in order. Each test sets the database's clock.
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Who may call what: every route that the application has, by every kind of caller. A route that is
-// added is in here by itself; where it needs more than the ids below, it says so by failing.
+// Every route of the application, called by every kind of caller. New routes are included
+// automatically; a route that needs more than the ids below makes the test fail.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RouteEntry } from '../../../api/http/route-table.ts';
@@ -58,7 +58,7 @@ function expectRefused({ method, url }: RouteEntry, answer: Answer, status: numb
   expect(answer.headers.get('x-ratelimit-limit'), what).toMatch(/^\d+$/);
 }
 
-/** Every row there is, and what was asked of Temporal, but for when and how often keys were used. */
+/** Every row and every call to Temporal, except when and how often keys were used. */
 async function state() {
   const { database, asked } = world;
   const tables = await database.pool.query<{ name: string }>(
@@ -221,7 +221,7 @@ describe('with an operator’s session', () => {
   });
 });
 
-/** Keys of the project that let nobody in any more. */
+/** Keys of the project that are no longer valid. */
 async function deadKeys(): Promise<{ expired: string; revoked: string }> {
   const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 60, projectId: tenant.projectId };
   const expiresAt = new Date(Date.now() - 1_000);

@@ -19,7 +19,7 @@ describe('a message', () => {
     ['of 1 MiB', { message: 'é'.repeat(bytes / 2) }],
     ['with an id of one character', { message: 'x', clientMessageId: '!' }],
     ['with an id of 255', { message: 'x', clientMessageId: '~'.repeat(255) }],
-    ['that asks for no stream of its own', { message: 'x', stream: true }],
+    ['that requests a stream of its turn', { message: 'x', stream: true }],
     ['without files', { message: 'x', files: [] }],
   ])('%s is taken', async (_what, body) => {
     const session = await open();

@@ -46,7 +46,7 @@ test('a rejected run stores no files, and a replay stores none again', async () 
   const { rows } = await pool.query('select from flow_files where flow_id = $1', [full.flowId]);
   expect(rows).toEqual([]);
   expect(await blobs()).toBe(before);
-  // What would be refused whatever the cap says so first.
+  // Errors that do not depend on the cap are reported first.
   await pool.query('update flows set storage_bytes = $2 where id = $1', [
     full.flowId,
     limits.flowStorageBytes,
@@ -82,7 +82,7 @@ test("a run keeps its flow's files as of its admission", async () => {
   expect(await read(third)).toEqual({ a: 'two', b: 'three', c: 'two' });
   expect(await counts()).toMatchObject({ files: 5 });
 
-  // Once nobody was made from them, the next change removes what is no longer the flow's.
+  // Once no run uses them, the next change removes files that are no longer the flow's.
   await world.database.pool.query(
     `update runs set ended_at = now(), status = 'sleep', end_cause = 'completed' where flow_id = $1`,
     [tenant.flowId],

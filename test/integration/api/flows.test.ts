@@ -5,7 +5,7 @@ import { useApi } from './use-api.ts';
 
 const { world, api } = useApi();
 
-test('lists the flows of its own project without secrets', async () => {
+test('lists the flows of the caller’s project without secrets', async () => {
   const secrets = { env: { TOKEN: 'canary' }, mcpServers: {} };
   const tenant = await world.tenant({ flow: { name: 'Nightly', prompt: 'Go', secrets } });
   await world.tenant();

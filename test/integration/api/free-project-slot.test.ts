@@ -1,5 +1,5 @@
-// Where a project is at its cap, its longest-idle session is put to sleep: for as long as somebody waits
-// for that, and no longer.
+// When a project is at its cap, its longest-idle session is put to sleep, but only while a request
+// waits for the slot.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApiDeps } from '../../../api/deps.ts';
@@ -13,7 +13,7 @@ const { world, open, chatOf } = useSessions();
 let tenant: Tenant;
 let idle: { runId: string; worker: SessionWorker };
 
-/** A project whose one place is taken by a session that has nothing to do. */
+/** A project whose only slot is occupied by an idle session. */
 beforeEach(async () => {
   tenant = await world.tenant({ maxConcurrentRuns: 1 });
   const { sessionId, runId } = await open(tenant);
@@ -25,11 +25,11 @@ beforeEach(async () => {
 });
 
 interface Watched extends ApiProcess {
-  /** How often it has looked whether the session sleeps. */
+  /** How often it has checked whether the session sleeps. */
   looks: () => number;
 }
 
-/** A process whose sessions are told to sleep, and do as `onLook` says. */
+/** A process whose sessions are asked to sleep, and react as `onLook` defines. */
 async function startWatched(onLook: () => void): Promise<Watched> {
   let looks = 0;
   const find: ApiDeps['runs']['find'] = async (runId) => {

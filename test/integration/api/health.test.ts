@@ -60,7 +60,7 @@ test('answers health and readiness without a key', async () => {
     checks: { postgres: 'ok', temporal: 'failed' },
   });
   expect(unready.text).not.toContain('away');
-  // Whoever asks every few seconds fills the log only while something is not well.
+  // A probe every few seconds is logged only while a dependency fails.
   await expect
     .poll(() => linesOf(api.log()))
     .toMatchObject([{ level: 'debug' }, { level: 'debug' }]);

@@ -1,5 +1,5 @@
 // A flow's limits hold at every door by which files come to it, as they do at the trigger's: those
-// put into a run that is going on, those put into a session that sleeps, and those of a message.
+// put into an active run, those put into a sleeping session, and those of a message.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   api = await world.start({ hostRpc: fakeHostRpc() });
 });
 
-/** A way to give files, to one run or session that there is. */
+/** A way to upload files to an existing run or session. */
 interface Door {
   taken: number;
   open: () => Promise<(files: unknown[]) => Promise<Answer>>;
@@ -24,7 +24,7 @@ const call = (path: string, body: unknown) => caller(api, tenant.key)(path, { bo
 const flowPath = () => `/api/v1/flows/${tenant.flowId}`;
 
 const doors: Record<string, Door> = {
-  'a run that is going on': {
+  'an active run': {
     taken: 200,
     async open() {
       const { runId } = (await call(`${flowPath()}/runs`, { prompt: 'Go' })).json.data;

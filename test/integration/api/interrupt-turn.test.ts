@@ -9,7 +9,7 @@ const { world, call, chat, open } = useSessions();
 interface Opened {
   worker: SessionWorker;
   send: () => Promise<string>;
-  /** Asks for an interrupt; of which messages the workflow was told so far. */
+  /** Requests an interrupt. Returns the messages that the workflow was signalled so far. */
   interrupt: () => Promise<string[]>;
 }
 

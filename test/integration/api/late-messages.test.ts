@@ -6,7 +6,7 @@ import { useTenant } from './use-api.ts';
 
 const { world, tenant, call } = useTenant();
 
-/** A message to a session whose workflow has ended, or does not answer, by the time that it is told. */
+/** A message to a session whose workflow has ended or does not answer when it is signalled. */
 async function sendLate(signalMessage: ApiDeps['signalMessage']) {
   const path = `/api/v1/flows/${tenant.flowId}`;
   const opened = await call(`${path}/sessions`, { body: {} });

@@ -13,7 +13,7 @@ interface Lister extends Tenant {
   run: (body?: object) => Promise<string>;
 }
 
-/** A project of its own, so that a list holds what one test has put into it. */
+/** A separate project, so that a list has only the entries of one test. */
 export async function newLister(world: ApiFixture, api: ApiProcess): Promise<Lister> {
   const made = await world.tenant();
   const ask = caller(api, made.key);

@@ -120,7 +120,7 @@ test('finds the session that it has opened', async () => {
   const listed = await call(`${sessionsOf()}?limit=200`);
   const ids = listed.json.data.map((each: { sessionId: string }) => each.sessionId);
   expect(ids.filter((id: string) => id.startsWith('first-'))).toEqual([sessionId]);
-  // It goes on under the id that was answered, and a message of no id opens another.
+  // The session continues under the returned id; a message without an id opens another one.
   expect((await chat({ message, sessionId })).json.data.runId).toBe(runId);
   expect((await chat({ message })).json.data.runId).not.toBe(runId);
   const elsewhere = await chatOf(await world.tenant())(first);

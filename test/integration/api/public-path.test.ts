@@ -1,5 +1,5 @@
-// The API below a path of somebody else's host, behind a proxy that takes the path away: whatever address
-// it tells leads back through that proxy.
+// The API below a path of a shared host, behind a proxy that strips the path. Every address that the
+// API returns leads back through the proxy.
 
 import { request as ask, createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const call = (path: string, body?: unknown) =>
   caller({ url: publicUrl }, tenant.key)(path, body === undefined ? {} : { body });
-/** As it is told, and not a word added. */
+/** Requests the address exactly as it was returned. */
 const follow = (address: string) =>
   caller({ url: '' }, tenant.key)(new URL(address, origin).toString());
 

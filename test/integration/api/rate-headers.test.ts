@@ -121,7 +121,7 @@ test('a key that is refused gets the headers of no key', async () => {
 
 test.each([
   [400, 'what is no HTTP', () => 'HELLO\r\n\r\n'],
-  [400, 'a method that there is not', () => 'FOO / HTTP/1.1\r\nhost: a\r\n\r\n'],
+  [400, 'an unknown method', () => 'FOO / HTTP/1.1\r\nhost: a\r\n\r\n'],
   [400, 'no host', () => `GET /api/v1/flows HTTP/1.1\r\n${withKey()}\r\n`],
   [400, 'a bad chunk', () => `${postTo('/api/v1/flows')}transfer-encoding: chunked\r\n\r\nzz\r\n`],
   [431, 'headers beyond the bound', () => `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`],

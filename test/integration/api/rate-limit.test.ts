@@ -78,7 +78,7 @@ test('refills without steps: after Retry-After a call passes, and not ten', asyn
   const call = caller(api, key);
   const burst = await Promise.all(Array.from({ length: 60 }, () => call('/api/v1/flows')));
   expect(burst.every(({ status }) => status === 200)).toBe(true);
-  // Whatever the burst itself gave time to come back.
+  // Uses up what refilled during the burst.
   let refused = await call('/api/v1/flows');
   while (refused.status !== 429) refused = await call('/api/v1/flows');
   const emptyAt = performance.now();

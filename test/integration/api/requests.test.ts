@@ -11,7 +11,7 @@ beforeAll(async () => {
   runs = `/api/v1/flows/${tenant.flowId}/runs`;
 });
 
-/** What every error has, whatever it is about. */
+/** Checks the fields that every error has. */
 function expectError(answer: Answer, status: number, code: string): void {
   expect(answer.status, answer.text).toBe(status);
   expect(answer.json).toEqual({ error: { code, message: expect.stringMatching(/./) } });

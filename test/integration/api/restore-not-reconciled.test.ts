@@ -1,5 +1,5 @@
-// The database was restored from a backup, and nobody knows yet what it has lost: whoever may repeat
-// that is told to come again, and nobody else waits.
+// The database was restored from a backup, and its losses are not known yet. Requests that could
+// repeat lost work are asked to retry later, and no other request waits.
 
 import { beforeAll, expect, test } from 'vitest';
 import type { Answer } from './call.ts';

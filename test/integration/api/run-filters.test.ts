@@ -41,7 +41,7 @@ test('narrows by flow, status, agent status, trigger type and session, each and 
   expect(await found(`flowId=${foreign.flowId}`)).toEqual([]);
 });
 
-test('narrows by labels, exactly, whatever characters they hold', async () => {
+test('filters by exact labels with any characters', async () => {
   const { ask, run } = await newTenant();
   const values = [
     '',

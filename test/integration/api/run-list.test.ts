@@ -11,7 +11,7 @@ const { world, api } = useApi();
 const newTenant = () => newLister(world, api);
 const set = (...given: Parameters<ReturnType<typeof setColumn>>) => setColumn(world)(...given);
 
-test('lists the runs of its project, latest first, as they are read one by one but for the prompt', async () => {
+test('lists the runs of the project, latest first, with all fields of a single run except the prompt', async () => {
   const { ask, run } = await newTenant();
   const ids = [await run({ name: 'One' }), await run({ labels: { a: 'b' } }), await run()];
   const list = await ask('/api/v1/runs');
@@ -54,7 +54,7 @@ test('its pages stay as they are while runs arrive and go', async () => {
   expect(seen.flat()).toEqual(ids);
 });
 
-test('while two processes admit runs, whoever turns the pages sees each earlier run once, in order', async () => {
+test('while two processes admit runs, paging returns each earlier run once, in order', async () => {
   const other = await world.start();
   const { ask, run, key, flowId } = await newTenant();
   const earlier = await Promise.all(Array.from({ length: 20 }, () => run()));

@@ -3,13 +3,13 @@ import { noUsage } from '../../../core/runs/run.ts';
 import { createTurnStore } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { ApiFixture } from '../../support/api-fixture.ts';
 
-/** What a worker does for a session, as far as the database sees it. */
+/** The database calls of a worker for a session. */
 export interface SessionWorker {
-  /** A sandbox comes up and is given the oldest message, whose id this is. */
+  /** A sandbox starts and receives the oldest message. Returns its id. */
   begin: () => Promise<string>;
   /** The agent has answered it. */
   end: (reply: string) => Promise<void>;
-  /** The sandbox is put away, with whatever it has not ended. */
+  /** The sandbox is removed, with its unfinished messages. */
   sleep: () => Promise<void>;
 }
 

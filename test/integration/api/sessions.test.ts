@@ -26,7 +26,7 @@ async function sealedConfigs(): Promise<unknown> {
   return rows;
 }
 
-/** One that there is. */
+/** An existing session. */
 let known: string;
 beforeAll(async () => {
   known = (await open()).sessionId;
@@ -88,7 +88,7 @@ describe('a configuration', () => {
     ]);
   });
 
-  test('is changed in the fields that it has, and of a session that there is', async () => {
+  test('changes only known fields, and only of an existing session', async () => {
     const { sessionId, runId } = await open();
     const before = await sealedConfigs();
     for (const field of ['sessionId', 'name', 'labels', 'partialMessages', 'prompt']) {

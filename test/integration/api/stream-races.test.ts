@@ -138,7 +138,7 @@ test('a thousand connections leave nothing behind', async () => {
     await Promise.all(clients.map(({ closed }) => closed));
   }
   await expect.poll(() => openSockets(api)).toBe(0);
-  // Redis is told after the connection has gone.
+  // Redis is updated after the connection has closed.
   await expect.poll(takenSeats).toBe(0);
   await expect.poll(() => channelsOf(log.runId)).toEqual([]);
 }, 240_000);

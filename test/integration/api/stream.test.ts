@@ -83,7 +83,7 @@ test.each([
   [{ cause: 'deleted_by_api', exitCode: null }, 'deleted'],
   [{ cause: 'container_start_failed', exitCode: null }, 'no_upstream'],
   [{ cause: 'timed_out', exitCode: null }, 'error'],
-] as const)('a reader who sees %j happen is told %s', async (end, reason) => {
+] as const)('after %j the stream ends with the reason %s', async (end, reason) => {
   const log = await newRun();
   const client = await watch(log);
   await log.write([assistant('one')]);

@@ -112,7 +112,7 @@ describe('what comes of it', () => {
     expect((await trigger({}))?.timeoutSeconds).toBe(90);
   });
 
-  test('the names of its servers are told, and nothing else of its configuration', async () => {
+  test('returns the names of its servers and nothing else of its configuration', async () => {
     const secrets = { env: {}, mcpServers: { own: server, docs: server } as const };
     const flow = await world.tenant({
       flow: { secrets: { env: {}, mcpServers: { own: { ...server, type: 'http' } } } },

@@ -79,7 +79,7 @@ test('answers at a notification, without waiting for the next poll', async () =>
     },
     frames: {
       ...frames,
-      // Whoever looks by himself finds that nothing has ended.
+      // A poll without a notification finds that nothing has ended.
       progressOfRuns: async (runIds) => {
         if (isWoken) return frames.progressOfRuns(runIds);
         const found = [...(await frames.progressOfRuns(runIds))];
@@ -93,7 +93,7 @@ test('answers at a notification, without waiting for the next poll', async () =>
   await expect.poll(() => own.log()).toContain('run_admitted');
   const runId = await latest();
   await end(runId);
-  // A wake that nobody listens for yet is lost.
+  // A notification without a subscriber is lost.
   const woken = () => world.frameStream.notify(runId).then(() => said);
   await expect.poll(woken).toBe('sleep');
 });

@@ -1,4 +1,4 @@
-// Every caller has an address of its own on loopback. What tells them apart is how long unknown keys are
+// Every caller has a separate loopback address. They are distinguished by how long unknown keys are
 // looked up for each.
 
 import { randomUUID } from 'node:crypto';
@@ -15,7 +15,7 @@ const proxy = '127.0.0.2';
 const other = '127.0.0.3';
 const nowMs = 1_000_000_000_000;
 
-/** Its time stands still, so that no bucket fills up again. */
+/** Its clock is fixed, so no bucket refills. */
 function startBehind(...proxies: string[]): Promise<ApiProcess> {
   const isTrustedProxy = createTrustedProxies({ proxies, nowMs: () => nowMs });
   return world.start({ isTrustedProxy, nowMs: () => nowMs });
@@ -54,7 +54,7 @@ async function knockOften(api: ApiProcess, from: string, said: (n: number) => st
 
 test('counts clients behind a trusted proxy separately', async () => {
   const api = await startBehind('10.9.0.0/16', proxy);
-  // What a caller claims stands before what the proxy saw.
+  // The caller's claim precedes the address that the proxy saw.
   const statuses = await knockOften(api, proxy, (n) => `198.51.100.${n % 250}, 203.0.113.7`);
   expect(new Set(statuses)).toEqual(new Set([401, 429]));
   expect(await knock(api, { from: proxy, said: '203.0.113.7' })).toBe(429);
@@ -62,7 +62,7 @@ test('counts clients behind a trusted proxy separately', async () => {
   // One more proxy of the list on the way is passed over.
   expect(await knock(api, { from: proxy, said: '203.0.113.7, 10.9.8.7' })).toBe(429);
   expect(await knock(api, { from: proxy, said: '203.0.113.7, 10.8.8.7' })).toBe(401);
-  // One that it saw on a network of its own, which has a name with a dot.
+  // An address on a network of the proxy whose zone has a dot in its name.
   expect(await knock(api, { from: proxy, said: '203.0.113.7, fe80::1%eth0.100' })).toBe(401);
 });
 

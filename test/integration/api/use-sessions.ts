@@ -26,7 +26,7 @@ export function useSessions() {
     return { sessionId, runId };
   }
 
-  /** How many a session has, in whatever state. */
+  /** How many a session has, in any state. */
   async function messages(runId: string): Promise<number> {
     const text = 'select count(*)::int as n from session_messages where run_id = $1';
     return (await world.database.pool.query<{ n: number }>(text, [runId])).rows[0]?.n ?? 0;

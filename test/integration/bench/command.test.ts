@@ -118,7 +118,7 @@ test.each([
   expect(readdirSync(data)).toEqual([]);
 });
 
-/** On the stack of these tests; the command that brings up one of its own does this last. */
+/** On the stack of these tests. The command that starts another stack does this last. */
 const measure = (...asked: string[]) => start([join(repository, 'bench/main.ts'), ...asked]);
 
 function start(args: string[], env: Record<string, string> = {}) {

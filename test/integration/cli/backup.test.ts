@@ -84,7 +84,7 @@ describe('a backup', () => {
     expect(refused).toMatchObject({ code: 2 });
   });
 
-  it('holds the key sealed, and nobody gets at it with another passphrase', async () => {
+  it('holds the key sealed; another passphrase does not open it', async () => {
     const file = await backUp('--passphrase-file', passphraseFile);
     const key = world.env['ENCRYPTION_KEY'] ?? '';
     expect(readFileSync(file).includes(Buffer.from(key, 'base64'))).toBe(false);
@@ -138,7 +138,7 @@ describe('a restore', () => {
     const file = await backUp();
     const applicationName = `${instance}-${name}`;
     const pool = createPool(empty.url, { applicationName, max: 1 });
-    // One that has nothing to do is let go of after a while.
+    // An idle connection would be closed after a while.
     const held = await pool.connect();
     const { code, err } = await elsewhere()('restore', file);
     held.release();
@@ -206,7 +206,7 @@ describe('a restore', () => {
     expect(rows).toEqual([{ runs: null }]);
   });
 
-  it('lets nobody in by a link or a session of before', async () => {
+  it('rejects sign-in links and sessions from before the backup', async () => {
     await flowrun.json('operator', 'add', 'ana');
     const file = await backUp();
     expect((await elsewhere()('restore', file)).code).toBe(0);

@@ -11,7 +11,7 @@ export interface CliWorld {
   flowrun: Cli;
   /** The same, with this to read from standard input. */
   withInput: (input: string) => Cli;
-  /** What the command line is told. */
+  /** The environment of the command line. */
   env: Record<string, string>;
   database: TestDatabase;
   /** With the key that the command line has, too. */
@@ -21,7 +21,7 @@ export interface CliWorld {
   close: () => Promise<void>;
 }
 
-/** The command line beside a database of its own, in which there is the project `shop`. */
+/** The command line with a separate database that has the project `shop`. */
 export async function openCliWorld(more: Record<string, string> = {}): Promise<CliWorld> {
   const encryptionKey = randomBytes(32);
   const database = await createTestDatabase();

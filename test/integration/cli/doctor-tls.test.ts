@@ -18,7 +18,7 @@ const stores = ['postgres', 'redis', 'temporal'] as const;
 const names = ['IP:127.0.0.1'];
 let ours: TestAuthority;
 let theirs: TestAuthority;
-/** Made before all tests: making one holds up whatever else goes on in this process. */
+/** Made before all tests, because making one blocks this process. */
 let made: Record<'client' | 'expired' | 'elsewhere' | 'strange', Certified>;
 let folder: string;
 let database: TestDatabase;

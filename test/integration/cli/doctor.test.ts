@@ -1,4 +1,4 @@
-// Each thing that the service stands on is broken for real, and the advice is read.
+// Breaks each dependency of the service for real, and reads the advice.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -36,7 +36,7 @@ test('reports working dependencies as ok, with their versions', async () => {
   for (const name of ['api', 'schema', 'clock', 'image', 'disk', 'runs', 'retention'])
     expect(diagnosis.of(name)).toMatchObject({ state: 'ok', problems: [] });
   expect(diagnosis.of('runtime').facts).toEqual(['runc (SANDBOX_RUNTIME=runc)']);
-  // Nobody works for this instance.
+  // This instance has no worker.
   expect(diagnosis.about('no_worker')).toContain('Start a worker');
   expect(diagnosis.about('no_host')).toContain('Start a worker');
 });

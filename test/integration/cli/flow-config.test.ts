@@ -33,7 +33,7 @@ const docs = {
   headers: { Authorization: 'Bearer ${TOKEN}' },
 };
 
-/** Every field that there is. */
+/** Every field. */
 const full = {
   name: 'Full',
   description: 'What it is for',
@@ -157,7 +157,7 @@ describe('a rejected update changes nothing, names the field and quotes no secre
     expect(timeless).toMatchObject({ code: 2, err: expect.stringContaining('needs a schedule') });
   });
 
-  test('a group that is none, whatever options say of it', async () => {
+  test('a group that is no object, even if options set its fields', async () => {
     const named = ['--project', 'shop', '--name', 'x', '--network', 'open'];
     const refused = await flowrun('flow', 'create', ...named, ...config({ network: 'canary' }));
     expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/^network: /)]);
@@ -178,7 +178,7 @@ describe('a project', () => {
     });
   });
 
-  test('has no model of its own at an address that is none', async () => {
+  test('rejects a model of the project at an invalid address', async () => {
     const [, key = ''] = config('sk-canary');
     const own = ['--own-model-key-file', key, '--own-model-base-url', 'https://m.test:99999'];
     const refused = await flowrun('project', 'set', 'shop', ...own);

@@ -38,7 +38,7 @@ describe('projects', () => {
     expect(await flowrun.json('project', 'webhook-secret', 'shop')).toEqual(rotated);
   });
 
-  test('have a model of their own, whose key is not printed', async () => {
+  test('have a project model, whose key is not printed', async () => {
     const keyFile = world.file('model.key', 'sk-own-model\n');
     const set = (...args: string[]) => flowrun('project', 'set', 'shop', '--json', ...args);
     const projects = createProjectStore(world.database.pool, world.sealer);

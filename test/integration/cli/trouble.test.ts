@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => database.drop());
 
-test('a database without a schema is told apart, and migrated', async () => {
+test('a database without a schema is recognized, and migrated', async () => {
   const before = await flowrun('project', 'list');
   expect(before).toMatchObject({ code: 1, out: '' });
   expect(before.err).toContain('run `flowrun migrate`');
@@ -151,7 +151,7 @@ describe('where the database is', () => {
     expect(err).toContain('ENCRYPTION_KEY is not set: expected 32 bytes in base64');
   });
 
-  test('nobody there', async () => {
+  test('an address without a server', async () => {
     const nowhere = cliWith({
       DATABASE_URL: 'postgres://user:canary@127.0.0.1:1/flowrun',
       ENCRYPTION_KEY: encryptionKey,

@@ -11,10 +11,10 @@ export interface Checked {
   text: string;
 }
 
-/** Come from the way itself and not from the operation that stands at its end. */
+/** Statuses of the shared request pipeline rather than of an operation. */
 const everywhere = ['400', '404', '405', '413', '414', '415', '431'];
 
-/** What every answer keeps to, whatever was asked. */
+/** Checks the rules that every answer follows. */
 export function answerCheck(document: Node) {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(document, 'document');
@@ -74,7 +74,7 @@ export function checkRefusal({ status, headers, text }: Checked): void {
 const encodeStep = (step: string) =>
   encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-/** Whether an operation answers with a stream, which nobody waits to end. */
+/** Whether an operation answers with a stream, whose end is not awaited. */
 export function isStream(document: Node, { responses }: FuzzRequest['operation']): boolean {
   const success = responses['200'] ?? {};
   const { content } = '$ref' in success ? referred(document, String(success['$ref'])) : success;

@@ -35,7 +35,7 @@ afterAll(() => world.close());
 const neverFits = new Set(['postMessage', 'answerInteraction']);
 
 test.each(operations.map((operation) => [operation.operationId, operation] as const))(
-  'whatever is asked of %s, the answer is one that is described',
+  'answers every request to %s as described',
   async (name, operation) => {
     const isDescribed = answerCheck(document);
     const seen = new Set<number>();
@@ -57,7 +57,7 @@ test.each(operations.map((operation) => [operation.operationId, operation] as co
 );
 
 test(
-  'whatever is in an address that nobody described, it is refused like everything else',
+  'rejects undescribed addresses with the usual error',
   async () => {
     const step = fc.oneof(
       fc.constantFrom('runs', 'flows', 'files', 'logs', 'stop', '..', '%2e', '%00', '', '%zz'),
@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  'whatever comes in place of HTTP, it is refused like everything else',
+  'rejects bytes that are not HTTP with the usual error',
   async () => {
     const line = fc.oneof(
       fc.constantFrom('GET / HTTP/1.1', 'GET /api/v1/flows HTTP/1.0', 'PRI * HTTP/2.0', 'BREW / x'),

@@ -48,7 +48,7 @@ const idOf = (parameter: string, choice: number): string =>
   choice % 8 === 0 ? randomUUID() : (ids[parameter] ?? '');
 
 test.each(routes.map((route) => [`${route.method} ${route.url}`, route] as const))(
-  'whatever is asked of %s, it is answered',
+  'answers every request to %s',
   async (_name, route) => {
     const batches = Math.ceil(total / routes.length / atOnce);
     const request = requestTo(operationOf(route), schemaValues({}), idOf);

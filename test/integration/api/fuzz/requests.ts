@@ -11,7 +11,7 @@ export interface FuzzRequest {
   body: string | undefined;
 }
 
-/** Ids of what is there, by the parameter that names it; chosen anew for each request. */
+/** Existing ids by path parameter; chosen again for each request. */
 type Ids = (parameter: string, choice: number) => string;
 
 type Schemas = ReturnType<typeof schemaValues>;
@@ -92,7 +92,7 @@ function queryOf({ parameters }: Operation, schemas: Schemas): fc.Arbitrary<stri
   });
 }
 
-/** Whoever waits longer would hold up everybody behind it here. */
+/** A longer wait would delay all later requests. */
 function queryValue({ name, schema }: Parameter, schemas: Schemas): Values {
   return name === 'wait' ? fc.constantFrom('0', '61', '-1', '1e1') : schemas.fitting(schema);
 }
@@ -128,7 +128,7 @@ function headersOf(
   return some.chain((chosen) => fc.record(Object.fromEntries(chosen)));
 }
 
-/** What can stand in a header at all: the rest is refused before it is sent. */
+/** Values that a header can contain. The client refuses to send others. */
 const header = (value: unknown): string =>
   String(value)
     .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '')

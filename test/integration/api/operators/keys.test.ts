@@ -57,7 +57,7 @@ test.each([
   [{ name: 'k', rateLimitRpm: 1.5 }, 'body.rateLimitRpm'],
   [{ name: 'k', expiresAt: 'tomorrow' }, 'body.expiresAt'],
   [{ name: 'k', expiresAt: '2020-01-01T00:00:00Z' }, 'body.expiresAt'],
-  [{ name: 'k', createdBy: 'somebody else' }, 'body.createdBy: unknown field'],
+  [{ name: 'k', createdBy: 'another operator' }, 'body.createdBy: unknown field'],
 ])('a key that is none is refused, naming the field: %j', async (body, field) => {
   const answer = await create(body);
   expect([answer.status, answer.json.error.message]).toEqual([400, expect.stringContaining(field)]);

@@ -15,7 +15,7 @@ export function operatorWith(api: Pick<ApiProcess, 'url'>, cookie: string): Oper
     call(path, { ...options, headers: { ...sameOrigin, cookie, ...options.headers } });
 }
 
-/** Somebody who came by a link and is signed in. */
+/** An operator who has signed in by a link. */
 export async function signedIn(
   world: ApiFixture,
   api: Pick<ApiProcess, 'url'>,

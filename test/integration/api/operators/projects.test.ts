@@ -98,7 +98,7 @@ test('settings change what was said and leave the rest, and count from the next 
   expect((await trigger()).status).toBe(201);
 });
 
-test('a model of its own is kept sealed: the key goes in and never comes out', async () => {
+test('stores the key of a project’s model sealed and never returns it', async () => {
   const projectId = await newProject();
   const path = `/api/projects/${projectId}/settings`;
   const model = { apiKey: 'sk-canary-0123456789', baseUrl: 'https://models.example.test/v2' };
@@ -135,7 +135,7 @@ test.each([
   );
 });
 
-test('the webhook secret is shown, and another stands in its place when it is rotated', async () => {
+test('shows the webhook secret, and a new one after it was rotated', async () => {
   const path = `/api/projects/${await newProject()}/webhook-secret`;
   const first = (await operator(path)).json.data.webhookSecret;
   expect(first).toMatch(/^whs_\S{43}$/);

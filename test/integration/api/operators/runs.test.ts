@@ -107,7 +107,7 @@ test('a run that an operator starts says so, passes the gates, and is not counte
   ]);
 });
 
-test('a webhook is delivered again once it is over, each time as a delivery of its own', async () => {
+test('redelivers a finished webhook on request, each time as a separate delivery', async () => {
   const tenant = await world.tenant();
   const { runId } = await trigger(tenant, { callbackUrl: 'https://example.com/' });
   const redeliver = (id: string) =>

@@ -81,7 +81,7 @@ test('says that no model key is set, where that is so', async () => {
   expect(await page.locator('aside').count()).toBe(0);
 });
 
-test('says why it was refused by another address than its own, and that nobody answers; the link stays good', async () => {
+test('explains a rejection at another address and a missing answer; the link stays valid', async () => {
   const link = await linkFor('eva');
   await page.goto(link.replace('127.0.0.1', 'localhost'));
   await page.click('button');

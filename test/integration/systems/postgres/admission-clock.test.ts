@@ -1,5 +1,5 @@
-// The database's clock stands where each test puts it, in a database of this file's own. Its sessions
-// are set to the time zone that is furthest from UTC, so that a month taken in local time shows.
+// Each test sets the clock of this file's database. Its connections use the time zone furthest from
+// UTC, so that a month computed in local time shows.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';

@@ -10,7 +10,7 @@ const { database, scene } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 
 describe('an idempotency key', () => {
-  test('returns the first run with its labels, whatever the second request contains', async () => {
+  test('returns the first run with its labels, even if the second request differs', async () => {
     const first = await scene.run({ idempotencyKey: 'k', labels: { a: '1' } });
     const again = scene.request({ idempotencyKey: 'k', labels: { a: '2' }, prompt: 'Other' });
     const replay = await stores().admission.admitRun(again);

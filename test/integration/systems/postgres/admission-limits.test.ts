@@ -30,7 +30,7 @@ describe('the concurrent cap', () => {
     });
   });
 
-  test('counts a run until it has ended, a deleted one too, and of whatever trigger', async () => {
+  test('counts a run until it has ended, also if it was deleted, and with any trigger', async () => {
     const capped = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 1 },
     });

@@ -1,4 +1,4 @@
-// Who claims a turn is told whether files may be waiting for it, so that nobody asks where there are none.
+// Claiming a turn reports whether files may be pending for it, which saves a query if there are none.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -55,7 +55,7 @@ test('a turn without files', async () => {
   expect(await filesMayWait()).toBe(false);
 });
 
-test('files of its own message only', async () => {
+test('files of the claimed message only', async () => {
   await endFirst();
   await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, input });
   await messages().store(next());

@@ -1,6 +1,6 @@
 import type { Pool } from '../../../../systems/postgres/client/pool.ts';
 
-/** Stands the database's clock still; only for a database of the test's own. */
+/** Stops the database's clock; only for a database that no other test uses. */
 export async function setDatabaseClock(pool: Pool, at: string): Promise<void> {
   const literal = new Date(at).toISOString();
   await pool.query(

@@ -67,7 +67,7 @@ test('a session that is working or has a message keeps its slot', async () => {
   expect(await placeFor(waiting)).toBeNull();
 });
 
-test('a session that waits for an answer keeps its slot, whatever caused the question', async () => {
+test('a session that waits for an answer keeps its slot, in every kind of turn', async () => {
   await workingSession();
   const idle = await idleSession(10);
   const waiting = await scene.run();
@@ -85,7 +85,7 @@ test('a session that waits for an answer keeps its slot, whatever caused the que
 test.each([
   { ...initialAgentState, backgroundTasks: 1 },
   { ...initialAgentState, isInTurn: true },
-])('one whose agent goes on by itself comes last: %o', async (memory) => {
+])('a session whose agent continues unprompted is evicted last: %o', async (memory) => {
   const [longer, shorter] = [await idleSession(20), await idleSession(10)];
   const text = 'update run_logs set agent_state = $2 where run_id = $1';
   await database.pool.query(text, [longer.runId, JSON.stringify(memory)]);

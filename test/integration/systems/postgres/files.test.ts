@@ -50,7 +50,7 @@ test('a later snapshot replaces the whole of the earlier one', async () => {
   expect(await files().list(runId, { limit: 9 })).toEqual([]);
 });
 
-test('a list is narrowed by scope and beginning, and goes on page by page', async () => {
+test('a list is filtered by scope and prefix, and is paged', async () => {
   const paths = ['a/1', 'a/2', 'a_3', 'b', 'a%4'];
   const scope = (path: string) => (path === 'a/2' ? 'flow' : 'run');
   await files().replaceSnapshot(

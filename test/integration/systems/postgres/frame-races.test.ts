@@ -1,5 +1,5 @@
-// A spool of numbered lines and several tailers that believe to be the only one. Whatever they do to
-// each other, and whatever the server does to their connections, the log is the spool.
+// A spool of numbered lines and several tailers that each act as the only one. Despite their races
+// and connections that the server closes, the log equals the spool.
 
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';

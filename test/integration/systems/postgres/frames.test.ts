@@ -164,7 +164,7 @@ describe('what a batch implies about its run', () => {
     expect(await runs().find(run.runId)).toMatchObject({ costUsd: 0.25 });
   });
 
-  test('never wedges the log, whatever an agent claims', async () => {
+  test('never blocks the log, even if an agent claims absurd usage', async () => {
     const usage = { ...noUsage, inputTokens: 8e15, outputTokens: 8e15 };
     const monstrous = { ...turn, result: 'a\0b\ud800', usage, numTurns: 2_000_000_000 };
     for (let i = 0; i < 3; i += 1) await say({ turn: monstrous });

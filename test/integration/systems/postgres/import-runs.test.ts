@@ -101,7 +101,7 @@ describe('its key', () => {
     expect(await admit('k')).toMatchObject({ outcome: 'admitted' });
   });
 
-  test('is that of the last of those that had it, in whatever order they are found', async () => {
+  test('belongs to the latest run that used it, regardless of the order of import', async () => {
     const [first, last] = [await lost('k', { startedAt: ago(25 * hourMs) }), await lost('k')];
     await reconcile().importRuns([last]);
     await reconcile().importRuns([first]);

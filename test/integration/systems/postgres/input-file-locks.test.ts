@@ -1,5 +1,5 @@
-// Whoever changes several of a run's given files at once locks them in one order, so that no two wait
-// for each other: with one of them in another's hands, those before it are taken, those after it free.
+// Changing several of a run's input files locks them in a fixed order, so that no two changes
+// deadlock: while one file is locked elsewhere, those before it are locked and those after it free.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -38,7 +38,7 @@ beforeEach(async () => {
   await give();
 });
 
-/** Those that nobody has locked, while `change` waits for `a`. */
+/** The unlocked files, while `change` waits for `a`. */
 async function freeDuring(change: () => Promise<unknown>): Promise<string[]> {
   const { pool } = database;
   const holding = await pool.connect();

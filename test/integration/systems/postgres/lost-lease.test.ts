@@ -1,5 +1,5 @@
-// Whoever has lost the lease of a session's log says nothing of it any more: each statement that a
-// sandbox's host makes is tried by one who had it before, and by the one who has it now.
+// A process that has lost the lease of a session's log can no longer write: each statement of a
+// sandbox's host is executed with the former lease and with the current one.
 
 import { createHash } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';

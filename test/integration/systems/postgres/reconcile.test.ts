@@ -38,7 +38,7 @@ async function end(runId: string): Promise<void> {
   await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
 }
 
-test('finds runs whose workflow nobody started, once they are old enough', async () => {
+test('finds runs whose workflow was not started, once they are old enough', async () => {
   const [forgotten, started, ended] = [await scene.run(), await scene.run(), await scene.run()];
   await runs().markWorkflowStarted(started.runId);
   await end(ended.runId);
@@ -70,7 +70,7 @@ test('goes through the live runs page by page, each once', async () => {
   expect([...ids(first), ...ids(second)]).toEqual(live);
 });
 
-test('finds the live runs of hosts that are lost, and of hosts that nobody knows', async () => {
+test('finds the active runs of lost and of unknown hosts', async () => {
   const hosts = createHostStore(database.pool);
   await hosts.renew({ hostId: 'h', name: 'h', capacity: 2 });
   const [placed, ended] = [await scene.run(), await scene.run()];
@@ -85,7 +85,7 @@ test('finds the live runs of hosts that are lost, and of hosts that nobody knows
   expect(ids(await reconcile().runsOnLostHosts(2 * minuteMs))).toEqual([placed.runId]);
 });
 
-test('finds webhooks that nobody delivered or dropped', async () => {
+test('finds webhooks that were neither delivered nor dropped', async () => {
   const callbackUrl = 'https://hooks.example';
   const webhooks = createWebhookStore(database.pool, testSealer);
   const all = await Promise.all(Array.from({ length: 3 }, () => scene.run({ callbackUrl })));
@@ -109,7 +109,7 @@ test('finds a webhook in the middle of its attempts when the next one is due, an
   for (const [made, delayMs] of [2_000, 10_000, 30_000].entries()) {
     await webhooks.claimAttempt(runId, made + 1);
     await attemptsAge(database, delayMs - shortOfItMs);
-    expect(await owed(), 'nobody knows what came of it').toEqual([]);
+    expect(await owed(), 'its outcome is unknown').toEqual([]);
     await webhooks.recordAttempt(runId, made + 1, { status: 500, error: null });
     await attemptsAge(database, delayMs - shortOfItMs);
     expect(await owed()).toEqual([]);

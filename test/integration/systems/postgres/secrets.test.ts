@@ -14,7 +14,7 @@ const canary = 'canary-9f3b';
 
 const database = useDatabase();
 
-/** Table names in which a text stands, in clear or within bytes. */
+/** Names of tables that contain a text, as text or within bytes. */
 async function tablesWith(text: string): Promise<string[]> {
   const { rows: tables } = await database.pool.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'public'`,

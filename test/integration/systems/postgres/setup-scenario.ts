@@ -29,7 +29,7 @@ export function setupFreshScenario() {
   return { database, scene };
 }
 
-/** Connections of somebody else to it. */
+/** Connections of other processes to it. */
 export function useSecondPool(database: TestDatabase): () => Pool {
   let second: Pool;
   beforeAll(() => {

@@ -93,7 +93,7 @@ test.each([
   fake.close();
 });
 
-test('gVisor that is set and not there is told with what to do', async () => {
+test('reports gVisor that is configured and not installed, with advice', async () => {
   const fake = await startFakeEngine(() => ({ Version: '28.1.0', Runtimes: { runc: {} } }));
   const given = { dockerHost: fake.dockerHost, sandboxRuntime: 'runsc' } as const;
   const { report, log } = await firstLook(given);
@@ -109,7 +109,7 @@ test('gVisor that is set and not there is told with what to do', async () => {
   fake.close();
 });
 
-test('gVisor that sandboxes could not work on is told with what to do, and is not passed over', async () => {
+test('reports gVisor that cannot run sandboxes, with advice, and uses no other runtime instead', async () => {
   const Runtimes = { runc: {}, runsc: { path: 'runsc' } };
   const fake = await startFakeEngine(() => ({ Version: '28.1.0', ApiVersion: '1.49', Runtimes }));
   const given = { dockerHost: fake.dockerHost, sandboxRuntime: 'auto' } as const;

@@ -28,7 +28,7 @@ async function api(connection?: Redis): Promise<HostRpc> {
   return createHostRpc({ store, notifications: notifications, newId: randomUUID });
 }
 
-/** A host of its own; `end` is what its process does when it is told to stop. */
+/** A separate host; `end` is what its process does on a stop. */
 async function host(
   given: { hostId?: string; connection?: Redis },
   store_file: RpcHandlers['store_file'],
@@ -146,7 +146,7 @@ test('as many as come at once are all answered, a bounded number at a time', asy
   expect(await rows()).toBe(0);
 });
 
-test('what nobody came back for is swept up', async () => {
+test('purges answers that no caller fetched', async () => {
   const store = createHostRpcStore(database.pool);
   const { kind } = question('');
   const left = { requestId: randomUUID(), runId, kind, payload: '{}', hostId: 'gone', lifeMs: 1 };

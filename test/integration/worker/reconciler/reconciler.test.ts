@@ -69,7 +69,7 @@ describe('a cause without an end', () => {
     expect(world.asked).toHaveLength(2);
   });
 
-  it('ends the run with the cause it has, where nobody hears the signal', async () => {
+  it('ends the run with its recorded cause if the signal reaches no workflow', async () => {
     const run = await world.started(await scene.run({ callbackUrl }));
     world.workflows.set(run.workflowId, 'closed');
     await world.runs.recordCause(cause(run.runId));
@@ -122,7 +122,7 @@ describe('a live run', () => {
     expect(world.asked).toEqual([]);
   });
 
-  it('is told to end when it is long past its limit', async () => {
+  it('is asked to end when it is long past its limit', async () => {
     const run = await world.started(await scene.run({ timeoutSeconds: 60 }));
     world.clock.now += 61_000;
     await world.reconciler.pass();
@@ -147,7 +147,7 @@ describe('an owed webhook', () => {
     expect(world.asked).toEqual([]);
   });
 
-  it('goes on with the attempts that are left where that workflow is gone', async () => {
+  it('continues with the remaining attempts if that workflow is gone', async () => {
     const run = await endedRun();
     await world.deps.webhooks.claimAttempt(run.runId, 1);
     world.workflows.set(run.workflowId, 'closed');
@@ -186,7 +186,7 @@ describe('many live runs', () => {
 });
 
 describe('a sandbox', () => {
-  it('is removed when its run has ended, went on elsewhere, or never was', async () => {
+  it('is removed when its run has ended, moved to another host, or never existed', async () => {
     const live = await world.started(await scene.run());
     const ended = await world.started(await scene.run());
     await world.runs.endRun({ ...cause(ended.runId), exitCode: null });

@@ -67,7 +67,7 @@ test('the agent has all of it, and nothing of it stays on disk, in the engine or
   expect(await createRunConfigStore(database.pool, testSealer).read(ref.runId)).toBeNull();
 });
 
-test('the network of a run is that of its flow and of its own servers, also after a restart', async () => {
+test('the network of a run is that of its flow and of the run’s servers, also after a restart', async () => {
   const world = await supervisorWorld(database.pool);
   const first = world.process();
   const ref = await world.run(

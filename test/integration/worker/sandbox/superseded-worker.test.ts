@@ -1,5 +1,5 @@
-// A process whose sandbox another looks after by now, and which nobody has told so: it sleeps through
-// the taking, and renews its lease too seldom to notice.
+// Another process has taken over the sandbox of this one, which has not noticed: it was suspended
+// during the takeover, and renews its lease too rarely to find out.
 
 import { expect, test } from 'vitest';
 import { useDatabase } from '../../../support/use-database.ts';
@@ -10,7 +10,7 @@ const database = useDatabase();
 const retry = { timeout: 30_000 };
 const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 600_000 };
 
-test('it lets go of its sandbox as soon as what it writes is refused', async () => {
+test('releases its sandbox as soon as a write is rejected', async () => {
   const world = await supervisorWorld(database.pool);
   const first = world.process({ times });
   const ref = await world.run([{ say: 'before' }, { waitForFile: 'go' }, { say: 'after' }]);

@@ -31,7 +31,7 @@ import { testSealer } from '../../../support/database.ts';
 import { createScenario } from '../../../support/database-records.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 
-/** A host with the real engine, database and scripted agent; its process can be ended and begun anew. */
+/** A host with the real engine, database and scripted agent. Its process can be restarted. */
 export interface SupervisorWorld {
   hostId: string;
   dataDir: string;
@@ -44,7 +44,7 @@ export interface SupervisorWorld {
   logged: string[];
   /** A run whose agent does these steps. */
   run(steps: object[], given?: Partial<AdmitRun>, flow?: Partial<NewFlow>): Promise<SandboxRef>;
-  /** A process of this host; earlier ones go on unless they were closed. */
+  /** A process of this host; earlier ones keep running unless they were closed. */
   process(given?: Partial<SupervisorDeps>, egress?: Partial<EgressDeps>): Supervisor;
   find(ref: SandboxRef): Promise<Run>;
   log(ref: SandboxRef): Promise<StoredFrame[]>;

@@ -41,7 +41,7 @@ test('a run from its start to its end: frames, files, nothing left behind', asyn
   expect(readdirSync(join(world.dataDir, 's'))).toEqual([]);
 });
 
-test('a process that is cut off leaves the sandbox alone, and the next one goes on where it was', async () => {
+test('a process that is killed leaves the sandbox running, and the next one continues from there', async () => {
   const world = await supervisorWorld(database.pool);
   const first = world.process();
   const ref = await world.run([

@@ -50,7 +50,7 @@ describe('one attempt at a webhook', () => {
     },
   );
 
-  it('fails without a verified certificate, whatever the environment says', async () => {
+  it('fails without a verified certificate, regardless of the environment', async () => {
     const there = await receiver();
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     const trustsNobodyElse = createWebhookSender({ caFile: null, allowPrivate: ['127.0.0.0/8'] });

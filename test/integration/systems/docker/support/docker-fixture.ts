@@ -23,7 +23,7 @@ import type { Sandboxes } from '../../../../../systems/docker/sandbox.ts';
 import { type FakeHost, fakeHost } from '../../../../support/fake-host.ts';
 import { stackEnv } from '../../../../support/stack-env.ts';
 
-/** Real containers under an instance label of their own; `close` leaves nothing of them behind. */
+/** Real containers under a separate instance label; `close` removes everything they leave. */
 export interface DockerWorld {
   engine: Engine;
   runtimes: RuntimeSelector;

@@ -20,7 +20,7 @@ const newFlow = async () =>
   (await createScenario(database.pool, testSealer, { flow: { prompt: 'Go', schedule: daily } }))
     .flow;
 
-test('a schedule is told to Temporal once for each change, and taken away once', async () => {
+test('a schedule is synced to Temporal once per change, and deleted once', async () => {
   const flow = await newFlow();
   const plain = (await createScenario(database.pool, testSealer)).flow;
   for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
@@ -60,7 +60,7 @@ test('a worker that starts tells Temporal of all schedules once, in case it has 
   expect(told(flow, next)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
 });
 
-test('a change that comes while Temporal is told is told too', async () => {
+test('a change during a sync is synced too', async () => {
   const flow = await newFlow();
   const { ensureSchedule } = world.deps.temporal;
   world.deps.temporal.ensureSchedule = async (flowId, schedule) => {

@@ -53,7 +53,7 @@ function expectEnded(run: Run): void {
   expect(run.endedAt).not.toBeNull();
 }
 
-it('ends a run that was going on in the backup, once, whatever Temporal knows of it', async () => {
+it('ends a run that was active in the backup, once, in every state of its workflow', async () => {
   const over = await world.started(await scene.run({ callbackUrl }));
   const lost = await world.started(await scene.run());
   const goesOn = await world.started(await scene.run());
@@ -68,7 +68,7 @@ it('ends a run that was going on in the backup, once, whatever Temporal knows of
   expect(await world.read(goesOn)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
 });
 
-it('ends a session that has ended meanwhile as such, also where that could not be told at first', async () => {
+it('ends a session that has ended meanwhile as such, also if the first query fails', async () => {
   const [told, asked] = [await endedSession(), await endedSession()];
   const { describe } = world.deps.temporal;
   world.deps.temporal.describe = async (id) => {
@@ -79,7 +79,7 @@ it('ends a session that has ended meanwhile as such, also where that could not b
   await world.reconciler.pass();
   expect(await world.read(told)).toMatchObject(endedMeanwhile);
   expect((await world.read(asked)).endedAt).toBeNull();
-  // Nobody is kept out for a run that is known: whoever repeats it finds it.
+  // A known run does not delay requests: a repeated trigger finds it.
   expect(await isSettled()).toBe(true);
   // It answers within a pass: only the comparison says what became of it.
   let calls = 0;
@@ -94,7 +94,7 @@ it('ends a session that has ended meanwhile as such, also where that could not b
   expect(await world.read(asked)).toMatchObject(endedMeanwhile);
 });
 
-it('says that it has compared once it lets everybody in, and once', async () => {
+it('logs the comparison once, when it admits all requests', async () => {
   const compared = hear('info', 'restore_reconciled');
   await restored();
   await world.reconciler.pass();
@@ -165,7 +165,7 @@ it('knows no run of which the workflow could not be ended', async () => {
   expect(await isSettled()).toBe(false);
 });
 
-it('goes on with a webhook after the last attempt that was made, however many are missing', async () => {
+it('continues a webhook after its last attempt, however many attempts are missing', async () => {
   const run = await world.started(await scene.run({ callbackUrl }));
   await world.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
   for (const attempt of [1, 3]) await world.deps.webhooks.claimAttempt(run.runId, attempt);
@@ -177,7 +177,7 @@ it('goes on with a webhook after the last attempt that was made, however many ar
   expect(world.asked).toContain(`webhook ${run.runId} from 4`);
 });
 
-it('goes on with one after those that its workflow had made when it was terminated', async () => {
+it('continues a webhook after the attempts that its terminated workflow had made', async () => {
   const run = await world.started(await scene.run({ callbackUrl }));
   world.workflows.set(run.workflowId, 'closed');
   world.deps.temporal.webhookAttempts = async () => 3;
@@ -192,7 +192,7 @@ it('ends no workflow of a database that was not restored', async () => {
   expect(world.asked).toEqual([]);
 });
 
-it('gives nobody a lease again that was given out since', async () => {
+it('never issues a lease token again that was issued since the backup', async () => {
   const run = await scene.run();
   const read = async () => {
     const text =

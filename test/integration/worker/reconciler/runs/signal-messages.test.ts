@@ -14,14 +14,14 @@ beforeEach(async () => {
   };
 });
 
-/** With a message that nobody has told of. */
+/** A session with a message that was not signalled. */
 async function sessionToTell() {
   const { runId } = await world.started(await scene.session());
   const messageId = await storeMessage(database.pool, runId);
   return { runId, messageId, line: `message ${runId} ${messageId}` };
 }
 
-it('tells each session of its oldest message that nobody has told of, once', async () => {
+it('signals each session its oldest unsignalled message, once', async () => {
   const [one, other] = [await sessionToTell(), await sessionToTell()];
   await world.reconciler.pass();
   expect(world.asked.sort()).toEqual([one.line, other.line].sort());
@@ -33,14 +33,14 @@ it('tells each session of its oldest message that nobody has told of, once', asy
   expect(world.asked).toHaveLength(3);
 });
 
-it('leaves a message for a while to whoever has stored it', async () => {
+it('leaves a recent message to the process that stored it', async () => {
   await sessionToTell();
   world.deps.thresholds.unstartedMs = 60_000;
   await world.reconciler.pass();
   expect(world.asked).toEqual([]);
 });
 
-it('tells again what could not be told, and keeps no other waiting', async () => {
+it('retries a failed signal, without delaying other messages', async () => {
   const [bad, good] = [await sessionToTell(), await sessionToTell()];
   const { signalMessage } = world.deps.temporal;
   world.deps.temporal.signalMessage = async (run, messageId) => {
@@ -54,7 +54,7 @@ it('tells again what could not be told, and keeps no other waiting', async () =>
   expect(world.asked).toEqual([good.line, bad.line]);
 });
 
-it('tells again where it was told, and that could not be noted', async () => {
+it('signals a message again if recording the signal failed', async () => {
   const { line } = await sessionToTell();
   const { markSignalled } = world.deps.messages;
   world.deps.messages.markSignalled = async () => {
@@ -67,7 +67,7 @@ it('tells again where it was told, and that could not be noted', async () => {
   expect(world.asked).toEqual([line, line]);
 });
 
-it('does not tell for ever a session whose workflow is gone: the session ends', async () => {
+it('ends a session whose workflow is gone, instead of signalling it forever', async () => {
   const { runId, messageId } = await sessionToTell();
   const run = await world.runs.find(runId);
   world.workflows.set(run?.workflowId ?? '', 'closed');

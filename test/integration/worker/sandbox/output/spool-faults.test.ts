@@ -6,7 +6,7 @@ import { assistant, bounds, framesOf, plain, tailWorld } from './tail-fixture.ts
 
 const database = useDatabase();
 
-test('a disk that fails for a moment loses nothing; one that goes on failing ends the run', async () => {
+test('a transient disk error loses nothing; a lasting one ends the run', async () => {
   const world = await tailWorld(database.pool);
   await world.write(`${assistant('one')}\n`);
   const real = await openSpoolFile(world.path);

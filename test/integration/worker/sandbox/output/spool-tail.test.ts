@@ -31,7 +31,7 @@ test('tails that are cut off again and again leave the log that one would have l
   for (let cut = 0; cut < 40; cut += 1) {
     const tail = await world.tail();
     await new Promise((resolve) => setTimeout(resolve, 5 + ((cut * 37) % 60)));
-    tail.stop(); // and nobody waits: the next one begins while this one may still be committing
+    tail.stop(); // without waiting: the next one starts while this one may still be committing
   }
   await writing;
   await (await world.tail()).readToEnd();
@@ -101,7 +101,7 @@ test('a character that is cut by every read comes out whole', async () => {
   expect(plain(await world.log())).toEqual(framesOf([assistant('日本語 🙂 €')]));
 });
 
-test('what stands after the last newline is read when nothing follows, and not before', async () => {
+test('the rest after the last newline is read once nothing can follow, and not before', async () => {
   const world = await tailWorld(database.pool);
   const tail = await world.tail();
   const line = assistant('unfinished');
@@ -130,7 +130,7 @@ test('deltas follow the frame before them, and a restart gives them the same ids
   expect(ids).toEqual(['2-1 a', '2-2 b', '2-1 a', '2-2 b', '2-3 c', '4-1 d']);
 });
 
-test('readers are told of a batch before anything that it sets going, and neither waits for Redis', async () => {
+test('readers are notified of a batch before its effects start, and neither waits for Redis', async () => {
   const world = await tailWorld(database.pool);
   const order: string[] = [];
   let comeBack: (taken: boolean) => void = () => {};

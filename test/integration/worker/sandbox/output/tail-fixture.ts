@@ -27,7 +27,7 @@ interface TailWorld {
   frames: FrameStore;
   write(text: string | Buffer): Promise<void>;
   cutTo(bytes: number): Promise<void>;
-  /** Takes the lease from whoever has it and tails from where the log has got to. */
+  /** Takes over the lease and tails from the end of the log. */
   tail(given?: Partial<TailDeps>): Promise<StartedTail>;
   log(): Promise<StoredFrame[]>;
   published: { frames: StoredFrame[]; deltas: Delta[] }[];

@@ -1,4 +1,4 @@
-// What a host finds when its process begins anew.
+// The sandboxes and leftovers that a host finds when its process restarts.
 
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ test('takes up what lives, removes what has ended, and leaves other hosts alone'
   expect(await readdir(join(world.dataDir, 's'))).toEqual(expect.arrayContaining([short]));
 });
 
-test('a run that an earlier life of the host has held still goes on', async () => {
+test('unpauses a run that a previous process of the host had paused', async () => {
   const world = await supervisorWorld(database.pool);
   const first = world.process();
   const ref = await world.run([{ waitForFile: '/workspace/go' }]);
@@ -86,7 +86,7 @@ test('a process that was killed between the start and its record starts nothing 
   expect(log[0]).toMatchObject({ event: 'agent_status', data: '{"status":"idle"}' });
 });
 
-test('a start that was marked by a process which died before it told of it is told by the next', async () => {
+test('publishes a start that a dead process had recorded and not published', async () => {
   const world = await supervisorWorld(database.pool);
   const ref = await world.run([{ waitForFile: '/workspace/go' }]);
   const frames = {
@@ -126,7 +126,7 @@ test('a start that is tried again after the end finds the end, and makes no seco
   expect(await world.sandboxes.list()).toEqual([]);
 });
 
-test('what is left of a run whose container somebody took away goes when the run has ended', async () => {
+test('removes what is left of a run without a container once the run has ended', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process();
   const [taken, living] = [await world.run([{ hang: true }]), await world.run([{ hang: true }])];
@@ -154,7 +154,7 @@ test('an image that is not there fails for good, in words for the run’s owner'
   expect(await readdir(join(world.dataDir, 'r'))).toEqual([]);
 });
 
-test('the agent is told once that its input is over, whoever has seen its result', async () => {
+test('closes the agent’s input once, also if another process saw its result', async () => {
   const world = await supervisorWorld(database.pool);
   const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 60_000, leaseMs: 15_000 };
   const first = world.process({ times });

@@ -18,11 +18,11 @@ const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 1_000, leaseMs: 15_0
 const patient = { ...times, afterResultGraceMs: 30_000 };
 
 test.each([
-  ['exits by itself', [{ exit: 3 }], { cause: 'exited', exitCode: 3 }],
+  ['exits on its own', [{ exit: 3 }], { cause: 'exited', exitCode: 3 }],
   ['exits after its result', [{ exitAfterResult: 1 }], { cause: 'exited', exitCode: 1 }],
   ['is done without a result', [{ noResult: true }], { cause: 'no_result', exitCode: 0 }],
   ['says its result twice', [{ doubleResult: true }], { cause: 'completed', exitCode: 0 }],
-  ['is killed by itself', [{ selfKill: 'SIGKILL' }], { cause: 'exited', exitCode: 137 }],
+  ['kills its own process', [{ selfKill: 'SIGKILL' }], { cause: 'exited', exitCode: 137 }],
   [
     'has used its turns up',
     [{ result: { subtype: 'error_max_turns', is_error: true } }],
@@ -136,7 +136,7 @@ test('memory that runs out ends the run under its name, a child that is killed d
   expect(await follow(supervisor, child)).toMatchObject({ cause: 'completed', exitCode: 0 });
 });
 
-test('the cause that was recorded first stands, and the exit code is the container’s', async () => {
+test('keeps the cause that was recorded first, with the exit code of the container', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process();
   const ref = await world.run([{ waitForFile: '/workspace/go' }, { exit: 3 }]);
@@ -163,7 +163,7 @@ test('a container that vanishes is read to its last line and counts as lost', as
   });
 });
 
-test('what was written while nobody looked is read before a lost run ends', async () => {
+test('reads output written without a reader before a lost run ends', async () => {
   const world = await supervisorWorld(database.pool);
   const first = world.process();
   const ref = await world.run([

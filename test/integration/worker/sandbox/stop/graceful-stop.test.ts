@@ -25,7 +25,7 @@ const saying = (world: SupervisorWorld, ref: SandboxRef, text: string) =>
 const states = async (world: SupervisorWorld): Promise<string[]> =>
   (await world.sandboxes.list()).map(({ state }) => state);
 
-test('an agent at work is interrupted, says its result, and leaves by itself', async () => {
+test('a busy agent is interrupted, prints its result, and exits on its own', async () => {
   const [world, supervisor, ref] = await started([{ say: 'working' }, { shell: 'sleep 600' }]);
   await saying(world, ref, 'sleep 600');
   await world.runs.recordCause({ runId: ref.runId, cause: 'stopped_by_api', detail: null });
