@@ -20,7 +20,7 @@ afterAll(() => world?.stop());
 const patienceMs = 120_000;
 const working = script([{ say: 'working' }, { hang: true }]);
 
-/** A hundred at once, every other over the second API. */
+/** A hundred at once, every second one through the other API. */
 function askHundred(headers: Record<string, string>, prompt: string) {
   const path = `/flows/${world.service.flowId}/runs`;
   return Promise.all(
@@ -36,7 +36,7 @@ async function takenPlaces(): Promise<number> {
   return rows[0]?.taken ?? 0;
 }
 
-it('starts one run for a hundred triggers with one key, over two APIs', async () => {
+it('starts one run for a hundred triggers with one key through two API processes', async () => {
   const answers = await askHundred({ 'idempotency-key': 'one' }, script([{ say: 'once' }]));
   const statuses = answers.map(({ status }) => status).sort();
   expect(statuses).toEqual([...Array.from({ length: 99 }, () => 200), 201]);
@@ -49,14 +49,14 @@ it('starts one run for a hundred triggers with one key, over two APIs', async ()
   expect(rows).toEqual([{ id: runId }]);
 });
 
-it('admits ten of a hundred at a cap of ten, never has more alive, and heals what leaks', async () => {
+it('admits ten of a hundred triggers at a cap of ten, never runs more, and frees leaked slots', async () => {
   const { service, containers } = world;
   const admitted = await askTenOfHundred();
   await expect
     .poll(() => service.sandboxes.list(), { timeout: patienceMs })
     .toHaveLength(admitted.length);
 
-  // Everything that could give the places back dies at the same moment.
+  // Every process that could release the slots dies at the same moment.
   await service.worker.kill('SIGKILL');
   for (const { containerId } of await service.sandboxes.list()) {
     await service.sandboxes.remove(containerId);
@@ -78,7 +78,7 @@ it('admits ten of a hundred at a cap of ten, never has more alive, and heals wha
   expect(containers.mostAlive()).toBeLessThanOrEqual(10);
 });
 
-/** Ids of the admitted runs. No query ever sees more than ten of them. */
+/** Ids of the admitted runs. No query ever finds more than ten active. */
 async function askTenOfHundred(): Promise<string[]> {
   let most = 0;
   const asking = { on: true };

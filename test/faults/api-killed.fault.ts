@@ -11,7 +11,7 @@ afterAll(() => world?.stop());
 
 const patienceMs = 120_000;
 
-it('loses nothing for clients that come back after the API was killed', async () => {
+it('loses nothing for clients that reconnect after the API was killed', async () => {
   const { service } = world;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);

@@ -7,7 +7,7 @@ interface LogPage {
   data: { entries: { seq: number; event: string }[]; nextSeq: number; complete: boolean };
 }
 
-/** What a client that reads the log of an ended run, page by page, does not get as it is, to the byte. */
+/** Differences between the pages of an ended run's log and its frames, byte by byte. */
 export async function checkReadLog(
   service: Pick<Service, 'url' | 'key'>,
   runId: string,

@@ -10,9 +10,9 @@ interface Expected {
 }
 
 /**
- * What one client has seen, over all its connections, is the log: every frame once, in order, to the
- * byte; and one end, which comes last. Rendered text that was there when it first came is in the one
- * event without a number, not in separate frames.
+ * What one client received over all its connections equals the log: every frame once, in order, byte
+ * by byte, and one end event, which comes last. Rendered text from before the first connection is in
+ * one event without a number, not in separate frames.
  */
 export function checkTranscript(transcript: Transcript, { log, reason }: Expected): string[] {
   const seen = transcript.connections.flatMap(({ events }) => events);
@@ -32,7 +32,7 @@ export function checkTranscript(transcript: Transcript, { log, reason }: Expecte
   ].map((words) => `${transcript.name}: ${words}`);
 }
 
-/** The frames that a client who came in the middle gets as such, and the text that it gets at once. */
+/** The frames that a late client receives one by one, and the text that it receives at once. */
 function withoutRendered(log: LoggedFrame[], frames: SeenEvent[]) {
   const firstOutput = frames.find(({ event }) => event === 'output');
   const renderedBefore = Number(firstOutput?.id ?? log.length + 1);
@@ -51,7 +51,7 @@ function renderedAtFirst({ connections }: Transcript): string {
   return first === undefined ? '' : (JSON.parse(first.data) as { data: string }).data;
 }
 
-/** The first difference says enough. */
+/** Reports only the first difference. */
 function checkFrames(frames: SeenEvent[], wanted: LoggedFrame[]): string[] {
   const at = wanted.findIndex(({ seq }, index) => Number(frames[index]?.id) !== seq);
   if (at !== -1) {

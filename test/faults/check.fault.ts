@@ -60,7 +60,7 @@ const run = admittedRun({
   lastSeq: log.length,
 });
 
-/** Of a run of which nothing is to be said; what is given replaces. */
+/** Evidence of a flawless run, with the given overrides. */
 function evidence(given: Partial<Evidence> = {}): Evidence {
   return {
     run,
@@ -89,7 +89,7 @@ function evidence(given: Partial<Evidence> = {}): Evidence {
 
 const noWebhook: Run['webhook'] = { state: 'none', attempts: 0, lastStatus: null };
 
-/** So many attempts in vain. */
+/** That many failed attempts. */
 function refused(count: number): Partial<Evidence> {
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   const attempts = numbers.map((attempt) => ({ delivery: 0, attempt, status: 500 }));
@@ -113,11 +113,11 @@ function withFrames(change: (frames: SeenEvent[]) => SeenEvent[]): Evidence {
 }
 
 describe('the checker', () => {
-  it('finds nothing where everything holds', () => {
+  it('finds no violation if every invariant holds', () => {
     expect(checkRun(evidence())).toEqual([]);
   });
 
-  it('lets a client that came late have the text before it in one piece', () => {
+  it('accepts that a late client receives earlier text in one piece', () => {
     const [first, ...others] = log.map(asSeen);
     const data = JSON.stringify({ data: '#0 世界 \u0000' });
     const rendered: SeenEvent = { id: undefined, event: 'output', data, at: 0 };
@@ -149,7 +149,7 @@ describe('the checker', () => {
     expect(checkRun(withFrames(change))).toHaveLength(1);
   });
 
-  it('sees what a client lost or got twice between two connections', () => {
+  it('finds frames that a client missed or received twice between two connections', () => {
     const lost = cameBack();
     lost.connections[2]?.events.splice(1, 1);
     const twice = cameBack();
@@ -217,7 +217,7 @@ describe('the checker', () => {
     expect(checkRun(evidence({ ...untold, ...nothing }))).toEqual([]);
   });
 
-  it('lets a receiver that takes nothing get four posts or, unheard of, none, and sees a fifth', () => {
+  it('accepts four posts to a rejecting receiver or none to an unreachable one, and finds a fifth', () => {
     expect(checkRun(evidence({ ...refused(4), isRefused: true }))).toEqual([]);
     expect(checkRun(evidence({ ...refused(4), posts: [], isRefused: true }))).toEqual([]);
     const wrong = checkRun(evidence({ ...refused(5), isRefused: true }));

@@ -1,5 +1,5 @@
 // The invariants that every fault test checks on a run that has ended.
-// Each check names what it found wrong in words; no words mean that everything holds.
+// Each check returns its violations in words; an empty list means that the invariants hold.
 
 import { limits } from '../../core/limits.ts';
 import { errorOf, finishedReasonOf } from '../../core/runs/end-cause.ts';
@@ -72,7 +72,7 @@ function checkWebhook(evidence: Evidence): string[] {
   ];
 }
 
-/** One claim, four attempts at most, one body to the bit; nothing after a success. */
+/** One claim, at most four attempts, identical bodies, and nothing after a success. */
 function checkAttempts(evidence: Evidence): string[] {
   const { run, posts, attempts, webhookBody, deliveryId } = evidence;
   const { state } = run.webhook;
@@ -116,7 +116,7 @@ function errorOfRun({ endCause, endDetail, exitCode }: Run): string | null {
   return endCause === null ? null : errorOf({ cause: endCause, detail: endDetail, exitCode });
 }
 
-/** Undefined where there is no body to look into. */
+/** Undefined if there is no body. */
 function errorIn(body: string | null): string | null | undefined {
   if (body === null) return undefined;
   return (JSON.parse(body) as { error?: string | null }).error ?? null;
@@ -125,7 +125,7 @@ function errorIn(body: string | null): string | null | undefined {
 const isSuccess = (status: number | null): boolean =>
   status !== null && status >= 200 && status < 300;
 
-/** Made once, started once, removed once; nothing of it is left. */
+/** Created once, started once, removed once; nothing is left. */
 function checkContainer({ containersLeft, containerHistory, foldersLeft }: Evidence): string[] {
   const { created, started, removed } = containerHistory ?? { created: 1, started: 1, removed: 1 };
   return [

@@ -18,15 +18,15 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const patienceMs = 120_000;
-/** A command takes some 100 ms until it is heard. */
+/** A command takes about 100 ms to arrive. */
 const delaysMs = [0, 30, 120, 700];
-/** So long after it was asked for an end is recorded; what has to be noticed first is waited for. */
+/** Time from a request until the end is recorded. Ends that must be detected first take longer. */
 const recordedAfterMs = 700;
 
 const endings = ['success', 'failure', 'stop', 'delete', 'removal', 'termination'] as const;
 type Ending = (typeof endings)[number];
 
-/** What each may be recorded as. A container that was removed may have been seen to exit before. */
+/** Permitted causes of each. The exit of a removed container may be noticed before its removal. */
 const causes: Record<Ending, readonly EndCause[]> = {
   success: ['completed'],
   failure: ['exited'],
@@ -58,7 +58,7 @@ async function bringAbout(ending: Ending, runId: string): Promise<void> {
   }
 }
 
-/** The agent ends; where it has ended already its folders may be gone. */
+/** Ends the agent. If it has already ended, its folders may be gone. */
 function openGate(runId: string): void {
   const { workspace } = foldersOf(world.service.dataDir, { runId, generation: 1 });
   try {
@@ -98,7 +98,7 @@ async function race(first: Ending, second: Ending, delayMs: number): Promise<voi
 
 const isOrder = (ending: Ending): boolean => ending === 'stop' || ending === 'delete';
 
-/** An agent that succeeds and then fails does both at once, even if it is released again. */
+/** An agent that succeeds and then fails does both at once, even if it is released twice. */
 const isOneEnd = (...pair: Ending[]): boolean =>
   pair.every((ending) => ending === 'success' || ending === 'failure');
 
@@ -111,14 +111,14 @@ const pairs = endings.flatMap((first) =>
   endings.filter((second) => second !== first).map((second) => [first, second] as const),
 );
 
-describe('of two endings that race', () => {
-  it.each(pairs)('the first counts, once: %s and %s', async (first, second) => {
+describe('two racing ends of a run', () => {
+  it.each(pairs)('are recorded as the first one, once: %s and %s', async (first, second) => {
     await Promise.all(delaysMs.map((delayMs) => race(first, second, delayMs)));
   });
 });
 
 describe('stop and delete', () => {
-  it('answer the same again and again', async () => {
+  it('give the same answer when repeated', async () => {
     const { service } = world;
     const headers = { 'idempotency-key': 'again' };
     const prompt = script([{ say: 'working' }, { deaf: true }, { hang: true }]);
@@ -146,7 +146,7 @@ describe('stop and delete', () => {
     expect(run.endCause).toBe('stopped_by_api');
   });
 
-  it('answer one delete of a running run, and end the run', async () => {
+  it('accept one delete of a running run, and end the run', async () => {
     const { service } = world;
     const runId = await world.trigger(script([{ say: 'working' }, { deaf: true }, { hang: true }]));
     const client = world.follow(runId, { name: 'who watches' });

@@ -23,7 +23,7 @@ async function startOn(liveRestore: boolean): Promise<void> {
   world = await startFaultFixture({ on: { dockerHost: engine.address } });
 }
 
-it('loses nothing when the engine is killed and leaves its containers alone', async () => {
+it('loses nothing when the engine is killed and its containers keep running', async () => {
   await startOn(true);
   const { service } = world;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
@@ -43,7 +43,7 @@ it('loses nothing when the engine is killed and leaves its containers alone', as
   expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
 });
 
-it('ends a run whose container dies with the engine, once, with what it had said', async () => {
+it('ends a run whose container dies with the engine, once, and keeps its output', async () => {
   await startOn(false);
   const { service } = world;
   const { runId, stays, comesAndGoes } = await world.startFlood();
@@ -63,7 +63,7 @@ it('ends a run whose container dies with the engine, once, with what it had said
   expect(textsIn(log)).toEqual(said);
 });
 
-it('starts nothing twice on an engine that was away when the run was to start', async () => {
+it('starts one container if the engine was down when the run was due to start', async () => {
   await startOn(true);
   await engine.kill();
   const runId = await world.trigger('nothing but an echo');

@@ -1,4 +1,4 @@
-// What a run has left behind in every place, for the checker to judge.
+// Collects the traces of a run in every component for the checker.
 
 import { existsSync } from 'node:fs';
 import type { EndCause, FinishedReason } from '../../core/runs/end-cause.ts';
@@ -31,11 +31,11 @@ interface AttemptRow {
   status: number | null;
 }
 
-/** Of one run, after its end. */
+/** The traces of one run after its end. */
 export interface Evidence {
   run: Run;
   occupiesSlot: boolean;
-  /** Every cause that was ever written on the run, in order. */
+  /** Every cause that was ever recorded for the run, in order. */
   causes: EndCause[];
   /** Whether its end has a webhook. */
   wantsWebhook: boolean;
@@ -52,14 +52,14 @@ export interface Evidence {
   attempts: AttemptRow[];
   /** Ids of containers that the engine still has. */
   containersLeft: string[];
-  /** What the engine said meanwhile; null where it was not asked, or was away. */
+  /** The engine's events meanwhile; null if they were not watched or the engine was down. */
   containerHistory: ContainerHistory | null;
   foldersLeft: string[];
   configLeft: boolean;
   workflow: WorkflowState;
 }
 
-/** What only the test can know. */
+/** Facts that only the test knows. */
 interface Witnesses {
   transcripts?: Transcript[];
   posts?: ReceivedPost[];

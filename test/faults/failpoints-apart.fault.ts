@@ -1,4 +1,4 @@
-// The failpoints that a run comes by only where it is ended from outside, or has to be waited for.
+// The failpoints that a run passes only if it is ended from outside or has to wait.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const patienceMs = 120_000;
 const once = { created: 1, started: 1, removed: 1 };
-/** Hears neither an interrupt nor the end of its input nor SIGTERM. */
+/** Ignores interrupts, the end of its input, and SIGTERM. */
 const deaf = script([{ deaf: true }, { trapTerm: true }, { say: 'working' }, { hang: true }]);
 const hanging = script([{ say: 'working' }, { hang: true }]);
 
@@ -75,22 +75,19 @@ describe('a run whose workflow an operator ends while the worker dies', () => {
 });
 
 describe('a run that has to wait', () => {
-  it.each(failpointsOf('slot'))(
-    'for a place starts once where the worker dies at %s',
-    async (name) => {
-      const { service, containers } = world;
-      await restartWithFailpoint(service.worker, name);
-      const before = await runAtWork(hanging);
-      const runId = await world.trigger('nothing but an echo');
-      const client = world.follow(runId, { name: 'who waits' });
-      expect((await stop(before.runId)).status).toBe(200);
-      const startedAt = await restartAfterFailpoint(service.worker);
-      const { run } = await waitForRecovery(world, runId, { clients: [client], startedAt });
-      expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
-      expect(containers.of(runId)).toEqual(once);
-      await waitForRecovery(world, before.runId, { clients: [before.client], startedAt });
-    },
-  );
+  it.each(failpointsOf('slot'))('for a slot starts once if the worker dies at %s', async (name) => {
+    const { service, containers } = world;
+    await restartWithFailpoint(service.worker, name);
+    const before = await runAtWork(hanging);
+    const runId = await world.trigger('nothing but an echo');
+    const client = world.follow(runId, { name: 'who waits' });
+    expect((await stop(before.runId)).status).toBe(200);
+    const startedAt = await restartAfterFailpoint(service.worker);
+    const { run } = await waitForRecovery(world, runId, { clients: [client], startedAt });
+    expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
+    expect(containers.of(runId)).toEqual(once);
+    await waitForRecovery(world, before.runId, { clients: [before.client], startedAt });
+  });
 
   it('starts once for a client if the API is killed too', async () => {
     const { service, containers } = world;

@@ -1,5 +1,5 @@
-// A message whose API dies while it takes it. Another API is there all the time: by it the session is
-// watched, and the message is sent again, as by the one that died when that is back.
+// An API process dies while it accepts a message. The other one stays up: the test follows the session
+// and resends the message through it, and later also through the restarted one.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ interface Sent {
   messageId: string;
 }
 
-/** What it adds to the file `ran` is how often it was worked on. */
+/** Each line that it appends to the file `ran` counts as one execution. */
 const noting = (word: string): string =>
   script([{ shell: `echo ${word} >> /workspace/ran` }, { say: `Noted ${word}.` }]);
 
@@ -47,7 +47,7 @@ const send = (by: ApiClient, body: Record<string, unknown>) =>
 const idsOf = (chat: Conversation, event: string): unknown[] =>
   chat.named(event).map(({ data }) => (JSON.parse(data) as { messageId: string }).messageId);
 
-/** Sent again before the API that died is back, and by both at once after that: one answer. */
+/** Resends before the dead API is back, then through both at once: one answer. */
 async function sendAgain(body: Record<string, unknown>): Promise<Sent> {
   const first = await send(elsewhere, body);
   await restartAfterFailpoint(service.api);

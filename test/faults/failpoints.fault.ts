@@ -47,7 +47,7 @@ const hanging = script([{ say: 'working' }, { hang: true }]);
 
 const atTrigger = failpointsOf('trigger');
 const atOrder = failpointsOf('stop_request', 'delete');
-/** Failpoints of a run without a stop and without waiting. Other files try the others. */
+/** Failpoints of a run that neither is stopped nor waits. Other files test the rest. */
 const onTheWay = failpointsOf(
   'start',
   'config',
@@ -151,7 +151,7 @@ describe('a run whose worker dies', () => {
   });
 });
 
-/** A second post after a good one only where the worker died between sending and recording. */
+/** A second post after a success only if the worker died between sending and recording. */
 function postsWith(name: Failpoint): number {
   if (name === 'webhook.dropped') return 4;
   return name === 'webhook.sent' ? 2 : 1;

@@ -18,7 +18,7 @@ const given = (path: string, content: string) => ({ path, content, encoding: 'ut
 
 describe('a working directory whose worker dies', { timeout: 240_000 }, () => {
   it.each(['start.seeded', 'start.running'] as const)(
-    'at %s is seeded whole, and not again over what its agent has done',
+    'at %s is seeded completely, and never again over the agent’s changes',
     async (name) => {
       const { service } = world;
       await restartWithFailpoint(service.worker, name);

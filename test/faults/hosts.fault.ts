@@ -36,7 +36,7 @@ afterAll(async () => {
   way?.close();
 });
 
-/** Everything begins on the first host, whose Postgres can be cut off; the second is there for later. */
+/** All work starts on the first host, which can be cut off from Postgres; the second is a spare. */
 async function bothHosts(): Promise<void> {
   await second.worker.kill('SIGTERM');
   await service.worker.kill('SIGTERM');
@@ -55,8 +55,8 @@ async function sandboxesOf(runId: string) {
   return own.map(({ hostId, generation, state }) => ({ hostId, generation, state }));
 }
 
-describe('a host that is killed and does not come back', patiently, () => {
-  it('is followed by another in its sessions; its runs end', async () => {
+describe('a host that is killed and does not return', patiently, () => {
+  it('loses its sessions to another host, and its runs end', async () => {
     await bothHosts();
     const first = hostIdIn(service.dataDir);
     const chat = await openConversation(service, ownConfiguration);
@@ -89,7 +89,7 @@ describe('a host that is killed and does not come back', patiently, () => {
   });
 });
 
-describe('a host that Postgres does not hear', patiently, () => {
+describe('a host that cannot reach Postgres', patiently, () => {
   it('pauses its sandboxes, and resumes them if its heartbeat returns in time', async () => {
     await bothHosts();
     const prompt = script([{ say: 'working' }, { shell: 'sleep 15; date' }, { say: 'done' }]);

@@ -27,9 +27,9 @@ const parts = 8;
 const runs = parts * 25;
 const patienceMs = 120_000;
 const countedRuns = 100;
-/** The engine's code grows for hundreds of runs, in any program. */
+/** The JavaScript engine's code grows for hundreds of runs, in any program. */
 const heapGrowthMaxBytes = runs * 10 * 1024;
-/** A third of it was seen. What a run leaves behind is found by its number, however small it is. */
+/** Three times the observed value. A leak per run is found by its count, however small it is. */
 const residentGrowthMaxBytes = 2 * 1024 * 1024;
 
 const prompt = script([
@@ -39,7 +39,7 @@ const prompt = script([
   { say: 'done' },
 ]);
 
-/** Some end by themselves, some by being stopped, some by being deleted; each is watched. */
+/** Some end on their own, some are stopped, some are deleted; each has a reader. */
 async function oneRun(n: number): Promise<void> {
   const { service } = world;
   const isCut = n % 5 < 2;
@@ -69,7 +69,7 @@ async function connections() {
   return { redis: await redis.connections(), postgres: rows[0]?.count ?? 0 };
 }
 
-/** All that is in its data folder; but its processes' words, and the empty folders of all sandboxes and sockets. */
+/** All files in its data folder, without process logs and the empty parents of sandboxes and sockets. */
 const kept = () =>
   readdirSync(world.service.dataDir, { recursive: true })
     .map(String)
@@ -110,8 +110,8 @@ it(`leaves nothing behind after ${runs} runs`, { timeout: 3_600_000 }, async () 
 });
 
 /**
- * What a process needs differs from time to time; the least of some readings does not. Beside the heap
- * it takes some hundred runs until it has all that it needs for so many runs at once.
+ * Memory readings vary; the lowest of several does not. Outside the heap, memory grows for several
+ * hundred runs, up to the need of that many concurrent runs.
  */
 function expectFlat(memories: Memory[]): void {
   const third = Math.floor(memories.length / 3);
@@ -133,7 +133,7 @@ it(`keeps no object of ${countedRuns} runs`, { timeout: 1_800_000 }, async () =>
   const [apiBefore, workerBefore] = await both();
   await makeRuns(countedRuns);
   const [apiAfter, workerAfter] = await both();
-  // Of what one run leaves behind there would be one for each, at the least.
+  // An object leaked per run would appear at least once for each.
   expect(grownBy(countedRuns / 2, apiBefore, apiAfter)).toEqual([]);
   expect(grownBy(countedRuns / 2, workerBefore, workerAfter)).toEqual([]);
 });

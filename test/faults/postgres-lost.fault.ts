@@ -19,10 +19,10 @@ afterAll(async () => {
 });
 
 const patienceMs = 120_000;
-/** Shortly, and for longer than the lease of a log lasts. */
+/** Briefly, and for longer than the lease of a log. */
 const awayMs = [3_000, 20_000] as const;
 
-it('loses nothing when Postgres crashes and comes back', async () => {
+it('loses nothing when Postgres crashes and recovers', async () => {
   const { service } = world;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);

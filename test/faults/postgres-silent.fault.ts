@@ -24,10 +24,10 @@ afterAll(async () => {
 });
 
 const patienceMs = 120_000;
-/** Longer than a statement may take. */
+/** Longer than the statement timeout. */
 const longMs = 40_000;
 
-it('loses nothing when the connections to Postgres fall silent, and does not wait forever', async () => {
+it('loses nothing when the connections to Postgres stall, and does not wait forever', async () => {
   const { service } = world;
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
@@ -42,7 +42,7 @@ it('loses nothing when the connections to Postgres fall silent, and does not wai
   await expectWhole();
 });
 
-it('waits longer than for any other answer for a file that another is storing', async () => {
+it('waits longer than for other statements while another process stores the same file', async () => {
   const content = randomBytes(2 * limits.blobChunkBytes);
   const id = { sha256: createHash('sha256').update(content).digest('hex'), size: content.length };
   async function* slowly() {

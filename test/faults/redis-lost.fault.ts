@@ -46,7 +46,7 @@ it('loses nothing when Redis is flushed, and when its connections are cut', asyn
   expect(stays.transcript.connections).toHaveLength(1);
 });
 
-it('loses nothing when Redis is killed, is away for a while, and has forgotten everything', async () => {
+it('loses nothing when Redis is killed, stays down for a while, and loses its data', async () => {
   const { service } = world;
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
@@ -63,7 +63,7 @@ it('loses nothing when Redis is killed, is away for a while, and has forgotten e
   expect(stays.transcript.connections).toHaveLength(1);
 });
 
-it('admits and ends runs while Redis is away', async () => {
+it('admits and ends runs while Redis is down', async () => {
   await redis.kill();
   const runId = await world.trigger('nothing but an echo');
   const reader = world.follow(runId, { name: 'who reads the log' });
@@ -82,11 +82,11 @@ async function keyOf({ database, projectId }: FaultFixture['service']): Promise<
 interface Called {
   statuses: number[];
   limits: (string | null)[];
-  /** What a bucket may have let through by now: all that it holds, and what came in meanwhile. */
+  /** The most that a bucket can have admitted so far: its capacity plus the refill. */
   mostOfOne: number;
 }
 
-/** As many calls of each process as empty its bucket, and some more. */
+/** More calls to each process than its bucket holds. */
 async function callAll(urls: string[], key: string): Promise<Called[]> {
   const began = performance.now();
   const each = urls.map(async (url) => {
@@ -117,7 +117,7 @@ it.each([
     () => redis.kill().then(redis.start),
   ],
 ])(
-  'holds a key to its rate where Redis %s, and all processes together when it is back',
+  'limits a key per process while Redis %s, and over all processes afterwards',
   async (_, lose, recover) => {
     const { service } = world;
     const other = await service.anotherApi();

@@ -1,5 +1,5 @@
-// A restore between two attempts at a webhook: its workflow continues on an older database. Each
-// receiver is notified of the run, and gets at most four posts.
+// A restore between two attempts of a webhook: its workflow continues on an older database. Each
+// receiver is notified of the run with at most four posts.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,16 +19,16 @@ const patience = { timeout: 120_000, interval: 200 };
 const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' }]);
 
 let world: FaultFixture;
-/** The receiver takes nothing before the restore, and everything after it. */
+/** The receiver rejects everything before the restore and accepts everything after it. */
 let isTaking = false;
-/** What is posted of it is left without an answer, so that its attempts take longer. */
+/** The receiver does not answer its posts, so that its attempts take longer. */
 let slow: string;
 /** All three are running in the backup. Two end after it, one of them by an operator. */
 let ends: RunRecord;
 let terminated: RunRecord;
-/** Ends after it as well, and is given up before the restore. */
+/** Ends after it as well; its webhook has failed for good before the restore. */
 let givenUp: RunRecord;
-/** In the backup: ended, with its first attempt under way. */
+/** In the backup: ended, during its first attempt. */
 let owed: RunRecord;
 /** After the backup: ended, with attempts left. */
 let lost: RunRecord;
@@ -74,7 +74,7 @@ it('is restored in the middle of the attempts', async () => {
   await Promise.all([service.api.start(), service.worker.start()]);
 });
 
-/** What is given up takes 42 s, and what is to have one attempt left is for 30 s in that state. */
+/** All attempts take 42 s, and the state with one attempt left lasts 30 s. */
 async function afterBackup(): Promise<void> {
   const { service } = world;
   releaseAgent(service, givenUp.runId);
@@ -101,7 +101,7 @@ it.each([
   ['its own workflow', () => ends, [undefined, undefined, undefined]],
   ['another workflow', () => terminated, Array(3).fill('terminated_by_operator')],
 ])(
-  'reports by %s, in the last attempt, the end of a run that the backup has as running',
+  'reports by %s, in the last attempt, the end of a run that is active in the backup',
   async (...given) => {
     const [, run, before] = given;
     await untilPosts(run(), 4);
@@ -115,14 +115,14 @@ it.each([
   },
 );
 
-it('tells what the backup knows as owed by the same workflow, with the same body', async () => {
+it('delivers a webhook that is pending in the backup by the same workflow, with the same body', async () => {
   await untilPosts(owed, 4);
   await expect.poll(() => stateOf(owed), patience).toBe('delivered');
   expect(attemptsOf(owed)).toEqual(all);
   expect(new Set(postsOf(owed).map(({ body }) => body)).size).toBe(1);
 });
 
-it('does not begin again what was given up, nor tell of what it does not know', async () => {
+it('neither restarts a failed webhook nor reports unknown runs', async () => {
   const { service } = world;
   await service.untilEnded(givenUp.runId, patience.timeout);
   await expect.poll(() => stateOf(givenUp), patience).toBe('dropped');

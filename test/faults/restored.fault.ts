@@ -34,7 +34,7 @@ let workedOn: string;
 /** After the backup: a running run, an ended run, and a message for the sleeping session. */
 let unknown: RunRecord;
 let unknownOver: RunRecord;
-/** After it, too: a session, and one that was opened by its first message. */
+/** Also after the backup: a session, and one that was opened by its first message. */
 let unknownChat: Conversation;
 let unknownFirst: { sessionId: string; runId: string };
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-it('is restored, stopped in the middle of what it did', async () => {
+it('is restored after it was stopped in the middle of its work', async () => {
   const flowrun = cliWith(commandEnv(world.service));
   const file = join(world.service.dataDir, 'backup');
   await beforeBackup();
@@ -112,7 +112,7 @@ const postsOf = ({ runId }: RunRecord): { error?: string }[] =>
 const untilTold = (run: RunRecord): Promise<void> =>
   expect.poll(() => postsOf(run), patience).toHaveLength(1);
 
-it('rejects repeats of requests that may be lost until that is known, and delays no other', async () => {
+it('rejects repeats of possibly lost requests until it has reconciled, and delays no other request', async () => {
   const { service } = world;
   const held = [
     await again('after'),
@@ -140,7 +140,7 @@ const again = (idempotencyKey: string) =>
     body: { prompt: script([{ say: 'Again.' }]), idempotencyKey },
   });
 
-/** Retries as a client does for as long as the answer allows it. */
+/** Retries like a client while the answer permits it. */
 async function untilAnswered(idempotencyKey: string): ReturnType<typeof again> {
   const end = performance.now() + patience.timeout;
   for (;;) {
@@ -166,7 +166,7 @@ it('ends the runs that have ended since, and reports no second end', async () =>
   expect(world.containers.of(endsMeanwhile.runId)).toEqual({ created: 1, started: 1, removed: 1 });
 });
 
-it('ends the workflow and the container of what the backup does not know', async () => {
+it('ends the workflow and the container of every run missing in the backup', async () => {
   const { service } = world;
   for (const { runId } of [unknown, unknownOver, unknownChat, unknownFirst]) {
     const run = await service.untilEnded(runId, patience.timeout);
@@ -207,7 +207,7 @@ it('continues a sleeping session with the data of the backup', async () => {
   expect(world.containers.of(asleep.runId).created).toBe(3);
 });
 
-it('fails a message that was worked on, once, and takes the next one', async () => {
+it('fails the message in progress once, and accepts the next one', async () => {
   const chat = await openConversation(world.service, { sessionId: works.sessionId });
   expect(await chat.turn(workedOn)).toMatchObject({ exitCode: 1 });
   expect(await chat.say(script([{ shell: 'ls' }, backedUp]))).toMatchObject({
@@ -218,21 +218,21 @@ it('fails a message that was worked on, once, and takes the next one', async () 
   expect(world.containers.of(works.runId).created).toBe(2);
 });
 
-it('answers a key of before with its run', async () => {
+it('answers an earlier idempotency key with its run', async () => {
   const replayed = await again('before');
   expect([replayed.status, replayed.data.runId]).toEqual([200, over.runId]);
   expect(await world.service.readRun(over.runId)).toMatchObject({ result: 'Known.', exitCode: 0 });
   expect(postsOf(over)).toHaveLength(1);
 });
 
-it('opens no session of after again, and works on none of its messages', async () => {
+it('reopens no later session, and processes none of its messages', async () => {
   expect((await openAfter()).status).toBe(404);
   expect((await firstMessage()).status).toBe(404);
   for (const { runId } of [unknownChat, unknownFirst])
     expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
 });
 
-it('leaves nothing that is wrong, and has done with it', async () => {
+it('leaves no violation, and completes the reconciliation', async () => {
   const unsettled = async () => {
     const text = 'select count(*)::int as count from restores where reconciled_at is null';
     return (await world.service.database.pool.query<{ count: number }>(text)).rows[0]?.count;

@@ -1,5 +1,5 @@
-// An engine that lists gVisor as nothing could work on it: what is asked for is said to be unusable, no
-// sandbox starts, on anything, and when the engine has it as it is needed, they start on that.
+// An engine with a misconfigured gVisor: the service reports the runtime as unusable and starts no
+// sandbox on any runtime. Once the engine is configured correctly, sandboxes start on gVisor.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,14 +31,14 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('a program that starts nothing is unusable; one around another is seen to work', async () => {
+it('rejects a runtime that starts nothing, and accepts a wrapper around a working one', async () => {
   const broken = programOf('broken', 'echo "nothing works" >&2; exit 1');
   const around = programOf('around', 'exec runc "$@"');
   await unusableThenUsed({ path: broken }, { path: around });
 });
 
 it.skipIf(gvisor === undefined)(
-  'gVisor without the way to its sockets is unusable, and used once it has it',
+  'rejects gVisor without access to host sockets, and uses it once that is configured',
   async () => {
     const path = gvisor ?? '';
     await unusableThenUsed({ path }, gvisorEntry(path));
@@ -89,7 +89,7 @@ async function hostOf({ url }: Service): Promise<unknown> {
   return data.hosts[0];
 }
 
-/** What each container there is runs on, those of other instances included. */
+/** The runtime of each container, those of other instances included. */
 async function containersOf(): Promise<string[]> {
   const { docker } = createEngine({ dockerHost: engine.address, instance: 'looks' });
   const all = await docker.listContainers({ all: true });

@@ -46,7 +46,7 @@ afterAll(async () => {
 const awayMs = 20_000;
 const all = [0, 1, 2, 3];
 
-it('loses no message when Redis is killed and has forgotten everything', async () => {
+it('loses no message when Redis is killed and loses its data', async () => {
   const talk = await startConversation(world);
   await redis.kill();
   await talk.send();
@@ -60,7 +60,7 @@ it('loses no message when Redis is killed and has forgotten everything', async (
   expect(talk.stays.transcript.connections).toHaveLength(1);
 });
 
-it('loses no message when Postgres crashes and comes back', async () => {
+it('loses no message when Postgres crashes and recovers', async () => {
   const talk = await startConversation(world);
   await postgres.kill();
   talk.releaseAgents(all);
@@ -71,7 +71,7 @@ it('loses no message when Postgres crashes and comes back', async () => {
   await talk.expectWhole();
 });
 
-it('takes messages while Temporal is away, and gives each to its agent when it is back', async () => {
+it('accepts messages while Temporal is down, and delivers each to its agent afterwards', async () => {
   const talk = await startConversation(world);
   await temporal.kill();
   await talk.send();
@@ -86,7 +86,7 @@ it('takes messages while Temporal is away, and gives each to its agent when it i
   expect(talk.stays.transcript.connections).toHaveLength(1);
 });
 
-it('loses no message when the engine is killed and leaves its containers alone', async () => {
+it('loses no message when the engine is killed and its containers keep running', async () => {
   const talk = await startConversation(world);
   await engine.kill();
   await talk.send();
@@ -99,7 +99,7 @@ it('loses no message when the engine is killed and leaves its containers alone',
   expect(talk.stays.transcript.connections).toHaveLength(1);
 });
 
-it('begins a message once more whose container died with the engine, and fails it the next time', async () => {
+it('restarts a message once if its container dies with the engine, and fails it the next time', async () => {
   engine = await ownEngine(false);
   const talk = await startConversation(world);
   const engineDies = async (): Promise<void> => {

@@ -12,7 +12,7 @@ import { failpointsOf } from './support/failpoints-of.ts';
 type Step = Record<string, unknown>;
 type Kill = 'killed' | 'removed' | 'left alone';
 
-/** Both agents understand it: the scripted one reads its steps, the model its own. */
+/** Works with both agents: the scripted one reads its own steps, and so does the model. */
 const both = (agent: Step[], model: Step[]): string =>
   `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
 

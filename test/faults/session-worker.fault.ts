@@ -1,5 +1,5 @@
-// The worker under a session is killed, told to stop, and frozen until another has taken its folder,
-// with one message in the middle of its turn and others waiting.
+// The worker of a session is killed, stopped by a signal, or frozen until another process has locked
+// its data folder, while one message is in the middle of its turn and others wait.
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
   },
 );
 
-/** All that a worker which has lost its folder could still spoil, but what is renewed all the time. */
+/** Everything that a worker without its data folder could still damage, except heartbeats. */
 async function heldBySecond(runId: string) {
   const { database, sandboxes, dataDir } = world.service;
   const texts = (from: string): string =>
@@ -68,14 +68,14 @@ async function heldBySecond(runId: string) {
   };
 }
 
-/** What is on its way to Postgres when it freezes, and what Postgres says to it when it arrives late. */
+/** The statement in transit when the worker freezes, and the answer of Postgres when it arrives late. */
 const lateWrites = [
   { what: 'the end of a turn', from: /turn_end/, refused: 'SELECT 0' },
-  { what: 'that files are stored', from: /set snapshot_at/, refused: 'UPDATE 0' },
+  { what: 'the record of stored files', from: /set snapshot_at/, refused: 'UPDATE 0' },
 ];
 
 it.each(lateWrites)(
-  'lets a frozen worker that has lost its folder change nothing by $what',
+  'rejects $what of a frozen worker that has lost its data folder',
   async ({ from, refused }) => {
     const { service } = world;
     const { worker, dataDir } = service;
@@ -99,7 +99,7 @@ it.each(lateWrites)(
     await untilFilesStored(talk.runId);
     await sleep(Math.max(0, frozenMs - (performance.now() - began)));
 
-    // It wakes up, and what it was about to write arrives.
+    // It wakes up, and its delayed write arrives.
     const before = await heldBySecond(talk.runId);
     const frozenLog = worker.log().length;
     worker.signal('SIGCONT');
@@ -117,7 +117,7 @@ it.each(lateWrites)(
   },
 );
 
-/** Those of the last turn that has ended. */
+/** The files of the last ended turn. */
 async function untilFilesStored(runId: string): Promise<void> {
   const text = `
     select snapshot_at > (select max(ended_at) from session_messages where run_id = $1) as stored

@@ -44,7 +44,7 @@ it('continues while Temporal is down, and succeeds when it is back', async () =>
   expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
 });
 
-it('ends a run whose agent ended while Temporal was away', async () => {
+it('ends a run whose agent ended while Temporal was down', async () => {
   const { service } = world;
   const { runId, stays, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
@@ -55,7 +55,7 @@ it('ends a run whose agent ended while Temporal was away', async () => {
   await expectWhole();
 });
 
-it('admits runs while Temporal is away, and starts each once when it is back', async () => {
+it('admits runs while Temporal is down, and starts each once afterwards', async () => {
   await temporal.kill();
   const runIds = [];
   for (let n = 0; n < 5; n += 1) runIds.push(await world.trigger('nothing but an echo'));

@@ -1,5 +1,5 @@
-// Two hosts on two engines, all stores demanding TLS and a certificate: the second host joins, works,
-// is emptied and is lost with nothing but its environment.
+// Two hosts on two engines; all stores require TLS and a client certificate. The second host joins,
+// works, is drained and is lost. It is configured only by its environment.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostThresholds } from '../../core/hosts/host-thresholds.ts';
@@ -94,7 +94,7 @@ function flowrun() {
 }
 
 describe('a second host with its own engine', { timeout: 300_000 }, () => {
-  it('joins by its environment, and both take runs', async () => {
+  it('joins by its environment, and both hosts execute runs', async () => {
     await startSecond();
     const placed = new Map<string, string>();
     for (let n = 0; n < 8 && placed.size < 2; n += 1) {
@@ -134,7 +134,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     await stopRun(again.data.runId);
   });
 
-  it('has all that is new while the other is drained', async () => {
+  it('receives all new work while the other is drained', async () => {
     const first = hostIdIn(service.dataDir);
     expect((await drain(first, 'drain')).code).toBe(0);
     for (let n = 0; n < 4; n += 1) {
@@ -176,7 +176,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
   });
 });
 
-/** Its worker, its engine and every process on it, as when a machine goes off. */
+/** Kills its worker, its engine and every process on it, like a power failure. */
 async function loseSecond(): Promise<void> {
   const socket = engine.address.replace(/^unix:\/\//, '');
   const pids = await Promise.all(
@@ -193,7 +193,7 @@ async function loseSecond(): Promise<void> {
 }
 
 describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
-  /** What one life of the second worker has said by when it has said this. */
+  /** The log of one process of the second worker, up to this line. */
   async function saidWith(env: Record<string, string>, words: RegExp): Promise<string> {
     await second.worker.kill('SIGTERM');
     const from = second.worker.log().length;
@@ -205,7 +205,7 @@ describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
     return second.worker.log().slice(from);
   }
 
-  it('is refused by each store, and says so', async () => {
+  it('is rejected by each store, and reports it', async () => {
     const stranger = makeAuthority('127.0.0.1').issue({ names: ['DNS:stranger'] });
     const { query, env } = parts.settings(stranger);
     const only = (prefix: string) =>
@@ -233,7 +233,7 @@ describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
       expect(out).toContain(`[${store}_refuses_certificate]`);
   });
 
-  it('is refused without one', async () => {
+  it('is rejected without one', async () => {
     const without = { TEMPORAL_TLS_CLIENT_CERT_PATH: '', TEMPORAL_TLS_CLIENT_KEY_PATH: '' };
     const said = await saidWith(
       without,

@@ -1,4 +1,4 @@
-/** The words, unless what they complain of is not so. */
+/** The violation, unless the condition holds. */
 export function violationUnless(holds: boolean, words: string): string[] {
   return holds ? [] : [words];
 }

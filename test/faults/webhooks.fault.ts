@@ -44,11 +44,11 @@ const slowMs = 8_000;
 const delaysMs = [2_000, 10_000, 30_000];
 const earlyMs = 100;
 const lateMs = 5_000;
-/** What many receivers that hang may cost those who have nothing to do with them. */
+/** The most delay that many hanging receivers may cause for others. */
 const heldUpMaxMs = 15_000;
 const patienceMs = 240_000;
 
-/** What the receiver does with what comes under a path. */
+/** The receiver's behavior by path. */
 const behaviours: Record<string, (response: ServerResponse) => void> = {
   '/good': (response) => response.writeHead(204).end(),
   '/slow': (response) => void setTimeout(() => response.writeHead(200).end(), slowMs),
@@ -87,7 +87,7 @@ async function attemptsOf(runId: string): Promise<Attempt[]> {
   return rows;
 }
 
-/** A run that ends at once, and what came of telling its end. */
+/** A run that ends at once, and the outcome of its webhook. */
 async function tell(callbackUrl: string, { isRefused = false } = {}) {
   const runId = await triggerFailing(callbackUrl);
   const { run, posts } = await world.expectInvariants(runId, { withinMs: patienceMs, isRefused });
@@ -102,8 +102,8 @@ async function triggerFailing(callbackUrl: string): Promise<string> {
 }
 
 /**
- * From the end of one attempt to the next, by the service's clock, and from one post to the next by the
- * receiver's: not early, and not later than a busy machine makes it.
+ * From the end of one attempt to the next by the service's clock, and from one post to the next by
+ * the receiver's: not early, and not much later even on a busy machine.
  */
 function expectDelays(attempts: Attempt[], posts: ReceivedPost[] = []): void {
   for (const [index, delayMs] of delaysMs.entries()) {
@@ -121,14 +121,14 @@ function expectWaited(waitedMs: number, delayMs: number, moreMs = 0): void {
   expect(waitedMs).toBeLessThan(delayMs + moreMs + lateMs);
 }
 
-describe('the webhook of a receiver', () => {
-  it('that is slow is sent once', async () => {
+describe('the webhook of a run', () => {
+  it('is sent once if the receiver is slow', async () => {
     const { posts, webhook } = await tell(`${world.receiver.url}/slow`);
     expect(posts).toHaveLength(1);
     expect(webhook).toMatchObject({ state: 'delivered', attempts: 1, lastStatus: 200 });
   });
 
-  it('that fails once is sent twice, the same to the bit', async () => {
+  it('is sent twice with identical bytes if the receiver fails once', async () => {
     const { posts, webhook } = await tell(`${world.receiver.url}/second-time`);
     expect(posts).toHaveLength(2);
     expect(posts[0]?.body).toBe(posts[1]?.body);
@@ -143,7 +143,7 @@ describe('the webhook of a receiver', () => {
     { path: '/hang', status: null, error: 'timed_out' },
   ];
   it.concurrent.each(hopeless)(
-    'that never takes it ($path) is sent four times, after 2, 10 and 30 seconds',
+    'is sent four times, after 2, 10 and 30 seconds, if no attempt succeeds ($path)',
     async ({ path, status, error }) => {
       const url = `${world.receiver.url}${path}`;
       const { posts, webhook, attempts } = await tell(url, { isRefused: true });
@@ -155,7 +155,7 @@ describe('the webhook of a receiver', () => {
     },
   );
 
-  it('with an untrusted certificate gets not a byte of it', async () => {
+  it('sends no byte to a receiver with an untrusted certificate', async () => {
     const { webhook, attempts } = await tell(untrusted.url, { isRefused: true });
     expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: null });
     expect(untrusted.connections()).toBe(4);
@@ -167,7 +167,7 @@ describe('the webhook of a receiver', () => {
     ['webhook.claimed', 3],
     ['webhook.sent', 4],
   ] as const)(
-    'that never takes it gets no fifth post where the worker dies at %s',
+    'has no fifth post if no attempt succeeds and the worker dies at %s',
     async (name, count) => {
       const { worker } = world.service;
       await restartWithFailpoint(worker, name);
@@ -181,7 +181,7 @@ describe('the webhook of a receiver', () => {
   );
 });
 
-it('holds up no run, and no other webhook for long, where a receiver hangs', async () => {
+it('delays no run, and other webhooks only briefly, if a receiver hangs', async () => {
   const hanging = await Promise.all(
     Array.from({ length: 120 }, () => triggerFailing(`${world.receiver.url}/hang`)),
   );

@@ -25,7 +25,7 @@ afterAll(async () => {
 const patienceMs = 120_000;
 const frozenMs = 60_000;
 
-/** All that a worker which has lost its folder could still spoil. */
+/** Everything that a worker without its data folder could still damage. */
 async function heldBySecond(runId: string) {
   const { service } = world;
   const { rows } = await service.database.pool.query(
@@ -44,7 +44,7 @@ async function heldBySecond(runId: string) {
   };
 }
 
-it('lets a worker that was frozen, and has lost its folder, change nothing when it wakes', async () => {
+it('rejects every write of a frozen worker that wakes up after it lost its data folder', async () => {
   const { service } = world;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
   await stays.seenFrames(1, patienceMs);
@@ -62,7 +62,7 @@ it('lets a worker that was frozen, and has lost its folder, change nothing when 
   await stays.seenFrames(2 * framesOfPart, patienceMs);
   await sleep(Math.max(0, frozenMs - (performance.now() - began)));
 
-  // It wakes up, and what it was about to write arrives.
+  // It wakes up, and its delayed write arrives.
   const before = await heldBySecond(runId);
   const frozenLog = service.worker.log().length;
   service.worker.signal('SIGCONT');

@@ -11,7 +11,7 @@ afterAll(() => world?.stop());
 
 const patienceMs = 120_000;
 
-it('loses nothing of a run whose worker is killed twice in its middle', async () => {
+it('loses nothing of a run whose worker is killed twice', async () => {
   const { service } = world;
   const { worker } = service;
   const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();

@@ -47,7 +47,7 @@ describe.each(['scripted', 'real'] as const)(
       expect(file.body).toBe(story.content);
     });
 
-    it('streams token by token where that is asked for, and only there', async () => {
+    it('streams token by token only if requested', async () => {
       const { runId } = await service.trigger({ prompt: storyPrompt(), partialMessages: true });
       const events = await collect(service.stream(runId));
       const deltas = events.filter(({ event }) => event === 'stream_event');
@@ -62,7 +62,7 @@ describe.each(['scripted', 'real'] as const)(
       expect(others.filter(({ event }) => event === 'stream_event')).toEqual([]);
     });
 
-    it('tells a reader who comes after the end that it is over', async () => {
+    it('sends the end to a reader who connects after it', async () => {
       const { runId } = await service.trigger({ prompt: storyPrompt() });
       await service.untilEnded(runId);
       const events = await collect(service.stream(runId));

@@ -22,7 +22,7 @@ const callbackToken = canary('token');
 
 let service: Service;
 let receiver: WebhookReceiver;
-/** All secrets by name. None may be found outside its place. */
+/** All secrets by name. None may be found where it does not belong. */
 let secrets: Record<string, string>;
 let runId: string;
 let workflowId: string;
@@ -97,7 +97,7 @@ describe('a secret', () => {
     expectNone(service.worker.log());
   });
 
-  it('is not in what the engine says of the container', () => {
+  it('is not in the engine’s description of the container', () => {
     expect(whileRunning['inspected']).toContain(runId);
     expectNone(whileRunning['inspected']);
   });
@@ -123,7 +123,7 @@ describe('a secret', () => {
     expectNone(seen, Object.keys(foreign));
   });
 
-  it('is not in the database in a form that opens a door', async () => {
+  it('is not in the database in a usable form', async () => {
     const text = await databaseText(service.database.pool);
     expect(text).toContain(runId);
     expectNone(text, ['apiKey', 'modelKey', 'webhookSecret', 'encryptionKey']);

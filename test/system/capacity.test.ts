@@ -22,15 +22,15 @@ async function runThatTakesThePlace(): Promise<string> {
   return runId;
 }
 
-describe('a run that finds every place taken', { timeout: 180_000 }, () => {
-  it('is admitted, and starts when a place is free', async () => {
+describe('a run that finds every slot occupied', { timeout: 180_000 }, () => {
+  it('is admitted, and starts when a slot is free', async () => {
     const first = await runThatTakesThePlace();
     const { runId } = await service.trigger({ prompt: script([{ say: 'my turn' }]) });
     releaseAgent(service, first);
     expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, result: 'my turn' });
   });
 
-  it('ends with its name for it when none becomes free in time', async () => {
+  it('ends with `no capacity` if no slot becomes free in time', async () => {
     const first = await runThatTakesThePlace();
     const { runId } = await service.trigger({ prompt: script([{ say: 'never' }]) });
     const events = await collect(service.stream(runId));

@@ -6,7 +6,7 @@ import { payload, statusesOf } from '../support/stream-story.ts';
 
 const patiently = { timeout: 180_000 };
 
-/** Both agents understand it: the scripted one reads its steps, the model its own. */
+/** Works with both agents: the scripted one reads its own steps, and so does the model. */
 const both = (agent: object[], model: object[]): string =>
   `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
 const saying = (text: string): string => both([{ say: text }], [{ text }]);

@@ -17,8 +17,8 @@ const saying = (say: string): string => script([{ say }]);
 const untilTold = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
 const statusOf = async ({ runId }: Conversation) => (await service.readRun(runId)).status;
 
-describe('on a host without a free place', { timeout: 240_000 }, () => {
-  it('a run is given that of the session which is idle for longest; its next message wakes it up again', async () => {
+describe('on a host without a free slot', { timeout: 240_000 }, () => {
+  it('a run gets the slot of the longest-idle session, whose next message wakes it up again', async () => {
     const [first, second] = [await openConversation(service), await openConversation(service)];
     expect(await first.say(saying('One.'))).toMatchObject({ exitCode: 0, texts: ['One.'] });
     expect(await second.say(saying('Two.'))).toMatchObject({ exitCode: 0, texts: ['Two.'] });
@@ -31,7 +31,7 @@ describe('on a host without a free place', { timeout: 240_000 }, () => {
     await Promise.all([endSession(service, first), endSession(service, second)]);
   });
 
-  it('six sessions are answered on two places, one after the other', async () => {
+  it('six sessions are answered on two slots, one after the other', async () => {
     const chats = await Promise.all(Array.from({ length: 6 }, () => openConversation(service)));
     const turns = await Promise.all(chats.map((chat, n) => chat.say(saying(`I am ${n}.`))));
     for (const [n, turn] of turns.entries()) {
@@ -40,13 +40,13 @@ describe('on a host without a free place', { timeout: 240_000 }, () => {
     await Promise.all(chats.map((chat) => endSession(service, chat)));
   });
 
-  it('no session at work is evicted', async () => {
+  it('no working session is evicted', async () => {
     const chats = [await openConversation(service), await openConversation(service)];
     const turns = await Promise.all(chats.map((chat) => chat.send(untilTold)));
     for (const chat of chats) await chat.until(({ event }) => event === 'chat_output');
     const told = service.worker.log().split('"session_evicted"').length;
     const { runId } = await service.trigger({ prompt: saying('Done.') });
-    // It has asked more than once.
+    // It has requested a slot more than once.
     await new Promise((done) => setTimeout(done, 5_000));
     expect(await service.readRun(runId)).toMatchObject({ startedAt: null, finishedAt: null });
     expect(service.worker.log().split('"session_evicted"')).toHaveLength(told);

@@ -32,7 +32,7 @@ const download = (runId: string, path: string, headers: Record<string, string> =
 const inject = (runId: string, files: object[]) =>
   service.call<Entry[]>('POST', `/runs/${runId}/files`, { body: { files } });
 
-/** A run that has come so far that it says this. */
+/** A run that has printed this text. */
 async function untilSaid(runId: string, said: string): Promise<void> {
   const logs = `/runs/${runId}/logs`;
   await expect
@@ -41,7 +41,7 @@ async function untilSaid(runId: string, said: string): Promise<void> {
 }
 
 describe('files of a flow', patiently, () => {
-  it('are there before the agent, in every run, and what an agent does to them is its own', async () => {
+  it('exist before the agent starts, in every run, and an agent’s changes stay in its run', async () => {
     const look = 'stat -c "%n %a %u %g" a.txt bin/tool sub > seen; cat a.txt secret/k >> seen';
     const change = 'echo changed > a.txt; bin/tool > made; pwd > where';
     const first = await service.trigger({

@@ -1,5 +1,5 @@
-// An agent that tries to turn the service against itself by what it puts into its working directory.
-// The service looks at it from the host, as root: what a name means inside must not count there.
+// An agent that attacks the service by the contents of its working directory. The service reads it
+// from the host, as root, where links made inside the sandbox must not be followed.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { collect } from '../support/stream-story.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
-/** On the host: no sandbox has it, and a host that follows the agent's links would come here. */
+/** A folder on the host, outside every sandbox. A host that followed the agent's links would read it. */
 let outside: string;
 beforeAll(async () => {
   outside = mkdtempSync(join(tmpdir(), 'outside-'));
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const patiently = { timeout: 240_000 };
 
-/** A run whose agent has done this and then waits, until `go-on` is put in. */
+/** A run whose agent has executed these commands and waits for the file `go-on`. */
 async function runThatDid(...commands: string[]): Promise<string> {
   const steps = [...commands.map((shell) => ({ shell })), { say: 'all set' }];
   const { runId } = await service.trigger({
@@ -66,8 +66,8 @@ const expectOutsideUntouched = (): void => {
   expect(readFileSync(join(outside, 'f'), 'utf8')).toBe('secret of the host');
 };
 
-describe('a working directory full of tricks', patiently, () => {
-  it('leads nowhere by links, second names, pipes and devices, and blocks no request', async () => {
+describe('a hostile working directory', patiently, () => {
+  it('exposes nothing by links, hard links, pipes and devices, and blocks no request', async () => {
     const runId = await runThatDid(
       `ln -s ${outside}/f link; ln -s ${outside} folder; ln -s /etc/passwd passwd; ln -s . loop`,
       'ln -s /dev/zero zero; ln -s /proc/self/environ environ; ln -s /proc/1/root proc-root',
@@ -116,8 +116,8 @@ describe('a working directory full of tricks', patiently, () => {
     expectOutsideUntouched();
   });
 
-  it('gives and takes nothing outside while its names are swapped all the time', async () => {
-    // A pause now and then, so that some get in between.
+  it('neither exposes nor changes an outside file while its names are swapped constantly', async () => {
+    // Occasional pauses, so that some requests fall between two swaps.
     const swap = `mkdir d; echo inside > d/f; sleep 0.0$((i % 3)); rm -r d; ln -s ${outside} d; rm d; i=$((i + 1))`;
     const runId = await runThatDid(`(while :; do ${swap}; done) >/dev/null 2>&1 &`);
     const seen = { read: 0, missing: 0, written: 0, refused: 0 };
@@ -131,7 +131,7 @@ describe('a working directory full of tricks', patiently, () => {
         const { response, bytes } = await download(runId, 'd/f');
         expect(bytes.toString()).not.toContain('secret of the host');
         expect(response.status).toBeOneOf([200, 404]);
-        // What is written over while it is read may come cut, never mixed with anything from outside.
+        // A file overwritten during a read may be truncated, never mixed with outside data.
         const isOwn = ['inside\n', 'given'].some((own) => own.startsWith(bytes.toString()));
         if (response.status === 200) expect(isOwn, bytes.toString()).toBe(true);
         seen[response.status === 200 ? 'read' : 'missing'] += 1;
@@ -150,7 +150,7 @@ describe('a working directory full of tricks', patiently, () => {
     await endWell(runId);
   });
 
-  it('is shown as a tree of so many nodes and levels, without links and what is heavy', async () => {
+  it('is shown as a tree of limited size and depth, without links and large folders', async () => {
     const [nodesMax, levelsMax] = [5_000, 20];
     const deep = `p=.; for n in $(seq ${levelsMax + 2}); do p=$p/d; mkdir $p; touch $p/f; done`;
     const heavy =
@@ -167,7 +167,7 @@ describe('a working directory full of tricks', patiently, () => {
     expect(most).toContain('go-on');
   });
 
-  it('never has a file sent that is half of one and half of another', async () => {
+  it('never sends a file that is mixed from two', async () => {
     const grow = 'head -c 300000 /dev/zero > f; head -c 900000 /dev/urandom >> f; truncate -s 5 f';
     const runId = await runThatDid(`(while :; do ${grow}; done) >/dev/null 2>&1 &`, 'sleep 1');
     const sizes = new Set<number>();
@@ -202,7 +202,7 @@ async function treeOf(runId: string): Promise<string[]> {
 }
 
 describe('runs that share the files of a flow', patiently, () => {
-  it('each have one state of them, whole, while others change them', async () => {
+  it('each get one complete version of them while others change them', async () => {
     const pair = (n: number) => {
       const content = Buffer.alloc(200_000, `${n};`).toString();
       return ['x', 'y'].map((path) => ({ path, content, encoding: 'utf8' }));

@@ -6,8 +6,8 @@ import { type Service, startService } from '../support/service.ts';
 import { collect, payload, statusesOf } from '../support/stream-story.ts';
 
 /**
- * Shorter than what a question of the scripted agent waits. An agent that boots is silent too: even
- * on a busy machine it has to be much faster than this.
+ * Shorter than a question of the scripted agent waits. A booting agent prints nothing either, and
+ * must be much faster than this even on a busy machine.
  */
 const stallMs = { scripted: 20_000, real: 60_000 };
 
@@ -76,7 +76,7 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
     expect(await pending(runId)).toHaveLength(1);
   }
 
-  it('of two questions one answer ends no waiting', async () => {
+  it('an answer to one of two questions ends no wait', async () => {
     const { runId } = await service.trigger({ prompt: asking([colour], [size]) });
     const reading = collect(service.stream(runId));
     const asked = await untilAsked(runId, 2);
@@ -126,7 +126,7 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
     expect(heard?.data).toContain('needs the approval of a person');
   });
 
-  it('no question comes where the run withholds the tool that asks', async () => {
+  it('the agent cannot ask if the run withholds the question tool', async () => {
     const prompt = asking([colour]);
     const withheld = ['AskUserQuestion'];
     const { runId } = await service.trigger({ prompt, disallowedTools: withheld });

@@ -36,7 +36,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
   }, 240_000);
   afterAll(() => service?.stop());
 
-  it('ends a turn that is interrupted before its agent has begun it', async () => {
+  it('ends a turn that is interrupted before its agent has started it', async () => {
     const chat = await openConversation(service);
     // Neither agent ends on its own: the scripted agent hangs, and the real agent's model hangs.
     service.model.script([{ delayMs: 600_000 }, { text: 'never' }]);
@@ -82,7 +82,7 @@ describe('an interrupt', patiently, () => {
     writeFileSync(join(workspace, name), '');
   };
 
-  /** How many its workflow has passed on to a host that has seen to them. */
+  /** How many its workflow has forwarded to a host that has handled them. */
   async function seenTo({ runId }: Conversation): Promise<number> {
     const { workflow } = new Client({ connection });
     const { events } = await workflow.getHandle(`session/${runId}`).fetchHistory();
@@ -95,7 +95,7 @@ describe('an interrupt', patiently, () => {
     ).length;
   }
 
-  it('that is late ends its own turn or none: not the one that has begun meanwhile', async () => {
+  it('that is late ends the turn it was meant for or none, never the next one', async () => {
     const chat = await openConversation(service);
     const first = await chat.send(working('one'));
     const second = await chat.send(working('two'));
@@ -118,7 +118,7 @@ describe('an interrupt', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('of a message whose sandbox is still coming up changes nothing: its turn has yet to begin', async () => {
+  it('has no effect on a message whose sandbox is still starting', async () => {
     const chat = await openConversation(service);
     const message = await chat.send(saying('I came up.'));
     await interrupt(service, chat);
@@ -127,7 +127,7 @@ describe('an interrupt', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('ends a turn whose worker was dead when it was asked, before the agent was given the message', async () => {
+  it('ends a turn whose worker was dead at the request, before the agent receives the message', async () => {
     await restartWithFailpoint(service.worker, 'turn.claimed');
     const chat = await openConversation(service);
     const message = await chat.send(hanging);
@@ -140,7 +140,7 @@ describe('an interrupt', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('ends a turn whose container has just died, when it is begun again', async () => {
+  it('ends a turn whose container has just died as soon as it is restarted', async () => {
     const chat = await openConversation(service);
     const message = await chat.send(hanging);
     await chat.until(({ event }) => event === 'chat_output');

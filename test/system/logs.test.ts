@@ -46,7 +46,7 @@ async function page<T>(runId: string, query: string): Promise<T> {
   return data;
 }
 
-/** Every entry, page after page. */
+/** Every entry of all pages. */
 async function pageThrough(runId: string, query: string, order: 'asc' | 'desc'): Promise<Entry[]> {
   const all: Entry[] = [];
   const cursor = order === 'asc' ? 'afterSeq' : 'beforeSeq';
@@ -136,7 +136,7 @@ describe('the log of a run', { timeout: 180_000 }, () => {
     expect(tail.fromSeq).toBe(output.at(-3)?.seq);
   }
 
-  it('has questions of the agent among what was said', async () => {
+  it('has the agent’s questions in the conversation', async () => {
     const questions = [{ question: 'Which?', header: 'H', multiSelect: false, options: [] }];
     const { runId } = await service.trigger({ prompt: script([{ ask: { questions } }]) });
     const isWaiting = async (): Promise<string | null> =>
@@ -149,7 +149,7 @@ describe('the log of a run', { timeout: 180_000 }, () => {
     expect(about.map(({ event }) => event)).toEqual(['interaction', 'interaction_closed']);
   });
 
-  it('is refused to bad cursors, and empty beyond its end', async () => {
+  it('rejects invalid cursors, and is empty beyond its end', async () => {
     const { runId } = await service.trigger({ prompt: script([{ say: 'short' }]) });
     await service.untilEnded(runId);
     const bad = ['-1', '1.5', '1e3', 'abc', '', ' 1', '9999999999999999'];
@@ -170,7 +170,7 @@ describe('the log of a run', { timeout: 180_000 }, () => {
     expect(text).toMatchObject({ content: '', fromSeq: null, complete: true });
   });
 
-  it('goes with its run', async () => {
+  it('is deleted with its run', async () => {
     const { runId } = await service.trigger({ prompt: script([{ say: 'short' }]) });
     await service.untilEnded(runId);
     await service.call('DELETE', `/runs/${runId}`);

@@ -1,5 +1,5 @@
-// MCP servers as the real agent uses them: over both transports, on https with an authority of the
-// test's own, past the proxy that lets through what the run has named; and inside the sandbox.
+// MCP servers as the real agent uses them: over both transports, over https with a test authority
+// through the proxy that permits only the run's servers, and inside the sandbox.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,13 +15,13 @@ import { collect } from '../support/stream-story.ts';
 const patiently = { timeout: 180_000 };
 
 const host = '127.0.0.1';
-/** The same server from here, but not a name that an agent takes for its sandbox. */
+/** The same server from here, by a name that an agent does not resolve to its sandbox. */
 const outside = '0.0.0.0';
 
 let image: DerivedImage;
 let service: Service;
 const servers: Record<string, TestMcpServer> = {};
-/** Where the server inside a sandbox listens, and on this machine a decoy. */
+/** The port of the server inside a sandbox, and of a decoy on this machine. */
 let decoy: TestMcpServer;
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ mv /tmp/entry.js /opt/frs/entry.js
 chmod a+r /opt/frs/entry.js
 chmod -R a+rX /opt/test`;
 
-/** The entry program waits for the server; the agent comes later still. */
+/** The entry program waits for the server, and starts the agent after it. */
 const startsServerFirst = (port: number) => `
 const child = require('node:child_process');
 child.spawn('/usr/local/bin/node', ['-e', \`import('/opt/test/mcp-server.ts').then((test) =>
@@ -81,7 +81,7 @@ const serverOf = (name: string, token: string) => ({
   url: `https://${outside}:${servers[name]?.port}/mcp`,
   headers: { authorization: `Bearer \${${token}}` },
 });
-/** Names that a sandbox has for itself. */
+/** Names of a sandbox for itself. */
 const inside = () =>
   Object.fromEntries(
     Object.entries({ inside: '127.0.0.1', named: 'localhost', other: '127.0.0.2' }).map(
@@ -115,7 +115,7 @@ const authorizations = (name: string) =>
   new Set(servers[name]?.requests.map(({ headers }) => headers.authorization));
 
 test(
-  'are called over http, over sse and inside the sandbox, with variables put into headers',
+  'are called over http, over sse and inside the sandbox, with variables expanded in headers',
   patiently,
   async () => {
     const { record, statuses, said } = await run({
@@ -171,7 +171,7 @@ test(
 );
 
 test(
-  'can be the only ones, and lose the tools that the run withholds: one, or all of a server',
+  'can be the only ones, without the tools that the run withholds: one, or all of a server',
   patiently,
   async () => {
     const { record, statuses, tools, said } = await run({
@@ -193,37 +193,33 @@ test(
   },
 );
 
-test(
-  'of a session get a header that was changed alone from its next turn on',
-  patiently,
-  async () => {
-    const given = serverOf('web', 'TOKEN');
-    const web = { ...given, url: `${given.url}?room=7`, headers: { authorization: 'first' } };
-    const chat = await openConversation(service, { mcpServers: { web } });
-    const call = { tool: 'mcp__web__echo', input: { text: 'word' } };
-    const command = 'until test -e /workspace/go-on; do sleep 0.1; done';
-    const wait = { tool: 'Bash', input: { command } };
-    const model = (...steps: object[]) => `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
+test('of a session get a changed header from its next turn on', patiently, async () => {
+  const given = serverOf('web', 'TOKEN');
+  const web = { ...given, url: `${given.url}?room=7`, headers: { authorization: 'first' } };
+  const chat = await openConversation(service, { mcpServers: { web } });
+  const call = { tool: 'mcp__web__echo', input: { text: 'word' } };
+  const command = 'until test -e /workspace/go-on; do sleep 0.1; done';
+  const wait = { tool: 'Bash', input: { command } };
+  const model = (...steps: object[]) => `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
 
-    const before = heardBy('web').length;
-    const message = await chat.send(model(call, wait, call));
-    await chat.until(({ event, data }) => event === 'assistant' && data.includes('go-on'));
-    const path = `/flows/${service.flowId}/sessions/${chat.sessionId}/config`;
-    const body = { mcpServers: { web: { headers: { authorization: 'second' } } } };
-    expect(await service.call('PATCH', path, { body })).toMatchObject({
-      ...{ status: 200, data: { effective: 'next_turn', mcpServers: ['web'] } },
-    });
-    releaseAgent(service, chat.runId);
-    expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['Done.'] });
-    const between = heardBy('web').length;
-    await chat.say(model(call));
-    expect(new Set(heardBy('web').slice(before, between))).toEqual(new Set(['/mcp?room=7 first']));
-    expect(new Set(heardBy('web').slice(between))).toEqual(new Set(['/mcp?room=7 second']));
-    const answers = chat.named('user').filter(({ data }) => data.includes('web heard word'));
-    expect(answers).toHaveLength(3);
-    await endSession(service, chat);
-  },
-);
+  const before = heardBy('web').length;
+  const message = await chat.send(model(call, wait, call));
+  await chat.until(({ event, data }) => event === 'assistant' && data.includes('go-on'));
+  const path = `/flows/${service.flowId}/sessions/${chat.sessionId}/config`;
+  const body = { mcpServers: { web: { headers: { authorization: 'second' } } } };
+  expect(await service.call('PATCH', path, { body })).toMatchObject({
+    ...{ status: 200, data: { effective: 'next_turn', mcpServers: ['web'] } },
+  });
+  releaseAgent(service, chat.runId);
+  expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['Done.'] });
+  const between = heardBy('web').length;
+  await chat.say(model(call));
+  expect(new Set(heardBy('web').slice(before, between))).toEqual(new Set(['/mcp?room=7 first']));
+  expect(new Set(heardBy('web').slice(between))).toEqual(new Set(['/mcp?room=7 second']));
+  const answers = chat.named('user').filter(({ data }) => data.includes('web heard word'));
+  expect(answers).toHaveLength(3);
+  await endSession(service, chat);
+});
 
 const heardBy = (name: string): string[] =>
   (servers[name]?.requests ?? []).map(({ path, headers }) => `${path} ${headers.authorization}`);

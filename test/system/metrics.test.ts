@@ -1,5 +1,5 @@
-// What the service tells those who run it, of one run that ended well, one that was refused, and a
-// session that went to sleep and was woken: in numbers and in lines.
+// The metrics and log lines about a run that succeeded, a run that was rejected, and a session that
+// slept and was woken.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ function expectAllExported(selectors: Selector[]): void {
 }
 
 describe('the metrics', () => {
-  it('are all there that the board asks for', () => {
+  it('include all that the dashboard queries', () => {
     const { panels } = JSON.parse(read('grafana/flowrun.json')) as {
       panels: { targets?: { expr: string }[] }[];
     };
@@ -93,8 +93,8 @@ describe('the metrics', () => {
     expectAllExported(expressions.flatMap(selectorsIn));
   });
 
-  it('are all there that the alert rules ask for', () => {
-    // One that is well has answered no 5xx: another class shows that the label is there.
+  it('include all that the alert rules query', () => {
+    // A healthy service has answered no 5xx; another class proves that the label exists.
     const rules = read('prometheus/alerts.yml').replaceAll('status="5xx"', 'status="4xx"');
     expectAllExported(selectorsIn(rules));
   });
@@ -105,7 +105,7 @@ describe('the metrics', () => {
     expect(isExported(samples, wrong)).toBe(false);
   });
 
-  it('tell what has happened', () => {
+  it('count the runs, messages and requests', () => {
     const happened: [series: string, value: number][] = [
       ['flowrun_admissions_total{outcome="admitted"}', 1],
       ['flowrun_admissions_total{outcome="replay"}', 1],
@@ -137,7 +137,7 @@ describe('the metrics', () => {
     expect(names.filter((name) => text.includes(name))).toEqual([]);
   });
 
-  it('are not told at the public door', async () => {
+  it('are not served on the public port', async () => {
     expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
   });
 });
@@ -146,12 +146,12 @@ describe('the log', () => {
   it('is JSON, line by line, each an event with its time', () => {
     for (const line of allLines()) {
       expect(line).toMatchObject({ level: expect.any(String), time: expect.any(String) });
-      if (line['part'] === 'temporal') continue; // in its own words
+      if (line['part'] === 'temporal') continue; // Temporal's own format
       expect(line['msg'], JSON.stringify(line)).toMatch(/^[a-z][a-z_]+$/);
     }
   });
 
-  it('tells each decision about a run once', () => {
+  it('has each decision about a run once', () => {
     const events = eventsOf(told.data.runId).filter((event) => event !== 'request');
     const decisions = ['run_admitted', 'run_replayed', 'sandbox_created', 'sandbox_started'];
     const later = ['run_started', 'sandbox_ended', 'run_ended', 'webhook_attempt'];
@@ -160,7 +160,7 @@ describe('the log', () => {
     }
   });
 
-  it('tells how a run ended, and what became of its webhook', () => {
+  it('reports how a run ended, and the outcome of its webhook', () => {
     const { runId } = told.data;
     const linesOfRun = allLines().filter((line) => line['runId'] === runId);
     const line = (event: string) => linesOfRun.find(({ msg }) => msg === event);
@@ -168,7 +168,7 @@ describe('the log', () => {
     expect(line('webhook_attempt')).toMatchObject({ outcome: 'answered', status: 204, attempt: 1 });
   });
 
-  it('tells when a session falls asleep and is woken', () => {
+  it('reports when a session falls asleep and is woken', () => {
     const events = eventsOf(sessionRunId);
     const life = events.filter((event) => /^session_(opened|awake|asleep)$/.test(String(event)));
     expect(life.filter((event) => event === 'session_opened')).toHaveLength(1);
@@ -196,7 +196,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('leads from what a worker has done for a run to the request that asked for it', () => {
+  it('leads from a worker’s line about a run to the request that caused it', () => {
     const ofRequest = linesOf(service.worker.log()).filter(
       (line) => line['requestId'] === told.headers.get('x-request-id') && line['level'] !== 'debug',
     );
@@ -221,7 +221,7 @@ describe('the log', () => {
     expect(about.filter(({ requestId }) => !known.has(requestId))).toEqual([]);
   });
 
-  it('leads from every line of a worker about a run to the one request that asked for it', () => {
+  it('leads from every line of a worker about a run to the one request that started it', () => {
     const requestsOf = new Map<unknown, Set<unknown>>();
     for (const { runId, requestId } of linesOf(service.worker.log())) {
       if (runId === undefined) continue;

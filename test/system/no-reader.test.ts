@@ -1,4 +1,4 @@
-// What the service reports to monitoring, and what it cleans up without a request.
+// The service reports to monitoring, and cleans up without a request.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { linesOf } from '../support/log-lines.ts';
@@ -45,7 +45,7 @@ it('is ready with all its dependencies, and reports the state of its host', asyn
   ]);
 });
 
-it('removes logs and files that have been kept for as long as was set, and no others', async () => {
+it('removes logs and files after their retention period, and no others', async () => {
   const prompt = script([{ write: { path: '/workspace/a.txt', content: 'kept' } }, { say: 'one' }]);
   const [old, young] = await Promise.all([
     service.trigger({ prompt }),

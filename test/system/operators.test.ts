@@ -25,7 +25,7 @@ afterAll(async () => {
 const patiently = { timeout: 60_000 };
 const working = script([{ say: 'working' }, { hang: true }]);
 
-/** A run that is at work, and its workflow as an operator holds it in Temporal's own tools. */
+/** An active run, and the handle of its workflow as in Temporal's own tools. */
 async function runAtWork() {
   const { runId } = await service.trigger({ prompt: working, callbackUrl: `${receiver.url}/` });
   await expect
@@ -39,7 +39,7 @@ const workflowOf = async (runId: string) =>
 
 type Handle = Awaited<ReturnType<typeof workflowOf>>;
 
-/** Back to its first task, as by the menu of its page. */
+/** Resets to the first task, like the menu of the workflow's page. */
 async function reset(handle: Handle): Promise<void> {
   const { runId: execution } = await handle.describe();
   const { events } = await handle.fetchHistory();
@@ -82,7 +82,7 @@ describe('an operator, in Temporal’s own tools', { timeout: 180_000 }, () => {
     expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
   });
 
-  it('starts nothing again by resetting the workflow of a run that is over', async () => {
+  it('starts nothing again by resetting the workflow of an ended run', async () => {
     const { runId, handle } = await runAtWork();
     await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
     await handle.result();
@@ -119,7 +119,7 @@ describe('a workflow that an operator resets while its sandbox is up', { timeout
 });
 
 describe('a session that an operator ends in Temporal’s own tools', { timeout: 180_000 }, () => {
-  it.each(['cancel', 'terminate'] as const)('is over by %s, with its sandbox', async (how) => {
+  it.each(['cancel', 'terminate'] as const)('ends by %s, with its sandbox', async (how) => {
     const { chat, handle } = await sessionAtRest();
     await handle[how]();
     await chat.closed;
@@ -140,7 +140,7 @@ describe('a session that an operator ends in Temporal’s own tools', { timeout:
   });
 });
 
-/** It has answered once, and its sandbox is up. */
+/** A session that has answered once, with its sandbox up. */
 async function sessionAtRest() {
   const chat = await openConversation(service);
   await chat.say(script([{ say: 'one' }]));
@@ -151,7 +151,7 @@ const containersOf = (sandboxes: { containerId: string }[]): string[] =>
   sandboxes.map(({ containerId }) => containerId);
 
 describe('a second worker on the same data folder', { timeout: 180_000 }, () => {
-  it('refuses, says why, and leaves the first alone', async () => {
+  it('refuses to start, explains why, and does not affect the first', async () => {
     const second = service.anotherWorker();
     await expect(second.start()).rejects.toThrow('another worker is using the data folder');
     expect(await second.exited()).toMatchObject({ code: 1 });
@@ -160,8 +160,8 @@ describe('a second worker on the same data folder', { timeout: 180_000 }, () => 
   });
 });
 
-describe('a program that is given too little', { timeout: 180_000 }, () => {
-  it.each(['api', 'worker'])('says what is missing: %s', async (name) => {
+describe('a program with incomplete settings', { timeout: 180_000 }, () => {
+  it.each(['api', 'worker'])('reports the missing settings: %s', async (name) => {
     const poor = serviceProcess({
       name: `poor-${name}`,
       program: `${name}/main.js`,

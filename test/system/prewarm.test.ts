@@ -1,4 +1,4 @@
-// A message is stored, and its session's workflow does not know of it yet.
+// A message is stored, and its session's workflow has not been signalled yet.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +21,7 @@ let service: Service;
 let redis: Redis;
 let notifications: Notifier;
 beforeAll(async () => {
-  // The reconciler, which would tell the workflow in its place, looks once at the start.
+  // The reconciler, which would signal the workflow instead, runs once at the start.
   const env = { SESSION_PAUSE_AFTER_MS: String(pauseAfterMs), RECONCILE_EVERY_MS: '600000' };
   service = await startService({ env });
   redis = connectRedis({ url: stackEnv.redisUrl, name: 'test', onError: () => undefined });
@@ -51,7 +51,7 @@ it('pauses again if its workflow was notified of a message that does not exist',
   await endSession(service, chat);
 });
 
-it('wakes its sandbox by the bell, which rests again until the message comes', async () => {
+it('unpauses its sandbox on a notification, and pauses it again until the message arrives', async () => {
   const chat = await openConversation(service);
   await chat.say(script([{ say: 'One.' }]));
   await expect.poll(() => stateOf(chat), patience).toBe('paused');

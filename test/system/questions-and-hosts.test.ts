@@ -7,7 +7,7 @@ import { type Service, startService } from '../support/service.ts';
 import { statusesOf } from '../support/stream-story.ts';
 
 const stallMs = 5_000;
-/** Each of them much shorter than what a question waits here. */
+/** Each much shorter than the wait of a question here. */
 const sessionTimes = {
   SESSION_PAUSE_AFTER_MS: '300',
   SESSION_IDLE_MS: '2000',
@@ -24,7 +24,7 @@ describe('with the scripted agent', { timeout: 180_000 }, () => {
 
   const { pending, untilAsked, answer } = questionsOf(() => service);
 
-  it('a question is answered while its host is away, and heard when that is back', async () => {
+  it('an answer given while the host is down reaches the agent when it is back', async () => {
     const { runId } = await service.trigger({ prompt: asking([colour]) });
     const [asked] = await untilAsked(runId);
     await service.worker.kill('SIGKILL');
@@ -43,7 +43,7 @@ describe('with the scripted agent', { timeout: 180_000 }, () => {
       runs.map(async (run) => (await untilAsked(run))[0]?.interactionId ?? ''),
     );
     await service.worker.kill('SIGKILL');
-    // Only from here on: an agent that boots is silent too.
+    // Only from here on: a booting agent prints nothing either.
     await service.worker.start({ STALL_TIMEOUT_MS: String(stallMs) });
     await sleep(2 * stallMs);
     for (const [at, run] of runs.entries()) {

@@ -19,11 +19,11 @@ afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
 const lines = 2_000;
 const shape = { seed: 11, longEvery: 50 };
 const half = { lines, seed: shape.seed, longEvery: shape.longEvery };
-/** Writes a lot, waits until the test releases it, writes as much again. */
+/** Writes a lot, waits until the test releases it, and writes as much again. */
 const twoHalves = script([half, { waitForFile: 'go-on' }, half, { say: 'the last word' }]);
 
 describe('a run whose worker is killed', { timeout: 300_000 }, () => {
-  it.each(['while it writes', 'while it waits'])('continues, %s, and ends well', async (when) => {
+  it.each(['while it writes', 'while it waits'])('continues, %s, and succeeds', async (when) => {
     const { runId } = await service.trigger({ prompt: twoHalves });
     const reading = collect(service.stream(runId));
     const wanted = when === 'while it writes' ? 1 : lines;
@@ -65,7 +65,7 @@ describe('a run whose worker is killed', { timeout: 300_000 }, () => {
 });
 
 describe('a reader whose API is killed', { timeout: 300_000 }, () => {
-  it('comes back and misses nothing', async () => {
+  it('reconnects and misses nothing', async () => {
     const { runId } = await service.trigger({ prompt: twoHalves });
     const before: SentEvent[] = [];
     const reading = readInto(before, runId);
@@ -81,7 +81,7 @@ describe('a reader whose API is killed', { timeout: 300_000 }, () => {
 });
 
 describe('a run whose API dies once it is admitted', { timeout: 300_000 }, () => {
-  it('is started once, and told again where the worker dies that has told of its end', async () => {
+  it('is started once, and its webhook is repeated if the worker dies after sending it', async () => {
     await Promise.all([
       restartWithFailpoint(service.api, 'trigger.admitted'),
       restartWithFailpoint(service.worker, 'webhook.sent'),
@@ -119,7 +119,7 @@ async function readInto(events: SentEvent[], runId: string): Promise<void> {
   try {
     for await (const event of service.stream(runId)) events.push(event);
   } catch {
-    // Cut off, as the test wants it.
+    // The test cuts the connection.
   }
 }
 
@@ -134,7 +134,7 @@ async function framesOf(runId: string): Promise<number> {
 const expected = Array.from({ length: lines }, (_, index) => randomText(index, shape));
 const twice = [...expected, ...expected];
 
-/** Every line once, in order, under ids without a gap; then the end. */
+/** Every line once, in order, with ids without a gap; then the end. */
 function expectWhole(events: SentEvent[]): void {
   const ids = events.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
   expect(ids.every((id, index) => index === 0 || id === (ids[index - 1] ?? 0) + 1)).toBe(true);

@@ -24,10 +24,10 @@ const runsPath = () => `/flows/${service.flowId}/runs`;
 const list = async (query: string) =>
   (await service.call<RunRecord[]>('GET', `/runs?${query}`)).data.map(({ runId }) => runId);
 
-describe('a run that is interrupted, and what comes after it', patiently, () => {
+describe('a run that is interrupted and run again', patiently, () => {
   let first: RunRecord;
 
-  it('holds the only place: a second is refused, and nothing is started for it', async () => {
+  it('occupies the only slot: a second run is rejected, and nothing is started for it', async () => {
     const callbackUrl = `${receiver.url}/hook`;
     first = await service.trigger({ prompt: working, callbackUrl, labels: { order: '7' } });
     await untilWorking(service, first);
@@ -41,7 +41,7 @@ describe('a run that is interrupted, and what comes after it', patiently, () => 
     expect(containers.map(({ runId }) => runId)).toEqual([first.runId]);
   });
 
-  it('is found among the running by its label, which may change meanwhile', async () => {
+  it('is found among the active runs by its label, also after the label changed', async () => {
     const found = 'status=running&agentStatus=working&label=order:7';
     expect(await list(found)).toEqual([first.runId]);
     const path = `/runs/${first.runId}/labels`;
@@ -67,7 +67,7 @@ describe('a run that is interrupted, and what comes after it', patiently, () => 
     expect(after).toMatchObject({ status: 200, data: { error } });
   });
 
-  it('is run again, to its end', async () => {
+  it('is retried and completes', async () => {
     const headers = { 'idempotency-key': `again-${service.instance}` };
     const body = { prompt: script([{ say: 'done' }]) };
     const path = `/runs/${first.runId}/retry`;

@@ -1,5 +1,5 @@
-// What a run brings for its own sandbox, as the real agent and its model see it; and where none of it
-// may be found.
+// The configuration that a run passes to its sandbox, as seen by the real agent and its model, and
+// the places where none of it may be found.
 
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -30,7 +30,7 @@ interface ModelRequest {
   messages: unknown[];
 }
 
-/** What the model was asked about a run, by a word of its prompt. */
+/** The model requests of a run, found by a word of its prompt. */
 function askedOf(word: string): ModelRequest[] {
   const all = service.model.requests().map(({ body }) => body as ModelRequest); // the CLI's own
   return all.filter((asked) => asked.tools && JSON.stringify(asked.messages).includes(word));
@@ -66,7 +66,7 @@ async function everythingOutside(runId: string): Promise<Record<string, string>>
   };
 }
 
-/** What the agent writes down for itself, system prompt included, is below `projects`. */
+/** The agent's own records, system prompt included, are below `projects`. */
 function onDisk(options: string[] = []): string {
   const args = ['-rhaE', 'canary|runId', ...options, service.dataDir];
   return execFileSync('grep', args).toString('latin1');
@@ -144,25 +144,21 @@ test('reaches the agent, its tools and its model, and is nowhere else', patientl
   }, 30_000);
 });
 
-test(
-  'bounds end a run under their own names, with what it has cost by then',
-  patiently,
-  async () => {
-    const steps = Array.from({ length: 5 }, (_, at) => bash(`echo ${at}`));
-    const [turns, budget] = await Promise.all([
-      service.trigger({ prompt: model(steps), maxTurns: 2 }),
-      service.trigger({
-        prompt: model([{ usage: { output_tokens: 1_000_000 } }, ...steps]),
-        maxBudgetUsd: 0.01,
-      }),
-    ]);
-    expect(await service.untilEnded(turns.runId, 150_000)).toMatchObject({
-      error: 'max_turns_exceeded',
-      agentStatus: 'error',
-    });
-    const spent = await service.untilEnded(budget.runId, 150_000);
-    expect(spent).toMatchObject({ error: 'budget_exceeded', agentStatus: 'error' });
-    expect(spent.costUsd).toBeGreaterThan(0.01);
-    expect(askedOf('echo 4')).toHaveLength(3);
-  },
-);
+test('limits end a run with their own causes and its cost so far', patiently, async () => {
+  const steps = Array.from({ length: 5 }, (_, at) => bash(`echo ${at}`));
+  const [turns, budget] = await Promise.all([
+    service.trigger({ prompt: model(steps), maxTurns: 2 }),
+    service.trigger({
+      prompt: model([{ usage: { output_tokens: 1_000_000 } }, ...steps]),
+      maxBudgetUsd: 0.01,
+    }),
+  ]);
+  expect(await service.untilEnded(turns.runId, 150_000)).toMatchObject({
+    error: 'max_turns_exceeded',
+    agentStatus: 'error',
+  });
+  const spent = await service.untilEnded(budget.runId, 150_000);
+  expect(spent).toMatchObject({ error: 'budget_exceeded', agentStatus: 'error' });
+  expect(spent.costUsd).toBeGreaterThan(0.01);
+  expect(askedOf('echo 4')).toHaveLength(3);
+});

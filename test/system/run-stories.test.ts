@@ -38,7 +38,7 @@ describe('a run over HTTP', patiently, () => {
     });
   });
 
-  it('is stopped when asked, once, and says so', async () => {
+  it('is stopped on request, once, and reports it', async () => {
     const { runId } = await service.trigger({ prompt: working });
     await untilWorking(service, { runId });
     const body = { graceSeconds: 1 };
@@ -51,11 +51,11 @@ describe('a run over HTTP', patiently, () => {
     await untilRemoved(service, { runId });
   });
 
-  it('is deleted when asked, and is gone, container and all', async () => {
+  it('is deleted on request, with its container', async () => {
     const { runId } = await service.trigger({ prompt: working });
     await untilWorking(service, { runId });
     const events = service.stream(runId)[Symbol.asyncIterator]();
-    await events.next(); // the reader is there before the run goes
+    await events.next(); // the reader is connected before the run is deleted
     const stream = collect({ [Symbol.asyncIterator]: () => events });
     const deleted = await service.call('DELETE', `/runs/${runId}`);
     expect(deleted).toMatchObject({ status: 200, data: { runId, deleted: true } });
@@ -65,14 +65,14 @@ describe('a run over HTTP', patiently, () => {
     await untilRemoved(service, { runId });
   });
 
-  it('is ended before its sandbox has come up, and leaves none behind', async () => {
+  it('can end before its sandbox has started, and leaves none behind', async () => {
     const { runId } = await service.trigger({ prompt: working });
     expect((await service.call('POST', `/runs/${runId}/stop`)).status).toBe(200);
     expect(await service.untilEnded(runId)).toMatchObject({ error: 'stopped_by_api' });
     await untilRemoved(service, { runId });
   });
 
-  it('is started once, however often the same key comes', async () => {
+  it('is started once for repeated triggers with the same key', async () => {
     const headers = { 'idempotency-key': `order-${service.instance}` };
     const path = `/flows/${service.flowId}/runs`;
     const body = { prompt: script([{ say: 'once' }]), labels: { order: '7' } };
@@ -102,7 +102,7 @@ describe('a run over HTTP', patiently, () => {
 });
 
 describe('the webhook of a run', patiently, () => {
-  it('is sent once, with what the interface promises and a signature that verifies', async () => {
+  it('is sent once, with all documented fields and a valid signature', async () => {
     const { runId } = await triggerWithCallback(receiver, [{ say: 'done' }], { who: 'Zoë €' });
     await service.untilEnded(runId);
     const settled = await untilWebhook(runId, 'delivered');
@@ -127,7 +127,7 @@ describe('the webhook of a run', patiently, () => {
     await expectSigned(post?.headers['x-service-signature'], post?.body ?? '');
   });
 
-  it('of one that never started says when it was admitted; unknown fields are null', async () => {
+  it('of a run that never started has its admission time, and null for unknown fields', async () => {
     const flowId = await flowThatWaits();
     const body = { callbackUrl: `${receiver.url}/hook`, prompt: script([{ say: 'never' }]) };
     const { data } = await service.call<RunRecord>('POST', `/flows/${flowId}/runs`, { body });
@@ -147,7 +147,7 @@ describe('the webhook of a run', patiently, () => {
     await expectSigned(posts[0]?.headers['x-service-signature'], posts[0]?.body ?? '');
   });
 
-  it('tells the cause of a deleted run', async () => {
+  it('has the cause of a deleted run', async () => {
     const { runId } = await triggerWithCallback(receiver, [{ say: 'working' }, { hang: true }]);
     await untilWorking(service, { runId });
     await service.call('DELETE', `/runs/${runId}`);
@@ -156,7 +156,7 @@ describe('the webhook of a run', patiently, () => {
     expect(JSON.parse(post?.body ?? '')).toMatchObject({ runId, error: 'deleted_by_api' });
   });
 
-  it('is tried again with the same bytes and a fresh signature', async () => {
+  it('is retried with the same bytes and a fresh signature', async () => {
     const answers = [500, 204];
     const moody = await startReceiver((response, post) =>
       answerWith(answers.shift() ?? 204)(response, post),
@@ -176,7 +176,7 @@ describe('the webhook of a run', patiently, () => {
 
 const aMoment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-/** Every field there is, in the order that is decided, and none besides. */
+/** Exactly the documented fields, in the documented order. */
 function expectBody(post: ReceivedPost | undefined, expected: Record<string, unknown>): void {
   const { runId, flowId = service.flowId, agentStatus, startedAt, finishedAt, ...rest } = expected;
   const { error, exitCode, result, costUsd, usage, labels } = rest;
@@ -188,7 +188,7 @@ function expectBody(post: ReceivedPost | undefined, expected: Record<string, unk
   expect(post?.body).toBe(JSON.stringify(whole));
 }
 
-/** Its runs wait for a place on a host that has none. */
+/** Its runs wait for a slot on a host without free ones. */
 async function flowThatWaits(): Promise<string> {
   const { database, projectId, encryptionKey } = service;
   const host = { hostId: `full-${service.instance}`, name: 'Full', capacity: 0 };
@@ -222,7 +222,7 @@ async function untilPosted(to: WebhookReceiver, runId: string, count: number): P
   await expect.poll(posted, { timeout: 90_000 }).toBe(count);
 }
 
-/** As a receiver would: over the raw bytes, with the project's secret. */
+/** Like a receiver: over the raw bytes, with the project's secret. */
 async function expectSigned(header: unknown, body: string): Promise<void> {
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
   const secret = await ensureWebhookSecret(

@@ -34,8 +34,8 @@ async function entriesOf({ runId }: Conversation): Promise<string[]> {
   return data.entries.map(({ event }) => event);
 }
 
-describe('a message that finds no host with room for a sandbox', { timeout: 180_000 }, () => {
-  it('fails and says why; the session stays, and its next message is answered', async () => {
+describe('a message without a host that has a free slot', { timeout: 180_000 }, () => {
+  it('fails with the reason; the session stays, and its next message is answered', async () => {
     const busy = await runThatTakesThePlace();
     const chat = await openConversation(service);
     const [first, second] = [await chat.send(saying('never')), await chat.send(saying('nor this'))];
@@ -69,7 +69,7 @@ describe('a message that finds no host with room for a sandbox', { timeout: 180_
     await chat.closed;
   });
 
-  it('gives the place in its project back', async () => {
+  it('releases the slot in its project', async () => {
     const busy = await runThatTakesThePlace();
     const chat = await openConversation(service);
     expect(await chat.say(saying('never'))).toMatchObject({ exitCode: 1 });

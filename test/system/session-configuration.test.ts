@@ -1,5 +1,5 @@
-// What a session is given when it is opened, and what becomes of it, with the real agent: kept for its
-// life, sealed where it is kept, and changed from one turn to the next.
+// The configuration of a session with the real agent: stored sealed until the session ends, and
+// changed from one turn to the next.
 
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ afterAll(() => service?.stop());
 const words = ['FIRST-WORDS', 'OTHER-WORDS'];
 const [first, other] = ['canary-first-7f3a', 'canary-other-91c2'];
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
-/** The agent shows what it has without saying it. */
+/** The agent prints digests of its secrets instead of their values. */
 const show = { tool: 'Bash', input: { command: 'printf %s "$TOKEN" | sha256sum' } };
 const wait = { tool: 'Bash', input: { command: 'sleep 4' } };
 const model = (...steps: object[]): string =>
@@ -46,7 +46,7 @@ const pathOf = ({ sessionId }: Conversation): string =>
 const change = (chat: Conversation, body: Record<string, unknown>) =>
   service.call('PATCH', `${pathOf(chat)}/config`, { body });
 
-/** The digests that the tools have shown so far. */
+/** The digests that the tools have printed so far. */
 const shown = (chat: Conversation): string[] =>
   chat
     .named('user')
@@ -58,14 +58,14 @@ interface Init {
   mcp_servers: { name: string }[];
 }
 
-/** What the agent has said of itself at each turn so far. */
+/** The agent's init message of each turn so far. */
 const turnsOf = (chat: Conversation): Init[] =>
   chat
     .named('system')
     .filter(({ data }) => data.includes('"init"'))
     .map(({ data }) => JSON.parse(data) as Init); // the agent's own
 
-/** What each request for a reply has brought of the words, since that one. */
+/** The words that each model request has contained since that one. */
 function heardSince(count: number): string[] {
   const bodies = service.model
     .requests()
@@ -76,7 +76,7 @@ function heardSince(count: number): string[] {
 }
 
 describe("a session's configuration", patiently, () => {
-  it('is kept over its sleep, is nowhere to be read, and is forgotten at its end', async () => {
+  it('survives its sleep, is readable nowhere, and is deleted at its end', async () => {
     const chat = await openConversation(service, opening);
     expect(await databaseText(service.database.pool)).not.toMatch(/canary-|FIRST-WORDS/);
     const before = service.model.requests().length;
@@ -116,7 +116,7 @@ describe("a session's configuration", patiently, () => {
     const heard = heardSince(before);
     const changes = heard.filter((each, index) => each !== heard[index - 1]);
     expect(changes).toEqual(['FIRST-WORDS', 'OTHER-WORDS']);
-    // Two replies at least with a tool's result between them, of each turn.
+    // Each turn has at least two replies, with a tool's result between them.
     for (const word of words)
       expect(heard.filter((each) => each === word).length).toBeGreaterThan(1);
     assertExactlyOnce(chat, [message, waiting]);
@@ -128,7 +128,7 @@ describe("a session's configuration", patiently, () => {
     await chat.closed;
   });
 
-  it('names its servers in the record of the run, as they are now', async () => {
+  it('lists its current servers in the record of the run', async () => {
     const chat = await openConversation(service, { mcpServers: opening.mcpServers });
     const names = async () => (await service.readRun(chat.runId)).mcpServerNames;
     expect(await names()).toEqual(['own', 'tickets']);

@@ -23,8 +23,8 @@ const paths = async (chat: Conversation) =>
     ({ path }) => path,
   );
 
-describe('a file that is given to a session without a sandbox', patiently, () => {
-  it('is kept, shown, and there when the first turn begins', async () => {
+describe('a file uploaded to a session without a sandbox', patiently, () => {
+  it('is stored, listed, and present when the first turn starts', async () => {
     const chat = await openConversation(service);
     expect((await inject(chat, [text('.flowignore', 'own/')])).status).toBe(200);
     const answer = await inject(chat, [
@@ -40,7 +40,7 @@ describe('a file that is given to a session without a sandbox', patiently, () =>
     expect((await inject(chat, [text('own/b.txt', '')])).status).toBe(400);
   });
 
-  it('is there after its sleep, in place of what the agent had left, once', async () => {
+  it('replaces the agent’s version after a sleep, once', async () => {
     const chat = await openConversation(service);
     await chat.say(script([{ shell: 'mkdir own; echo old > own/a.txt; echo old > b.txt' }]));
     await untilAsleep(service, chat);
@@ -60,7 +60,7 @@ describe('a file that is given to a session without a sandbox', patiently, () =>
 });
 
 describe('files of a message', patiently, () => {
-  it('are there when its turn begins, and those of a later one are not yet', async () => {
+  it('are present when its turn starts, and those of a later message are not yet', async () => {
     const chat = await openConversation(service);
     const look = (name: string) => script([{ shell: `sleep 1; cat own/in > own/${name}` }]);
     const first = await chat.send(look('one'), { files: [text('own/in', 'a')] });
@@ -79,7 +79,7 @@ describe('files of a message', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('are those of the first of two with the same id', async () => {
+  it('are those of the first of two messages with the same id', async () => {
     const chat = await openConversation(service);
     const hold = script([{ shell: 'sleep 2' }]);
     await chat.send(hold);
@@ -92,7 +92,7 @@ describe('files of a message', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('come back with it when its sandbox is lost', async () => {
+  it('are written again with it after its sandbox is lost', async () => {
     const chat = await openConversation(service);
     const once =
       'test -e own/once || { touch own/once; rm own/in; sleep 600; }; cat own/in > own/out';
@@ -122,7 +122,7 @@ describe('files of a message', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('are refused before anything is stored', async () => {
+  it('are rejected before anything is stored', async () => {
     const chat = await openConversation(service);
     const path = `/flows/${service.flowId}/chat`;
     const { sessionId } = chat;

@@ -47,13 +47,13 @@ function flowrun(...args: string[]) {
   })(...args);
 }
 
-/** Until its session has left it. */
+/** Resolves when its session has left it. */
 async function drain(hostId: string, chat: Conversation): Promise<void> {
   expect((await flowrun('host', 'drain', hostId)).code).toBe(0);
   await expect.poll(() => placesOf(chat), { timeout: 90_000 }).toEqual([]);
 }
 
-/** The next turn, which is to find all that was; what the tool has shown. */
+/** Runs the next turn, which must find the earlier state. Returns the tool's output. */
 async function goneOn(chat: Conversation, message: string, before: string): Promise<string> {
   const asked = service.model.requests().length;
   const seen = chat.events.length;
@@ -70,7 +70,7 @@ async function goneOn(chat: Conversation, message: string, before: string): Prom
   return events.find(({ event, data }) => event === 'user' && /own>/.test(data))?.data ?? '';
 }
 
-it('finds its conversation, its files and its configuration there, and on its way back', async () => {
+it('finds its conversation, its files and its configuration there, and again after its return', async () => {
   const [here, there] = [hostIdIn(service.dataDir), () => second.hostId()];
   const chat = await openConversation(service, own);
   await chat.say(running(makes, 'I made it, as 7d21.'));

@@ -28,10 +28,10 @@ const untilPaused = (chat: Conversation): Promise<void> =>
   expect.poll(async () => (await sandboxOf(chat))?.state, { timeout: 30_000 }).toBe('paused');
 
 const restMs = 4_000;
-/** Of a paused gVisor sandbox its own kernel still runs, at less than a hundredth of one processor. */
+/** The kernel of a paused gVisor sandbox still runs, at less than 1 % of a processor. */
 const atRestNsMax = stackEnv.sandboxRuntime === 'runsc' ? restMs * 10_000 : 0;
 
-/** What the container's control group has used since it was made, in nanoseconds. */
+/** Processor time of the container's control group in nanoseconds. */
 async function cpuNs(chat: Conversation): Promise<number> {
   const { dockerHost } = stackEnv;
   const { docker } = createEngine({ dockerHost, instance: service.instance });
@@ -40,8 +40,8 @@ async function cpuNs(chat: Conversation): Promise<number> {
   return cpu_stats.cpu_usage.total_usage;
 }
 
-describe('an agent of a session that has nothing to do', patiently, () => {
-  it('is paused and takes no processor time; the next message finds it as it was', async () => {
+describe('the agent of an idle session', patiently, () => {
+  it('is paused and uses no processor time; the next message finds it unchanged', async () => {
     const chat = await openConversation(service);
     await chat.say(saying('One.'));
     await untilPaused(chat);

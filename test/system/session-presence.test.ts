@@ -4,10 +4,10 @@ import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type Service, startService } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
-/** A reader is counted several times in it, and once at least on a busy machine. */
+/** Presence of a reader is renewed several times in it, at least once on a busy machine. */
 const idleMs = 6_000;
 const attendedIdleMs = 40_000;
-/** Well after the one and well before the other, even on a busy machine. */
+/** Well after one and well before the other, even on a busy machine. */
 const betweenMs = 30_000;
 
 let service: Service;
@@ -25,13 +25,13 @@ afterAll(() => service?.stop());
 
 const patiently = { timeout: 180_000 };
 
-describe('a session that has nothing to do', patiently, () => {
+describe('an idle session', patiently, () => {
   it('is put to sleep after its idle time if no client is attached', async () => {
     const runId = await talkedTo(other);
     expect(await asleepAfterMs(other, runId)).toBeLessThan(betweenMs);
   });
 
-  it('stays for its longer time while a stream is held, though the API of another reader has died', async () => {
+  it('stays for the attended time while a stream is open, even if the API of another reader has died', async () => {
     const runId = await talkedTo(other, (opened) => {
       hold(service.url, opened);
       hold(otherUrl, opened);
@@ -42,7 +42,7 @@ describe('a session that has nothing to do', patiently, () => {
     expect(ms).toBeGreaterThan(betweenMs);
   });
 
-  it('counts no reader whose API has died, and those who have left no longer', async () => {
+  it('does not count readers that have left or whose API has died', async () => {
     const runId = await talkedTo(other, (opened) => hold(service.url, opened));
     await sleep(2 * idleMs);
     expect((await other.readRun(runId)).status).toBe('running');
@@ -77,7 +77,7 @@ async function talkedTo(
   return data.runId;
 }
 
-/** Reads a stream until it is cut off. */
+/** Reads a stream until its connection closes. */
 function hold(url: string, runId: string, signal?: AbortSignal): void {
   const headers = { authorization: `Bearer ${service.key}` };
   void (async () => {

@@ -8,8 +8,8 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => service?.stop());
 
-describe('what is appended to the system prompt of a session', { timeout: 180_000 }, () => {
-  it('reaches the model, and what it is changed to reaches it instead from the next turn on', async () => {
+describe('the text appended to the system prompt of a session', { timeout: 180_000 }, () => {
+  it('reaches the model, and a changed text reaches it from the next turn on', async () => {
     const chat = await openConversation(service, { appendSystemPrompt: 'FIRST-WORDS' });
     const path = `/flows/${service.flowId}/sessions/${chat.sessionId}/config`;
     const saying = (text: string): string => `@model ${JSON.stringify([{ text }])}`;
@@ -25,7 +25,7 @@ describe('what is appended to the system prompt of a session', { timeout: 180_00
   });
 });
 
-/** Of the last request that the model got. */
+/** The marker words in the last model request. */
 function wordsHeard(): string[] {
   const body = JSON.stringify(service.model.requests().at(-1) ?? null);
   return ['OF-THE-FLOW', 'FIRST-WORDS', 'OTHER-WORDS'].filter((word) => body.includes(word));

@@ -18,8 +18,8 @@ const saying = (say: string): string => script([{ say }]);
 const pathOf = ({ sessionId }: Conversation): string =>
   `/flows/${service.flowId}/sessions/${sessionId}`;
 
-describe('messages that come while a session', patiently, () => {
-  it('is set up, works, sleeps and wakes up have one turn each, in the order of coming', async () => {
+describe('messages that arrive while a session', patiently, () => {
+  it('is set up, works, sleeps and wakes up have one turn each, in order of arrival', async () => {
     const chat = await openConversation(service);
     const texts = Array.from({ length: 9 }, (_, n) => `Number ${n}.`);
     const [first, second, ...others] = texts.map(saying);
@@ -39,7 +39,7 @@ describe('messages that come while a session', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('is between two sandboxes have one turn each, behind the one that is run again', async () => {
+  it('is between two sandboxes have one turn each, after the repeated one', async () => {
     const chat = await openConversation(service);
     const once = 'test -e once || { touch once; sleep 600; }';
     const sent = [await chat.send(script([{ shell: once }, { say: 'Again.' }]))];
@@ -57,7 +57,7 @@ describe('messages that come while a session', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('is ended fail or are rejected; later ones start nothing', async () => {
+  it('is being ended fail or are rejected; later ones start nothing', async () => {
     const chat = await openConversation(service);
     await chat.say(saying('Here.'));
     const before = chat.named('turn_end').length;

@@ -7,7 +7,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const patiently = { timeout: 180_000 };
 
-/** Both agents understand it. */
+/** Works with both agents. */
 const running = (command: string, text: string): string => {
   const model = [{ tool: 'Bash', input: { command } }, { text }];
   return `@agent ${JSON.stringify([{ shell: command }, { say: text }])}\n@model ${JSON.stringify(model)}`;

@@ -18,7 +18,7 @@ const pathOf = ({ sessionId }: { sessionId: string }): string =>
   `/flows/${service.flowId}/sessions/${sessionId}`;
 
 describe('the configuration of a session', patiently, () => {
-  it('is kept for its life and changed from one turn to the next, never in the middle of one', async () => {
+  it('stays until its end and changes only between two turns', async () => {
     const chat = await openConversation(service, {
       env: { TOKEN: 'first-secret', KEPT: 'yes' },
       appendSystemPrompt: 'Be brief.',
@@ -57,7 +57,7 @@ describe('the configuration of a session', patiently, () => {
     expect(gone.status).toBe(404);
   });
 
-  it('that is changed while its sandbox comes up is the one of the next message', async () => {
+  it('that is changed while its sandbox starts applies to the next message', async () => {
     const tell = script([{ env: 'TOKEN' }]);
     const changedAfter = async (ms: number): Promise<void> => {
       const chat = await openConversation(service, { env: { TOKEN: 'first' } });

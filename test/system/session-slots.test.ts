@@ -26,7 +26,7 @@ const sendBy = (client: ApiClient, { sessionId }: Conversation, message: string)
 const clientOf = (n: number): ApiClient => clients[n % 2 === 0 ? 0 : 1];
 
 describe('sessions that wake up at once, by two processes of the API', patiently, () => {
-  it('are as many as the project may have, and one more is refused', async () => {
+  it('are limited to the project’s cap, and one more is rejected', async () => {
     await limitTo(3);
     const chats = await Promise.all(Array.from({ length: 6 }, () => openConversation(service)));
     const watch = watchAwake();
@@ -42,7 +42,7 @@ describe('sessions that wake up at once, by two processes of the API', patiently
     await Promise.all(chats.map((chat) => endSession(service, chat)));
   });
 
-  it('take turns where they come again: never more at a time, and every message has its turn', async () => {
+  it('take turns when they retry: never more at a time, and every message has its turn', async () => {
     await limitTo(2);
     const chats = await Promise.all(Array.from({ length: 6 }, () => openConversation(service)));
     const watch = watchAwake();
@@ -59,7 +59,7 @@ describe('sessions that wake up at once, by two processes of the API', patiently
 });
 
 describe('sessions that wake up and runs that are triggered at once', patiently, () => {
-  it('share the places of their project', async () => {
+  it('share the slots of their project', async () => {
     await limitTo(3);
     const chats = await Promise.all(Array.from({ length: 4 }, () => openConversation(service)));
     const watch = watchAwake();
@@ -103,7 +103,7 @@ async function retryUntilAccepted(
   }
 }
 
-/** Looks all the time how many sessions have a place, and how many a container that runs. */
+/** Polls how many sessions occupy a slot, and how many have a running container. */
 function watchAwake(): { end: () => Promise<number> } {
   const over = new AbortController();
   const text =

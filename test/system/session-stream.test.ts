@@ -71,7 +71,7 @@ describe('the stream of a session', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('says from where on it is whole, and the log has the rest under the same numbers', async () => {
+  it('reports a truncated replay, and the log has the rest under the same numbers', async () => {
     const chat = await openConversation(service);
     await chat.say(saying('One.'));
     await chat.say(saying('Two.'));
@@ -112,7 +112,7 @@ describe('the stream of a session', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('has what the agent says under a name of ours under another, and begins with the end of the log', async () => {
+  it('renames agent events with reserved names, and starts with the tail of the log', async () => {
     const chat = await openConversation(service);
     const own = ['status', 'turn_end', 'filetree', 'output'].map((type) => `{"type":"${type}"}`);
     await chat.say(script(own.map((raw) => ({ raw }))));
@@ -138,7 +138,7 @@ describe('the stream of a session', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('shows the working directory after each turn that has changed it, every two seconds at most', async () => {
+  it('shows the working directory after each turn that changed it, at most every two seconds', async () => {
     const chat = await openConversation(service);
     const began = performance.now();
     const path = '/workspace/{{n}}';
@@ -162,7 +162,7 @@ describe('the stream of a session', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('has token by token what every one of its sandboxes says, where that is asked for', async () => {
+  it('has the output of each of its sandboxes token by token if requested', async () => {
     const chat = await openConversation(service, { partialMessages: true });
     const plain = await openConversation(service);
     await Promise.all([chat.say(saying('First words.')), plain.say(saying('First words.'))]);
@@ -182,7 +182,7 @@ describe('the stream of a session', patiently, () => {
 
 const nameOf = ({ name }: { name: string }): string => name;
 
-/** The events of another reader, up to so many ends of turns. */
+/** The events of another reader, up to that many ends of turns. */
 async function readUntil(
   { runId }: Conversation,
   { turnEnds, lastEventId }: { turnEnds: number; lastEventId?: string | undefined },

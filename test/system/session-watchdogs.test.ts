@@ -1,6 +1,6 @@
-// What is not done in time, is silent for too long, or takes more than there is: in a turn of a session
-// it fails that turn alone, as long as there is a sandbox for the next one. All of them at once, since
-// each of them waits.
+// An agent that exceeds the time limit, stalls, or exhausts a resource fails only the current turn of
+// its session, as long as the next turn can get a sandbox. The tests run concurrently, since each of
+// them mostly waits.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
@@ -12,7 +12,7 @@ import { payload, statusesOf } from '../support/stream-story.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
 const miB = 1024 ** 2;
-/** An agent that boots is silent too: even on a busy machine it has to be much faster than this. */
+/** A booting agent prints nothing either, and must be much faster even on a busy machine. */
 const stallSeconds = 20;
 
 let service: Service;
@@ -37,7 +37,7 @@ interface Cut {
   flow: Partial<NewFlow>;
   steps: object[];
   error: string;
-  /** How many sandboxes are given the message, and how many there are up to the next one. */
+  /** How many sandboxes receive the message, and how many start before the next message. */
   tries: number;
   sandboxes: number;
 }
@@ -67,7 +67,7 @@ const cuts: Cut[] = [
 
 describe.concurrent('a turn of a session', patiently, () => {
   it.each(cuts.map((cut) => [cut.what, cut] as const))(
-    'that %s has failed by name, and the next is answered',
+    'that %s fails with that cause, and the next is answered',
     async (_what, cut) => {
       const { chat, inFlow } = await openIn(cut.flow);
       const messageId = await chat.send(script(cut.steps));
@@ -88,7 +88,7 @@ describe.concurrent('a turn of a session', patiently, () => {
     },
   );
 
-  it('that fills the disk ends its session as disk_full, and so does what fills it between two', async () => {
+  it('that fills the disk ends its session as disk_full, and so does a full disk between two turns', async () => {
     const [working, resting] = [await openConversation(service), await openConversation(service)];
     const later = '(sleep 2; head -c 22000000 /dev/zero > big) > /dev/null 2>&1 &';
     expect(await resting.say(script([{ shell: later }]))).toMatchObject({ exitCode: 0 });

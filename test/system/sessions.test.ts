@@ -60,7 +60,7 @@ describe('a session over HTTP', patiently, () => {
     await service.call('DELETE', pathOf({ sessionId: String(answer.data['sessionId']) }));
   });
 
-  it('costs what its turns cost, without the noise of added fractions', async () => {
+  it('costs the sum of its turns, without rounding errors', async () => {
     const pay = async (costUsd: number, to: object = {}) => {
       const body = { message: script([{ costUsd }, { say: 'Paid.' }]), stream: false, ...to };
       return (await service.call('POST', chatPath(), { body })).data;
@@ -104,7 +104,7 @@ describe('a session over HTTP', patiently, () => {
     await endSession(service, chat);
   });
 
-  it('ends when stopped, in the middle of a turn: what is undelivered has failed, later is 404', async () => {
+  it('ends when stopped during a turn: undelivered messages fail, later ones get 404', async () => {
     const chat = await openConversation(service);
     const working = await chat.send(hanging);
     const waiting = await chat.send(saying('Never.'));
@@ -135,7 +135,7 @@ describe('a session over HTTP', patiently, () => {
     await untilRemoved(service, chat);
   });
 
-  it('ends when its sandboxes are lost one after the other, and not for one that it has got over', async () => {
+  it('ends after consecutive sandbox losses, and does not count a loss that it recovered from', async () => {
     const chat = await openConversation(service);
     const dyingOnce = 'test -e once || { touch once; kill -9 $PPID; }';
     const gotOver = await chat.send(script([{ shell: dyingOnce }, { say: 'Got over.' }]));
@@ -159,7 +159,7 @@ describe('a session over HTTP', patiently, () => {
     await untilRemoved(service, chat);
   });
 
-  it('takes fifty messages into its queue, and not one more', async () => {
+  it('queues fifty messages and rejects the next one', async () => {
     const chat = await openConversation(service);
     await chat.send(hanging);
     await chat.until(({ event }) => event === 'chat_output');
@@ -174,8 +174,8 @@ describe('a session over HTTP', patiently, () => {
   });
 });
 
-describe('the places of a project', patiently, () => {
-  it('are freed for new work while sessions are idle, and not while all are at work', async () => {
+describe('the slots of a project', patiently, () => {
+  it('are freed for new work if a session is idle, and not while all are working', async () => {
     await limitTo(2);
     const [a, b] = [await openConversation(service), await openConversation(service)];
     await a.say(saying('a'));

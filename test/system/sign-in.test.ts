@@ -53,7 +53,7 @@ async function expectClosedWithin15s(streams: { closed: Promise<unknown> }[]): P
 }
 
 describe('operators, over two processes of the API', patiently, () => {
-  it('come in by the link that the first start has printed, once, and a second start prints none', async () => {
+  it('sign in by the link that the first start has printed, once, and a second start prints none', async () => {
     expect((await operator('GET', '/api/me')).data).toMatchObject({ name: 'operator' });
     expect((await operator('GET', '/api/me', { url: other.url })).status).toBe(200);
     expect(firstLink(other.api.log())).toBeUndefined();
@@ -95,7 +95,7 @@ describe('operators, over two processes of the API', patiently, () => {
     await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
   });
 
-  it('read what was done with a key, on whichever process', async () => {
+  it('read the usage of a key, counted over all processes', async () => {
     const { key, keyId } = await newKey();
     for (const url of [service.url, other.url, other.url]) await callWith(url, key);
     await fetch(`${other.url}/api/v1/runs/${randomUUID()}`, {
@@ -125,7 +125,7 @@ describe('a project with its own model', patiently, () => {
     return runId;
   };
 
-  it('pays for its runs: its key goes to its address, and the service’s to neither', async () => {
+  it('uses it for its runs: its key goes only to its address, and the service’s key to neither', async () => {
     const apiKey = 'sk-own-canary-0123456789';
     const before = service.model.requests().length;
     const model = { apiKey, baseUrl: own.url };
@@ -147,7 +147,7 @@ describe('a project with its own model', patiently, () => {
   });
 });
 
-describe('runs in the hands of an operator', patiently, () => {
+describe('runs that an operator manages', patiently, () => {
   const postsOf = (runId: string) =>
     receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
   const signatureOf = ({ headers }: ReceivedPost) => {
@@ -161,7 +161,7 @@ describe('runs in the hands of an operator', patiently, () => {
     return createHmac('sha256', secret).update(`${t}.${post.body}`).digest('hex') === v1;
   };
 
-  it('are delivered again on request: the same body under the same id, signed with the secret of today', async () => {
+  it('are redelivered on request: the same body and id, signed with the current secret', async () => {
     const callbackUrl = `${receiver.url}/again`;
     const { runId } = await service.trigger({ prompt: script([{ say: 'well' }]), callbackUrl });
     await expect.poll(() => postsOf(runId), { timeout: 60_000 }).toHaveLength(1);
@@ -190,7 +190,7 @@ describe('runs in the hands of an operator', patiently, () => {
       ]);
   });
 
-  it('are started by a schedule that an operator sets, until it is taken away', async () => {
+  it('are started by a schedule that an operator sets, until it is removed', async () => {
     const connection = await Connection.connect({ address: stackEnv.temporalAddress });
     const prompt = script([{ say: 'by the clock' }]);
     const body = { name: 'Nightly', prompt, schedule: { cron: '0 3 1 1 *' } };
@@ -215,7 +215,7 @@ describe('runs in the hands of an operator', patiently, () => {
     await connection.close();
   });
 
-  it('are started by hand, in the operator’s name', async () => {
+  it('are started manually, in the operator’s name', async () => {
     const path = `${project}/flows/${service.flowId}/runs`;
     const made = await operator('POST', `${path}?wait=60`, {
       body: { prompt: script([{ say: 'by hand' }]) },

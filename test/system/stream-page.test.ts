@@ -1,4 +1,4 @@
-// What docs/stream.md tells those who build on the stream is what the stream says.
+// docs/stream.md matches the stream.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { streamEvents } from '../../core/frames/frame.ts';
@@ -32,7 +32,7 @@ it('has every event and every reason, and no other', () => {
   expect(reasonsOfPage().toSorted()).toEqual([...reasons, 'already_ended'].toSorted());
 });
 
-it('has what a chat says, field by field', { timeout: 180_000 }, async () => {
+it('describes every event of a chat, field by field', { timeout: 180_000 }, async () => {
   const chat = await openConversation(service, { partialMessages: true });
   await chat.say(
     script([{ write: { path: '/workspace/in/notes.md', content: 'Hello' } }, { say: 'Written.' }]),

@@ -1,4 +1,4 @@
-// The queries of docs/temporal-ui.md, except for their names, find what their table says.
+// The queries of docs/temporal-ui.md find the workflows that their table names.
 
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
@@ -17,7 +17,7 @@ const patiently = { timeout: 120_000 };
 const sessionId = `customer-${randomUUID()}`;
 let service: Service;
 let connection: Connection;
-/** By the name of what it is, the workflow that stands for it. */
+/** Workflow ids by situation. */
 let workflows: Record<string, string>;
 let scheduledFlowId: string;
 
@@ -52,7 +52,7 @@ async function sessionAsleep(): Promise<string> {
   return workflowIdOf(service, chat.runId);
 }
 
-/** At a moment that the schedule is given by hand. */
+/** At a time that the schedule is backfilled with. */
 async function scheduledRun(): Promise<string> {
   const { pool } = service.database;
   const schedule = { cron: '0 4 1 1 *', timezone: 'UTC' };
@@ -80,7 +80,7 @@ const examples = [...section.matchAll(/^\| ([a-z].+) \| `(.+)` \|$/gm)].map(
   ([, purpose = '', query = '']) => ({ purpose, query }),
 );
 
-/** What each finds of this service's, and nothing else of it. */
+/** The workflows of this service that each query must find, and no others. */
 const wanted: Record<string, string[]> = {
   'what runs on a host': ['live'],
   'a project’s live runs': ['live'],
@@ -90,7 +90,7 @@ const wanted: Record<string, string[]> = {
   'what was ended by hand': ['terminated'],
 };
 
-it('are known here, each with what it is to find', { timeout: 400_000 }, async () => {
+it('are listed here, each with its expected workflows', { timeout: 400_000 }, async () => {
   workflows = {
     live: await runAtWork(),
     asleep: await sessionAsleep(),

@@ -1,5 +1,5 @@
-// What an operator sees in Temporal's own web interface, in a real browser. The server is one that
-// knew nothing of the service before its worker came.
+// Temporal's web interface in a real browser. The server has no search attributes of the service
+// before its worker starts.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ async function openPage(workflowId: string): Promise<void> {
   await page.waitForURL('**/timeline');
 }
 
-/** The page queries once when it opens, which may be too soon. Reloads it until it shows the state. */
+/** The page queries only once, possibly too early. Reloads it until it shows the state. */
 async function openTab(name: string, shows: string[]): Promise<string> {
   const missing = async (): Promise<string[]> => {
     const text = await textOf(page);
@@ -81,7 +81,7 @@ async function takePicture(name: string): Promise<void> {
   process.stdout.write(`a picture of it: ${path}\n`);
 }
 
-it('tells of a run how long its prompt is, where it is, what it is doing, why it ended, and where there is more', async () => {
+it('shows the prompt size, host, phase and end cause of a run, and where to find more', async () => {
   const prompt = script([{ say: canary }, { hang: true }]);
   const { runId } = await service.trigger({ prompt });
   const agent = async () => (await service.readRun(runId)).agentStatus;
@@ -114,7 +114,7 @@ it('tells of a run how long its prompt is, where it is, what it is doing, why it
   await takePicture('run-over');
 }, 400_000);
 
-it('tells the same of a session, in the histories after its first too, and finds it', async () => {
+it('shows the same of a session, also after continue-as-new, and finds it', async () => {
   const chat = await openConversation(service);
   const workflowId = await workflowIdOf(service, chat.runId);
   const handle = new Client({ connection: server.connection }).workflow.getHandle(workflowId);
@@ -133,7 +133,7 @@ it('tells the same of a session, in the histories after its first too, and finds
   expect(metadata).not.toContain(canary);
   await takePicture('session');
   const query = `ExecutionStatus="Running" AND RunStatus="running" AND HostId="${hostIdIn(service.dataDir)}" AND SessionId="${chat.sessionId}"`;
-  // The index follows the workflow at a distance; the page shows what the index had when it was opened.
+  // The search index lags behind the workflow, and the page shows the index as of its opening.
   await expect.poll(() => workflowsFound(query), patiently).toEqual([workflowId]);
   await page.goto(
     `${server.uiUrl}/namespaces/default/workflows?query=${encodeURIComponent(query)}`,
@@ -144,7 +144,7 @@ it('tells the same of a session, in the histories after its first too, and finds
   await chat.closed;
 }, 400_000);
 
-/** By the menu of its page and the question that follows. */
+/** Uses the menu of the page and its confirmation dialog. */
 async function choose(runId: string, action: 'request-cancellation' | 'terminate') {
   await openPage(await workflowIdOf(service, runId));
   const ownButton = page.getByRole('button', { name: 'Request Cancellation' });

@@ -28,7 +28,7 @@ let service: Service;
 beforeAll(async () => {
   stores = await openTlsStores({
     shows: authority,
-    // No client goes by the address here: the name that is set has to reach all of them.
+    // The certificate is not valid for the address, so every client must use the configured name.
     temporalShows: authority.issue({ names: [`DNS:${temporalName}`] }),
     demands: authority.ca,
   });
@@ -42,7 +42,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('carries runs and sessions, live, and is ready', async () => {
+it('carries runs, sessions and live streams, and is ready', async () => {
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   const { runId } = await service.trigger({ prompt: script([{ say: 'over TLS' }]) });
   const seen = [];
@@ -55,7 +55,7 @@ it('carries runs and sessions, live, and is ready', async () => {
   expect(service.api.log() + service.worker.log()).not.toMatch(/PRIVATE KEY|certificate/);
 });
 
-it('carries a backup, and its way back', async () => {
+it('carries a backup and its restore', async () => {
   const file = join(folder, 'backup');
   const flowrun = cliWith({
     ...env,
@@ -72,7 +72,7 @@ it('carries a backup, and its way back', async () => {
   expect(await service.untilEnded(runId)).toMatchObject({ result: 'after it' });
 });
 
-it('says what Redis does not: that it may refuse a certificate', async () => {
+it('explains a closed Redis connection by a possibly rejected certificate', async () => {
   const stranger = makeAuthority('127.0.0.1');
   const tls = { ca: authority.ca, cert: stranger.cert, key: stranger.key };
   const said: string[] = [];
@@ -83,7 +83,7 @@ it('says what Redis does not: that it may refuse a certificate', async () => {
   redis.disconnect();
 });
 
-it('tells Redis the name that it is called by, as proxies want it', async () => {
+it('sends Redis the server name (SNI), which proxies need', async () => {
   const named = authority.issue({ names: ['DNS:localhost'] });
   const url = new URL(stackEnv.redisUrl.replace(/^redis:/, 'rediss:'));
   const door = await openTlsProxy({ to: Number(url.port), shows: named });

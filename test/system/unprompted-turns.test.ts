@@ -7,10 +7,10 @@ import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { payload, statusesOf } from '../support/stream-story.ts';
 
-/** An agent that exits on its own has to be faster than this, even on a busy machine. */
+/** An agent must exit on its own faster than this, even on a busy machine. */
 const graceMs = 5_000;
 
-/** Both agents leave something in the background that takes longer than an idle one may stay. */
+/** Both agents leave a background task that takes longer than the idle timeout. */
 function beginning(): string {
   const later = 2 * graceMs;
   const steps = [{ background: { sleepMs: later, steps: [{ say: 'Ended.' }] } }, { say: 'Begun.' }];
@@ -54,7 +54,7 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
     expect(statusesOf(events)).toEqual(['working', 'idle', 'working', 'idle']);
   });
 
-  it('a session is not paused before what it has left in the background has had its turn', async () => {
+  it('a session is not paused before its background task has had its turn', async () => {
     const chat = await openConversation(service);
     const stateOf = async ({ runId }: Conversation) =>
       (await service.sandboxes.list()).find((one) => one.runId === runId)?.state;

@@ -11,9 +11,9 @@ import { script } from '../unit/scripted-agent/lines.ts';
 const onGvisor = stackEnv.sandboxRuntime === 'runsc';
 const miB = 1024 ** 2;
 const secondMs = 1_000;
-/** An agent that boots is silent too: even on a busy machine it has to be much faster than this. */
+/** A booting agent prints nothing either, and must be much faster even on a busy machine. */
 const stallMs = 30 * secondMs;
-/** An agent that exits on its own has to be faster than this. */
+/** An agent must exit on its own faster than this. */
 const graceMs = 5 * secondMs;
 
 let service: Service;
@@ -41,7 +41,7 @@ async function inFlow(flow: Partial<NewFlow>, body: Record<string, unknown>): Pr
 const run = (steps: readonly unknown[], body: Record<string, unknown> = {}): Promise<RunRecord> =>
   service.trigger({ prompt: script(steps), ...body });
 
-/** Ended, told on the stream as an error, and nothing of it left running. */
+/** The run has ended, the stream reported an error, and nothing is left running. */
 async function expectEnd(runId: string, end: object): Promise<RunRecord> {
   const ended = await service.untilEnded(runId, 120_000);
   expect(ended).toMatchObject({ status: 'sleep', ...end });
@@ -51,7 +51,7 @@ async function expectEnd(runId: string, end: object): Promise<RunRecord> {
   return ended;
 }
 
-/** The engine's own word, by SIGTERM, or on a busy machine by what follows it. */
+/** The engine's exit code after SIGTERM, or on a busy machine after SIGKILL. */
 const forced: unknown = expect.toSatisfy((code) => code === 143 || code === 137);
 
 async function expectClean(runId: string, end: object = {}): Promise<void> {
@@ -59,7 +59,7 @@ async function expectClean(runId: string, end: object = {}): Promise<void> {
   expect(ended).not.toHaveProperty('error');
 }
 
-/** Of what the log of a run has got to. */
+/** The size of a run's log so far. */
 async function endsWith(runId: string, what: string): Promise<boolean> {
   const path = `/runs/${runId}/logs?format=structured&channel=all&order=desc&limit=1`;
   const { data } = await service.call<{ entries: object[] }>('GET', path);
@@ -73,9 +73,9 @@ const until = { timeout: 60_000, interval: 100 };
 const patiently = { timeout: 180_000 };
 
 describe('a run', patiently, () => {
-  it('that is not done at its time limit is timed_out, one that is done before is not', async () => {
+  it('that exceeds its time limit is timed_out, one that finishes before is not', async () => {
     const late = await run([{ say: 'on and on' }, { hang: true }], { timeoutSeconds: 6 });
-    // Whether its sandbox was up by then or not.
+    // Also if its sandbox was not up by then.
     const shortest = await run([{ hang: true }], { timeoutSeconds: 1 });
     const early = await run([{ sleepMs: secondMs }], { timeoutSeconds: 120 });
     const reading = collect(service.stream(late.runId));
@@ -85,7 +85,7 @@ describe('a run', patiently, () => {
     expect(JSON.parse((await reading).at(-1)?.data ?? '{}')).toMatchObject({ reason: 'error' });
   });
 
-  it('whose agent is silent for too long is stalled, one that speaks in time is not', async () => {
+  it('whose agent prints nothing for too long is stalled, one that prints in time is not', async () => {
     const silent = await run([{ say: 'one moment' }, { hang: true }]);
     const slow = { repeat: 3, steps: [{ sleepMs: 0.4 * stallMs }, { say: 'still here' }] };
     const speaking = await run([slow]);
@@ -103,7 +103,7 @@ describe('a run', patiently, () => {
     await expectEnd(deaf.runId, { ...hung, exitCode: 137, result: 'done' });
   });
 
-  it('whose agent never says a result is no_result; one that fails is an exit code', async () => {
+  it('whose agent prints no result is no_result; one that fails has its exit code', async () => {
     const quiet = await run([{ say: 'nothing more' }, { noResult: true }]);
     const staying = await run([{ noResult: true }, { hangAfterResult: true }]);
     const leaving = await run([{ say: 'cut off' }, { exit: 0 }]);
@@ -116,7 +116,7 @@ describe('a run', patiently, () => {
     await expectEnd(failing.runId, { ...mute, ...failed });
   });
 
-  it('whose agent fails after its result is an exit code; one that says it twice is clean', async () => {
+  it('whose agent fails after its result has its exit code; a repeated result is no error', async () => {
     const failing = await run([{ say: 'done' }, { exitAfterResult: 1 }]);
     const twice = await run([{ say: 'done' }, { doubleResult: true }]);
     const failed = { error: 'Process exited with code 1', exitCode: 1 };
@@ -124,7 +124,7 @@ describe('a run', patiently, () => {
     await expectClean(twice.runId, { result: 'done' });
   });
 
-  it('that is cut off while its agent waits does not report it forever', async () => {
+  it('that ends while its agent waits does not report the wait forever', async () => {
     const options = [{ label: 'Red', description: '' }];
     const question = { question: 'Which colour?', header: 'Paint', multiSelect: false, options };
     const { runId } = await run([{ ask: { questions: [question] } }, { say: 'done' }]);
@@ -138,7 +138,7 @@ describe('a run', patiently, () => {
     expect(JSON.parse(last?.data ?? '{}')).toEqual({ status: 'sleep', agentStatus: 'error' });
   });
 
-  it('whose memory runs out is out_of_memory; one that loses a child continues', async () => {
+  it('whose memory runs out is out_of_memory; one that only loses a child process continues', async () => {
     const small = { resources: { memoryBytes: 200 * miB, cpus: 1 } };
     const own = await inFlow(small, { prompt: script([{ oom: true }]) });
     const child = await inFlow(small, { prompt: script([{ oom: 'child' }]) });
@@ -147,7 +147,7 @@ describe('a run', patiently, () => {
     await (onGvisor ? expectEnd(child.runId, dies) : expectClean(child.runId)); // ends as a whole
   });
 
-  it('whose disk is full is disk_full: too many bytes, too many files, too many words', async () => {
+  it('whose disk is full is disk_full: too many bytes, files or lines of output', async () => {
     const offences = [
       [{ fill: { path: 'big', mb: 21 } }, { hang: true }],
       [makeFiles(2_001), { hang: true }],
@@ -158,7 +158,7 @@ describe('a run', patiently, () => {
     for (const { runId } of runs) await expectEnd(runId, { error: 'disk_full' });
   });
 
-  it('that stays below each bound of its disk ends well', async () => {
+  it('that stays below every disk limit succeeds', async () => {
     const steps = [{ fill: { path: 'big', mb: 19 } }, makeFiles(10), { lines: 1_000 }];
     const { runId } = await run([...steps, { sleepMs: 0.4 * stallMs }]);
     const many = await run([makeFiles(1_900), { sleepMs: 0.4 * stallMs }]);
@@ -174,13 +174,13 @@ describe('a run', patiently, () => {
       { truncateSpool: true },
       { hang: true },
     ]);
-    // What was not read yet can be cut unseen.
+    // Truncating output that was not read yet is undetectable.
     await expect.poll(() => endsWith(cut.runId, 'written'), until).toBe(true);
     releaseAgent(service, cut.runId);
     await expectEnd(cut.runId, { error: 'output_tampered' });
   });
 
-  it('whose sandbox cannot be made is container_start_failed, and holds no place', async () => {
+  it('whose sandbox cannot be created is container_start_failed, and occupies no slot', async () => {
     const { runId } = await inFlow({ image: 'nowhere/none:1' }, { prompt: 'x' });
     const reading = collect(service.stream(runId));
     await expectEnd(runId, {
@@ -194,7 +194,7 @@ describe('a run', patiently, () => {
     });
   });
 
-  it('is not cut off while what it left in the background is at work', async () => {
+  it('is not ended while its background task is working', async () => {
     const background = { sleepMs: 2.5 * graceMs, steps: [{ say: 'the last word' }] };
     const longTurn = [{ sleepMs: 1.5 * graceMs }, { say: 'the very last word' }];
     const { runId } = await run([
@@ -212,7 +212,7 @@ describe('a run', patiently, () => {
     expect(results).toHaveLength(3);
   });
 
-  it('that leaves something silent in the background, and stays for it, is hung_after_result', async () => {
+  it('that waits for a silent background task is hung_after_result', async () => {
     const { runId } = await run([
       { background: { sleepMs: 600 * secondMs, steps: [] } },
       { say: 'done' },

@@ -18,7 +18,7 @@ const turns = ['first', 'later'] as const;
 
 type Step = Record<string, unknown>;
 
-/** Both agents understand it: the scripted one reads its steps, the model its own. */
+/** Works with both agents: the scripted one reads its own steps, and so does the model. */
 const both = (agent: Step[], model: Step[]): string =>
   `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
 
@@ -63,7 +63,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     expect(chat.events.some(({ event, data }) => event === 'user' && /kept-7d21/.test(data))).toBe(
       true,
     );
-    // Before the file is read: the model can have it from the first message alone.
+    // Before the file is read, the model can have it only from the first message.
     if (agent === 'real') expect(firstTalkSince(service, asked)).toMatch(/kept-7d21.*Written\./);
     expect(chat.named('session_ready')).toHaveLength(2);
     expect(await service.readRun(chat.runId)).toMatchObject({ status: 'running' });
@@ -90,7 +90,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     },
   );
 
-  it('runs a message once whose container was killed before it had begun, and those behind it', async () => {
+  it('runs a message once whose container was killed before it started, and the queued ones', async () => {
     // Its worker dies between taking the message and handing it to the agent.
     await restartWithFailpoint(service.worker, 'turn.claimed');
     const chat = await openConversation(service);
@@ -110,16 +110,16 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
   });
 
   it.each(turns)(
-    'runs a message again whose container was killed in a call of the model in its %s turn',
+    'runs a message again whose container was killed during a model call in its %s turn',
     async (which) => {
       const chat = await openConversation(service);
       const sent = await beginning(chat, which);
       const words = `After all, ${which}.`;
-      // Both agents hang the first time: one until there is a file, the other in a call of its model.
+      // Both agents hang the first time: one until a file exists, the other in a model call.
       service.model.script([{ delayMs: 600_000 }, { text: words }]);
       const steps = [{ waitForFile: '/workspace/go-on' }, { say: words }];
       sent.push(await chat.send(`@agent ${JSON.stringify(steps)}`));
-      // The real one repeats its message only when the model has answered.
+      // The real agent repeats its message only after the model has answered.
       if (agent === 'real') await untilModelIsAsked(service, words);
       else await chat.until(({ event, data }) => event === 'user' && data.includes(words));
       service.model.script([{ text: words }]);
@@ -132,12 +132,12 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
   );
 });
 
-/** What a session was sent before the message that matters, and has answered. */
+/** Earlier messages of the session, already answered. */
 async function beginning(chat: Conversation, which: (typeof turns)[number]): Promise<string[]> {
   return which === 'first' ? [] : [(await chat.say(saying('Before.'))).messageId];
 }
 
-/** Hangs inside a tool, the first time that it is run. */
+/** Hangs inside a tool, only the first time. */
 const stuckOnce = (): string => {
   const command = 'test -e /workspace/once || { touch /workspace/once; sleep 600; }';
   return both(
@@ -146,7 +146,7 @@ const stuckOnce = (): string => {
   );
 };
 
-/** What an agent may leave that is killed early: a conversation in which nothing has been said yet. */
+/** An agent that is killed early can leave an empty conversation. */
 function beginTranscript({ dataDir }: Service, { runId }: Conversation): void {
   const { config } = foldersOf(dataDir, { runId, generation: 1 });
   const folder = join(config, 'projects', '-workspace');
@@ -155,7 +155,7 @@ function beginTranscript({ dataDir }: Service, { runId }: Conversation): void {
   writeFileSync(join(folder, `${runId}.jsonl`), `${JSON.stringify(line)}\n`);
 }
 
-/** Not for what the agent asks beside the conversation: that offers no tools. */
+/** Ignores the agent's side requests, which offer no tools. */
 async function untilModelIsAsked(service: Service, what: string): Promise<void> {
   const isAsked = (): boolean =>
     service.model.requests().some(({ body }) => {

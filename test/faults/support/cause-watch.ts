@@ -1,7 +1,7 @@
 import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type { Pool } from '../../../systems/postgres/client/pool.ts';
 
-/** From now on the database itself keeps every cause that is written on a run, and in which order. */
+/** From now on a trigger in the database records every cause that is set on a run, in order. */
 export async function watchCauses(pool: Pool): Promise<void> {
   await pool.query(`
     create table seen_causes (n bigserial, run_id uuid, cause text);
@@ -14,7 +14,7 @@ export async function watchCauses(pool: Pool): Promise<void> {
       when (new.end_cause is not null) execute function see_cause();`);
 }
 
-/** The same one written again is no other. */
+/** Setting the same cause again does not count. */
 export async function causesOf(pool: Pool, runId: string): Promise<EndCause[]> {
   const { rows } = await pool.query<{ cause: EndCause }>(
     `select cause from (

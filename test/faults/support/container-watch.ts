@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { labelNames } from '../../../systems/docker/labels.ts';
 import type { Service } from '../../support/service.ts';
 
-/** How often each happened to the containers of a run. */
+/** How often each event occurred for the containers of a run. */
 export interface ContainerHistory {
   created: number;
   started: number;
@@ -12,7 +12,7 @@ export interface ContainerHistory {
 
 export interface ContainerWatch {
   of(runId: string): ContainerHistory;
-  /** Most that ran at the same time, of all runs. */
+  /** The most containers that ran at the same time. */
   mostAlive(): number;
   close(): void;
 }
@@ -24,7 +24,7 @@ interface EngineEvent {
   Actor: { ID: string; Attributes: Record<string, string> };
 }
 
-/** Hears what the engine says of a service's containers, from now on. */
+/** Subscribes to the engine's events of a service's containers. */
 export async function watchContainers(
   service: Service,
   dockerHost: string,
@@ -54,7 +54,7 @@ export async function watchContainers(
   };
 }
 
-/** Resolves when the engine has begun to listen. */
+/** Resolves when the subscription is active. */
 function openEvents(dockerHost: string, instance: string): Promise<IncomingMessage> {
   const label = [`${labelNames.instance}=${instance}`];
   const filters = { type: ['container'], label, event: [...Object.keys(counted), 'die'] };

@@ -26,15 +26,15 @@ interface FaultConversation {
   runId: string;
   stays: Client;
   comesAndGoes: Client;
-  /** What was taken, in order. */
+  /** The accepted messages, in order. */
   sent: string[];
-  /** Sends the next message, once; it must be taken. */
+  /** Sends the next message, once; it must be accepted. */
   send(): Promise<void>;
-  /** Sends it again after a failure or without an answer, until it is accepted. */
+  /** Sends the next message, and retries after a failure or a timeout until it is accepted. */
   sendAgainUntilTaken(): Promise<void>;
-  /** Until the agent waits in the middle of this message, or has been there, so many times. */
+  /** Resolves when the agent has reached the middle of this message that many times. */
   untilInMiddle(n: number, times?: number): Promise<void>;
-  /** Releases it when it comes to the middle of these. */
+  /** Releases the agent when it reaches the middle of these messages. */
   releaseAgents(which: number[], generation?: number): void;
   untilEnded(n: number): Promise<void>;
   /**
@@ -45,13 +45,13 @@ interface FaultConversation {
 }
 
 interface TalkAbout extends About {
-  /** What the agent began, one after the other; each message once if not given. */
+  /** The messages that the agent started, in order; each message once if omitted. */
   begun?: number[];
-  /** Those that end by saying that they have failed. */
+  /** Messages that end as failed. */
   failed?: number[];
 }
 
-/** In the middle of its first message, with two that wait. */
+/** Opens a session in the middle of its first message, with two queued. */
 export async function startConversation(world: FaultFixture): Promise<FaultConversation> {
   const talk = await openFaultConversation(world);
   for (let n = 0; n < 3; n += 1) await talk.send();
@@ -145,7 +145,7 @@ function messageOf(n: number): string {
   ]);
 }
 
-/** What the agent has begun, as it has noted it itself. */
+/** The agent's own record of the messages that it started. */
 const question = script([{ shell: 'echo "begun: $(tr "\\n" " " < begun)"' }]);
 
 interface TalkOutcome {
@@ -171,7 +171,7 @@ function expectTalk({ run, log }: Evidence, { sent, failed, begun }: TalkOutcome
   expect(said).toEqual(textsOf(begun, failed));
 }
 
-/** The first half alone of a beginning that another of the same message follows, or that failed. */
+/** Only the first half of an attempt that was repeated or failed. */
 function textsOf(begun: number[], failed: number[]): string[] {
   return begun.flatMap((n, index) => {
     const half = [...linesOf(firstHalf(n)), halfWord(n)];

@@ -17,7 +17,7 @@ import { type ContainerWatch, watchContainers } from './container-watch.ts';
 import { checkFlood, floodPrompt } from './flood.ts';
 import { type Client, type ClientOptions, followRun } from './transcript.ts';
 
-/** A service with everybody who watches it. */
+/** A service with all its observers. */
 export interface FaultFixture {
   service: Service;
   receiver: WebhookReceiver;
@@ -25,9 +25,9 @@ export interface FaultFixture {
   /** A run with a webhook. */
   trigger(prompt: string): Promise<string>;
   follow(runId: string, options: ClientOptions): Client;
-  /** The run of support/flood.ts, with a client that stays and one that comes and goes. */
+  /** The run of support/flood.ts, with a client that stays and one that keeps reconnecting. */
   startFlood(): Promise<Flood>;
-  /** Waits until nothing more is to come of a run, then checks all that must hold of it. */
+  /** Waits until nothing more can happen to a run, then checks all its invariants. */
   expectInvariants(runId: string, about?: About): Promise<Evidence>;
   stop(): Promise<void>;
 }
@@ -37,17 +37,17 @@ interface Flood {
   stays: Client;
   comesAndGoes: Client;
   /**
-   * What both of them have seen is the log, and so is what is read of it later; the log is what the agent
-   * has said, and one post was made.
+   * Checks that both clients received the log, that its pages equal it, that the log equals the agent's
+   * output, and that one post was made.
    */
   expectWhole(about?: About): Promise<Evidence>;
 }
 
 export interface About {
   clients?: Client[];
-  /** For all of it together: the run's end, and what is to come after that. */
+  /** Time limit for everything: the run's end and what follows. */
   withinMs?: number;
-  /** The engine was away: what it says of containers is not the whole. */
+  /** The engine was down, so its events are incomplete. */
   engineWasAway?: boolean;
   /** The receiver rejects its webhook. */
   isRefused?: boolean;
@@ -91,7 +91,7 @@ export async function startFaultFixture(options: FaultFixtureOptions = {}): Prom
     return gatherEvidence(service, runId, witnesses);
   }
 
-  /** Everything is asked again until it holds, and until it is answered: the last answer counts. */
+  /** Repeats the queries until they succeed and every invariant holds. The last result counts. */
   async function expectInvariants(runId: string, about: About = {}): Promise<Evidence> {
     const end = performance.now() + (about.withinMs ?? settledWithinMs);
     await untilSettled(service, runId, end - performance.now());

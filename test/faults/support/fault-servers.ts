@@ -21,7 +21,7 @@ import {
 } from '../../../dev/test-runner/fault-test-servers.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 
-/** One of them. Its address stays the same over all its lives. */
+/** One server. Its address stays the same over restarts. */
 export interface FaultServer {
   address: string;
   /** Kills it at once. */
@@ -29,7 +29,7 @@ export interface FaultServer {
   start(): Promise<void>;
 }
 
-/** Nothing of an earlier test is left. */
+/** Removes the data of earlier tests. */
 export async function resetServers(): Promise<void> {
   await stopFaultTestServers();
   rmSync(faultTestFolders().data, { recursive: true, force: true });
@@ -47,7 +47,7 @@ export async function ownRedis(): Promise<FaultServer> {
   return ownPart(start, () => stopDaemon(folders, 'redis', { signal: 'SIGKILL' }));
 }
 
-/** The production server, with its databases on a Postgres of this suite's own. */
+/** The production server, with its databases on this suite's Postgres. */
 export async function ownTemporal(postgresUrl: string): Promise<FaultServer> {
   const folders = faultTestFolders();
   const start = () => ensureTemporalServer(folders, postgresUrl);

@@ -18,7 +18,7 @@ const parts = [
 ] as const;
 const lastText = 'the last word';
 
-/** Which part begins when this file is there. */
+/** The part that starts when this file exists. */
 const gate = (part: number): string => `part-${part}`;
 
 export function floodPrompt(): string {
@@ -29,16 +29,16 @@ export function floodPrompt(): string {
   return script([...steps, { say: lastText }]);
 }
 
-/** Opens the gates before these parts, once the sandbox is there. */
+/** Releases these parts once the sandbox exists. */
 export function releaseFlood(service: Service, runId: string, ...which: (0 | 1 | 2)[]): void {
   const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
   for (const part of which) writeFileSync(join(workspace, gate(part)), '');
 }
 
-/** A line makes two frames: as it is, and rendered. */
+/** A line makes two frames: raw and rendered. */
 export const framesOfPart = 2 * parts[0].lines;
 
-/** What differs between what the agent has said and what the log has of it, in words. */
+/** Describes the differences between the agent's output and the log. */
 export function checkFlood(log: LoggedFrame[]): string[] {
   const said = textsIn(log);
   const wanted = [...parts.flatMap(textsOfPart), lastText];
@@ -51,12 +51,12 @@ function textsOfPart({ lines, seed }: { lines: number; seed: number }): string[]
   return Array.from({ length: lines }, (_, index) => randomText(index, { seed, longEvery }));
 }
 
-/** What the log has of what the agent has said, in order. */
+/** The agent's output according to the log, in order. */
 export function textsIn(log: LoggedFrame[]): string[] {
   return log.filter(({ event }) => event === 'assistant').map(({ data }) => textOf(data));
 }
 
-/** The same, of the whole lines of its output itself. */
+/** The same for the complete lines of the raw output. */
 export function textsOfOutput(output: string): string[] {
   const lines = output.split('\n').slice(0, -1);
   return lines.filter((line) => line.includes('"type":"assistant"')).map(textOf);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
 import type { Service } from '../../support/service.ts';
 
-/** Resolves with how long it took until the run's socket was answered, however it was answered. */
+/** Resolves with the time until the run's socket gave any answer. */
 export async function untilGatewayAnswers(service: Service, runId: string): Promise<number> {
   const began = performance.now();
   const { socketFile } = foldersOf(service.dataDir, { runId, generation: 1 });
@@ -13,7 +13,7 @@ export async function untilGatewayAnswers(service: Service, runId: string): Prom
 
 const answerWithinMs = 250;
 
-/** The socket of a process that is frozen takes a connection, and says nothing. */
+/** The socket of a frozen process accepts a connection and never answers. */
 function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(answerWithinMs);

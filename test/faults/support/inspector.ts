@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'undici';
 
-/** The threads of a process, as its debugger sees them. */
+/** The threads of a process, through its inspector. */
 interface Inspector {
   threads: Thread[];
   close(): void;
@@ -24,7 +24,7 @@ interface OpenThread extends Thread {
   hear(message: Message): void;
 }
 
-/** What is attached to comes as an event each, all of them at once. */
+/** Every attached target is reported by an event, all at once. */
 const attachedWithinMs = 200;
 
 export async function inspectorOf(port: number): Promise<Inspector> {

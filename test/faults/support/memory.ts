@@ -5,10 +5,10 @@ import type { ServiceProcess } from '../../support/service-process.ts';
 import { countObjects, type ObjectCounts } from './heap-snapshot.ts';
 import { inspectorOf } from './inspector.ts';
 
-/** A process whose memory can be looked at. */
+/** A process with inspectable memory. */
 export interface Inspected {
   memory(): Promise<Memory>;
-  /** How many objects of each kind live in it. It has used much memory itself, afterwards. */
+  /** How many objects of each kind are live. Counting itself takes much memory. */
   objects(): Promise<ObjectCounts>;
   descriptors(): number;
 }
@@ -39,7 +39,7 @@ export async function inspect(process: ServiceProcess): Promise<Inspected> {
   };
 }
 
-/** What it is at work on comes and goes: of some readings, each after a collection, the least. */
+/** The lowest of several readings, each after a garbage collection, since work in progress varies. */
 async function leastMemory(port: number, pid: number): Promise<Memory> {
   const least = { heap: Infinity, resident: Infinity };
   for (let reading = 0; reading < readings; reading += 1) {
@@ -50,7 +50,7 @@ async function leastMemory(port: number, pid: number): Promise<Memory> {
   return least;
 }
 
-/** After a collection in each thread. */
+/** After a garbage collection in each thread. */
 async function heapOf(port: number): Promise<number> {
   const inspector = await inspectorOf(port);
   let sum = 0;

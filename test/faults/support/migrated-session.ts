@@ -11,7 +11,7 @@ export const writeNotes = script([
   { write: { path: '/workspace/notes/a.txt', content: 'kept' } },
   { say: 'Written.' },
 ]);
-/** Says what it finds of its conversation, its files and its configuration, and counts itself. */
+/** Prints the conversation, files and configuration that it finds, and counts its turn. */
 export const continueSession = script([
   { recall: true },
   { shell: 'echo once >> ran; cat notes/a.txt; echo " $TOKEN"; wc -l < ran' },

@@ -1,13 +1,13 @@
 import { connectRedis } from '../../../systems/redis/connect.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 
-/** What Redis holds for one instance of the service. */
+/** The keys and channels of one instance of the service in Redis. */
 export interface RedisState {
   keys(): Promise<string[]>;
   /** Channels with a subscriber. */
   channels(): Promise<string[]>;
   connections(): Promise<number>;
-  /** Every key is by so much nearer to its end, and gone where it has reached it. */
+  /** Shortens the time to live of every key by that much; expired keys are deleted. */
   letPass(ms: number): Promise<void>;
   close(): void;
 }
@@ -29,7 +29,7 @@ export function readRedisState(instance: string): RedisState {
   };
 }
 
-/** The clock of Redis cannot be set; how long a key still has can. Without an end it stays. */
+/** The clock of Redis cannot be set, but the TTL of a key can. Keys without a TTL stay. */
 const letPassScript = `
 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
   local left = redis.call('PTTL', key)

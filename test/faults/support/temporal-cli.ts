@@ -4,7 +4,7 @@ import { findTemporal } from '../../../dev/stack/servers/temporal-binary.ts';
 
 const run = promisify(execFile);
 
-/** What an operator types: `temporal workflow terminate`. One that is over already is no failure. */
+/** Runs `temporal workflow terminate`, like an operator. A closed workflow is not an error. */
 export async function terminateByCommand(address: string, workflowId: string): Promise<void> {
   const program = await findTemporal(() => undefined);
   const which = ['--workflow-id', workflowId, '--reason', 'by hand', '--address', address];

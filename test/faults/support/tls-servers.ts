@@ -17,7 +17,7 @@ export interface TlsServers {
   redisUrl: string;
   temporalAddress: string;
   postgresUrl(query: string): string;
-  /** What is said to a process that shows this certificate. */
+  /** The answer to a process with this certificate. */
   settings(shown: Certified): TlsSettings;
 }
 
@@ -56,7 +56,7 @@ export async function startTlsServers(): Promise<TlsServers> {
   };
 }
 
-/** What Temporal keeps is its own affair, and in the clear. */
+/** Temporal connects to its own databases without TLS. */
 const whoMayEnter = [
   'host postgres,temporal,temporal_visibility all 127.0.0.1/32 scram-sha-256',
   'hostssl all all 127.0.0.1/32 scram-sha-256 clientcert=verify-ca',

@@ -3,7 +3,7 @@ import type { SentEvent } from '../../support/sent-events.ts';
 import type { Service } from '../../support/service.ts';
 
 export interface SeenEvent extends SentEvent {
-  /** By this process's own clock. */
+  /** By the clock of this process. */
   at: number;
 }
 
@@ -12,7 +12,7 @@ interface Connection {
   events: SeenEvent[];
 }
 
-/** All that one client has seen of a run. */
+/** Everything that one client received of a run. */
 export interface Transcript {
   name: string;
   connections: Connection[];
@@ -20,25 +20,25 @@ export interface Transcript {
 
 export interface Client {
   transcript: Transcript;
-  /** Frames with a number so far, the end not counted. */
+  /** Numbered frames so far, without the end. */
   frames(): number;
-  /** Resolves when it has seen the end; rejects when that takes too long. */
+  /** Resolves when the client has received the end; rejects on a timeout. */
   seenEnd(withinMs: number): Promise<void>;
-  /** Resolves when it has seen this many frames. */
+  /** Resolves when the client has received this many frames. */
   seenFrames(count: number, withinMs: number): Promise<void>;
   leave(): void;
 }
 
 export interface ClientOptions {
   name: string;
-  /** Goes away and comes back, with the last id that it has seen, after so many frames. */
+  /** Disconnects after this many frames, and reconnects with the last received id. */
   hangUpEvery?: number;
 }
 
 const comeBackAfterMs = 100;
 const lookEveryMs = 20;
 
-/** A client that reconnects, as a browser does, until it has seen the end. */
+/** A client that reconnects, like a browser, until it has received the end. */
 export function followRun(
   service: Pick<Service, 'stream'>,
   runId: string,

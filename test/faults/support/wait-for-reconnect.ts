@@ -6,7 +6,7 @@ import { untilGatewayAnswers } from './gateway.ts';
 import { waitedForProcessorMs } from './machine.ts';
 import type { Client } from './transcript.ts';
 
-/** From the start of a worker, without its waiting for a processor. */
+/** From the start of a worker, without its waits for a processor. */
 const gatewayWithinMs = 2_000;
 /** From the restart of the killed process. */
 const frameWithinMs = 15_000;
