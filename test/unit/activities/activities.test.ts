@@ -84,7 +84,7 @@ describe('following a run', () => {
   });
 
   it.each(['WORKER_SHUTDOWN', 'TIMED_OUT', 'NOT_FOUND', 'CANCELLED'] as const)(
-    'detaches at once on %s and ends nothing',
+    'is cancelled at once by %s and stops nothing',
     async (reason) => {
       const signals: AbortSignal[] = [];
       const follow = (_ref: unknown, signal: AbortSignal): Promise<RunEnd> => {
@@ -103,12 +103,12 @@ describe('following a run', () => {
 
 describe('interrupting a turn', () => {
   it('passes the message id, or null without one', async () => {
-    const asked: unknown[] = [];
-    const interrupt = async (...input: unknown[]) => void asked.push(input);
+    const requests: unknown[] = [];
+    const interrupt = async (...input: unknown[]) => void requests.push(input);
     const { host } = activitiesWith({ supervisor: { interrupt } });
     await quietEnvironment().run(host.interruptTurn, { ...ref, messageId: 'm-1' });
     await quietEnvironment().run(host.interruptTurn, ref);
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       [ref, 'm-1'],
       [ref, null],
     ]);

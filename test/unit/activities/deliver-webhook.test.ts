@@ -113,7 +113,7 @@ describe('a webhook attempt', () => {
     expect(sent).toEqual([]);
   });
 
-  it('ends a run whose end a database restore lost, then delivers it', async () => {
+  it('ends a run whose end was lost in a database restore, then delivers its webhook', async () => {
     const { deliver, sent, ended } = world({ unended: true }, answered(204));
     expect(await deliver()).toEqual({ status: 204 });
     const lost = { cause: 'max_reconnects_exceeded', detail: 'the database restore lost its end' };
@@ -121,13 +121,13 @@ describe('a webhook attempt', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('sends nothing under a used number and is retried with the next', async () => {
+  it('sends nothing under an attempt number that is in use, and retries with the next number', async () => {
     const { deliver, sent } = world({ refused: 'taken' }, answered(204));
     expect(await failureOf(deliver())).toMatchObject({ nonRetryable: false });
     expect(sent).toEqual([]);
   });
 
-  it('is not made a fifth time', async () => {
+  it('makes no fifth attempt', async () => {
     const { deliver, sent } = world(pending, answered(204));
     expect(await failureOf(deliver(5))).toMatchObject({ nonRetryable: true });
     expect(sent).toEqual([]);

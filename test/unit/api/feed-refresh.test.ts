@@ -11,9 +11,9 @@ import { admittedRun } from '../../support/admitted-run.ts';
 
 const run = admittedRun();
 const ended: RunProgress = { ...stateOf(run), status: 'sleep', endedAt: new Date() };
-const away = new Error('the database is away');
+const away = new Error('the database is unavailable');
 
-/** One answer per call. */
+/** Each call takes the next answer. */
 const answers = <T>(...each: (() => T)[]) => {
   const left = each.values();
   return async (): Promise<T> => (left.next().value ?? unexpected)();

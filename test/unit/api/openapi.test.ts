@@ -20,8 +20,8 @@ const read = async (path: string) => {
   return JSON.parse(answer.body);
 };
 
-describe('what clients are written against', () => {
-  test('the codes of errors are these; one that is missing here was added without a decision', () => {
+describe('the contract that clients are written against', () => {
+  test('has exactly these error codes, so that a new one is a deliberate decision', () => {
     expect(errorStatuses).toEqual({
       VALIDATION_ERROR: [400, 408, 414, 415, 431],
       UNAUTHORIZED: [401, 403],
@@ -41,7 +41,7 @@ describe('what clients are written against', () => {
     });
   });
 
-  test('the events of a stream are these, and each is described', async () => {
+  test('has exactly these stream events, each described', async () => {
     expect([...streamEvents].sort()).toEqual([
       'agent_status',
       'assistant',
@@ -70,13 +70,13 @@ describe('what clients are written against', () => {
 });
 
 describe('the description', () => {
-  test('is committed as the routes make it; `npm run describe` writes it anew', async () => {
+  test('is up to date with the routes; `npm run describe` regenerates it', async () => {
     for (const { path, text } of await makeDocuments()) {
       expect(readFileSync(path, 'utf8') === text, `${basename(path)} is out of date`).toBe(true);
     }
   });
 
-  test('is given to anybody, and leads to where the service is', async () => {
+  test('needs no key and names the public URL', async () => {
     const description = await read('/api/v1/openapi.json');
     expect(description).toMatchObject({ openapi: '3.1.0', servers: [{ url: publicUrl }] });
     const { variable } = await read('/api/v1/postman.json');
@@ -96,7 +96,7 @@ describe('the description', () => {
     expect(described.sort()).toEqual(routes.sort());
   });
 
-  test('leaves answers open to further fields, and requests not', async () => {
+  test('allows additional fields in responses, but not in requests', async () => {
     const { paths, components } = await read('/api/v1/openapi.json');
     const schemas = components.schemas as Record<string, object>;
     for (const name of ['Run', 'Flow', 'FileEntry', 'RunFinished']) {
@@ -106,7 +106,7 @@ describe('the description', () => {
     expect(requestBody.content['application/json'].schema.additionalProperties).toBe(false);
   });
 
-  test('says how much a trigger may bring', async () => {
+  test('contains the limits of a trigger', async () => {
     const { paths } = await read('/api/v1/openapi.json');
     const { requestBody } = paths['/api/v1/flows/{flowId}/runs'].post;
     const { properties } = requestBody.content['application/json'].schema;
@@ -125,15 +125,15 @@ describe('the description', () => {
     });
   });
 
-  test('says of every operation what it does, who may call it and how it is refused', async () => {
+  test('has an ID, a summary, a tag and error responses for every operation', async () => {
     const { paths } = await read('/api/v1/openapi.json');
     for (const [path, item] of Object.entries(paths as Record<string, Record<string, Operation>>)) {
       for (const [method, { operationId, summary, responses, tags }] of Object.entries(item)) {
-        const what = `${method} ${path}`;
-        expect(operationId, what).toMatch(/^[a-z][A-Za-z]+$/);
-        expect(summary, what).toMatch(/^[A-Z].+[^.]$/);
-        expect(tags, what).toHaveLength(1);
-        expect(Object.keys(responses), what).toEqual(expect.arrayContaining(['401', '429']));
+        const operation = `${method} ${path}`;
+        expect(operationId, operation).toMatch(/^[a-z][A-Za-z]+$/);
+        expect(summary, operation).toMatch(/^[A-Z].+[^.]$/);
+        expect(tags, operation).toHaveLength(1);
+        expect(Object.keys(responses), operation).toEqual(expect.arrayContaining(['401', '429']));
       }
     }
   });

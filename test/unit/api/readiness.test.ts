@@ -5,7 +5,7 @@ import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 
 test('reports hosts until they are lost', async () => {
   const host = { draining: false, report: null };
-  const hosts = [4_000, 5_000].map((silentMs) => ({ ...host, msSinceHeartbeat: silentMs }) as Host); // no more is asked
+  const hosts = [4_000, 5_000].map((silentMs) => ({ ...host, msSinceHeartbeat: silentMs }) as Host); // no other member is used
   const readiness = createReadiness({
     checks: {},
     facts: { clockAheadMs: async () => 0, hosts: async () => hosts },

@@ -8,14 +8,14 @@ import type { WorkflowClient } from '../../../api/runs/workflow-client.ts';
 import type { AdmitRun } from '../../../systems/postgres/admission/admission.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
-test('a run that was admitted is answered, also where it cannot be read again after the wait', async () => {
+test('an admitted run gets a 201 even if it cannot be read again after the wait', async () => {
   const run = admittedRun();
   const deps = {
     publicUrl: 'http://a.test',
     metrics: noopMetrics,
     admission: { admitRun: async () => ({ outcome: 'admitted', run }) },
-    runs: { find: () => Promise.reject(new Error('the database is away')) },
-  } as unknown as ApiDeps; // it asks nothing else
+    runs: { find: () => Promise.reject(new Error('the database is unavailable')) },
+  } as unknown as ApiDeps; // no other dependency is used
   const startRun = createStartRun(deps, {
     workflows: { start: async () => undefined } as unknown as WorkflowClient,
     waitForEnd: async () => undefined,

@@ -10,29 +10,29 @@ import { createStreams } from '../../../api/stream/streams.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
 test('releases everything for a reader that disconnects before the first byte', async () => {
-  const told: string[] = [];
+  const calls: string[] = [];
   const streams = createStreams({
-    metrics: { ...noopMetrics, streamOpened: () => told.push('opened') },
-    newId: () => 'a-seat',
+    metrics: { ...noopMetrics, streamOpened: () => calls.push('opened') },
+    newId: () => 'a-slot',
     streamSlots: {
       claim: async () => ({ allowed: true }),
       renew: async () => undefined,
-      release: async () => void told.push('seat given back'),
+      release: async () => void calls.push('slot released'),
     },
     presence: { touch: async () => undefined },
     frameStream: {
-      subscribe: () => () => void told.push('let go'),
+      subscribe: () => () => void calls.push('unsubscribed'),
       readFileTree: async () => ({ json: null }),
       read: async () => null,
       notify: async () => true,
     },
-  } as Partial<ApiDeps> as ApiDeps); // more is not asked for one who is not served
+  } as Partial<ApiDeps> as ApiDeps); // no other dependency is used for a reader that has disconnected
   const app = Fastify();
   app.get('/', async (_request, reply) => {
     await once(reply.raw, 'close');
     const caller = { key: { keyId: 'a-key', projectId: 'a-project' }, secret: '' } as Caller;
     await streams.open({ run: admittedRun(), caller, resumeAfter: null }, reply);
-    told.push('answered');
+    calls.push('answered');
   });
   await app.listen({ port: 0 });
   onTestFinished(async () => {
@@ -40,9 +40,9 @@ test('releases everything for a reader that disconnects before the first byte', 
     await app.close();
   });
   const { port } = app.server.address() as AddressInfo; // listening on TCP
-  const asked = once(app.server, 'request');
+  const requested = once(app.server, 'request');
   const request = get({ port, path: '/' }).on('error', () => undefined);
-  await asked;
+  await requested;
   request.destroy();
-  await expect.poll(() => told).toEqual(['let go', 'seat given back', 'answered']);
+  await expect.poll(() => calls).toEqual(['unsubscribed', 'slot released', 'answered']);
 });

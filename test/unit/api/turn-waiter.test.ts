@@ -11,26 +11,28 @@ const ended = { exitCode: 0, error: null, reply: 'Done.', usage: noUsage, costUs
 
 function depsWhose(end: ApiDeps['messages']['end']) {
   return {
-    messages: { end } as ApiDeps['messages'], // it asks nothing else
+    messages: { end } as ApiDeps['messages'], // no other method is used
     frameStream: { subscribe: () => () => undefined } as unknown as ApiDeps['frameStream'],
   };
 }
 
-test('a database that is away for a moment only delays the answer', async () => {
-  const looks = [Promise.reject(new Error('away')), Promise.resolve(ended)];
-  looks[0]?.catch(() => undefined);
-  const deps = depsWhose(() => looks.shift() ?? Promise.reject(new Error('once more')));
+test('a brief database outage only delays the response', async () => {
+  const reads = [Promise.reject(new Error('unavailable')), Promise.resolve(ended)];
+  reads[0]?.catch(() => undefined);
+  const deps = depsWhose(() => reads.shift() ?? Promise.reject(new Error('once more')));
   expect(await waitForTurnEnd(deps, { ...turn, timeoutMs: 10_000 })).toEqual(ended);
 });
 
-test('where others come before it nobody can say, the place that it was given stands', async () => {
-  const away = () => Promise.reject(new Error('away'));
-  const messages = { position: away as ApiDeps['messages']['position'] } as ApiDeps['messages'];
+test('while the database is unavailable, the queue position is the stored one', async () => {
+  const unavailable = () => Promise.reject(new Error('unavailable'));
+  const messages = {
+    position: unavailable as ApiDeps['messages']['position'],
+  } as ApiDeps['messages'];
   const sent = { runId: 'a-run', messageId: 'a-message', position: 3 };
   expect(await currentPosition({ messages }, sent, log)).toBe(3);
 });
 
-test('one that stays away leaves the turn unanswered, and throws nothing', async () => {
-  const deps = depsWhose(() => Promise.reject(new Error('away')));
+test('if the database stays unavailable, the wait ends without a result and throws nothing', async () => {
+  const deps = depsWhose(() => Promise.reject(new Error('unavailable')));
   expect(await waitForTurnEnd(deps, { ...turn, timeoutMs: 10 })).toBeNull();
 });

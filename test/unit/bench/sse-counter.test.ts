@@ -3,7 +3,7 @@ import { createSseCounter } from '../../../bench/support/sse-counter.ts';
 
 const frame = (id: number) => `id: ${id}\nevent: assistant\ndata: {"text":"größer id: 9"}\n\n`;
 
-test('counts every frame however its bytes are cut', () => {
+test('counts every frame wherever its bytes are split', () => {
   const bytes = Buffer.from(
     `: ping\n\nevent: status\ndata: {}\n\n${frame(7)}${frame(8)}${frame(9)}`,
   );
@@ -15,7 +15,7 @@ test('counts every frame however its bytes are cut', () => {
   }
 });
 
-test('fails on a frame that is missing, doubled or out of order', () => {
+test('fails on a missing, duplicated or reordered frame', () => {
   for (const ids of [
     [1, 3],
     [1, 1],

@@ -9,21 +9,21 @@ const judged = (ratio: number, [low, high]: [number, number], other: Partial<Mea
   return [less, more].map((bounds) => verdictOf(bounds, measured));
 };
 
-test('judges by the worse end of the interval, not by the median', () => {
+test('uses the worse end of the interval, not the median', () => {
   expect(judged(1.08, [1.05, 1.1])[0]).toBe('goal met');
   expect(judged(1.08, [1.05, 1.11])[0]).toBe('gate met');
   expect(judged(0.82, [0.8, 0.85])[1]).toBe('goal met');
   expect(judged(0.82, [0.79, 0.85])[1]).toBe('gate met');
 });
 
-test('fails what is beyond the gate, by a narrow interval or by the whole of a wide one', () => {
+test('fails a ratio beyond the gate if the interval is narrow or entirely beyond it', () => {
   expect(judged(1.19, [1.15, 1.21])[0]).toBe('above gate');
   expect(judged(1.8, [1.21, 2.6])[0]).toBe('above gate');
   expect(judged(0.61, [0.59, 0.63])[1]).toBe('below gate');
   expect(judged(0.4, [0.2, 0.59])[1]).toBe('below gate');
 });
 
-test('says that it cannot tell where the interval is wide, or the iterations are few', () => {
+test('is inconclusive if the interval is wide or the iterations are few', () => {
   expect(judged(1.19, [1.0, 1.4])[0]).toBe('inconclusive');
   expect(judged(0.61, [0.4, 0.9])[1]).toBe('inconclusive');
   expect(judged(1, [1, 1], { count: 14 })[0]).toBe('inconclusive');
@@ -31,12 +31,12 @@ test('says that it cannot tell where the interval is wide, or the iterations are
   expect(judged(1, [1, 1], { generatorShare: 0.9 })[0]).toBe('goal met');
 });
 
-test('fails the command by what is beyond its gate alone', () => {
+test('fails the command only for a target beyond its gate', () => {
   const verdicts = ['goal met', 'gate met', 'inconclusive', 'above gate', 'below gate'] as const;
   expect(verdicts.filter(isMissed)).toEqual(['above gate', 'below gate']);
 });
 
-test('finds quantiles between neighbours, and the same interval for the same figures', () => {
+test('interpolates quantiles, and gives the same interval for the same figures', () => {
   expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);
   expect(quantile([1, 2, 3, 4, 5], 0.9)).toBeCloseTo(4.6);
   const values = [1.02, 1.05, 1.01, 1.3, 1.04, 1.03, 1.06, 1.02, 1.05, 1.04];

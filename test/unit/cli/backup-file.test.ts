@@ -20,13 +20,13 @@ async function written(): Promise<string> {
   return path;
 }
 
-test('a backup is opened as it was written', async () => {
+test('a backup is restored exactly as it was written', async () => {
   const opened = await openBackup(await written());
   expect(opened.head).toEqual(head);
   expect(await buffer(opened.dump())).toEqual(dump);
 });
 
-test('whichever byte was changed, it is said that the backup is damaged, or none of ours', async () => {
+test('a change of any byte is reported as a damaged or foreign backup', async () => {
   const path = await written();
   const bytes = readFileSync(path);
   for (const at of bytes.keys()) {

@@ -14,7 +14,7 @@ let program: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'flowrun-'));
   program = join(folder, 'flowrun');
-  symlinkSync(join(repository, manifest.bin.flowrun), program); // as npm links a bin
+  symlinkSync(join(repository, manifest.bin.flowrun), program); // a link as npm creates it for a bin
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -25,7 +25,7 @@ test('the command line runs from a checkout without a build', async () => {
   await expect(run(program, ['nonsense'])).rejects.toMatchObject({ code: 2 });
 });
 
-test('the command line ends quietly when its reader closes the pipe', async () => {
+test('the command line exits quietly when its reader closes the pipe', async () => {
   const { stdout, stderr } = await run('sh', ['-c', `"${program}" --help | true`]);
   expect({ stdout, stderr }).toEqual({ stdout: '', stderr: '' });
 });

@@ -9,14 +9,14 @@ const errorOf = (attempt: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test('a file that is not there is no Postgres that cannot be reached', async () => {
+test('a missing file is not reported as an unreachable Postgres', async () => {
   const { message, exitCode } = formatError(await errorOf(readFile('/nowhere/backup')));
   expect(exitCode).toBe(1);
   expect(message).toContain("ENOENT: no such file or directory, open '/nowhere/backup'");
   expect(message).not.toMatch(/Postgres|DATABASE_URL/);
 });
 
-test('a socket that is not there is one', async () => {
+test('a missing socket is reported as an unreachable Postgres', async () => {
   const pool = createPool('postgres://a@/flowrun?host=/nowhere', {
     applicationName: 'test',
     max: 1,

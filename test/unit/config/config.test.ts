@@ -93,7 +93,7 @@ describe('a configuration', () => {
   });
 
   test('reads every kind of setting', () => {
-    const given = {
+    const settings = {
       ...env,
       INSTANCE: 'test-1',
       API_HOST: '0.0.0.0',
@@ -113,7 +113,7 @@ describe('a configuration', () => {
       RUN_TIMEOUT_MS: '1500',
       FAILPOINT: 'chat.stored',
     };
-    expect(readApiConfig(given)).toMatchObject({
+    expect(readApiConfig(settings)).toMatchObject({
       host: '0.0.0.0',
       port: 80,
       publicUrl: 'https://flows.example',
@@ -123,7 +123,7 @@ describe('a configuration', () => {
       temporalUiUrl: 'http://127.0.0.1:8233',
       webhook: { allowPrivate: ['10.0.0.0/8', 'fd00::/8'] },
     });
-    expect(readWorkerConfig(given)).toMatchObject({
+    expect(readWorkerConfig(settings)).toMatchObject({
       instance: 'test-1',
       capacity: 4,
       hostName: 'rack 7',

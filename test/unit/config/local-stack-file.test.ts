@@ -13,13 +13,13 @@ function folderWith(text: string | null): { FLOWRUN_DATA: string } {
   return { FLOWRUN_DATA: folder };
 }
 
-test('the local stack tells of itself, and where there is none nothing does', () => {
+test("the local stack's settings are read from its description, if it exists", () => {
   expect(readStackFile(folderWith('{"API_PORT":"1"}'))).toEqual({ API_PORT: '1' });
   expect(readStackFile(folderWith(null))).toBeNull();
 });
 
 test.each(['', '{"API_PO', '[]', '{"API_PORT":1}'])(
-  'a description that is %j is refused',
+  'a description that is %j is rejected',
   (text) => {
     expect(() => readStackFile(folderWith(text))).toThrow(ConfigError);
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createLogger, type Logger } from '../../../config/logger.ts';
 
-/** What a logger wrote, line by line. */
+/** The lines that a logger wrote. */
 function logged(write: (logger: Logger) => void): Record<string, unknown>[] {
   const lines: string[] = [];
   const logger = createLogger(
@@ -28,12 +28,12 @@ describe('a log line', () => {
     });
   });
 
-  test('is written from the asked level up', () => {
+  test('respects the log level', () => {
     expect(logged((logger) => logger.debug('not this'))).toEqual([]);
   });
 });
 
-describe('no secret gets out', () => {
+describe('a secret is redacted', () => {
   const key = `frs_${'canary1234'.repeat(5).slice(0, 43)}`;
   const ways: [string, (logger: Logger) => void][] = [
     ['as a field', (logger) => logger.info({ apiKey: 'canary' })],
@@ -48,23 +48,26 @@ describe('no secret gets out', () => {
           .info('x'),
     ],
     ['in a message', (logger) => logger.info(`refused ${key}`)],
-    ['in a value put into a message', (logger) => logger.info('refused %s', key)],
-    ['in an error', (logger) => logger.error(new Error('at redis://:canary@127.0.0.1/0'))],
+    ['in a formatted value', (logger) => logger.info('refused %s', key)],
     [
-      'on an error',
+      'in the message of an error',
+      (logger) => logger.error(new Error('at redis://:canary@127.0.0.1/0')),
+    ],
+    [
+      'in a property of an error',
       (logger) => logger.error({ err: Object.assign(new Error('x'), { env: { A: 'canary' } }) }),
     ],
     [
       'in the cause of an error',
       (logger) => logger.error(new Error('x', { cause: new Error(`with Bearer canary-canary`) })),
     ],
-    ['in an address', (logger) => logger.info({ url: '/api/v1/runs/1/stream?api_key=canary' })],
+    ['in a URL', (logger) => logger.info({ url: '/api/v1/runs/1/stream?api_key=canary' })],
     [
-      'in a callback',
+      'in a callback URL',
       (logger) => logger.info({ callbackUrl: 'https://x.example/canary?y=canary' }),
     ],
     [
-      'through a serialiser',
+      'returned by a serializer',
       (logger) =>
         logger
           .child({}, { serializers: { req: () => ({ headers: { authorization: 'canary' } }) } })
@@ -78,7 +81,7 @@ describe('no secret gets out', () => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  test('and the control shows that it would be seen', () => {
+  test('and an unredacted value is found, as a control', () => {
     const lines = logged((logger) => logger.info({ runId: 'canary' }));
     expect(JSON.stringify(lines)).toContain('canary');
   });

@@ -42,20 +42,20 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const readers = [readApiConfig, readWorkerConfig, readDoctorConfig] as const;
 
-/** Every process says the same of it, and nothing that is in a value or a file. */
+/** The error message, which must be the same for every process, without values or file contents. */
 function failureOf(change: Record<string, string>): string {
-  const said = readers.map((read) => {
+  const messages = readers.map((read) => {
     try {
       read({ ...env, ...change });
     } catch (error) {
       expect(error).toBeInstanceOf(ConfigError);
       return (error as ConfigError).message;
     }
-    throw new Error('the configuration was taken');
+    throw new Error('the configuration was accepted');
   });
-  expect(new Set(said).size).toBe(1);
-  expect(said[0]).not.toMatch(/canary|BEGIN/);
-  return said[0] ?? '';
+  expect(new Set(messages).size).toBe(1);
+  expect(messages[0]).not.toMatch(/canary|BEGIN/);
+  return messages[0] ?? '';
 }
 
 describe('Redis', () => {
@@ -65,7 +65,7 @@ describe('Redis', () => {
     REDIS_TLS_KEY_FILE: files.key,
   });
 
-  test('is trusted by an authority of its own, and is shown a certificate', () => {
+  test('uses a custom authority and a client certificate', () => {
     const { ca, cert, key } = authority;
     const redis = {
       url: env.REDIS_URL,
@@ -79,7 +79,7 @@ describe('Redis', () => {
     expect(readApiConfig({ ...env, REDIS_TLS_CA: ca + ca }).redis.tls).toEqual({ ca: ca + ca });
   });
 
-  test('what is no PEM is named', () => {
+  test('a file that is not PEM is named', () => {
     expect(failureOf({ REDIS_TLS_CA_FILE: files.text })).toBe(
       'REDIS_TLS_CA is wrong: expected certificates in PEM',
     );
@@ -97,7 +97,7 @@ describe('Redis', () => {
     );
   });
 
-  test('a certificate and its key come together, and belong together', () => {
+  test('a certificate and its key must both be set, and must match', () => {
     const { REDIS_TLS_CERT_FILE, REDIS_TLS_KEY_FILE } = tls();
     expect(failureOf({ REDIS_TLS_CERT_FILE })).toBe(
       'REDIS_TLS_KEY is not set: expected the key of REDIS_TLS_CERT',
@@ -110,7 +110,7 @@ describe('Redis', () => {
     );
   });
 
-  test('nothing of it goes with an address in the clear', () => {
+  test('TLS settings are rejected with an unencrypted URL', () => {
     const REDIS_URL = 'redis://:canary@redis.internal/0';
     expect(failureOf({ ...tls(), REDIS_URL })).toBe(
       'REDIS_URL is wrong: expected a rediss:// address, since REDIS_TLS_CA is set',
@@ -124,7 +124,7 @@ describe('Postgres', () => {
     return { DATABASE_URL: `${env.DATABASE_URL}?${query.toString()}` };
   };
 
-  test('names its files in its address, which stays as it is', () => {
+  test('keeps the files in its URL, which is passed on unchanged', () => {
     const { ca: sslrootcert, cert: sslcert, key: sslkey } = files;
     for (const named of [{}, { sslrootcert }, { sslrootcert, sslcert, sslkey }]) {
       const change = withFiles(named);
@@ -133,7 +133,7 @@ describe('Postgres', () => {
     }
   });
 
-  test('a file that is not there, or holds something else, is named', () => {
+  test('a missing or invalid file is named', () => {
     const { cert: sslcert, key: sslkey } = files;
     const expected = (named: Record<string, string>) =>
       failureOf(withFiles(named)).replace('DATABASE_URL is wrong: expected ', '');
@@ -165,7 +165,7 @@ describe('Temporal', () => {
     TEMPORAL_TLS_SERVER_NAME: 'temporal.internal',
   });
 
-  test('has its own variables, by path and as they are', () => {
+  test('accepts its own variables, as paths and as values', () => {
     const { ca, cert, key } = authority;
     const bytes = (text: string) => new Uint8Array(Buffer.from(text));
     const expected = {
@@ -184,7 +184,7 @@ describe('Temporal', () => {
         expect(read({ ...env, ...change }).temporal?.connection.tls).toEqual(expected);
   });
 
-  test('what is wrong is named as it was set', () => {
+  test('an error names the variable as it was set', () => {
     const { TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH } = tls();
     expect(failureOf({ TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/nowhere/ca.crt' })).toBe(
       'TEMPORAL_TLS_SERVER_CA_CERT_PATH names a file that cannot be read: /nowhere/ca.crt',

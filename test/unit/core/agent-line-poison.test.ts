@@ -14,12 +14,12 @@ const poison: [string, string][] = [
   ['a lone surrogate, escaped', assistant('{"type":"text","text":"\\ud800"}')],
   ['a lone surrogate, raw', '{"type":"note","text":"\ud800"}'],
   ['a lone surrogate outside of JSON', '\udc00 and more'],
-  ['100 000 arrays in each other', `{"type":"note","a":${'['.repeat(deep)}${']'.repeat(deep)}}`],
+  ['100 000 nested arrays', `{"type":"note","a":${'['.repeat(deep)}${']'.repeat(deep)}}`],
   [
-    '100 000 objects in each other',
+    '100 000 nested objects',
     `{"type":"result","structured_output":${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}}`,
   ],
-  ['100 000 arrays that never end', '['.repeat(deep)],
+  ['100 000 unclosed arrays', '['.repeat(deep)],
   ['8 MiB of text', assistant(`{"type":"text","text":"${long}"}`)],
   [
     '8 MiB in one input',
@@ -30,7 +30,7 @@ const poison: [string, string][] = [
     `{"type":"user","message":{"content":[{"type":"tool_result","content":"${long}"}]}}`,
   ],
   ['8 MiB of line ends', `{"type":"user","message":{"content":"${'\\n'.repeat(4_000_000)}"}}`],
-  ['8 MiB that is no JSON', long],
+  ['8 MiB that is not JSON', long],
   ['8 MiB of escape characters', '\x1b['.repeat(4_000_000)],
   ['8 MiB of unfinished sequences', '\x1b]0;'.repeat(2_000_000)],
   ['8 MiB of half sequences', `\x1b${' '.repeat(4_000_000)}${'\x1b[0'.repeat(1_000_000)}`],
@@ -39,10 +39,7 @@ const poison: [string, string][] = [
   ['8 MiB under `type`', `{"type":"${long}"}`],
   ['a million members', `{"type":"assistant","message":{"content":[${'1,'.repeat(1_000_000)}1]}}`],
   ['a member named __proto__', '{"type":"assistant","__proto__":{"message":1},"message":null}'],
-  [
-    'numbers beyond all bounds',
-    '{"type":"result","usage":{"input_tokens":1e400},"num_turns":-1e300}',
-  ],
+  ['out-of-range numbers', '{"type":"result","usage":{"input_tokens":1e400},"num_turns":-1e300}'],
 ];
 
 describe('a poisoned line', () => {

@@ -5,7 +5,7 @@ import { readAgentLine } from '../../../core/agent/agent-line.ts';
 import { type Frame, serviceEvents } from '../../../core/frames/frame.ts';
 import { hostileLines } from './hostile-lines.ts';
 
-/** What a client's parser makes of a frame, written as the stream writes it. */
+/** The events that a client's parser reads from a frame written to the stream. */
 function asReceived(frame: Frame): EventSourceMessage[] {
   const received: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (message) => received.push(message) });
@@ -15,7 +15,7 @@ function asReceived(frame: Frame): EventSourceMessage[] {
 
 const statuses = ['working', 'idle', 'waiting', 'error'];
 
-/** The three ways in which a line may come out under a name of the service, and no other. */
+/** The only ways in which a line may become an event with a service name. */
 function isHonest({ event, data }: Frame): boolean {
   const payload: unknown = JSON.parse(data);
   if (event === 'output') return typeof (payload as { data: unknown }).data === 'string';
@@ -24,7 +24,7 @@ function isHonest({ event, data }: Frame): boolean {
 }
 
 describe('a generated line', () => {
-  test('always gives the same frames', () => {
+  test('always yields the same frames', () => {
     fc.assert(
       fc.property(hostileLines, (line) => {
         expect(readAgentLine(line)).toEqual(readAgentLine(line));
@@ -85,7 +85,7 @@ test('sanitizes IDs and ignores invalid ones', () => {
 
 describe('forgery', () => {
   test.each(serviceEvents)(
-    'a line of type %s goes out as `stream`, its payload unchanged',
+    'a line of type %s becomes a `stream` event, its payload unchanged',
     (type) => {
       const line = JSON.stringify({ type, status: 'sleep', sessionId: 'x', data: 'forged' });
       expect(readAgentLine(line).frames).toEqual([
@@ -157,7 +157,7 @@ describe('the meaning of a line', () => {
     'control_x',
     'keep_alive',
     'transcript_mirror',
-  ])('%s is no part of the conversation', (type) => {
+  ])('%s is not part of the conversation', (type) => {
     expect(readAgentLine(JSON.stringify({ type }))).toEqual({ frames: [], deltas: [], facts: {} });
   });
 

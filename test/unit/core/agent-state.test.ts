@@ -15,25 +15,28 @@ import { limits } from '../../../core/limits.ts';
 import { repository } from '../../../dev/lib/folders.ts';
 import { hostileLines } from './hostile-lines.ts';
 
-interface Heard {
-  memory: AgentState;
+interface ReadResult {
+  state: AgentState;
   frames: Frame[];
-  news: InteractionEvent[];
+  events: InteractionEvent[];
 }
 
-/** Reads lines one after the other; the memory goes through its stored form at every `cut`. */
-function hear(lines: string[], cuts: ReadonlySet<number> = new Set()): Heard {
-  const heard: Heard = { memory: initialAgentState, frames: [], news: [] };
+/**
+ * Reduces lines one after the other. At every index in `cuts`, the state is serialized and parsed,
+ * as it is between two readers.
+ */
+function readLines(lines: string[], cuts: ReadonlySet<number> = new Set()): ReadResult {
+  const result: ReadResult = { state: initialAgentState, frames: [], events: [] };
   for (const [index, line] of lines.entries()) {
     const { facts } = readAgentLine(line);
-    const followed = reduce(heard.memory, facts);
-    heard.memory = cuts.has(index)
-      ? (JSON.parse(JSON.stringify(followed.state)) as AgentState)
-      : followed.state;
-    heard.frames.push(...followed.frames);
-    heard.news.push(...followed.interactionEvents);
+    const reduced = reduce(result.state, facts);
+    result.state = cuts.has(index)
+      ? (JSON.parse(JSON.stringify(reduced.state)) as AgentState)
+      : reduced.state;
+    result.frames.push(...reduced.frames);
+    result.events.push(...reduced.interactionEvents);
   }
-  return heard;
+  return result;
 }
 
 const recorded = (name: string): string[] =>
@@ -41,7 +44,7 @@ const recorded = (name: string): string[] =>
     .split('\n')
     .filter((line) => line !== '');
 
-const told = ({ frames }: Heard): unknown[] =>
+const summarize = ({ frames }: ReadResult): unknown[] =>
   frames.map(({ event, data }) => {
     const { status, outcome, questions } = JSON.parse(data) as Record<string, unknown>;
     return [event, status ?? outcome ?? (questions as { question: string }[])[0]?.question];
@@ -50,8 +53,8 @@ const told = ({ frames }: Heard): unknown[] =>
 describe('recorded output of the real agent', () => {
   test('waits until both questions are answered; denies a permission request', () => {
     const lines = recorded('questions');
-    const heard = hear(lines);
-    expect(told(heard)).toEqual([
+    const result = readLines(lines);
+    expect(summarize(result)).toEqual([
       ['interaction', 'Which colour?'],
       ['agent_status', 'waiting'],
       ['interaction', 'Which door?'],
@@ -59,18 +62,18 @@ describe('recorded output of the real agent', () => {
       ['interaction_closed', 'answered'],
       ['agent_status', 'working'],
     ]);
-    expect(isIdle(heard.memory)).toBe(true);
-    const asked = lines.findLastIndex((line) => line.includes('can_use_tool'));
-    const { denials } = hear(lines.slice(0, asked + 1)).memory;
+    expect(isIdle(result.state)).toBe(true);
+    const requestIndex = lines.findLastIndex((line) => line.includes('can_use_tool'));
+    const { denials } = readLines(lines.slice(0, requestIndex + 1)).state;
     expect(denials).toMatchObject([{ of: 'permission' }]);
-    expect(hear(lines.slice(0, asked + 2)).memory.denials).toEqual([]);
+    expect(readLines(lines.slice(0, requestIndex + 2)).state.denials).toEqual([]);
   });
 
   test('echoes the answers that it received', () => {
     const lines = recorded('questions');
-    const { news } = hear(lines);
-    const [first] = news.flatMap((one) => (one.kind === 'asked' ? [one.interaction] : []));
-    if (!first) throw new Error('nothing was asked');
+    const { events } = readLines(lines);
+    const [first] = events.flatMap((one) => (one.kind === 'asked' ? [one.interaction] : []));
+    if (!first) throw new Error('the agent asked no question');
     const answer = answerLine(first, { 'Which colour?': 'Blue' });
     const repeated = lines.find(
       (line) => line.startsWith('{"type":"control_response"') && line.includes(first.interactionId),
@@ -83,23 +86,23 @@ describe('recorded output of the real agent', () => {
 
   test('is idle only after the turns of its background tasks', () => {
     const lines = recorded('background-task');
-    const states = lines.map((_, index) => hear(lines.slice(0, index + 1)).memory);
+    const states = lines.map((_, index) => readLines(lines.slice(0, index + 1)).state);
     const first = states.findIndex(({ turn }) => turn !== null);
     expect(states[first]).toMatchObject({ isInTurn: false, backgroundTasks: 1 });
     expect(states.findIndex(isIdle)).toBeGreaterThan(first);
     expect(states.slice(first, -1).filter(({ isInTurn }) => isInTurn)).not.toEqual([]);
-    expect(isIdle(hear(lines).memory)).toBe(true);
-    expect(told(hear(lines))).toEqual([['agent_status', 'working']]);
+    expect(isIdle(readLines(lines).state)).toBe(true);
+    expect(summarize(readLines(lines))).toEqual([['agent_status', 'working']]);
   });
 });
 
-const ask = (id: unknown, input: unknown = { questions: [{ question: 'Which?' }] }): string =>
+const askLine = (id: unknown, input: unknown = { questions: [{ question: 'Which?' }] }): string =>
   JSON.stringify({
     type: 'control_request',
     request_id: id,
     request: { subtype: 'can_use_tool', tool_name: 'AskUserQuestion', input },
   });
-const cancel = (id: unknown): string =>
+const cancelLine = (id: unknown): string =>
   JSON.stringify({ type: 'control_cancel_request', request_id: id });
 const answered = (id: unknown): string =>
   JSON.stringify({
@@ -112,19 +115,19 @@ describe('generated lines', () => {
     fc.constantFrom('a', 'b', 'c', 'd e', '__proto__', 'x'.repeat(129)),
     fc.jsonValue(),
   );
-  const talk = fc.oneof(
-    ids.map((id) => ask(id)),
-    fc.tuple(ids, fc.jsonValue()).map(([id, input]) => ask(id, input)),
-    ids.map(cancel),
+  const anyLine = fc.oneof(
+    ids.map((id) => askLine(id)),
+    fc.tuple(ids, fc.jsonValue()).map(([id, input]) => askLine(id, input)),
+    ids.map(cancelLine),
     ids.map(answered),
     fc.constantFrom('{"type":"result","is_error":false}', '{"type":"system","subtype":"init"}'),
     hostileLines,
   );
 
-  test('give the same frames wherever reading resumes', () => {
+  test('yield the same frames wherever reading resumes', () => {
     fc.assert(
-      fc.property(fc.array(talk), fc.uniqueArray(fc.nat(50)), (lines, cuts) => {
-        expect(hear(lines, new Set(cuts))).toEqual(hear(lines));
+      fc.property(fc.array(anyLine), fc.uniqueArray(fc.nat(50)), (lines, cuts) => {
+        expect(readLines(lines, new Set(cuts))).toEqual(readLines(lines));
       }),
       { numRuns: 2_000 },
     );
@@ -132,14 +135,14 @@ describe('generated lines', () => {
 
   test('close every question at most once, and only open ones', () => {
     fc.assert(
-      fc.property(fc.array(talk), (lines) => {
-        const { news, memory } = hear(lines);
+      fc.property(fc.array(anyLine), (lines) => {
+        const { events, state } = readLines(lines);
         const open: string[] = [];
-        for (const one of news) {
+        for (const one of events) {
           if (one.kind === 'asked') open.push(one.interaction.interactionId);
           else expect(open.splice(open.indexOf(one.interactionId), 1)).toEqual([one.interactionId]);
         }
-        expect(open).toEqual(memory.questions);
+        expect(open).toEqual(state.questions);
       }),
       { numRuns: 2_000 },
     );
@@ -147,23 +150,24 @@ describe('generated lines', () => {
 });
 
 describe('limits on questions', () => {
-  const many = (count: number): string[] => Array.from({ length: count }, (_, n) => ask(`q${n}`));
+  const many = (count: number): string[] =>
+    Array.from({ length: count }, (_, n) => askLine(`q${n}`));
 
   test('denies a question above the limit', () => {
-    const full = hear(many(limits.interactionsMax));
-    expect(full.memory).toMatchObject({ denials: [] });
-    expect(full.memory.questions).toHaveLength(limits.interactionsMax);
-    const over = hear(many(limits.interactionsMax + 1));
-    expect(over.memory.questions).toEqual(full.memory.questions);
-    expect(over.memory.denials).toEqual([
+    const full = readLines(many(limits.interactionsMax));
+    expect(full.state).toMatchObject({ denials: [] });
+    expect(full.state.questions).toHaveLength(limits.interactionsMax);
+    const over = readLines(many(limits.interactionsMax + 1));
+    expect(over.state.questions).toEqual(full.state.questions);
+    expect(over.state.denials).toEqual([
       { requestId: `q${limits.interactionsMax}`, of: 'permission' },
     ]);
-    expect(over.news).toEqual(full.news);
+    expect(over.events).toEqual(full.events);
   });
 
   test('limits the pending denials', () => {
-    const lines = Array.from({ length: 1_000 }, (_, n) => ask(`q${n}`, {}));
-    expect(hear(lines).memory.denials).toHaveLength(limits.interactionsMax);
+    const lines = Array.from({ length: 1_000 }, (_, n) => askLine(`q${n}`, {}));
+    expect(readLines(lines).state.denials).toHaveLength(limits.interactionsMax);
   });
 
   const questions = (count: number, chars = 5) => ({
@@ -173,23 +177,23 @@ describe('limits on questions', () => {
     })),
   });
   test.each([
-    ['as many as there may be', questions(limits.questionsMax), true],
+    ['as many as allowed', questions(limits.questionsMax), true],
     ['one more', questions(limits.questionsMax + 1), false],
     ['none', questions(0), false],
-    ['as long as one may be', questions(1, limits.questionMaxChars), true],
+    ['as long as allowed', questions(1, limits.questionMaxChars), true],
     ['one character more', questions(1, limits.questionMaxChars + 1), false],
     ['one without its text', { questions: [{ question: '' }] }, false],
-    ['too much beside them', { ...questions(1), more: 'x'.repeat(64 * 1024) }, false],
-  ])('in one asking: %s', (_what, input, isShown) => {
-    const { memory } = hear([ask('q', input)]);
-    expect(memory.questions).toEqual(isShown ? ['q'] : []);
-    expect(memory.denials).toHaveLength(isShown ? 0 : 1);
+    ['too much other data', { ...questions(1), more: 'x'.repeat(64 * 1024) }, false],
+  ])('in one request: %s', (_what, input, isShown) => {
+    const { state } = readLines([askLine('q', input)]);
+    expect(state.questions).toEqual(isShown ? ['q'] : []);
+    expect(state.denials).toHaveLength(isShown ? 0 : 1);
   });
 
   test('ignores an ID that cannot be in a path', () => {
     for (const id of ['', 'a/b', 'a b', '..%2f', 'x'.repeat(129), 7, null]) {
-      expect(hear([ask(id)]).memory).toEqual(initialAgentState);
+      expect(readLines([askLine(id)]).state).toEqual(initialAgentState);
     }
-    expect(hear([ask('x'.repeat(128))]).memory.questions).toHaveLength(1);
+    expect(readLines([askLine('x'.repeat(128))]).state.questions).toHaveLength(1);
   });
 });

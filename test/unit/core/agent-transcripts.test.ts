@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type AgentLine, readAgentLine } from '../../../core/agent/agent-line.ts';
 import { repository } from '../../../dev/lib/folders.ts';
 
-/** What the real agent printed, read as the host reads it. */
+/** The frames of the real agent's recorded output. */
 function read(name: string): { lines: string[]; read: AgentLine[] } {
   const path = join(repository, 'test/fixtures/agent-output', `${name}.jsonl`);
   const lines = readFileSync(path, 'utf8')
@@ -48,7 +48,7 @@ describe.each(transcripts)('%s', (name) => {
     }
   });
 
-  test('its rendered text has nothing that a terminal would obey', () => {
+  test('its rendered text contains no terminal control sequences', () => {
     expect(rendered(name)).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
   });
 });
@@ -57,7 +57,7 @@ describe('the turn', () => {
   const turnOf = (name: string) =>
     read(name).read.flatMap(({ facts }) => (facts.turn === undefined ? [] : [facts.turn]));
 
-  test('of a run that went well has a result, its usage and its cost', () => {
+  test('of a successful run has a result, its usage and its cost', () => {
     const [turn, ...more] = turnOf('success');
     expect(more).toEqual([]);
     expect(turn).toMatchObject({
@@ -73,7 +73,7 @@ describe('the turn', () => {
     expect(turn?.numTurns).toBe(3);
   });
 
-  test('that ran out of turns names that cause', () => {
+  test('that ran out of turns has that cause', () => {
     expect(turnOf('max-turns')).toMatchObject([{ isError: true, cause: 'max_turns_exceeded' }]);
   });
 
@@ -87,7 +87,7 @@ describe('the turn', () => {
     expect(turn?.structuredOutput).not.toBeNull();
   });
 
-  test('of a conversation that nobody knows is an error', () => {
+  test('of an unknown conversation is an error', () => {
     expect(turnOf('unknown-session')).toMatchObject([{ isError: true, numTurns: 0, costUsd: 0 }]);
   });
 });
@@ -102,7 +102,7 @@ describe('the agent', () => {
     expect(statusesOf('api-error')).toEqual(['working', 'error']);
   });
 
-  test('names the message that it accepted and is done with, and its conversation', () => {
+  test('names its message and its conversation at its start and at its end', () => {
     const facts = read('success').read.map((line) => line.facts);
     const accepted = facts.flatMap((fact) => fact.accepted ?? []);
     expect(accepted).toHaveLength(1);
@@ -127,11 +127,11 @@ describe('the rendered log', () => {
     expect(text.endsWith('\n')).toBe(true);
   });
 
-  test('shows what is asked', () => {
+  test('shows the questions of the agent', () => {
     expect(rendered('questions')).toContain('● AskUserQuestion Which colour?\n');
   });
 
-  test('says why a turn failed', () => {
+  test('shows why a turn failed', () => {
     expect(rendered('api-error')).toContain('✗ API Error: 400');
     expect(rendered('max-turns')).toContain(
       '✗ error_max_turns: Reached maximum number of turns (2)\n',

@@ -11,7 +11,7 @@ const result = (more: object = {}): string =>
 const prose = (text: string, more: object = {}): string =>
   JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] }, ...more });
 
-/** The events that each line adds to those of any agent. */
+/** The additional events of a session for each line. */
 function read(lines: string[], beginning: PendingTurn = expected): string[] {
   const reader = createChatReader('s-1', beginning);
   return lines.flatMap((line) => {
@@ -26,8 +26,8 @@ const ended = (exitCode: number): string =>
 describe('a turn', () => {
   it('ends with its result, once', () => {
     const lines = [lifecycle('queued'), lifecycle('started'), prose('Hi'), result()];
-    const told = ['chat_output {"text":"Hi"}', ended(0)];
-    expect(read([...lines, lifecycle('completed'), result()])).toEqual(told);
+    const events = ['chat_output {"text":"Hi"}', ended(0)];
+    expect(read([...lines, lifecycle('completed'), result()])).toEqual(events);
   });
 
   it('fails if its result is an error', () => {

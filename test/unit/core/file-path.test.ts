@@ -26,7 +26,7 @@ const friendly = [
   new Array(256).fill('a').join('/'),
 ];
 
-/** Each of these, put anywhere into a path, spoils it. */
+/** Each of these makes any path invalid. */
 const badSegments = ['', '.', '..', 'a\0', '\0', '\\', '..\\', 'a\\b', 'x'.repeat(256)];
 const badSegmentsTooLong = ['ü'.repeat(128), '日'.repeat(86), '😀'.repeat(64), '\ud800', 'a\udfff'];
 const frames: ((segment: string) => string)[] = [
@@ -63,11 +63,11 @@ const hostile = [
 ];
 
 describe('a path', () => {
-  test.each(friendly)('%j names a file', (path) => {
+  test.each(friendly)('%j is a valid path', (path) => {
     expect(checkFilePath(path)).toEqual({ ok: true });
   });
 
-  test('rejects 600 hostile ones with a reason', () => {
+  test('600 hostile paths are rejected with a reason', () => {
     expect(new Set(hostile).size).toBeGreaterThan(600);
     for (const path of hostile) {
       const check = checkFilePath(path);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { serviceEvents } from '../../../core/frames/frame.ts';
 
-// Lines as an agent, or somebody who speaks through it, may write them.
+// Lines that a hostile agent, or content that it processes, may cause.
 
 const hostileTypes = fc.oneof(
   fc.constantFrom(...serviceEvents),

@@ -4,12 +4,12 @@ import { msUntilSleep } from '../../../core/sessions/idle-deadline.ts';
 const limits = { idleMs: 300, attendedIdleMs: 3_600 };
 
 it.each([
-  ['at once where nobody was there', 300, null, 0],
-  ['not a moment earlier', 299, null, 1],
-  ['so long after somebody left', 1_000, 100, 200],
-  ['later while somebody is there', 1_000, 0, 300],
-  ['never later than the second limit', 3_590, 0, 10],
-  ['at the second limit, whoever is there', 3_600, 0, 0],
+  ['at once if no client was ever present', 300, null, 0],
+  ['not before the idle time', 299, null, 1],
+  ['the idle time after the last client left', 1_000, 100, 200],
+  ['later while a client is present', 1_000, 0, 300],
+  ['never later than the attended limit', 3_590, 0, 10],
+  ['at the attended limit, even while a client is present', 3_600, 0, 0],
 ])('puts an idle session to sleep %s', (_, idleForMs, unattendedForMs, leftMs) => {
   expect(msUntilSleep({ idleForMs, unattendedForMs }, limits)).toBe(leftMs);
 });

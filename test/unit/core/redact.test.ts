@@ -58,9 +58,9 @@ describe('a value', () => {
     const name = fc.constantFrom(...secrets);
     const wrap = (value: unknown, keys: string[]) =>
       keys.reduce<unknown>((inner, key) => (key === '' ? [inner] : { [key]: inner }), value);
-    const way = fc.array(fc.constantFrom('a', 'err', 'request', ''), { maxLength: 12 });
+    const path = fc.array(fc.constantFrom('a', 'err', 'request', ''), { maxLength: 12 });
     fc.assert(
-      fc.property(name, way, fc.boolean(), (key, keys, listed) => {
+      fc.property(name, path, fc.boolean(), (key, keys, listed) => {
         const hidden = { [key]: listed ? ['canary'] : 'canary' };
         expect(JSON.stringify(redact(wrap(hidden, keys)))).not.toContain('canary');
       }),

@@ -35,7 +35,7 @@ describe('a tool call', () => {
     expect(assistant({ type: 'tool_use', name, input })).toBe(line);
   });
 
-  test('is one line, whatever its input', () => {
+  test('is one line for any input', () => {
     const line = assistant({
       type: 'tool_use',
       name: 'Bash',

@@ -4,7 +4,7 @@ import { type TokenBucket, takeToken } from '../../../core/token-bucket.ts';
 
 const rates = fc.oneof(fc.integer({ min: 1, max: 10_000 }), fc.constantFrom(1, 7, 60, 59_999));
 
-/** Calls at the given distances from each other; when each of those that passed was made. */
+/** Makes calls at the given intervals. Returns the times of those that were allowed. */
 function passed(perMinute: number, gapsMs: number[]): number[] {
   const times: number[] = [];
   let bucket: TokenBucket | null = null;

@@ -62,7 +62,7 @@ describe('a turn', () => {
     [0.0000014, 0.000001],
     [12.3456789, 12.345679],
     [1e9 + 0.1, 1e9],
-  ])('that cost %d is said to have cost %d', (total_cost_usd, costUsd) => {
+  ])('with cost %d has cost %d', (total_cost_usd, costUsd) => {
     expect(readTurnResult({ total_cost_usd }).costUsd).toBe(costUsd);
   });
 

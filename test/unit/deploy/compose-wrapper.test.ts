@@ -1,4 +1,4 @@
-// The wrapper at the repository root, with a `docker` that records how it is called.
+// The wrapper at the repository root, with a fake `docker` that records its calls.
 
 import { execFile } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ const calls = (): string[] => readFileSync(join(folder, 'calls'), 'utf8').trim()
 function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const options = { env: { PATH: folder } };
-    // The shell by its path: the PATH holds nothing but the fake docker.
+    // An absolute path, because PATH contains only the fake docker.
     execFile('/bin/sh', [join(folder, 'flowrun'), ...args], options, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );

@@ -29,24 +29,24 @@ afterEach(() => rmSync(secrets, { recursive: true }));
 
 test('accepts a host while it is on the allowlist, but no other certificate of that name', async () => {
   await prepare('localhost');
-  const places = pathsIn(secrets);
+  const paths = pathsIn(secrets);
   const host = await joined('worker-2');
   const stranger = keyPairIn(join(secrets, 'service'));
   await createHostCertificate(stranger, 'worker-2');
-  expect(hostNames(places)).toEqual(['worker-2']);
+  expect(hostNames(paths)).toEqual(['worker-2']);
   expect(await comesIn(pairOf(host))).toBe(true);
   expect(await comesIn(read(stranger))).toBe(false);
   expect(await comesIn({})).toBe(false);
-  deny(places, 'worker-2');
-  expect(hostNames(places)).toEqual([]);
+  deny(paths, 'worker-2');
+  expect(hostNames(paths)).toEqual([]);
   expect(await comesIn(pairOf(host))).toBe(false);
 });
 
 test('accepts no certificate signed by a host or by the server’s certificate', async () => {
   await prepare('localhost');
   const host = await joined('worker-2');
-  const places = pathsIn(secrets);
-  for (const signer of [pairFiles(host), keyPairIn(places.serverFolder)]) {
+  const paths = pathsIn(secrets);
+  for (const signer of [pairFiles(host), keyPairIn(paths.serverFolder)]) {
     expect(await comesIn(read(signedBy(signer)))).toBe(false);
   }
 });
@@ -61,11 +61,11 @@ test('keeps the authority and the hosts when the server’s name changes', async
   const after = shown();
   expect(after).toMatchObject({ authority: before.authority, list: before.list });
   expect(after.server).not.toBe(before.server);
-  const said = execFileSync('openssl', ['x509', '-noout', '-ext', 'subjectAltName'], {
+  const text = execFileSync('openssl', ['x509', '-noout', '-ext', 'subjectAltName'], {
     input: after.server,
     encoding: 'utf8',
   });
-  expect(said).toContain('IP Address:10.0.0.5');
+  expect(text).toContain('IP Address:10.0.0.5');
 });
 
 test('refuses an invalid name and creates nothing', async () => {
@@ -79,7 +79,7 @@ const prepare = (name: string): Promise<string> =>
     env: { ...process.env, FLOWRUN_HOSTS_NAME: name },
   });
 
-/** The folder that a bundle was unpacked into. */
+/** The folder with the unpacked bundle. */
 async function joined(name: string): Promise<string> {
   const first: PrimaryMachine = {
     secrets,
@@ -109,7 +109,7 @@ const read = (pair: { key: string; certificate: string }): SecureContextOptions 
   cert: readFileSync(pair.certificate),
 });
 
-/** A certificate that a key of ours has signed without being asked to. */
+/** A certificate that an issued key has signed, although it may not sign. */
 function signedBy(signer: { key: string; certificate: string }) {
   const forged = keyPairIn(join(secrets, 'service'));
   const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc'];
@@ -121,7 +121,7 @@ function signedBy(signer: { key: string; certificate: string }) {
   return forged;
 }
 
-/** Whether an entrance with the files that Redis reads lets a client in that believes the authority. */
+/** Whether a TLS server with the files of Redis accepts a client that trusts the authority. */
 async function comesIn(client: SecureContextOptions): Promise<boolean> {
   const folder = join(secrets, 'redis');
   const server = createServer({
@@ -133,16 +133,16 @@ async function comesIn(client: SecureContextOptions): Promise<boolean> {
   server.on('secureConnection', (socket) => socket.end('welcome'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // it listens on a port
+  const { port } = server.address() as AddressInfo; // listening on TCP
   const ca = readFileSync(pathsIn(secrets).authority.certificate);
   const socket = connect({ ...client, ca, port, host: '127.0.0.1', servername: 'localhost' });
   socket.on('error', () => undefined);
-  const heard = once(socket, 'data').then(
+  const received = once(socket, 'data').then(
     ([data]) => String(data) === 'welcome',
     () => false,
   );
   const closed = once(socket, 'close').then(() => false);
-  const isIn = await Promise.race([heard, closed]);
+  const isIn = await Promise.race([received, closed]);
   socket.destroy();
   server.close();
   return isIn;

@@ -1,4 +1,4 @@
-// Which tests run on gVisor, and on which engine; why on none is said.
+// Selects the engine for tests on gVisor, or reports why there is none.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -25,7 +25,7 @@ test.each([
   ['another content', () => writeFileSync(join(folder, 'one'), '1!')],
   ['another name', () => writeFileSync(join(folder, 'three'), '')],
   ['another mode', () => chmodSync(join(folder, 'one'), 0o755)],
-])('%s is another hash', (_what, change) => {
+])('%s changes the hash', (_what, change) => {
   const before = hashOfFolder(folder);
   change();
   expect(hashOfFolder(folder)).not.toBe(before);

@@ -46,7 +46,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('an older Node fetches a newer one once, and runs the program and its children under it', async () => {
+test('an older Node fetches a newer one once, and runs the program and its children with it', async () => {
   const first = await launch(['a b', 'c']);
   expect(first.err).toMatch(/^Fetching Node 24\.[\d.]+; this is 20\.[\d.]+\.\n$/);
   const { node = '' } = first.report;
@@ -57,7 +57,7 @@ test('an older Node fetches a newer one once, and runs the program and its child
   expect(second).toMatchObject({ code: 0, err: '', report: { node, child: node } });
 });
 
-test('two first starts at once leave one whole Node in the cache', async () => {
+test('two concurrent first starts leave one complete Node in the cache', async () => {
   const shared = { FLOWRUN_CACHE: join(folder, 'shared-cache') };
   const both = await Promise.all([launch([], shared), launch([], shared)]);
   for (const one of both)
@@ -114,8 +114,8 @@ async function launch(args: string[], env: Record<string, string> = {}, bin?: st
   const child = start(args, env, bin);
   const ended = once(child, 'close');
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null]; // of child_process
-  const report = (out === '' ? {} : JSON.parse(out)) as Report; // the program's own
+  const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null]; // documented by child_process
+  const report = (out === '' ? {} : JSON.parse(out)) as Report; // the program's own output
   return { code, signal, err, report };
 }
 
@@ -127,7 +127,7 @@ function start(args: string[], env: Record<string, string> = {}, bin?: string) {
   });
 }
 
-/** This machine's own, or one from the npm registry. */
+/** The npm of this machine, or one from the npm registry. */
 function ensureOlderNode(): string {
   const found = ['/usr/bin/node', '/usr/local/bin/node'].find(isOlder);
   if (found !== undefined) return found;

@@ -26,7 +26,7 @@ test('a lock has one holder, and is free after its release', async () => {
   await second?.release();
 });
 
-test('ten that want the lock at once run one after the other', async () => {
+test('ten concurrent holders of a lock run one after the other', async () => {
   let inside = 0;
   let most = 0;
   const work = () =>

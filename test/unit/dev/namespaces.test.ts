@@ -11,7 +11,7 @@ const mounts = [
   '',
 ].join('\n');
 
-test('of all mounts, only the namespaces below the folder of an engine are listed', () => {
+test('lists only the namespaces below the folder of an engine', () => {
   const folder = '/var/lib/my flows/docker';
   const left = ['default', '1\\a'].map((name) => `${folder}/exec/netns/${name}`);
   expect(namespacesBelow(folder, mounts)).toEqual(left);

@@ -34,7 +34,7 @@ async function tenPorts(): Promise<number[]> {
   return said.trim().split(' ').map(Number);
 }
 
-test('commands that choose ports at once get different ones, outside the range for connections', async () => {
+test('concurrent commands get different ports, outside the range for outgoing connections', async () => {
   const ports = (await Promise.all([tenPorts(), tenPorts(), tenPorts()])).flat();
   expect(ports).toHaveLength(30);
   expect(new Set(ports).size).toBe(30);
@@ -60,7 +60,7 @@ test('the first port follows the last', async () => {
   expect(port).toBeLessThan(20_100);
 });
 
-test('a server keeps its port, unless it is in the range for connections', async () => {
+test('a server keeps its port, unless it is in the range for outgoing connections', async () => {
   const port = await ensurePort(folder, 'redis');
   expect(await ensurePort(folder, 'redis')).toBe(port);
   writeFileSync(join(folder, 'redis.port'), '45871\n');

@@ -28,7 +28,7 @@ afterEach(() => {
 test.each(['FLOWRUN_API_PORT', 'FLOWRUN_TEMPORAL_PORT', 'FLOWRUN_TEMPORAL_UI_PORT'])(
   'the demo reports that the port of %s is in use, and starts nothing',
   async (variable) => {
-    const { port } = taken.address() as AddressInfo; // it listens on TCP
+    const { port } = taken.address() as AddressInfo; // listening on TCP
     const { code, said } = await command('demo', { ...(await freePorts()), [variable]: `${port}` });
     expect(said).toContain(`Port ${port} is in use by another program. Set ${variable}`);
     expect(code).toBe(1);
@@ -58,7 +58,7 @@ test('a demo that failed prints the command that stops its servers, with the fol
 });
 
 test.each(['demo', 'stop'] as const)(
-  '%s refuses while another command works on the stack',
+  '%s fails while another command uses the stack',
   async (name) => {
     const lock = await acquireLock(join(folder, 'demo.lock'));
     const { code, said } = await command(name, await freePorts());
@@ -95,7 +95,7 @@ async function freePorts(): Promise<Record<string, string>> {
   };
 }
 
-/** A part that was started has left its process's number. */
+/** A process of the stack, recorded by its pid file. */
 function started(): string[] {
   const pids = join(folder, 'demo/pids');
   return existsSync(pids) ? readdirSync(pids) : [];

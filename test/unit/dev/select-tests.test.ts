@@ -18,7 +18,7 @@ test.each([
   expect(selectTests(args)).toEqual({ files, project });
 });
 
-test('a filter that matches no file is refused', () => {
+test('a filter that matches no file is an error', () => {
   expect(() => selectTests(['unit/dev/select', 'nonsense'])).toThrow(
     "No test file's path contains nonsense.",
   );

@@ -1,5 +1,5 @@
-// The program is a stand-in that lies where the build would put it; an engine of the machine's own is
-// told about, never changed.
+// The program is a stand-in at the path of the build. The configuration of the machine's own engine
+// is only printed, never changed.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('the engine of the machine is not changed: the missing configuration is printed until it is there', async () => {
+test('the engine of the machine is not changed: the missing configuration is printed until it is set', async () => {
   const program = standIn('#!/bin/sh\nexit 0\n');
   const { code, said } = await setUp();
   expect(code).toBe(0);
@@ -64,7 +64,7 @@ async function setUp(): Promise<{ code: number; said: string }> {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, line, { env });
     return { code: 0, said: stdout + stderr };
   } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }; // execFile's own
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }; // documented by execFile
     return { code, said: stdout + stderr };
   }
 }

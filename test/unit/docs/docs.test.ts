@@ -33,7 +33,7 @@ function leadsSomewhere(from: string, target: string): boolean {
   return [...headings].some(([, heading = '']) => anchorOf(heading) === anchor);
 }
 
-/** As GitHub makes it. */
+/** The anchor that GitHub makes of a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -48,7 +48,10 @@ test('every event, code, cause, column and metric named in a page exists', () =>
   expect(strange.filter(({ code: name }) => name !== 'pg_dumpall')).toEqual([]);
 });
 
-/** A volume or network of it has the project's name before its own; one of a command, none. */
+/**
+ * A volume or network in the compose file gets the project's name as a prefix; one in a command has
+ * it already.
+ */
 function isOfCompose(name: string): boolean {
   const own = name.replace(/^flowrun_/, '');
   const [, volumes = ''] = compose.split(/^volumes:$/m);
@@ -68,7 +71,7 @@ test('every setting named in a page exists', () => {
   expect(strange.map(({ path, name }) => `${path}: ${name}`)).toEqual([]);
 });
 
-/** A code of the interface, or what another program reads. */
+/** A code of the interface, or a name that another program reads. */
 const isOfOthers = (name: string): boolean =>
   new RegExp(`\\b${name}\\b`).test(readFileSync(join(repository, 'api/errors.ts'), 'utf8')) ||
   ['COMPOSE_FILE', 'DAC_OVERRIDE'].includes(name);
@@ -88,7 +91,7 @@ test('every command and option in a page exists', () => {
 
 function wrongIn(line: string): string | null {
   const words = line.split(/\s+/);
-  let command = createProgram({} as CliDeps); // no command is run
+  let command = createProgram({} as CliDeps); // no command runs
   let isVerb = true;
   for (const word of words) {
     if (word.startsWith('--')) {
@@ -127,6 +130,6 @@ test('the troubleshooting table lists exactly the findings of the doctor', () =>
   const faults = ['runtime_missing', 'runtime_unusable'];
   const ofDoctor = new Set([...ofChecks, ...faults, ...faults.map((fault) => `host_${fault}`)]);
   const table = pageOf('docs/troubleshooting.md');
-  const told = [...table.matchAll(/`\[([a-z_…]+)\]`/g)].map(([, name = '']) => name);
-  expect([...new Set(told)].toSorted()).toEqual([...ofDoctor].toSorted());
+  const documented = [...table.matchAll(/`\[([a-z_…]+)\]`/g)].map(([, name = '']) => name);
+  expect([...new Set(documented)].toSorted()).toEqual([...ofDoctor].toSorted());
 });

@@ -6,7 +6,7 @@ import { repository } from '../../../dev/lib/folders.ts';
 
 const folder = join(repository, 'test/faults');
 
-/** What the fault tests ask `failpointsOf` for, in all their files. */
+/** The failpoints that all fault tests use. */
 function prefixesTried(): string[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.fault.ts'));
   const texts = files.map((name) => readFileSync(`${folder}/${name}`, 'utf8'));
@@ -15,12 +15,12 @@ function prefixesTried(): string[] {
 }
 
 describe('a failpoint', () => {
-  it('is tried by a fault test, whichever it is', () => {
+  it('every failpoint is used by a fault test', () => {
     const prefixes = failpoints.map((name) => name.replace(/\..*/, ''));
     expect([...new Set(prefixesTried())].sort()).toEqual([...new Set(prefixes)].sort());
   });
 
-  it('does nothing unless it is armed, and then it alone does', () => {
+  it('only the armed failpoint has an effect', () => {
     for (const name of failpoints) failpoint(name);
     const reached: string[] = [];
     armFailpoint('chat.stored', () => reached.push('chat.stored'));

@@ -11,7 +11,7 @@ const table = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
 const isRefused = (file: string, specifier: string, isType = false): boolean =>
   importError({ file, specifier, isType }) !== null;
 
-describe('an import is refused', () => {
+describe('an import is rejected', () => {
   test.each([
     ['core/run.ts', 'node:fs'],
     ['core/run.ts', 'zod'],

@@ -10,7 +10,7 @@ const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf
   >;
 };
 
-/** Every copy of a package that an installation holds. */
+/** Every installed copy of a package in the lock file. */
 function copiesOf(name: string): string[] {
   const copies = Object.keys(lock.packages).filter((path) => path.endsWith(`node_modules/${name}`));
   return copies.map((path) => lock.packages[path]?.version ?? '');
@@ -18,7 +18,7 @@ function copiesOf(name: string): string[] {
 
 const placesIn = (version: string) => (version.match(/\d+/g) ?? []).map(Number).slice(0, 2);
 
-/** Whether a range like `18 || ^20.19.0 || >=22` takes a Node of this major and minor. */
+/** Whether a range such as `18 || ^20.19.0 || >=22` includes this major and minor version. */
 function takes(range: string, [major = 0, minor = 0]: number[]): boolean {
   return range.split('||').some((alternative) =>
     (alternative.match(/(?:>=|<|\^)?\s*[\dx*.]+/g) ?? []).every((part) => {
@@ -31,19 +31,19 @@ function takes(range: string, [major = 0, minor = 0]: number[]): boolean {
 }
 
 describe('the lock file', () => {
-  test('holds one protobufjs 8, for all to share: with two, no history is read from JSON', () => {
+  test('has exactly one protobufjs 8, because with two no history can be read from JSON', () => {
     expect(lock.packages['node_modules/protobufjs']?.version).toMatch(/^8\./);
     expect(copiesOf('protobufjs').filter((version) => version.startsWith('8.'))).toHaveLength(1);
   });
 
-  test('holds one version of Temporal’s packages', () => {
+  test('has one version of Temporal’s packages', () => {
     const paths = Object.keys(lock.packages).filter((path) => path.includes('/@temporalio/'));
     const versions = new Set(paths.map((path) => lock.packages[path]?.version));
     expect(paths.length).toBeGreaterThan(5);
     expect([...versions]).toHaveLength(1);
   });
 
-  test('holds nothing that refuses the oldest Node that the project runs on', () => {
+  test('has no package that excludes the oldest supported Node', () => {
     const oldest = placesIn(lock.packages['']?.engines?.['node'] ?? '');
     expect(oldest).toEqual([22, 18]);
     const refusing = Object.entries(lock.packages).filter(
@@ -53,13 +53,13 @@ describe('the lock file', () => {
     expect(takes('>=24', oldest)).toBe(false);
   });
 
-  test('names no registry, so that every installation uses its own', () => {
+  test('contains no registry URL, so that every installation uses its own registry', () => {
     const resolved = Object.values(lock.packages).flatMap((entry) => entry.resolved ?? []);
     expect(resolved).toEqual([]);
   });
 });
 
-test('every direct dependency is one exact version', () => {
+test('every direct dependency has one exact version', () => {
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(join(repository, 'package.json'), 'utf8'),
   ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;

@@ -14,14 +14,14 @@ import { repository } from '../../../dev/lib/folders.ts';
 
 const controls = join(repository, 'test/fixtures/lint');
 
-/** Assembled here, because a search of the tree for suppressed errors must find none. */
+/** Assembled at run time, because a search for suppressed errors must not find this file. */
 const suppressed = {
   path: 'core/ignored-error.ts',
   breaks: ['typescript(ban-ts-comment)'],
   text: ['// @ts', "-ignore\nexport const count: number = 'one';\n"].join(''),
 };
 
-/** The controls, each with the rules that its first line names. */
+/** Each control names in its first line the rules that it breaks. */
 export function listControls(): { path: string; breaks: string[] }[] {
   const paths = readdirSync(controls, { recursive: true, encoding: 'utf8' });
   const own = paths.filter((path) => path.endsWith('.ts') && !path.startsWith('compile/'));
@@ -30,7 +30,7 @@ export function listControls(): { path: string; breaks: string[] }[] {
   return all.sort(byPath);
 }
 
-/** Lints the controls in a tree like the project's own. */
+/** Lints the controls in a tree with the project's structure. */
 export function lintControls(): { path: string; code: string }[] {
   const tree = mkdtempSync(join(tmpdir(), 'lint-control-'));
   try {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
 
-/** Compiles files together with the workflows, with the configuration of workflows. */
+/** Compiles files with the configuration of the workflows. */
 function compile(folder: string, files: string[]): string {
   const tsconfig = join(folder, 'tsconfig.json');
   const include = [join(repository, 'workflows/**/*.ts'), ...files];

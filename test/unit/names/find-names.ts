@@ -11,28 +11,28 @@ const isCompound = (name: string): boolean => /_|[a-z0-9][A-Z]/.test(name);
 
 /** Which of the names each file uses. */
 export function usesOf(names: string[], files: NamedFile[]): Map<string, string[]> {
-  const wanted = new Set(names);
+  const retired = new Set(names);
   const uses = new Map<string, string[]>();
   for (const { path, text } of files) {
     for (const name of namesIn(path, text)) {
-      if (wanted.has(name)) uses.set(name, [...(uses.get(name) ?? []), path]);
+      if (retired.has(name)) uses.set(name, [...(uses.get(name) ?? []), path]);
     }
   }
   return uses;
 }
 
 function namesIn(path: string, text: string): Set<string> {
-  const words = (part: string): string[] => part.match(/[A-Za-z_$][\w$]*/g) ?? [];
-  const compounds = words(text).filter(isCompound);
+  const identifiersIn = (part: string): string[] => part.match(/[A-Za-z_$][\w$]*/g) ?? [];
+  const compounds = identifiersIn(text).filter(isCompound);
   if (!/\.(?:ts|mjs)$/.test(path)) return new Set(compounds);
-  return new Set([...compounds, ...words(splitSource(text).code)]);
+  return new Set([...compounds, ...identifiersIn(splitSource(text).code)]);
 }
 
 /** Files with one of the names. Suffixes such as `.test` do not count. */
 export function filesNamed(fileNames: string[], paths: string[]): string[] {
-  const wanted = new Set(fileNames);
+  const retired = new Set(fileNames);
   return paths.filter((path) => {
     const name = posix.basename(path);
-    return wanted.has(name) || wanted.has(name.replace(/\.(?:test|fault|compose|soak)\./, '.'));
+    return retired.has(name) || retired.has(name.replace(/\.(?:test|fault|compose|soak)\./, '.'));
   });
 }

@@ -36,12 +36,12 @@ export function script(steps: unknown): string {
   return `@model ${JSON.stringify(steps)}`;
 }
 
-/** All the text of a message. */
+/** Returns all text of a message. */
 export function words(message: Message | undefined): string {
   return (message?.content ?? []).map((block) => block.text ?? '').join('');
 }
 
-/** Speaks to the Messages API at a base URL that may change between tests. */
+/** A client of the Messages API. Its base URL may change during a test. */
 export function createMessagesClient(url: () => string) {
   function post(path: string, body: unknown, headers: Json = { 'x-api-key': 'k' }) {
     return fetch(`${url()}${path}`, {

@@ -73,7 +73,7 @@ describe('the protocol', () => {
       'invalid_request_error',
     ],
     ['no model', { 'x-api-key': 'k' }, { messages: [] }, 400, 'invalid_request_error'],
-  ])('refuses %s in the shape of the API', async (_, headers, body, status, type) => {
+  ])('rejects %s with an error of the API', async (_, headers, body, status, type) => {
     const response = await post('/v1/messages', body, headers);
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ type: 'error', error: { type } });

@@ -1,5 +1,5 @@
-// What stands in ops/, as far as it can be judged without Prometheus and Grafana; whether each metric
-// exists, a whole service tells (test/system/metrics.test.ts).
+// Checks the files in ops/ without Prometheus and Grafana. test/system/metrics.test.ts checks that
+// every metric exists.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

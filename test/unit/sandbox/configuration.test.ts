@@ -11,12 +11,12 @@ const config = {
   files: [{ name: 'mcp.json', content: '{"mcpServers":{}}' }],
 };
 
-test('passes arguments, private files and environment; the platform’s variables win', async () => {
+test('passes arguments, private files and environment, with precedence for the platform’s variables', async () => {
   world = await entryWorld({ config });
   await world.host.up();
   expect(await world.start().ended).toBe(0);
-  const told = await world.untilSaid('argv');
-  expect(told).toMatchObject({
+  const output = await world.untilSaid('argv');
+  expect(output).toMatchObject({
     argv: config.args,
     cwd: world.paths.workspace,
     files: [{ ...config.files[0], mode: '600' }],
@@ -40,7 +40,7 @@ test('acknowledges the configuration before the agent starts', async () => {
   let saidBefore = -1;
   world.host.once('/control/config/ack', (response) => {
     saidBefore = world.said().length;
-    response.writeHead(503).end(); // and once more
+    response.writeHead(503).end(); // a second time
   });
   world.start();
   await world.untilSaid('up');

@@ -7,7 +7,7 @@ afterEach(() => world.close());
 
 const timeouts = { deadlineMs: 1_500, finalProbeMs: 800, killGraceMs: 600, keepAliveMs: 200 };
 
-/** Up to the moment at which the agent runs and the host has gone. */
+/** Starts the agent, then disconnects the host. */
 async function lonelyAgent(mode: string, finalProbeMs = timeouts.finalProbeMs) {
   const own = { ...timeouts, finalProbeMs };
   world = await entryWorld({ config: { args: [mode] }, timeouts: own, pollMs: 20 });
@@ -40,7 +40,7 @@ test('kills an agent that ignores the deadline', async () => {
 });
 
 test('survives when the host responds to the last probe', async () => {
-  // So long that a busy machine is back in time.
+  // Long enough for a busy machine to reconnect in time.
   const finalProbeMs = 4_000;
   const { entry } = await lonelyAgent('echo', finalProbeMs);
   await sleep(timeouts.deadlineMs + finalProbeMs + 200);

@@ -56,9 +56,9 @@ test('retries at once when the host is killed in the middle of a poll', async ()
   const before = polls().length;
   await world.host.down();
   await world.host.up();
-  const back = performance.now();
+  const reconnectedAt = performance.now();
   while (polls().length === before) await sleep(5);
-  expect(performance.now() - back).toBeLessThan(10_000); // by half a poll and more
+  expect(performance.now() - reconnectedAt).toBeLessThan(10_000); // at least half a poll
 });
 
 test('writes a message only once when it is received twice', async () => {
@@ -77,14 +77,14 @@ test('writes a message only once when it is received twice', async () => {
   expect(received()).toEqual(['{"n":1}', '{"n":2}'].map(sha256));
 });
 
-test('waits between polls when the host always responds with nothing', async () => {
+test('waits between polls if the host always responds with nothing', async () => {
   world = await entryWorld({ pollMs: 0 });
   await world.host.up();
   world.start();
   await world.untilSaid('up');
   const before = polls().length;
-  const began = performance.now();
+  const startedAt = performance.now();
   await sleep(1_000);
-  const mayAsk = (performance.now() - began) / timeouts.redialMs + 1;
-  expect(polls().length - before).toBeLessThanOrEqual(mayAsk);
+  const maxPolls = (performance.now() - startedAt) / timeouts.redialMs + 1;
+  expect(polls().length - before).toBeLessThanOrEqual(maxPolls);
 });

@@ -17,9 +17,9 @@ interface AgentProcess {
   sendText(text: string): void;
   closeInput(): void;
   kill(signal: NodeJS.Signals): void;
-  /** Makes an empty file in the agent's working directory. */
+  /** Creates an empty file in the agent's working directory. */
   touch(name: string): void;
-  /** Resolves with the first line that fits, be it printed already or yet to come. */
+  /** Resolves with the first matching line, past or future. */
   waitFor(fits: (line: Fields) => boolean): Promise<Fields>;
   lines(): readonly Fields[];
   rawOutput(): Buffer;
@@ -31,14 +31,14 @@ interface AgentProcess {
 interface AgentOptions {
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** Holds the conversations; the same folder is the same sandbox come back. */
+  /** The folder of conversations. The same folder simulates the same sandbox after a restart. */
   folder?: string;
 }
 
 const folders = mkdtempSync(join(tmpdir(), 'scripted-agent-'));
 afterAll(() => rmSync(folders, { recursive: true, force: true }));
 
-/** Built once for each test file: starting it from source takes half a second longer every time. */
+/** Built once per test file, because a start from source takes half a second longer. */
 const bundle = join(newFolder(), 'agent.mjs');
 buildSync({
   entryPoints: [join(repository, 'test/fixtures/scripted-agent/main.ts')],
@@ -48,7 +48,7 @@ buildSync({
   platform: 'node',
 });
 
-/** What Node is given to start the agent as a run does. */
+/** Node's arguments to start the agent as a run does. */
 export const agentCommand = [
   bundle,
   '-p',

@@ -5,7 +5,7 @@ import { kindsOf, script, textsOf } from './lines.ts';
 const recall = script([{ recall: true }]);
 
 describe('a conversation', () => {
-  it('goes on in another process that resumes it, cost included', async () => {
+  it('continues in another process that resumes it, cost included', async () => {
     const [folder, id] = [newFolder(), nextUuid()];
     const first = await runAgent('Remember kiwi', { folder, args: ['--session-id', id] });
     const second = await runAgent(recall, { folder, args: ['--resume', id] });
@@ -17,7 +17,7 @@ describe('a conversation', () => {
     expect(new Set(own).size).toBe(own.length);
   });
 
-  it('cannot be begun twice under one id', async () => {
+  it('cannot be started twice under one id', async () => {
     const [folder, id] = [newFolder(), nextUuid()];
     await runAgent('hi', { folder, args: ['--session-id', id] });
     const again = await runAgent('hi', { folder, args: ['--session-id', id] });
@@ -25,7 +25,7 @@ describe('a conversation', () => {
     expect(again.errors).toContain('already in use');
   });
 
-  it('runs a message again that was killed unanswered, and not one that was answered in part', async () => {
+  it('repeats a message whose turn was killed unanswered, but not one that was partly answered', async () => {
     for (const [steps, kinds] of [
       [[{ hang: true }], ['command_lifecycle queued', 'command_lifecycle started']],
       [
@@ -53,11 +53,11 @@ describe('a conversation', () => {
   it('keeps its first system prompt when resumed, unless snapshots are off', async () => {
     const [folder, id] = [newFolder(), nextUuid()];
     const prompt = script([{ systemPrompt: true }]);
-    const say = async (...args: string[]) =>
+    const send = async (...args: string[]) =>
       textsOf((await runAgent(prompt, { folder, args })).lines)[0];
-    expect(await say('--session-id', id, '--append-system-prompt', 'one')).toBe('one');
+    expect(await send('--session-id', id, '--append-system-prompt', 'one')).toBe('one');
     const resume = ['--resume', id, '--append-system-prompt', 'two'];
-    expect(await say(...resume)).toBe('one');
-    expect(await say(...resume, '--system-prompt-snapshot', 'off')).toBe('two');
+    expect(await send(...resume)).toBe('one');
+    expect(await send(...resume, '--system-prompt-snapshot', 'off')).toBe('two');
   });
 });

@@ -26,7 +26,7 @@ async function serve(listener: RequestListener, at: number | string = 0): Promis
 }
 
 function urlOf(server: Server): string {
-  // A server that listens on a port has an address of this kind.
+  // listening on TCP
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
@@ -35,8 +35,8 @@ async function resultsOf(steps: readonly unknown[], env: Record<string, string> 
   return lines.flatMap((line) => line['tool_use_result'] ?? []);
 }
 
-describe('the network, as the agent sees it', () => {
-  it('answers a direct request, with method, headers from the environment, and body', async () => {
+describe('the network of the agent', () => {
+  it('makes a direct request, with method, headers from the environment, and body', async () => {
     const server = await serve((request, response) => {
       request.setEncoding('utf8').on('data', (body) => {
         response
@@ -53,14 +53,14 @@ describe('the network, as the agent sees it', () => {
     expect(await resultsOf([{ http }], { TOKEN: 'secret' })).toEqual(['418\nPUT secret {"a":1}']);
   });
 
-  it('speaks over a unix socket', async () => {
+  it('connects to a unix socket', async () => {
     const socketPath = join(newFolder(), 'x');
     await serve((request, response) => void response.end(`over ${request.url}`), socketPath);
     const http = { url: 'http://host/control/config', socketPath };
     expect(await resultsOf([{ http }])).toEqual(['200\nover /control/config']);
   });
 
-  it('sends the absolute form to the proxy, and tells how it answers a tunnel', async () => {
+  it('sends the absolute form to the proxy, and prints its response to a tunnel', async () => {
     const proxy = await serve((request, response) => void response.end(`proxied ${request.url}`));
     proxy.on('connect', (request, socket) => {
       const status = request.url === 'allowed.test:443' ? '200 OK' : '403 Forbidden';
@@ -80,12 +80,12 @@ describe('the network, as the agent sees it', () => {
     ]);
   });
 
-  it('tells what went wrong where nobody answers', async () => {
+  it('prints the error if nothing listens', async () => {
     const [result] = await resultsOf([{ http: { url: 'http://127.0.0.1:1/' } }]);
     expect(result).toContain('ECONNREFUSED');
   });
 
-  it('asks the model with the key of its environment', async () => {
+  it('calls the model with the key of its environment', async () => {
     const model = await startOfflineModel();
     const env = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'sandbox' };
     const { lines } = await runAgent(script([{ model: 'What is new?' }]), { env });

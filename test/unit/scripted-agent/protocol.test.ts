@@ -5,7 +5,7 @@ import { newFolder, nextUuid, runAgent, startAgent, userMessage } from './agent-
 import { kindsOf, script, textsOf } from './lines.ts';
 
 describe('one turn', () => {
-  it('prints what the agent CLI prints, in its order, and exits 0 at the end of input', async () => {
+  it('prints the same lines as the agent CLI in the same order, and exits 0 at the end of input', async () => {
     const { code, lines } = await runAgent('Hello');
     expect(code).toBe(0);
     expect(kindsOf(lines)).toEqual([
@@ -22,7 +22,7 @@ describe('one turn', () => {
     expect(lines[5]).toMatchObject({ is_error: false, result: 'Hello', num_turns: 1 });
   });
 
-  it('puts token events around each assistant line where they are asked for', async () => {
+  it('prints token events around each assistant line if enabled', async () => {
     const prompt = script([{ think: 'Hm' }, { say: 'A text of several pieces.' }]);
     const { lines } = await runAgent(prompt, { args: ['--include-partial-messages'] });
     const events = lines.flatMap((line) =>
@@ -34,7 +34,7 @@ describe('one turn', () => {
     expect([...deltas].map((match) => match[1]).join('')).toBe('A text of several pieces.');
   });
 
-  it('runs the tools that are asked for and tells their results', async () => {
+  it('runs tools and prints their results', async () => {
     const steps = [
       { write: { path: 'sub/a.txt', content: 'x' } },
       { shell: 'cat sub/a.txt; exit 3' },
@@ -50,7 +50,7 @@ describe('one turn', () => {
 });
 
 describe('messages', () => {
-  it('runs the same uuid once and echoes it the second time', async () => {
+  it('runs a repeated uuid once and echoes it the second time', async () => {
     const agent = startAgent();
     const message = userMessage('once');
     agent.send(message);
@@ -62,7 +62,7 @@ describe('messages', () => {
     expect(agent.lines().filter((line) => line['isReplay'] === true)).toHaveLength(2);
   });
 
-  it('merges what arrives while it is busy into one turn with one result', async () => {
+  it('merges messages that arrive during a turn into the next turn, with one result', async () => {
     const agent = startAgent();
     agent.send(userMessage(script([{ waitForFile: 'go' }])));
     await agent.waitFor((line) => line['state'] === 'started');
@@ -77,7 +77,7 @@ describe('messages', () => {
     expect(textsOf(agent.lines())).toEqual(['second', 'third']);
   });
 
-  it('begins a turn of its own when background work ends, and waits for it at the end of input', async () => {
+  it('starts a turn when background work ends, even after the end of input', async () => {
     const steps = [{ say: 'later' }, { background: { sleepMs: 50, steps: [{ say: 'now' }] } }];
     const { lines, code } = await runAgent(script(steps));
     expect(code).toBe(0);
@@ -92,20 +92,20 @@ describe('messages', () => {
     expect(lines.at(-1)).toMatchObject({ result: 'now', origin: { kind: 'task-notification' } });
   });
 
-  it('takes a message of a megabyte that comes in pieces, and splits lines on newlines alone', async () => {
+  it('accepts a message of a megabyte in several chunks, and splits lines only at newlines', async () => {
     const text = `grün\u2028${'x'.repeat(1024 * 1024)}`;
     const { lines } = await runAgent(text);
     expect(textsOf(lines)).toEqual([text]);
   });
 
-  it('refuses a torn line with exit code 1', async () => {
+  it('exits 1 on a torn line', async () => {
     const agent = startAgent();
     agent.sendText('{"type":"us{"type":"user"}\n');
     expect(await agent.ended).toMatchObject({ code: 1 });
     expect(agent.errors()).toContain('Error parsing streaming input line');
   });
 
-  it('says in a result what is wrong with a script', async () => {
+  it('reports an invalid script in the result', async () => {
     const { code, lines } = await runAgent(script([{ sya: 'typo' }]));
     expect(code).toBe(1);
     expect(lines.at(-2)).toMatchObject({ is_error: true, errors: ['no step is called sya'] });
@@ -119,7 +119,7 @@ describe('control requests', () => {
     request: { subtype: 'interrupt' },
   };
 
-  it('ends the turn by an interrupt, kills its tool, takes the next message', async () => {
+  it('ends the turn on an interrupt, kills its tool, and takes the next message', async () => {
     const folder = newFolder();
     const agent = startAgent({ folder });
     const shell = 'echo $$ > half; mv half pid; sleep 100; true';
@@ -147,7 +147,7 @@ describe('control requests', () => {
     expect(await agent.ended).toMatchObject({ code: 1 });
   });
 
-  it('takes a system prompt and MCP servers after its start, and refuses what it does not know', async () => {
+  it('accepts a system prompt and MCP servers after its start, and rejects unknown requests', async () => {
     const agent = startAgent();
     const requests = [
       { subtype: 'initialize', appendSystemPrompt: 'Be kind' },
@@ -172,13 +172,13 @@ describe('the command line', () => {
     [['--resume', nextUuid()], 'No conversation found'],
     [['--session-id', 'not-a-uuid'], 'Invalid session ID'],
     [['--max-turns'], 'argument missing'],
-  ])('refuses %j as the CLI does', async (args, message) => {
+  ])('rejects %j as the CLI does', async (args, message) => {
     const { code, errors } = await runAgent('hi', { args });
     expect(code).toBe(1);
     expect(errors).toContain(message);
   });
 
-  it('keeps every argument whole and shows them all', async () => {
+  it('passes every argument through unchanged', async () => {
     const tools = ['Bash(git:*)', 'WebFetch', 'two words\nand a line'];
     const { lines } = await runAgent(script([{ argv: true }]), {
       args: ['--disallowedTools', ...tools, '--max-turns', '3'],
@@ -190,7 +190,7 @@ describe('the command line', () => {
     });
   });
 
-  it('enforces withheld tools, turns and budget', async () => {
+  it('enforces disallowed tools, turns and budget', async () => {
     const folder = newFolder();
     const steps = [{ shell: 'git status' }, { shell: 'echo ran' }, { shell: 'touch third' }];
     const args = ['--disallowedTools', 'Bash(git:*)', '--max-turns', '2'];

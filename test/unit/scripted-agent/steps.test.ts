@@ -7,7 +7,7 @@ import { agentCommand, newFolder, runAgent, startAgent, userMessage } from './ag
 import { kindsOf, script, textsOf } from './lines.ts';
 
 describe('output', () => {
-  it('is the same for the same seed, long lines and foreign letters included', async () => {
+  it('is the same for the same seed, including long lines and non-ASCII letters', async () => {
     const shape = { seed: 7, longEvery: 100 };
     const { lines, code } = await runAgent(script([{ lines: 500, ...shape }, { exit: 3 }]));
     expect(code).toBe(3);
@@ -20,12 +20,12 @@ describe('output', () => {
     expect(randomText(3, { ...shape, seed: 8 })).not.toBe(expected[3]);
   });
 
-  it('is complete when the process ends the moment after it', async () => {
+  it('is complete if the process exits immediately after it', async () => {
     const { lines } = await runAgent(script([{ lines: 20_000 }, { selfKill: 'SIGKILL' }]));
     expect(textsOf(lines)).toHaveLength(20_000);
   });
 
-  it('carries any line and any bytes verbatim', async () => {
+  it('contains any line and any bytes verbatim', async () => {
     const bytes = Buffer.from([0xff, 0x00, 0xc3, 0x0a, 0x7b]);
     const steps = [
       { raw: '{"type":"finished","x":"\u0000"}' },
@@ -39,7 +39,7 @@ describe('output', () => {
     expect(errors).toContain('a complaint');
   });
 
-  it('can be cut to nothing by the agent itself', () => {
+  it('can be truncated by the agent itself', () => {
     const folder = newFolder();
     const spool = join(folder, 'spool');
     const steps = [{ say: 'gone' }, { truncateSpool: true }, { raw: 'after' }, { exit: 0 }];
@@ -51,7 +51,7 @@ describe('output', () => {
     expect(readFileSync(spool, 'utf8')).toBe('after\n');
   });
 
-  it('tells a variable of the environment, set or not', async () => {
+  it('prints a variable of the environment, set or not', async () => {
     const { lines } = await runAgent(script([{ env: 'SOME_NAME' }, { env: 'NOT_SET_AT_ALL' }]), {
       env: { SOME_NAME: 'a value' },
     });
@@ -74,7 +74,7 @@ describe('endings', () => {
     expect(results.map((line) => line['subtype'])).toEqual(subtypes);
   });
 
-  it('hangs after its result until it is killed, deaf to the end of its input', async () => {
+  it('hangs after its result until it is killed, even after the end of its input', async () => {
     const agent = startAgent();
     agent.send(userMessage(script([{ hangAfterResult: true }])));
     agent.closeInput();
@@ -84,7 +84,7 @@ describe('endings', () => {
     expect(await agent.ended).toMatchObject({ code: 143 });
   });
 
-  it('resists everything but SIGKILL when told so', async () => {
+  it('ignores every signal but SIGKILL if configured', async () => {
     const agent = startAgent();
     const steps = [{ deaf: true }, { trapTerm: true }, { say: 'ready' }, { hang: true }];
     agent.send(userMessage(script(steps)));
@@ -98,7 +98,7 @@ describe('endings', () => {
     expect(kindsOf(agent.lines())).not.toContain('control_response');
   });
 
-  it('ends by the signal it sends itself', async () => {
+  it('ends by the signal that it sends itself', async () => {
     const agent = startAgent();
     agent.send(userMessage(script([{ selfKill: 'SIGKILL' }])));
     expect(await agent.ended).toMatchObject({ signal: 'SIGKILL' });
@@ -106,7 +106,7 @@ describe('endings', () => {
 });
 
 describe('resources', () => {
-  it('fills a file to the size asked for, and says what stopped it', async () => {
+  it('fills a file to the requested size, and reports what stopped it', async () => {
     const folder = newFolder();
     const steps = [{ fill: { path: 'big', mb: 3 } }, { fill: { path: '/dev/full', mb: 1 } }];
     const { lines } = await runAgent(script(steps), { folder });
@@ -115,7 +115,7 @@ describe('resources', () => {
     expect(results).toEqual(['Wrote 3 MB', expect.stringContaining('ENOSPC')]);
   });
 
-  it('takes as much memory as asked for', async () => {
+  it('allocates the requested memory', async () => {
     const { lines } = await runAgent(script([{ oom: 32 }]));
     expect(textsOf(lines)).toEqual(['Holding 32 MB']);
   });

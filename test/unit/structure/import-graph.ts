@@ -21,7 +21,7 @@ export function importGraph(files: string[], read: (file: string) => string): Im
   );
 }
 
-/** Files that import themselves over others. */
+/** Import cycles, each as the list of its files. */
 export function filesInCycles(graph: ImportGraph): string[] {
   return [...graph.keys()].filter((file) => reachableFrom(graph, file).has(file));
 }

@@ -13,7 +13,7 @@ export function crowdedFolders(files: string[]): string[] {
 
 const sharedNames = new Set(['main', 'deps', 'index']);
 
-/** Files that have the base name of another file of the same package folder. */
+/** Files whose base name another file in the same package folder has. */
 export function sharedBaseNames(files: string[]): string[] {
   const baseName = (file: string): string => posix.basename(file).replace(/\..*/, '');
   const named = files.filter((file) => !sharedNames.has(baseName(file)));

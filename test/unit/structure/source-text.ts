@@ -14,7 +14,10 @@ export interface Piece {
 const tokenPattern =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`|[{}]|(?<=(?:^|[=(,:;!&|?{}[+>]|\breturn|\bcase)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/gm;
 
-/** Splits a file into code, comments and strings. It knows enough of the grammar for this project. */
+/**
+ * Splits a file into code, comments and strings. Parses just enough of the grammar for this
+ * project.
+ */
 export function splitSource(text: string): SourceText {
   const result: SourceText = { code: '', comments: [], strings: [] };
   const lineAt = lineCounter(text);
@@ -45,7 +48,7 @@ export function splitSource(text: string): SourceText {
   return result;
 }
 
-/** Where a chunk of a template ends: at its closing backtick or at the next `${`. */
+/** The end of a template chunk: its closing backtick or the next `${`. */
 function templateChunkEnd(text: string, start: number): number {
   const match = /(?:\\[\s\S]|(?!\$\{)[^`\\])*/y;
   match.lastIndex = start;

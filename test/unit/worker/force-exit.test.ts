@@ -7,7 +7,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('a process that something keeps after its end says what, and goes all the same', () => {
+test('a process that something keeps alive reports the reason and exits anyway', () => {
   vi.useFakeTimers();
   const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
   const lines: string[] = [];

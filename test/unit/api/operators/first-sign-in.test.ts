@@ -4,18 +4,18 @@ import { expect, test } from 'vitest';
 import { logFirstSignInLink } from '../../../../api/operators/first-sign-in.ts';
 import { createLogger } from '../../../../config/logger.ts';
 
-test('an order to stop ends the wait for a database that is away, also one that came just before', async () => {
+test('shutdown ends the wait for an unavailable database, even if it came just before the wait', async () => {
   const stopping = new AbortController();
   const operators = {
     async inviteFirst(): Promise<null> {
       stopping.abort();
-      throw new Error('the database is away');
+      throw new Error('the database is unavailable');
     },
   };
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const logger = createLogger({ level: 'warn', name: 'test' }, nowhere);
-  const from = performance.now();
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const logger = createLogger({ level: 'warn', name: 'test' }, discard);
+  const startedAt = performance.now();
   await logFirstSignInLink({ operators, publicUrl: 'http://a', logger }, stopping.signal);
-  expect(performance.now() - from).toBeLessThan(4_500);
+  expect(performance.now() - startedAt).toBeLessThan(4_500);
   expect(getEventListeners(stopping.signal, 'abort')).toEqual([]);
 });

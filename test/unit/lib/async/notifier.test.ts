@@ -22,7 +22,7 @@ test('a notification before the wait ends the next wait, and only that one', asy
   expect(await settlesWithin(20, notifier.wait())).toBe(false);
 });
 
-test('a bounded wait ends with its time and with its signals, and leaves no waiter behind', async () => {
+test('a bounded wait ends on timeout or abort, and leaves no listener', async () => {
   const notifier = createNotifier();
   await notifier.waitAtMost(1);
   await notifier.waitAtMost(longMs, AbortSignal.abort());

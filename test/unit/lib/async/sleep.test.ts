@@ -20,7 +20,7 @@ test('resolves after the time, or as soon as one of the signals aborts', async (
   }
 });
 
-test('leaves nothing behind on a signal', async () => {
+test('leaves no listener on the signal', async () => {
   const [service, loop] = [new AbortController(), new AbortController()];
   const cut = AbortSignal.abort();
   const sleepOften = async () => {
@@ -32,7 +32,7 @@ test('leaves nothing behind on a signal', async () => {
   expect([service.signal.aborted, loop.signal.aborted]).toEqual([false, false]);
 });
 
-/** Measured after a garbage collection. */
+/** The memory after a garbage collection. */
 function usedHeapBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void; // exposed by the flag

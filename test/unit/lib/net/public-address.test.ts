@@ -12,7 +12,7 @@ const publicAddresses = [
 ];
 
 const otherAddresses = [
-  // this machine, private, carrier, link-local and metadata
+  // this machine, private, carrier-grade NAT, link-local and metadata
   '0.0.0.0',
   '0.1.2.3',
   '127.0.0.1',
@@ -47,7 +47,7 @@ const otherAddresses = [
   'fec0::1',
   '4000::1',
   '8000::1',
-  // an IPv4 address in other clothes: mapped, compatible, translated, NAT64, 6to4, Teredo
+  // IPv4 in IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo
   '::ffff:127.0.0.1',
   '::ffff:8.8.8.8',
   '::ffff:7f00:1',
@@ -61,7 +61,7 @@ const otherAddresses = [
   '2002:808:808::1',
   '2001::1',
   '2001:0:7f00:1::',
-  // spellings that only some readers take for an address
+  // spellings that only some parsers accept as an address
   '127.1',
   '2130706433',
   '0x7f000001',

@@ -10,12 +10,12 @@ import { type Paths, type Timeouts, timeouts } from '../../../../sandbox/entry/c
 import { type Entry, startEntry } from '../../../../sandbox/entry/entry.ts';
 import { type FakeHost, fakeHost } from '../../../support/fake-host.ts';
 
-/** The entry program in this process, with real sockets, a real agent process and a host of ours. */
+/** The entry program in this process, with real sockets, a real agent process and a fake host. */
 export interface EntryWorld {
   host: FakeHost;
   paths: Paths;
   start(): Entry;
-  /** What the agent has printed, line by line. */
+  /** The agent's output lines. */
   said(): Record<string, unknown>[];
   untilSaid(key: string): Promise<Record<string, unknown>>;
   errors(): string;
@@ -51,7 +51,7 @@ export async function entryWorld(options: WorldOptions = {}): Promise<EntryWorld
       if (found !== undefined) return found;
       await sleep(10);
     }
-    throw new Error(`the agent never said "${key}": ${readFileSync(paths.spoolFile, 'utf8')}`);
+    throw new Error(`the agent never printed "${key}": ${readFileSync(paths.spoolFile, 'utf8')}`);
   }
 
   async function close(): Promise<void> {
@@ -88,14 +88,14 @@ async function makePlaces(root: string): Promise<Paths> {
 
 function readLines(file: string): Record<string, unknown>[] {
   const whole = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-  return whole.map((line) => JSON.parse(line) as Record<string, unknown>); // agent.mjs writes objects only
+  return whole.map((line) => JSON.parse(line) as Record<string, unknown>); // agent.mjs prints only objects
 }
 
 function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 

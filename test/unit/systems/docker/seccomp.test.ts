@@ -10,7 +10,7 @@ interface Rule {
 
 const profile = JSON.parse(seccompProfile) as { defaultAction: string; syscalls: Rule[] };
 
-/** Sandboxes have no capabilities, so a rule that wants one never applies. */
+/** Sandboxes have no capabilities, so a rule that requires one never applies. */
 const applying = profile.syscalls.filter((rule) => rule.includes?.caps === undefined);
 const rulesFor = (name: string): Rule[] => applying.filter((rule) => rule.names.includes(name));
 

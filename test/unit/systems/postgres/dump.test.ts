@@ -8,7 +8,7 @@ const saying = (chunks: string[], ended = Promise.resolve()): PgTools => ({
   start: () => ({ input: new PassThrough(), output: Readable.from(chunks), ended }),
 });
 
-test('returns when what it writes into has taken the last of it, however slow that is', async () => {
+test('returns only after a slow destination has received all output', async () => {
   const taken: string[] = [];
   const slow = new Writable({
     write: (chunk: Buffer, _encoding, done) =>
@@ -21,7 +21,7 @@ test('returns when what it writes into has taken the last of it, however slow th
   expect(taken).toEqual(['one', 'two', 'three']);
 });
 
-test('fails with what the program says', async () => {
+test('fails with the error of the program', async () => {
   const failed = Promise.reject(new Error('pg_dump failed: no such database'));
   failed.catch(() => undefined);
   await expect(dump(saying([], failed), new PassThrough().resume())).rejects.toThrow('no such');

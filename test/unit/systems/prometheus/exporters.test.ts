@@ -92,7 +92,7 @@ test('an unknown path counts as route none, and a stream has no duration', async
 });
 
 describe('the metrics server', () => {
-  test('serves only /metrics, and nothing once closed', async () => {
+  test('serves only /metrics, and nothing after its close', async () => {
     const port = await freePort();
     const served = await serveMetrics(createRegistry(), { host: '127.0.0.1', port });
     const url = `http://127.0.0.1:${port}`;
@@ -105,7 +105,7 @@ describe('the metrics server', () => {
     await expect(fetch(`${url}/metrics`)).rejects.toThrow('fetch failed');
   });
 
-  test('fails to start on a port that is taken', async () => {
+  test('fails to start on a port in use', async () => {
     const at = { host: '127.0.0.1', port: await freePort() };
     const served = await serveMetrics(createRegistry(), at);
     await expect(serveMetrics(createRegistry(), at)).rejects.toThrow('EADDRINUSE');

@@ -5,7 +5,7 @@ import { createTemporal, type Temporal } from '../../../../systems/temporal/clie
 import { admittedRun } from '../../../support/admitted-run.ts';
 import { type OwnTemporal, startOwnTemporal } from '../../../support/own-temporal.ts';
 
-/** KEYWORD in Temporal's enumeration IndexedValueType. */
+/** The number of KEYWORD in Temporal's enum IndexedValueType. */
 const keyword = 2;
 
 let server: OwnTemporal;
@@ -52,7 +52,7 @@ it('registers missing search attributes under concurrent calls', async () => {
   expect(await temporalOf('default').ensureSearchAttributes()).toEqual([]);
 });
 
-it('keeps search attributes that others have registered', async () => {
+it('keeps the search attributes of other applications', async () => {
   await makeNamespace('shared', ['Theirs', 'ProjectId']);
   const added = await temporalOf('shared').ensureSearchAttributes();
   expect(added).toEqual(searchAttributeNames.filter((name) => name !== 'ProjectId'));
@@ -61,7 +61,7 @@ it('keeps search attributes that others have registered', async () => {
   );
 });
 
-it('starts runs and sessions without search attributes if the server has no room for them', async () => {
+it('starts runs and sessions without search attributes if the server cannot register more', async () => {
   const others = Array.from({ length: 10 }, (_, i) => `Theirs${i}`);
   await makeNamespace('full', others);
   const temporal = temporalOf('full');

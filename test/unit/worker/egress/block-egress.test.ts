@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { callSocket } from '../../../support/socket-client.ts';
 import { serveRun } from './egress-fixture.ts';
 
-it('cuts every connection of every run when it is shut, and lets them in when it is reopened', async () => {
+it('closes every connection of every run when blocked, and accepts connections when unblocked', async () => {
   let asked = 0;
   const first = await serveRun({
     handlers: {
@@ -18,7 +18,7 @@ it('cuts every connection of every run when it is shut, and lets them in when it
   const second = await serveRun({ beside: first });
   expect(statSync(first.socketPath).mode & 0o666, 'for the sandbox’s user').toBe(0o666);
   const waiting = callSocket(first.socketPath, { path: '/control/messages?after=0' });
-  waiting.catch(() => undefined); // it is looked at below
+  waiting.catch(() => undefined); // checked below
   await expect.poll(() => asked).toBe(1);
 
   const config = () => callSocket(second.socketPath, { path: '/control/config' });

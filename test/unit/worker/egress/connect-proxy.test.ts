@@ -8,7 +8,7 @@ import { serveRun } from './egress-fixture.ts';
 
 const limited: EgressPolicy = { policy: 'limited', hosts: ['allowed.test'] };
 
-/** Stands where the real connect would: counts, and refuses, so that no packet leaves. */
+/** Replaces the real connect: counts the calls and fails, so that no packet leaves this machine. */
 function createSpy() {
   const addresses: string[] = [];
   const connect: Connect = ({ address, port }) => {
@@ -27,7 +27,7 @@ async function echoServer(): Promise<{ port: number; server: Server }> {
   return { port: address.port, server };
 }
 
-test('connects to the address that was checked, bytes pass both ways, ends are passed on', async () => {
+test('connects to the address that was checked, and passes on bytes and half-closes in both directions', async () => {
   const { port } = await echoServer();
   const exception = `mcp.test:${port}`;
   const { socketPath } = await serveRun({
@@ -53,7 +53,7 @@ test.each([
   ['64:ff9b::7f00:1'],
   ['2002:7f00:1::'],
   ['93.184.216.34,127.0.0.1'],
-])('refuses an allowed name that resolves to %s', async (list) => {
+])('denies an allowed name that resolves to %s', async (list) => {
   const answers = list.split(',');
   const spy = createSpy();
   const { socketPath, refusals } = await serveRun({
@@ -66,7 +66,7 @@ test.each([
   expect(refusals).toEqual([{ host: 'allowed.test', port: 443, reason: 'not_public', count: 1 }]);
 });
 
-test('asks for a name once and never connects to what a second answer would say', async () => {
+test('resolves a name once and never connects to the address of a second answer', async () => {
   const spy = createSpy();
   let questions = 0;
   const rebound = () => Promise.resolve(questions++ === 0 ? ['93.184.216.34'] : ['127.0.0.1']);
@@ -81,20 +81,20 @@ test('asks for a name once and never connects to what a second answer would say'
 });
 
 test.each([
-  ['a name that is not listed', limited, 'other.test:443', 'policy'],
+  ['an unlisted name', limited, 'other.test:443', 'policy'],
   ['another port', limited, 'allowed.test:22', 'policy'],
   ['a metadata address', limited, '169.254.169.254:443', 'policy'],
   [
-    'everything under none',
+    'any host under none',
     { policy: 'none', hosts: ['allowed.test'] },
     'allowed.test:443',
     'policy',
   ],
   ['a private literal under open', { policy: 'open', hosts: [] }, '10.0.0.1:443', 'not_public'],
   ['a loopback literal under open', { policy: 'open', hosts: [] }, '[::1]:443', 'not_public'],
-  ['a number for an address', { policy: 'open', hosts: [] }, '2130706433:443', 'unresolvable'],
+  ['an address in numeric form', { policy: 'open', hosts: [] }, '2130706433:443', 'unresolvable'],
   ['an unknown name', { policy: 'open', hosts: [] }, 'nowhere.test:443', 'unresolvable'],
-] as const)('refuses %s and connects nowhere', async (_what, policy, authority, reason) => {
+] as const)('denies %s and connects nowhere', async (_what, policy, authority, reason) => {
   const spy = createSpy();
   const { socketPath, refusals } = await serveRun({
     deps: { lookup: () => Promise.resolve([]), connect: spy.connect },
@@ -106,7 +106,7 @@ test.each([
   expect(spy.addresses).toEqual([]);
 });
 
-test('refuses the absolute form of a request and counts each place', async () => {
+test('denies a request in absolute form and counts each destination', async () => {
   const { socketPath, refusals } = await serveRun({});
   for (const count of [1, 2]) {
     const answer = await callSocket(socketPath, { path: 'http://127.0.0.1:8080/secret' });
@@ -120,7 +120,7 @@ test('refuses the absolute form of a request and counts each place', async () =>
   }
 });
 
-test('keeps count of no more places than its bound', async () => {
+test('counts at most as many destinations as its limit', async () => {
   const { socketPath, refusals } = await serveRun({ handlers: { policy: limited } });
   for (let place = 0; place < 230; place += 1) {
     const { socket } = await sendRaw(socketPath, connectLine(`h${place}.test:443`));
@@ -129,7 +129,7 @@ test('keeps count of no more places than its bound', async () => {
   expect(refusals).toHaveLength(200);
 });
 
-test('closing the run ends its tunnels and its socket', async () => {
+test('ends its tunnels and closes its socket when the run ends', async () => {
   const { port } = await echoServer();
   const exception = `mcp.test:${port}`;
   const run = await serveRun({

@@ -18,7 +18,7 @@ interface ServedRun {
   close(): Promise<void>;
 }
 
-/** A run's socket, served; closed with the test. */
+/** The listener of a run, closed after the test. */
 export async function serveRun({
   deps = {},
   handlers = {},
@@ -27,9 +27,9 @@ export async function serveRun({
 }: {
   deps?: Partial<EgressDeps>;
   handlers?: Partial<EgressHandlers>;
-  /** Another run of the same host, whose `deps` count. */
+  /** A listener of another run of the same host with the same `deps`. */
   beside?: ServedRun;
-  /** The socket whose place it takes. */
+  /** The path of an existing socket to replace. */
   at?: string;
 }): Promise<ServedRun> {
   const folder = await mkdtemp(join(tmpdir(), 'egress-'));

@@ -7,7 +7,10 @@ import { serveRun } from './egress-fixture.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** A model on loopback; the operator's own setting, so plain http and private are fine. */
+/**
+ * A model on loopback. It is the operator's setting, so plain HTTP and private addresses are
+ * allowed.
+ */
 async function startModel(handle: Handle): Promise<string> {
   const server = createServer((request, response) => void handle(request, response)).listen(
     0,
@@ -26,7 +29,7 @@ async function startModel(handle: Handle): Promise<string> {
 const serveModel = (baseUrl: string) =>
   serveRun({ deps: { model: { apiKey: 'operator-key', baseUrl } } });
 
-test('asks the project’s own model with its key, from the next call on, and the service’s without', async () => {
+test('uses the project’s own model and key from the next call on, and the service’s without one', async () => {
   const seen: string[] = [];
   const answerAs =
     (name: string): Handle =>
@@ -51,7 +54,7 @@ test('asks the project’s own model with its key, from the next call on, and th
   ]);
 });
 
-test('sends nobody’s key where it is not known whose to send', async () => {
+test('sends no key while the owner of the key is unknown', async () => {
   let calls = 0;
   const baseUrl = await startModel((_request, response) => {
     calls += 1;
@@ -67,7 +70,7 @@ test('sends nobody’s key where it is not known whose to send', async () => {
   expect([answer.status, calls]).toEqual([502, 0]);
 });
 
-test('adds the key of the operator and drops what the agent calls its own', async () => {
+test("adds the operator's key and removes the agent's own credentials", async () => {
   const seen: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[] = [];
   const baseUrl = await startModel(async (request, response) => {
     seen.push({ url: request.url, headers: request.headers, body: await text(request) });
@@ -103,7 +106,7 @@ test('adds the key of the operator and drops what the agent calls its own', asyn
   expect(seen[0]?.headers).not.toHaveProperty('cookie');
 });
 
-test('passes each piece of an answer on as it comes', async () => {
+test('passes on each chunk of a response as it arrives', async () => {
   const pieces: ServerResponse[] = [];
   const baseUrl = await startModel((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -131,7 +134,7 @@ test.each([
   ['POST', '/model//v1/messages', 404],
   ['POST', '/model/v1/messages%2f', 404],
   ['POST', '/v1/messages', 404],
-])('%s %s reaches nobody', async (method, path, status) => {
+])('%s %s is not forwarded', async (method, path, status) => {
   let calls = 0;
   const baseUrl = await startModel((_request, response) => {
     calls += 1;
@@ -142,7 +145,7 @@ test.each([
   expect(calls).toBe(0);
 });
 
-test('a model that is away is answered for in its own words, with a status that is retried', async () => {
+test('an unavailable model gets an error in the API’s format, with a retryable status', async () => {
   const { socketPath } = await serveModel('http://127.0.0.1:1');
   const answer = await callSocket(socketPath, {
     method: 'POST',
@@ -153,7 +156,7 @@ test('a model that is away is answered for in its own words, with a status that 
   expect(JSON.parse(answer.body)).toMatchObject({ type: 'error', error: { type: 'api_error' } });
 });
 
-test('an answer that breaks off breaks off for the agent too', async () => {
+test('a broken response is broken for the agent as well', async () => {
   const baseUrl = await startModel((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write('event: one\n\n', () => response.destroy());
@@ -167,7 +170,7 @@ test('an answer that breaks off breaks off for the agent too', async () => {
   await expect(text(answer)).rejects.toThrow('aborted');
 });
 
-test('an agent that leaves ends its call to the model', async () => {
+test('an agent that disconnects ends its call to the model', async () => {
   const baseUrl = await startModel((_request, response) => response.flushHeaders());
   const { socketPath } = await serveModel(baseUrl);
   const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
@@ -183,7 +186,7 @@ test('an agent that leaves ends its call to the model', async () => {
     .toBe(200);
 });
 
-test('a run that has as many calls under way as it may have takes none from another', async () => {
+test('a run at its limit of concurrent calls does not block another run', async () => {
   const baseUrl = await startModel((_request, response) => response.flushHeaders());
   const greedy = await serveModel(baseUrl);
   const modest = await serveRun({ beside: greedy });
@@ -196,7 +199,7 @@ test('a run that has as many calls under way as it may have takes none from anot
   for (const open of [...answers, answer]) open.destroy();
 });
 
-test('a request that is too long is refused as such, and the model is not left waiting', async () => {
+test('a request that is too long is rejected, and its call to the model is ended', async () => {
   let ended: string | undefined;
   const baseUrl = await startModel((request) => {
     request.resume().on('close', () => {

@@ -6,7 +6,7 @@ import {
   parseAuthority,
 } from '../../../../worker/egress/policy.ts';
 
-test('limited lets through the listed hosts on their own port alone', () => {
+test('limited allows only the listed hosts on their own ports', () => {
   const policy = { policy: 'limited', hosts: ['API.example.com', 'mcp.example.com:8443'] } as const;
   const allows = (host: string, port: number) =>
     allowsTarget({ ...policy, hosts: [...policy.hosts] }, { host, port });
@@ -19,14 +19,14 @@ test('limited lets through the listed hosts on their own port alone', () => {
   expect(allows('api.example.com.evil.test', 443)).toBe(false);
 });
 
-test('a host that begins with a star stands for all below it, not for itself', () => {
+test('a wildcard host matches all its subdomains, but not itself', () => {
   const policy = { policy: 'limited' as const, hosts: ['*.example.com'] };
   expect(allowsTarget(policy, { host: 'a.b.example.com', port: 443 })).toBe(true);
   expect(allowsTarget(policy, { host: 'example.com', port: 443 })).toBe(false);
   expect(allowsTarget(policy, { host: 'badexample.com', port: 443 })).toBe(false);
 });
 
-test('open lets through every host on port 443, none lets through nothing', () => {
+test('open allows every host on port 443, none allows nothing', () => {
   const listed = ['api.example.com'];
   const target = { host: 'anything.test', port: 443 };
   expect(allowsTarget({ policy: 'open', hosts: [] }, target)).toBe(true);
@@ -40,7 +40,7 @@ test.each([
   ['Example.COM.:443', { host: 'example.com', port: 443 }],
   ['[2606:4700::1111]:443', { host: '2606:4700::1111', port: 443 }],
   ['127.0.0.1:65535', { host: '127.0.0.1', port: 65_535 }],
-])('reads the authority %s', (text, target) => {
+])('parses the authority %s', (text, target) => {
   expect(parseAuthority(text)).toEqual(target);
 });
 
@@ -57,11 +57,11 @@ test.each([
   'h:4 43',
   'h:443\r\n',
   '::1:443',
-])('refuses the authority "%s"', (text) => {
+])('rejects the authority "%s"', (text) => {
   expect(parseAuthority(text)).toBeNull();
 });
 
-test('takes from URLs the hosts of https servers, with their ports, but for the sandbox itself', () => {
+test('takes the hosts and ports of https MCP servers from their URLs, except the sandbox itself', () => {
   const urls = [
     'https://A.test/mcp?k=v',
     'https://b.test:8443/',

@@ -7,7 +7,7 @@ import { serveRun } from './egress-fixture.ts';
 const status = async (socketPath: string): Promise<number> =>
   (await callSocket(socketPath, { path: '/control/config' })).status;
 
-it('takes the place of the door before it, and is not taken away when that one is closed', async () => {
+it('replaces the previous socket, and stays when the previous listener is closed', async () => {
   const before = await serveRun({});
   const { socketPath } = before;
   const after = await serveRun({ at: socketPath });

@@ -13,8 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-describe('the data folder of a worker', () => {
-  it('keeps the same host id from start to start', () => {
+describe('the data directory of a worker', () => {
+  it('keeps the same host id across restarts', () => {
     const first = lockDataDir(dataDir);
     first.release();
     const second = lockDataDir(dataDir);
@@ -23,7 +23,7 @@ describe('the data folder of a worker', () => {
     expect(first.hostId).toMatch(/^host-[0-9a-f]{8}$/);
   });
 
-  it('refuses a second worker, and says what to do', () => {
+  it('rejects a second worker with advice', () => {
     const folder = lockDataDir(dataDir);
     expect(() => lockDataDir(dataDir)).toThrow(DataDirLockedError);
     expect(() => lockDataDir(dataDir)).toThrow(/its own folder/);
@@ -31,7 +31,7 @@ describe('the data folder of a worker', () => {
     lockDataDir(dataDir).release();
   });
 
-  it('is free again in the moment its worker is killed', async () => {
+  it('is unlocked as soon as its worker is killed', async () => {
     const other = await startOther();
     expect(() => lockDataDir(dataDir)).toThrow(DataDirLockedError);
     other.kill('SIGKILL');
@@ -39,7 +39,7 @@ describe('the data folder of a worker', () => {
     lockDataDir(dataDir).release();
   });
 
-  it('knows when its lock was taken away and given to another', () => {
+  it('detects that its lock file was replaced', () => {
     const folder = lockDataDir(dataDir);
     expect(folder.isHeld()).toBe(true);
     rmSync(join(dataDir, 'lock'));
@@ -51,7 +51,7 @@ describe('the data folder of a worker', () => {
     folder.release();
   });
 
-  it('says what is missing where the tool for locking is not installed', () => {
+  it('reports that flock is not installed', () => {
     const { PATH } = process.env;
     process.env['PATH'] = '/nowhere';
     expect(() => lockDataDir(dataDir)).toThrow(/flock \(util-linux\)/);

@@ -8,7 +8,7 @@ import { testBundle } from '../../../support/test-bundle.ts';
 /** Not found. */
 const refusal = { 'grpc-status': '5', 'grpc-message': 'unknown namespace' };
 
-/** A Temporal server that says that it is there, and knows no namespace. */
+/** A Temporal server that responds to GetSystemInfo but knows no namespace. */
 async function frontend(): Promise<string> {
   const server: Http2Server = createServer();
   server.on('stream', (stream, headers) => {
@@ -28,27 +28,27 @@ async function frontend(): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Not compressed, of no bytes. */
+/** An uncompressed gRPC message of zero bytes. */
 const emptyMessage = Buffer.alloc(5);
 
-const nothing = async (): Promise<never> => Promise.reject(new Error('nobody asks for it'));
+const unused = async (): Promise<never> => Promise.reject(new Error('no activity runs'));
 
 const threads = (): number =>
   process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
 
-test('a worker that Temporal refuses leaves nothing, however often it is asked for', async () => {
+test('a worker that Temporal rejects leaves no threads, however often it is created', async () => {
   const options = {
     ...{ instance: 'test', hostId: 'host-1', capacity: 1, namespace: 'unknown' },
     connection: { address: await frontend() },
     workflowBundle: await testBundle(),
     activities: {
-      run: { deliverWebhook: nothing, endRun: nothing },
-      host: { followRun: nothing, runTurn: nothing, startSandbox: nothing },
+      run: { deliverWebhook: unused, endRun: unused },
+      host: { followRun: unused, runTurn: unused, startSandbox: unused },
     },
   };
   const before = threads();
   for (let time = 1; time <= 2; time += 1) {
-    // Some activities for each of the queues; none is ever called.
+    // Every queue needs an activity; none runs.
     await expect(createWorker(options as unknown as WorkerOptions)).rejects.toThrow(
       'unknown namespace',
     );

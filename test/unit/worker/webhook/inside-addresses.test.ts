@@ -2,7 +2,7 @@ import type { buildConnector } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { createWebhookSender } from '../../../../worker/webhook/send-webhook.ts';
 
-/** Stands where the real connect would be, and always refuses: no packet leaves this machine. */
+/** Replaces the real connect and always fails, so that no packet leaves this machine. */
 function world(answers: Record<string, string[]>, allowPrivate: string[] = []) {
   const dialled: string[] = [];
   const connect = ((options: { lookup?: unknown }) => {
@@ -48,26 +48,26 @@ const inside = [
   '[ff02::1]',
 ];
 
-describe('a callback address that leads inside', () => {
-  it.each(inside)('is refused as %s, without a connection', async (host) => {
+describe('a callback URL with a private address', () => {
+  it.each(inside)('is rejected as %s, without a connection', async (host) => {
     const { send, dialled } = world({});
     expect(await send(`https://${host}/hook`)).toMatchObject({ outcome: 'blocked' });
     expect(dialled).toEqual([]);
   });
 
-  it('is refused when one of its addresses is inside', async () => {
+  it('is rejected if one of its addresses is private', async () => {
     const { send, dialled } = world({ 'mixed.example': ['8.8.8.8', '1.1.1.1', '127.0.0.1'] });
     expect(await send('https://mixed.example/')).toMatchObject({ outcome: 'blocked' });
     expect(dialled).toEqual([]);
   });
 
-  it('is refused by a name for this machine', async () => {
+  it('is rejected for a name of this machine', async () => {
     const { send, dialled } = world({ localhost: ['127.0.0.1'], 'localhost.': ['127.0.0.1'] });
     expect(await send('https://localhost./')).toMatchObject({ outcome: 'blocked' });
     expect(dialled).toEqual([]);
   });
 
-  it('fails closed where the name has no address, and may be tried again', async () => {
+  it('is rejected if its name does not resolve, and may be retried', async () => {
     const { send, dialled } = world({});
     expect(await send('https://nowhere.example/')).toEqual({
       outcome: 'failed',
@@ -76,7 +76,7 @@ describe('a callback address that leads inside', () => {
     expect(dialled).toEqual([]);
   });
 
-  it('is resolved once for each attempt, however often the name changes', async () => {
+  it("is resolved once per attempt, even if the name's addresses change", async () => {
     let asked = 0;
     const dialled: string[] = [];
     const connect: typeof buildConnector = () => (target, callback) => {
@@ -96,7 +96,7 @@ describe('a callback address that leads inside', () => {
   });
 });
 
-describe('a callback address of the wrong kind', () => {
+describe('an invalid callback URL is rejected', () => {
   it.each([
     'http://public.example/',
     'https://user:secret@public.example/',
@@ -110,7 +110,7 @@ describe('a callback address of the wrong kind', () => {
   });
 
   it.each(['https://public.example/', 'https://public.example:1024/', 'https://8.8.8.8/'])(
-    'is dialled where nothing is wrong with it: %s',
+    'is connected to if it is valid: %s',
     async (url) => {
       const { send, dialled } = world({ 'public.example': ['8.8.8.8'] });
       expect(await send(url)).toEqual({ outcome: 'failed', reason: 'not_connected' });
@@ -118,7 +118,7 @@ describe('a callback address of the wrong kind', () => {
     },
   );
 
-  it('may be private where the operator says so, and only there', async () => {
+  it('may be private only if the operator allows it', async () => {
     const { send, dialled } = world({}, ['10.0.0.0/8']);
     expect(await send('https://10.1.2.3/')).toMatchObject({ outcome: 'failed' });
     expect(await send('https://192.168.0.1/')).toMatchObject({ outcome: 'blocked' });

@@ -12,7 +12,7 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers());
 });
 
-test('is renewed on other connections while some hang, and never by more than fit into it', async () => {
+test('a lease is renewed on other connections while some hang, with at most three pending renewals', async () => {
   const hanging: (() => void)[] = [];
   let answered = 0;
   let isHung = true;
@@ -42,38 +42,40 @@ test('is renewed on other connections while some hang, and never by more than fi
   lease?.release();
 });
 
-/** A lease, and what Postgres says when it is renewed. */
+/** A lease, with a function that replaces its renewal in Postgres. */
 async function heldLease(renewLease: () => Promise<boolean>) {
-  const asked = vi.fn(renewLease);
-  const frames = { takeLease: async () => taken, renewLease: asked };
+  const renewals = vi.fn(renewLease);
+  const frames = { takeLease: async () => taken, renewLease: renewals };
   const lost = vi.fn();
   const lease = await takeLease({ frames, owner: 'h', leaseMs, logger }, 'run-1', lost);
-  if (lease === null) throw new Error('it was not taken');
-  return { lease, asked, lost };
+  if (lease === null) throw new Error('it was not acquired');
+  return { lease, renewals, lost };
 }
 
-test('that was lost once is nobody’s to confirm any more, and that is told once', async () => {
-  const { lease, asked, lost } = await heldLease(async () => false);
+test('a lost lease is never confirmed again, and its loss is reported once', async () => {
+  const { lease, renewals, lost } = await heldLease(async () => false);
   expect(await Promise.all([lease.confirm(), lease.confirm()])).toEqual([false, false]);
-  asked.mockResolvedValue(true);
+  renewals.mockResolvedValue(true);
   expect(await lease.confirm()).toBe(false);
   await vi.advanceTimersByTimeAsync(10 * leaseMs);
-  expect(asked).toHaveBeenCalledTimes(2);
+  expect(renewals).toHaveBeenCalledTimes(2);
   expect(lost).toHaveBeenCalledTimes(1);
 });
 
-test('that was let go of is neither confirmed nor renewed, and nothing waits for it', async () => {
-  const { lease, asked, lost } = await heldLease(async () => true);
+test('a released lease is neither confirmed nor renewed, and leaves no timer', async () => {
+  const { lease, renewals, lost } = await heldLease(async () => true);
   expect(await lease.confirm()).toBe(true);
   lease.release();
   expect(await lease.confirm()).toBe(false);
-  expect(asked).toHaveBeenCalledTimes(1);
+  expect(renewals).toHaveBeenCalledTimes(1);
   expect(lost).not.toHaveBeenCalled();
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('that nobody can ask about is held on to', async () => {
-  const { lease, lost } = await heldLease(() => Promise.reject(new Error('Postgres is away')));
+test('a lease is kept while Postgres is unavailable', async () => {
+  const { lease, lost } = await heldLease(() =>
+    Promise.reject(new Error('Postgres is unavailable')),
+  );
   expect(await lease.confirm()).toBe(true);
   await vi.advanceTimersByTimeAsync(10 * leaseMs);
   expect(await lease.confirm()).toBe(true);

@@ -12,7 +12,7 @@ function split(chunks: Buffer[], lineMaxBytes: number): SpoolLine[] {
 
 const line = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.replaceAll('\n', ' '));
 
-test('the lines are the same however the bytes are cut', () => {
+test('the lines are the same wherever the bytes are split', () => {
   fc.assert(
     fc.property(fc.array(line), fc.array(fc.nat(9)), (lines, cuts) => {
       const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(''));
@@ -31,14 +31,14 @@ test('the lines are the same however the bytes are cut', () => {
   );
 });
 
-test('a line at the bound is whole, one byte more is cut', () => {
+test('a line at the limit is complete, a longer one is truncated', () => {
   expect(split([Buffer.from('12345\n123456\n')], 5)).toEqual([
     { text: '12345', bytes: 6, cutBytes: 0 },
     { text: '12345', bytes: 7, cutBytes: 1 },
   ]);
 });
 
-test('the reader may use its buffer again', () => {
+test('the caller may reuse its buffer', () => {
   const splitter = createLineSplitter(100);
   const buffer = Buffer.from('half');
   splitter.push(buffer);

@@ -13,102 +13,105 @@ interface PauserState {
   hasWork?: () => Promise<boolean>;
 }
 
-/** A nap over an engine that refuses to pause so many times, once it may answer. */
-function pauserWith({ refusals = 0, mayAnswer, ...asked }: PauserState) {
-  const told: string[] = [];
+/**
+ * A pauser with an engine that fails the first `refusals` pauses, and responds only after
+ * `mayAnswer`.
+ */
+function pauserWith({ refusals = 0, mayAnswer, ...overrides }: PauserState) {
+  const calls: string[] = [];
   let left = refusals;
   const sandboxes = {
     async pause(): Promise<void> {
-      told.push('pause');
+      calls.push('pause');
       await mayAnswer;
       if ((left -= 1) >= 0) throw new Error('unable to freeze');
     },
     async unpause(): Promise<void> {
-      told.push('unpause');
+      calls.push('unpause');
     },
   };
-  const over = new AbortController();
-  onTestFinished(() => over.abort());
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
   const yes = async () => true;
-  const answers = { mayPause: () => true, isHeld: yes, hasWork: yes, ...asked };
+  const answers = { mayPause: () => true, isHeld: yes, hasWork: yes, ...overrides };
   const of = { containerId: 'container-1', afterMs: 20, ...answers };
-  return { nap: createIdlePauser({ sandboxes, logger }, of, over.signal), told, over };
+  return { pauser: createIdlePauser({ sandboxes, logger }, of, end.signal), calls, end };
 }
 
-test('an engine that cannot pause a sandbox now is asked again', async () => {
-  const { nap, told } = pauserWith({ refusals: 2 });
-  nap.markIdle();
-  await expect.poll(() => told).toEqual(['pause', 'pause', 'pause']);
+test('a pause is retried if the engine fails', async () => {
+  const { pauser, calls } = pauserWith({ refusals: 2 });
+  pauser.markIdle();
+  await expect.poll(() => calls).toEqual(['pause', 'pause', 'pause']);
 });
 
-test('one that has been woken up meanwhile is not paused after all', async () => {
+test('a sandbox that was resumed meanwhile is not paused', async () => {
   const engine = createDeferred<true>();
-  const { nap, told } = pauserWith({ refusals: 1, mayAnswer: engine.promise });
-  nap.markIdle();
-  await expect.poll(() => told).toEqual(['pause']);
-  const awake = nap.resume();
+  const { pauser, calls } = pauserWith({ refusals: 1, mayAnswer: engine.promise });
+  pauser.markIdle();
+  await expect.poll(() => calls).toEqual(['pause']);
+  const resuming = pauser.resume();
   engine.resolve(true);
-  await awake;
+  await resuming;
   await sleep(150);
-  expect(told).toEqual(['pause', 'unpause']);
+  expect(calls).toEqual(['pause', 'unpause']);
 });
 
-test('one that another looks after by now is not paused, and one that was woken up while that was asked', async () => {
-  const asked = createDeferred<true>();
-  const { nap, told } = pauserWith({ isHeld: () => asked.promise.then(() => false) });
-  const other = pauserWith({ isHeld: () => asked.promise });
-  nap.markIdle();
-  other.nap.markIdle();
+test('a sandbox is not paused if its lease was lost, or if it was resumed during the check of the lease', async () => {
+  const leaseCheck = createDeferred<true>();
+  const { pauser, calls } = pauserWith({ isHeld: () => leaseCheck.promise.then(() => false) });
+  const other = pauserWith({ isHeld: () => leaseCheck.promise });
+  pauser.markIdle();
+  other.pauser.markIdle();
   await sleep(100);
-  const awake = other.nap.resume();
-  asked.resolve(true);
-  await awake;
+  const resuming = other.pauser.resume();
+  leaseCheck.resolve(true);
+  await resuming;
   await sleep(100);
-  expect(told).toEqual([]);
-  expect(other.told).toEqual(['unpause']);
+  expect(calls).toEqual([]);
+  expect(other.calls).toEqual(['unpause']);
 });
 
-test('one that is stirred runs at once, and goes on resting', async () => {
-  const { nap, told } = pauserWith({});
-  nap.markIdle();
-  await expect.poll(() => told).toEqual(['pause']);
-  nap.prewarm();
-  await expect.poll(() => told).toEqual(['pause', 'unpause', 'pause']);
+test('a prewarmed sandbox runs at once, and is paused again after the idle time', async () => {
+  const { pauser, calls } = pauserWith({});
+  pauser.markIdle();
+  await expect.poll(() => calls).toEqual(['pause']);
+  pauser.prewarm();
+  await expect.poll(() => calls).toEqual(['pause', 'unpause', 'pause']);
 });
 
 test.each([
-  ['that another looks after by now', { isHeld: async () => false }],
-  ['that has nothing to do', { hasWork: async () => false }],
-  ['of which Postgres says nothing', { hasWork: () => Promise.reject(new Error('no answer')) }],
-])('one %s is not stirred', async (_what, said) => {
+  ['whose lease was lost', { isHeld: async () => false }],
+  ['without work', { hasWork: async () => false }],
+  ['whose work Postgres cannot report', { hasWork: () => Promise.reject(new Error('no answer')) }],
+])('a sandbox %s is not prewarmed', async (_what, changed) => {
   let answers: Pick<PauserState, 'isHeld' | 'hasWork'> = {};
-  const { nap, told } = pauserWith({
+  const { pauser, calls } = pauserWith({
     isHeld: async () => answers.isHeld?.() ?? true,
     hasWork: async () => answers.hasWork?.() ?? true,
   });
-  nap.markIdle();
-  await expect.poll(() => told).toEqual(['pause']);
-  answers = said;
-  nap.prewarm();
+  pauser.markIdle();
+  await expect.poll(() => calls).toEqual(['pause']);
+  answers = changed;
+  pauser.prewarm();
   await sleep(100);
-  expect(told.filter((one) => one === 'unpause')).toEqual([]);
+  expect(calls.filter((one) => one === 'unpause')).toEqual([]);
 });
 
-test('stirring does nothing to one that does not rest', async () => {
-  const { nap, told } = pauserWith({});
-  await nap.resume();
-  nap.prewarm();
+test('a prewarm of a running sandbox does nothing', async () => {
+  const { pauser, calls } = pauserWith({});
+  await pauser.resume();
+  pauser.prewarm();
   await sleep(100);
-  expect(told).toEqual(['unpause']);
+  expect(calls).toEqual(['unpause']);
 });
 
-test('one that is awake can be woken up after its end, one that may sleep cannot', async () => {
-  const awake = pauserWith({});
-  await awake.nap.resume();
-  awake.over.abort();
-  await awake.nap.resume();
-  expect(awake.told).toEqual(['unpause']);
-  const asleep = pauserWith({});
-  asleep.over.abort();
-  await expect(asleep.nap.resume()).rejects.toThrow();
+test('a running sandbox can be resumed after its end, a paused one cannot', async () => {
+  const running = pauserWith({});
+  await running.pauser.resume();
+  running.end.abort();
+  await running.pauser.resume();
+  expect(running.calls).toEqual(['unpause']);
+  const paused = pauserWith({});
+  paused.end.abort();
+  await expect(paused.pauser.resume()).rejects.toThrow();
 });

@@ -1,4 +1,4 @@
-// Interrupts of a session's turns, as its agent is told of them: the lines that it reads, in order.
+// Interrupts of a session's turns, checked by the lines that its agent reads.
 
 import pino from 'pino';
 import { expect, test } from 'vitest';
@@ -15,13 +15,13 @@ const logger = pino({ enabled: false });
 
 interface LiveTurns {
   ownership: Ownership;
-  /** The agent is given the message, and begins it, and ends it. */
-  give(messageId: string): void;
-  begin(messageId: string): void;
+  /** Sends the message to the agent, reports its start, reports its end. */
+  send(messageId: string): void;
+  start(messageId: string): void;
   end(messageId: string): void;
   interrupt: InterruptTurn;
-  /** What it was told so far. */
-  told(): Promise<string[]>;
+  /** The lines sent so far. */
+  sentLines(): Promise<string[]>;
 }
 
 function liveTurns(): LiveTurns {
@@ -32,15 +32,15 @@ function liveTurns(): LiveTurns {
   const interrupt = createInterruptTurn({ context, turns: chat, ownership, newId: () => 'id' });
   return {
     ownership,
-    give(messageId) {
+    send(messageId) {
       chat.start({ messageId, uuid: messageId, isAccepted: false, error: null });
       input.push(messageId);
     },
-    begin: (messageId) => chat.note({ startedMessage: messageId }),
+    start: (messageId) => chat.note({ startedMessage: messageId }),
     end: (messageId) =>
       chat.note({ turnEnd: { messageId, exitCode: 0, reply: null, usage: null, costUsd: null } }),
     interrupt,
-    async told() {
+    async sentLines() {
       const lines: string[] = [];
       for (let index = 0; ; ) {
         const next = await input.next(index, AbortSignal.timeout(0));
@@ -52,69 +52,69 @@ function liveTurns(): LiveTurns {
   };
 }
 
-test('end the turn that they are of', async () => {
-  const { give, begin, interrupt, told } = liveTurns();
-  give('a');
-  begin('a');
+test('an interrupt ends the turn that it names', async () => {
+  const { send, start, interrupt, sentLines } = liveTurns();
+  send('a');
+  start('a');
   await interrupt('a');
-  expect(await told()).toEqual(['a', 'interrupt']);
+  expect(await sentLines()).toEqual(['a', 'interrupt']);
 });
 
-test('of a turn that has ended do nothing: between two, and when the next one goes on', async () => {
-  const { give, begin, end, interrupt, told } = liveTurns();
-  give('a');
-  begin('a');
+test('an interrupt of a turn that has ended does nothing, even while the next turn runs', async () => {
+  const { send, start, end, interrupt, sentLines } = liveTurns();
+  send('a');
+  start('a');
   end('a');
   await interrupt('a');
-  give('b');
+  send('b');
   await interrupt('a');
-  begin('b');
+  start('b');
   await interrupt('a');
-  expect(await told()).toEqual(['a', 'b']);
+  expect(await sentLines()).toEqual(['a', 'b']);
 });
 
-test('that come before the agent has waitUntilStarted are said when it has', async () => {
-  const { give, begin, interrupt, told } = liveTurns();
+test('an interrupt before the turn has started is sent after its start', async () => {
+  const { send, start, interrupt, sentLines } = liveTurns();
   const unknown = interrupt('a');
-  give('a');
-  const given = interrupt('a');
-  expect(await settlesWithin(0, Promise.race([unknown, given]))).toBe(false);
-  expect(await told()).toEqual(['a']);
-  begin('a');
-  await Promise.all([unknown, given]);
-  expect(await told()).toEqual(['a', 'interrupt', 'interrupt']);
+  send('a');
+  const waiting = interrupt('a');
+  expect(await settlesWithin(0, Promise.race([unknown, waiting]))).toBe(false);
+  expect(await sentLines()).toEqual(['a']);
+  start('a');
+  await Promise.all([unknown, waiting]);
+  expect(await sentLines()).toEqual(['a', 'interrupt', 'interrupt']);
 });
 
-test('that come before a turn which ends unbegun are not said to the next one', async () => {
-  const { give, begin, end, interrupt, told } = liveTurns();
-  give('a');
+test('an interrupt of a turn that ended without a start is not sent to the next turn', async () => {
+  const { send, start, end, interrupt, sentLines } = liveTurns();
+  send('a');
   const waiting = interrupt('a');
   end('a');
-  give('b');
-  begin('b');
+  send('b');
+  start('b');
   await waiting;
-  expect(await told()).toEqual(['a', 'b']);
+  expect(await sentLines()).toEqual(['a', 'b']);
 });
 
-test('of nothing in particular end whichever turn goes on, and none that is still to come', async () => {
-  const { give, begin, interrupt, told } = liveTurns();
+test('an interrupt without a message id ends the current turn, but no later one', async () => {
+  const { send, start, interrupt, sentLines } = liveTurns();
   await interrupt(null);
-  give('a');
-  const given = interrupt(null);
-  begin('a');
-  await given;
-  expect(await told()).toEqual(['a', 'interrupt']);
+  send('a');
+  const waiting = interrupt(null);
+  start('a');
+  await waiting;
+  expect(await sentLines()).toEqual(['a', 'interrupt']);
 });
 
-test('end with their sandbox, and are asked again where it is another who looks after it', async () => {
+test('a pending interrupt ends with its sandbox, and fails if the sandbox is released', async () => {
   const ended = liveTurns();
-  ended.give('a');
+  ended.send('a');
   const waiting = ended.interrupt('a');
   ended.ownership.finish();
   await waiting;
-  expect(await ended.told()).toEqual(['a']);
+  expect(await ended.sentLines()).toEqual(['a']);
   const left = liveTurns();
-  left.give('a');
+  left.send('a');
   const failing = left.interrupt('a');
   left.ownership.release('the lease is lost');
   await expect(failing).rejects.toThrow('the lease is lost');

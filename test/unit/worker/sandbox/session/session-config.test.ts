@@ -1,4 +1,4 @@
-// What a session's sandbox is told of its configuration, over a store that says what it was asked.
+// The configuration endpoint of a session's sandbox, with a store that records its calls.
 
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
@@ -13,58 +13,58 @@ const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [] };
 const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
 const plan = { run: { partialMessages: false, ...bounds }, flow, outputSchema: null };
 
-function overStore() {
+function withStore() {
   const stored = { version: 1, isGone: false };
-  const asked: unknown[] = [];
+  const calls: unknown[] = [];
   const sessions = {
     readConfig: async (...of: unknown[]) => {
-      asked.push(['read', ...of]);
+      calls.push(['read', ...of]);
       const { version, isGone } = stored;
       return isGone ? null : { config: { ...emptyRunConfig, env: { V: `${version}` } }, version };
     },
-    acknowledgeConfig: async (...of: unknown[]) => void asked.push(['acknowledge', ...of]),
+    acknowledgeConfig: async (...of: unknown[]) => void calls.push(['acknowledge', ...of]),
   };
   const flows = { readSecrets: async () => ({ env: {}, mcpServers: {} }) };
   const logger = pino({ enabled: false });
-  const begin = () =>
+  const createEndpoint = () =>
     sessionConfigEndpoint(
       { sessions, flows },
-      // Of the plan, what it comes to use.
+      // the only fields of the plan that are used
       { ref, plan, folders } as unknown as Parameters<typeof sessionConfigEndpoint>[1],
       logger,
     );
-  return { stored, asked, begin };
+  return { stored, calls, createEndpoint };
 }
 
 const { runId, generation } = ref;
 const read = ['read', runId, generation];
 
-test('what is noted as known is the version that was told last, whatever it has changed to since', async () => {
-  const { stored, asked, begin } = overStore();
-  const handlers = begin();
+test('acknowledges the version that was sent last, even if a newer one exists', async () => {
+  const { stored, calls, createEndpoint } = withStore();
+  const handlers = createEndpoint();
   expect(await handlers.config()).toMatchObject({ env: { V: '1' } });
   stored.version = 2;
   expect(await handlers.config()).toMatchObject({ env: { V: '2' } });
   stored.version = 3;
   await handlers.acknowledge();
-  expect(asked).toEqual([read, read, ['acknowledge', runId, generation, 2]]);
+  expect(calls).toEqual([read, read, ['acknowledge', runId, generation, 2]]);
   expect(await handlers.config()).toBeNull();
   await handlers.acknowledge();
-  expect(asked).toHaveLength(3);
+  expect(calls).toHaveLength(3);
 });
 
-test('a process that does not know which version was told notes none', async () => {
-  const { asked, begin } = overStore();
-  await begin().config();
-  await begin().acknowledge();
-  expect(asked).toEqual([read, ['acknowledge', runId, generation, 0]]);
+test('a process that has not sent a version acknowledges none', async () => {
+  const { calls, createEndpoint } = withStore();
+  await createEndpoint().config();
+  await createEndpoint().acknowledge();
+  expect(calls).toEqual([read, ['acknowledge', runId, generation, 0]]);
 });
 
-test('once it is gone nothing is told or noted', async () => {
-  const { stored, asked, begin } = overStore();
+test('a configuration that is gone is neither sent nor acknowledged', async () => {
+  const { stored, calls, createEndpoint } = withStore();
   stored.isGone = true;
-  const handlers = begin();
+  const handlers = createEndpoint();
   for (let n = 0; n < 3; n += 1) expect(await handlers.config()).toBeNull();
   await handlers.acknowledge();
-  expect(asked).toEqual([read]);
+  expect(calls).toEqual([read]);
 });

@@ -20,7 +20,7 @@ import { missingExit } from '../../../../../worker/sandbox/stop/exit-watch.ts';
 const logger = pino({ enabled: false });
 const ref = { runId: randomUUID(), generation: 1 };
 
-/** With as much of what a sandbox has as a test comes to use. */
+/** Has only the members that a test uses. */
 function sessionWith(
   deps: object,
   context: object,
@@ -32,25 +32,31 @@ function sessionWith(
     tree: { finish: async () => undefined },
   };
   const session = { sessionId: 's', turns: chat, reader: {} };
-  const around = { session, output, gracefulStop: {}, ownership, recorded: async () => undefined };
+  const sessionDeps = {
+    session,
+    output,
+    gracefulStop: {},
+    ownership,
+    recorded: async () => undefined,
+  };
   return createSessionController(
     deps as unknown as SandboxDeps,
     context as unknown as SandboxContext,
-    around as unknown as Parameters<typeof createSessionController>[2],
+    sessionDeps as unknown as Parameters<typeof createSessionController>[2],
   );
 }
 
-test('what a session leaves is stored after whatever else stores its files, and looked at then', async () => {
+test('the files of a session are stored after any other storing of the run, in their latest state', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'session-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const folders = foldersOf(dataDir, ref);
   await mkdir(folders.workspace, { recursive: true });
-  const turnstile = createKeyedMutex();
+  const mutex = createKeyedMutex();
   const stored: string[][] = [];
   const replace = async (_of: unknown, entries: FileEntry[]) =>
     stored.push(entries.map(({ path }) => path)) > 0;
   const deps = {
-    storing: turnstile.runExclusive,
+    storing: mutex.runExclusive,
     now: () => new Date(),
     blobs: { has: async (contents: string[]) => new Set(contents) },
     files: { replaceSnapshot: replace },
@@ -69,44 +75,41 @@ test('what a session leaves is stored after whatever else stores its files, and 
     lease: { token: 1, confirm: async () => true },
     socket: { denials: () => [] },
   };
-  const hands = sessionWith(deps, context, createOwnership(logger));
-  let others = (): void => undefined;
-  const storing = turnstile.runExclusive(
-    ref.runId,
-    () => new Promise<void>((end) => (others = end)),
-  );
-  const seen = hands.awaitExitAndSave();
+  const controller = sessionWith(deps, context, createOwnership(logger));
+  let endOther = (): void => undefined;
+  const storing = mutex.runExclusive(ref.runId, () => new Promise<void>((end) => (endOther = end)));
+  const saved = controller.awaitExitAndSave();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(stored).toEqual([]);
   await writeFile(join(folders.workspace, 'late'), 'by the agent');
-  others();
-  await Promise.all([storing, seen]);
+  endOther();
+  await Promise.all([storing, saved]);
   expect(stored).toEqual([['late']]);
 });
 
 test.each([
-  ['is this process’s own', true, ['pause']],
-  ['another looks after by now', false, []],
-])('a sandbox at rest that %s is paused accordingly', async (_whose, isOurs, engineTold) => {
-  const told: string[] = [];
+  ['whose lease is held', true, ['pause']],
+  ['whose lease was lost', false, []],
+])('an idle sandbox %s is paused accordingly', async (_whose, isHeld, expectedCalls) => {
+  const calls: string[] = [];
   const deps = {
     pauseAfterMs: 20,
     notifications: { subscribeBestEffort: () => () => undefined },
-    sandboxes: { pause: async () => void told.push('pause') },
+    sandboxes: { pause: async () => void calls.push('pause') },
   };
   const context = {
     ...{ ref, logger, containerId: 'container-1' },
     turns: { agentState: () => ({ isInTurn: false, backgroundTasks: 0 }) },
-    lease: { token: 1, confirm: async () => isOurs },
+    lease: { token: 1, confirm: async () => isHeld },
   };
   const ownership = createOwnership(logger);
   onTestFinished(ownership.finish);
   sessionWith(deps, context, ownership);
   await new Promise((resolve) => setTimeout(resolve, 200));
-  expect(told).toEqual(engineTold);
+  expect(calls).toEqual(expectedCalls);
 });
 
-test('what a turn leaves that was found in its middle is stored when it ends, whoever waits for it', async () => {
+test('the files of an adopted turn are stored when it ends, even if no call waits for it', async () => {
   const stored: string[] = [];
   const deps = {
     storing: async (runId: string) => void stored.push(runId),
@@ -121,12 +124,12 @@ test('what a turn leaves that was found in its middle is stored when it ends, wh
   });
   sessionWith(deps, context, createOwnership(logger), chat);
   expect(stored).toEqual([]);
-  const nothingSaid = { reply: null, usage: null, costUsd: null };
-  chat.note({ turnEnd: { messageId: 'm-1', exitCode: 0, ...nothingSaid } });
+  const noResult = { reply: null, usage: null, costUsd: null };
+  chat.note({ turnEnd: { messageId: 'm-1', exitCode: 0, ...noResult } });
   await expect.poll(() => stored).toEqual([ref.runId]);
 });
 
-test('a turn is over with its sandbox, and goes on where its sandbox was let go of', async () => {
+test('a turn ends with its sandbox, and stays open if its sandbox is released', async () => {
   const messageId = randomUUID();
   const claimed = {
     outcome: 'turn',
@@ -146,7 +149,7 @@ test('a turn is over with its sandbox, and goes on where its sandbox was let go 
     ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
     turns: { isWaiting: () => false },
   };
-  const begin = (ownership: Ownership): Promise<unknown> => {
+  const runTurn = (ownership: Ownership): Promise<unknown> => {
     const chat = createSessionTurnTracker({
       messageId,
       uuid: 'u-1',
@@ -156,11 +159,11 @@ test('a turn is over with its sandbox, and goes on where its sandbox was let go 
     return sessionWith(deps, context, ownership, chat).runTurn(async () => []);
   };
   const [ended, released] = [createOwnership(logger), createOwnership(logger)];
-  const turns = Promise.allSettled([begin(ended), begin(released)]);
+  const turns = Promise.allSettled([runTurn(ended), runTurn(released)]);
   ended.finish();
-  released.release('another looks after it');
+  released.release('another worker owns it');
   expect(await turns).toMatchObject([
     { status: 'fulfilled', value: { outcome: 'sandbox_ended' } },
-    { status: 'rejected', reason: { message: 'another looks after it' } },
+    { status: 'rejected', reason: { message: 'another worker owns it' } },
   ]);
 });

@@ -8,12 +8,12 @@ const turn = (messageId: string) => ({
   isAccepted: false,
   error: null,
 });
-const begunOf = (messageId: string) => ({ startedMessage: messageId });
+const startOf = (messageId: string) => ({ startedMessage: messageId });
 const endOf = (messageId: string) => ({
   turnEnd: { messageId, exitCode: 0 as const, reply: null, usage: null, costUsd: null },
 });
 
-test('whoever waits for a turn hears of its end, also where the next one begins before it is noted', async () => {
+test('a waiter gets the end of its turn, even if the next turn starts before the end is noted', async () => {
   const turns = createSessionTurnTracker(turn('a'));
   const first = turns.ended();
   turns.start(turn('b'));
@@ -27,14 +27,14 @@ test('whoever waits for a turn hears of its end, also where the next one begins 
   expect(turns.current()).toBeNull();
 });
 
-test('a turn counts as waitUntilStarted when its agent has waitUntilStarted it, and as long as it goes on', async () => {
+test('a turn is started between the note of its start and the note of its end', async () => {
   const turns = createSessionTurnTracker(null);
   turns.start(turn('a'));
   const first = turns.waitUntilStarted('a');
   expect(await settlesWithin(0, first)).toBe(false);
-  turns.note(begunOf('another'));
+  turns.note(startOf('another'));
   expect(await settlesWithin(0, first)).toBe(false);
-  turns.note(begunOf('a'));
+  turns.note(startOf('a'));
   expect(await first).toBe(true);
   expect(await turns.waitUntilStarted('a')).toBe(true);
   turns.note(endOf('a'));
@@ -43,9 +43,9 @@ test('a turn counts as waitUntilStarted when its agent has waitUntilStarted it, 
   expect(await turns.waitUntilStarted('a')).toBe(false);
 });
 
-test('a turn that ends unbegun has not waitUntilStarted, nor has one in whose place another is given', async () => {
+test('a turn that ended early or was replaced counts as not started', async () => {
   const turns = createSessionTurnTracker(null);
-  const [early, other] = [turns.waitUntilStarted('a'), turns.waitUntilStarted('never given')];
+  const [early, other] = [turns.waitUntilStarted('a'), turns.waitUntilStarted('never started')];
   expect(await settlesWithin(0, early)).toBe(false);
   turns.start(turn('a'));
   expect(await other).toBe(false);
@@ -54,13 +54,13 @@ test('a turn that ends unbegun has not waitUntilStarted, nor has one in whose pl
   expect(await early).toBe(false);
 });
 
-test('one that was waitUntilStarted before this process goes on, and one that was only given is waited for', async () => {
+test('an adopted turn counts as started, a sent one only once its start is noted', async () => {
   expect(
     await createSessionTurnTracker({ ...turn('a'), isAccepted: true }).waitUntilStarted('a'),
   ).toBe(true);
   const turns = createSessionTurnTracker(turn('a'));
-  const given = turns.waitUntilStarted('a');
-  expect(await settlesWithin(0, given)).toBe(false);
-  turns.note(begunOf('a'));
-  expect(await given).toBe(true);
+  const started = turns.waitUntilStarted('a');
+  expect(await settlesWithin(0, started)).toBe(false);
+  turns.note(startOf('a'));
+  expect(await started).toBe(true);
 });

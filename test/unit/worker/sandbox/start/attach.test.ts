@@ -16,8 +16,8 @@ const logger = pino({ enabled: false });
 const ref = { runId: randomUUID(), generation: 2 };
 const leaseMs = 30;
 
-test('nothing is taken up any more once the process closes', async () => {
-  const taken: string[] = [];
+test('no sandbox is adopted or started after the supervisor was closed', async () => {
+  const adopted: string[] = [];
   let list: (found: ListedSandbox[]) => void = () => undefined;
   const listed = new Promise<ListedSandbox[]>((resolve) => {
     list = resolve;
@@ -25,9 +25,9 @@ test('nothing is taken up any more once the process closes', async () => {
   const deps = {
     ...{ hostId: 'host-1', logger },
     sandboxes: { watchExits: () => ({ close: () => undefined }), list: () => listed },
-    runs: { sandboxPlan: async (runId: string) => void taken.push(runId) },
+    runs: { sandboxPlan: async (runId: string) => void adopted.push(runId) },
   };
-  // Of all that a supervisor has, what this one comes to use.
+  // the only members that the supervisor uses
   const supervisor = createSupervisor(deps as unknown as SupervisorDeps);
   const stopping = supervisor.stop(ref, 0);
   await supervisor.close();
@@ -35,24 +35,24 @@ test('nothing is taken up any more once the process closes', async () => {
   list([{ ...ids, state: 'running' }]);
   await expect(stopping).rejects.toThrow('shutting down');
   await expect(supervisor.start(ref)).rejects.toThrow();
-  expect(taken).toEqual([]);
+  expect(adopted).toEqual([]);
 });
 
-const away = () => Promise.reject(new Error('Postgres is away'));
+const unavailable = () => Promise.reject(new Error('Postgres is unavailable'));
 test.each([
-  ['nobody can say whether it is wanted', away],
-  ['a later sandbox is wanted', async () => false],
-])('a lease that was taken for nothing is not kept: %s', async (_why, beginGeneration) => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'let-go-'));
+  ['the database does not respond', unavailable],
+  ['a newer generation exists', async () => false],
+])('a lease is released if the sandbox cannot be attached: %s', async (_why, beginGeneration) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'attach-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
-  const told: string[] = [];
+  const calls: string[] = [];
   const position = { generation: 1, byteOffset: 0, lastSeq: 0, agentState: initialAgentState };
   const deps = {
     ...{ hostId: 'host-1', dataDir, logger, times: { leaseMs } },
-    egress: { listen: async () => ({ close: async () => void told.push('socket closed') }) },
+    egress: { listen: async () => ({ close: async () => void calls.push('socket closed') }) },
     frames: {
       takeLease: async () => ({ token: 1, ...position }),
-      renewLease: async () => told.push('renewed') > 0,
+      renewLease: async () => calls.push('renewed') > 0,
       beginGeneration,
     },
   };
@@ -61,10 +61,10 @@ test.each([
     flow: { network: { policy: 'none', allowedHosts: [] } },
     ...{ session: null, config: null, secrets: { env: {}, mcpServers: {} } },
   };
-  // As above.
+  // the only members that `attach` uses
   const opening = attach(deps as unknown as SandboxDeps, ref, plan as unknown as SandboxPlan);
   const opened = await opening.catch((error: Error) => error.message);
-  expect([null, 'Postgres is away']).toContain(opened);
+  expect([null, 'Postgres is unavailable']).toContain(opened);
   await sleep(2 * leaseMs);
-  expect(told).toEqual(['socket closed']);
+  expect(calls).toEqual(['socket closed']);
 });

@@ -3,15 +3,15 @@ import { limits } from '../../../../../core/limits.ts';
 import type { ProjectModel } from '../../../../../systems/postgres/admission/project-model.ts';
 import { projectModelSource } from '../../../../../worker/sandbox/start/project-model.ts';
 
-function world() {
+function setUp() {
   let at = 0;
-  let asked = 0;
+  let reads = 0;
   let answer: () => Promise<ProjectModel | null> = async () => null;
-  const ask = projectModelSource(
+  const readModel = projectModelSource(
     {
       projects: {
         readModel: () => {
-          asked += 1;
+          reads += 1;
           return answer();
         },
       },
@@ -20,32 +20,32 @@ function world() {
     'project-1',
   );
   return {
-    ask,
-    asked: () => asked,
-    later: () => void (at += limits.projectModelTtlMs),
-    answers: (given: typeof answer) => void (answer = given),
+    readModel,
+    reads: () => reads,
+    expire: () => void (at += limits.projectModelTtlMs),
+    setAnswer: (next: typeof answer) => void (answer = next),
   };
 }
 
 const model = { apiKey: 'k', baseUrl: 'https://models.example.test' };
 
-test('a project’s model is asked for anew when the last answer is old, not before', async () => {
-  const { ask, asked, later, answers } = world();
-  expect(await ask()).toBeNull();
-  answers(async () => model);
-  expect([await ask(), asked()]).toEqual([null, 1]);
-  later();
-  expect([await ask(), asked()]).toEqual([model, 2]);
+test('a project’s model is read again once its cached value has expired, not before', async () => {
+  const { readModel, reads, expire, setAnswer } = setUp();
+  expect(await readModel()).toBeNull();
+  setAnswer(async () => model);
+  expect([await readModel(), reads()]).toEqual([null, 1]);
+  expire();
+  expect([await readModel(), reads()]).toEqual([model, 2]);
 });
 
-test('while nobody can be asked the last answer stands; without one there is none', async () => {
-  const { ask, asked, later, answers } = world();
-  const away = () => Promise.reject(new Error('away'));
-  answers(away);
-  await expect(ask()).rejects.toThrow('away');
-  answers(async () => model);
-  expect(await ask()).toEqual(model);
-  answers(away);
-  later();
-  expect([await ask(), await ask(), asked()]).toEqual([model, model, 3]);
+test('while the database is unavailable, the last value is used; without one the call fails', async () => {
+  const { readModel, reads, expire, setAnswer } = setUp();
+  const unavailable = () => Promise.reject(new Error('unavailable'));
+  setAnswer(unavailable);
+  await expect(readModel()).rejects.toThrow('unavailable');
+  setAnswer(async () => model);
+  expect(await readModel()).toEqual(model);
+  setAnswer(unavailable);
+  expire();
+  expect([await readModel(), await readModel(), reads()]).toEqual([model, model, 3]);
 });

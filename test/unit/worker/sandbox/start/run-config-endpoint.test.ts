@@ -8,35 +8,35 @@ const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
 const run = { runId: 'run-1', partialMessages: false, ...bounds };
 const configured = { run, flow, outputSchema: null };
 
-/** The handlers over a store that says what it was asked. */
-function overStore(stored: RunConfig | null) {
-  const asked: string[] = [];
+/** The handlers, with a store that records its calls. */
+function withStore(stored: RunConfig | null) {
+  const calls: string[] = [];
   const configs = {
-    read: async () => (asked.push('read'), stored),
-    acknowledge: async () => void asked.push('acknowledge'),
+    read: async () => (calls.push('read'), stored),
+    acknowledge: async () => void calls.push('acknowledge'),
   };
   const flows = { readSecrets: async () => ({ env: { A: 'b' }, mcpServers: {} }) };
   const logger = pino({ enabled: false });
-  return { asked, handlers: runConfigEndpoint({ configs, flows }, configured, logger) };
+  return { calls, handlers: runConfigEndpoint({ configs, flows }, configured, logger) };
 }
 
-test('gives the configuration until it is acknowledged, and asks the database for nothing after that', async () => {
-  const { asked, handlers } = overStore(emptyRunConfig);
+test('returns the configuration until it is acknowledged, and makes no further queries after that', async () => {
+  const { calls, handlers } = withStore(emptyRunConfig);
   for (let i = 0; i < 2; i += 1) {
     expect(await handlers.config()).toMatchObject({ env: { A: 'b' } });
   }
   await handlers.acknowledge();
-  expect(asked).toEqual(['read', 'read', 'acknowledge']);
+  expect(calls).toEqual(['read', 'read', 'acknowledge']);
   for (let i = 0; i < 100; i += 1) {
     expect(await handlers.config()).toBeNull();
     await handlers.acknowledge();
   }
-  expect(asked).toHaveLength(3);
+  expect(calls).toHaveLength(3);
 });
 
-test('after a restart finds out once that it is gone', async () => {
-  const { asked, handlers } = overStore(null);
+test('after a restart queries once that it is gone', async () => {
+  const { calls, handlers } = withStore(null);
   for (let i = 0; i < 100; i += 1) expect(await handlers.config()).toBeNull();
   await handlers.acknowledge();
-  expect(asked).toEqual(['read']);
+  expect(calls).toEqual(['read']);
 });

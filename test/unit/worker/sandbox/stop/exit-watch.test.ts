@@ -13,51 +13,51 @@ const running: ContainerState = {
 };
 const logger = pino({ enabled: false });
 
-/** An engine that gives these answers, one a question, the last one again and again. */
-function engineSaying(...answers: (ContainerState | Error)[]) {
-  let asked = 0;
+/** An engine that returns these answers in order, and then repeats the last one. */
+function watchWithAnswers(...answers: (ContainerState | Error)[]) {
+  let checks = 0;
   const inspect = (): Promise<ContainerState> => {
-    const answer = answers[Math.min(asked, answers.length - 1)] ?? running;
-    asked += 1;
+    const answer = answers[Math.min(checks, answers.length - 1)] ?? running;
+    checks += 1;
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
   };
   const watch = watchExit({ sandboxes: { inspect }, logger }, 'container-1');
   onTestFinished(watch.stop);
-  return { watch, asked: () => asked };
+  return { watch, checks: () => checks };
 }
 
-test('an engine that is away, or does not answer, ends nothing', async () => {
-  const away = new Error('connect ENOENT');
+test('an unavailable or silent engine does not count as an exit', async () => {
+  const unavailable = new Error('connect ENOENT');
   const exited: ContainerState = { ...running, status: 'exited', exitCode: 3 };
-  const { watch } = engineSaying(away, away, running, exited);
+  const { watch } = watchWithAnswers(unavailable, unavailable, running, exited);
   expect(watch.exit()).toBeUndefined();
   expect(await watch.exited).toEqual({ kind: 'exited', exitCode: 3, oomKilled: false });
 });
 
-test('whether it still runs is the engine’s to say', async () => {
-  const away = new Error('connect ENOENT');
+test('isRunning returns the state that the engine reports', async () => {
+  const unavailable = new Error('connect ENOENT');
   const exited: ContainerState = { ...running, status: 'exited', exitCode: 0 };
-  const asks = (answer: ContainerState | Error) => engineSaying(answer).watch.isRunning();
-  await expect(asks(away)).rejects.toThrow(away);
-  expect(await asks(running)).toBe(true);
-  expect(await asks({ ...running, status: 'paused' })).toBe(true);
-  expect(await asks(exited)).toBe(false);
+  const isRunning = (answer: ContainerState | Error) => watchWithAnswers(answer).watch.isRunning();
+  await expect(isRunning(unavailable)).rejects.toThrow(unavailable);
+  expect(await isRunning(running)).toBe(true);
+  expect(await isRunning({ ...running, status: 'paused' })).toBe(true);
+  expect(await isRunning(exited)).toBe(false);
 });
 
-test('a container that the engine does not know is missing', async () => {
-  const { watch } = engineSaying({ ...running, status: 'missing' });
+test('a container that is unknown to the engine is missing', async () => {
+  const { watch } = watchWithAnswers({ ...running, status: 'missing' });
   expect(await watch.exited).toEqual({ kind: 'missing' });
 });
 
-test('a hint makes it look sooner, and any number of hints not much more often', async () => {
-  const { watch, asked } = engineSaying(running);
-  const began = performance.now();
-  while (asked() < 5) {
+test('a hint triggers an early check, but many hints do not trigger many', async () => {
+  const { watch, checks } = watchWithAnswers(running);
+  const startedAt = performance.now();
+  while (checks() < 5) {
     watch.hint();
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  // By itself it takes 4 s for that; by a look for every hint it would take some 25 ms.
-  const tookMs = performance.now() - began;
+  // Without hints this takes 4 s. With a check for every hint it would take about 25 ms.
+  const tookMs = performance.now() - startedAt;
   expect(tookMs).toBeLessThan(3_500);
   expect(tookMs).toBeGreaterThan(300);
 });

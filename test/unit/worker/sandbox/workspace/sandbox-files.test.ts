@@ -12,17 +12,17 @@ import { createSandboxFiles } from '../../../../../worker/sandbox/workspace/sand
 const ref = { runId: randomUUID(), generation: 1 };
 const session = { ...ref, token: 1 };
 
-/** Files that wait for a turn, of which each settling takes away as many as the lease allows. */
-async function filesThatWait(paths: string[], { isHeld }: { isHeld: boolean }) {
+/** Pending files of a turn. They can be marked written only while the lease is held. */
+async function pendingFiles(paths: string[], { isHeld }: { isHeld: boolean }) {
   const dataDir = await mkdtemp(join(tmpdir(), 'files-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const { workspace } = foldersOf(dataDir, ref);
   await mkdir(workspace, { recursive: true });
-  let waiting = paths.map((path) => ({ path, sha256: 'a', size: 2, mode: 0o644 }));
-  const take = async (taken: InputFile[]): Promise<number> => {
+  let pending = paths.map((path) => ({ path, sha256: 'a', size: 2, mode: 0o644 }));
+  const settle = async (settled: InputFile[]): Promise<number> => {
     if (!isHeld) return 0;
-    waiting = waiting.filter((file) => !taken.includes(file));
-    return taken.length;
+    pending = pending.filter((file) => !settled.includes(file));
+    return settled.length;
   };
   const deps = {
     dataDir,
@@ -32,34 +32,34 @@ async function filesThatWait(paths: string[], { isHeld }: { isHeld: boolean }) {
       },
     },
     turns: {
-      pendingFiles: async () => waiting,
-      markFilesWritten: (_held: unknown, files: InputFile[]) => take(files),
-      discardFile: (_held: unknown, file: InputFile) => take([file]),
+      pendingFiles: async () => pending,
+      markFilesWritten: (_held: unknown, files: InputFile[]) => settle(files),
+      discardFile: (_held: unknown, file: InputFile) => settle([file]),
     },
   };
-  // Of all that a supervisor has, what these come to use.
-  const own = deps as unknown as SandboxDeps;
+  // the only members that are used
+  const sandboxDeps = deps as unknown as SandboxDeps;
   return {
     workspace,
-    files: createSandboxFiles(own, { findByRun: () => null }, createKeyedMutex()),
+    files: createSandboxFiles(sandboxDeps, { findByRun: () => null }, createKeyedMutex()),
   };
 }
 
-test('what waits is put in its place once, and what cannot be is told of', async () => {
-  const { workspace, files } = await filesThatWait(['a', 'b/c', 'd'], { isHeld: true });
+test('pending files are written once, and those that cannot be written are returned', async () => {
+  const { workspace, files } = await pendingFiles(['a', 'b/c', 'd'], { isHeld: true });
   await writeFile(join(workspace, 'b'), '');
-  const misplaced = await files.writePendingFiles(session, randomUUID());
-  expect(misplaced).toMatchObject([{ path: 'b/c' }]);
+  const unwritable = await files.writePendingFiles(session, randomUUID());
+  expect(unwritable).toMatchObject([{ path: 'b/c' }]);
   expect(await files.writePendingFiles(session, randomUUID())).toEqual([]);
 });
 
-test('a host that has lost the sandbox does not try for ever', async () => {
-  const lost = await filesThatWait(['a'], { isHeld: false });
+test('a host that has lost its lease does not retry forever', async () => {
+  const lost = await pendingFiles(['a'], { isHeld: false });
   await expect(lost.files.writePendingFiles(session, randomUUID())).rejects.toThrow(
     'the lease is lost',
   );
-  const conflicting = await filesThatWait(['b/c'], { isHeld: false });
+  const conflicting = await pendingFiles(['b/c'], { isHeld: false });
   await writeFile(join(conflicting.workspace, 'b'), '');
-  const misplaced = await conflicting.files.writePendingFiles(session, randomUUID());
-  expect(misplaced).toMatchObject([{ path: 'b/c' }]);
+  const unwritable = await conflicting.files.writePendingFiles(session, randomUUID());
+  expect(unwritable).toMatchObject([{ path: 'b/c' }]);
 });

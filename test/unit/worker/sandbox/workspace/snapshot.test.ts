@@ -1,5 +1,5 @@
-// A working directory is its agent's: whatever lies in it, and whatever becomes of it meanwhile, what
-// is read of it lies inside.
+// A working directory belongs to its agent. However it changes during a snapshot, the snapshot must
+// never read outside it.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,8 +29,8 @@ interface Collected {
 }
 
 async function collect(
-  present: string[] = [],
-  onAsked: (sha256s: string[]) => void = () => undefined,
+  existing: string[] = [],
+  onLookup: (sha256s: string[]) => void = () => undefined,
 ): Promise<Collected> {
   const contents = new Map<string, Buffer>();
   let entries: FileEntry[] = [];
@@ -38,8 +38,8 @@ async function collect(
   const deps = {
     blobs: {
       has: (sha256s: string[]) => {
-        onAsked(sha256s);
-        return Promise.resolve(new Set(sha256s.filter((id) => present.includes(id))));
+        onLookup(sha256s);
+        return Promise.resolve(new Set(sha256s.filter((id) => existing.includes(id))));
       },
       put: async (chunks: AsyncIterable<Buffer>, id: { sha256: string }) => {
         const content = await buffer(chunks);
@@ -65,7 +65,7 @@ async function collect(
 
 const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex');
 
-test('passes over a file that is just being written', async () => {
+test('omits a file that is being written by the service', async () => {
   const part = `.frs-${'0123456789ab'.repeat(2)}.part`;
   put('a.txt');
   put(part);
@@ -76,7 +76,7 @@ test('passes over a file that is just being written', async () => {
   expect(entries.map(({ path }) => path).sort()).toEqual(['a.txt', `deep/${part}ly`]);
 });
 
-test('stores every file with its content, its mode and its place, equal content once', async () => {
+test('stores every file with its content, mode and path, and equal content once', async () => {
   put('a.txt', 'same');
   put('deep/er/b.txt', 'same');
   put('empty', '');
@@ -104,7 +104,7 @@ test('stores every file with its content, its mode and its place, equal content 
   for (const [id, content] of contents) expect(sha256(content.toString())).toBe(id);
 });
 
-test('leaves out, and names, what is no plain file of its own', async () => {
+test('omits and reports what is not a regular file with a single name', async () => {
   put('plain');
   put('twice');
   writeFileSync(join(base, 'outside'), 'secret');
@@ -136,7 +136,7 @@ test('leaves out, and names, what is no plain file of its own', async () => {
   });
 });
 
-test('a sparse giant is left out, and what comes after it is kept', async () => {
+test('a huge sparse file is omitted, and the files after it are stored', async () => {
   put('giant', '');
   truncateSync(join(root, 'giant'), 1024 ** 4);
   put('small');
@@ -145,7 +145,7 @@ test('a sparse giant is left out, and what comes after it is kept', async () => 
   expect(snapshot.skipped).toEqual([{ path: 'giant', reason: 'over the size limit' }]);
 });
 
-test('of too many files the first ones are kept, those of a package manager last', async () => {
+test('if there are too many files, those of a package manager are omitted first', async () => {
   mkdirSync(join(root, 'node_modules'));
   mkdirSync(join(root, 'src'));
   for (let i = 0; i < 20_000; i += 1) writeFileSync(join(root, 'node_modules', `f${i}`), '');
@@ -155,7 +155,7 @@ test('of too many files the first ones are kept, those of a package manager last
   expect(entries.filter(({ path }) => path.startsWith('src/'))).toHaveLength(10);
 }, 120_000);
 
-test('of a directory that is worked in, what changes while it is stored is left out and named', async () => {
+test('files that change during the snapshot are omitted and reported', async () => {
   put('gone', 'g');
   put('changed', 'before');
   put('twice/a', 'same');
@@ -172,12 +172,12 @@ test('of a directory that is worked in, what changes while it is stored is left 
   expect(snapshot.skipped?.map(({ path }) => path).sort()).toEqual(['changed', 'gone']);
 });
 
-test('a directory that is gone leaves what was stored before', async () => {
+test('a missing directory leaves the previous snapshot', async () => {
   rmSync(root, { recursive: true });
   expect((await collect()).result).toEqual({ files: 0, skipped: 0 });
 });
 
-test('a thread that swaps names for links all the time gets nothing from outside', async () => {
+test('a thread that constantly swaps files for symlinks gets no content from outside', async () => {
   const outside = join(base, 'outside');
   mkdirSync(outside);
   writeFileSync(join(outside, 'file'), 'secret');
@@ -211,7 +211,7 @@ test('a thread that swaps names for links all the time gets nothing from outside
   expect(seen.nothing).toBeGreaterThan(0);
 }, 120_000);
 
-test('pipes do not stop the file operations of this process', async () => {
+test('named pipes do not block the file operations of this process', async () => {
   for (let i = 0; i < 16; i += 1) execFileSync('mkfifo', [join(root, `pipe${i}`)]);
   const opening = Array.from({ length: 16 }, (_, i) => openFile(root, `pipe${i}`));
   expect(await settlesWithin(10_000, Promise.all(opening))).toBe(true);

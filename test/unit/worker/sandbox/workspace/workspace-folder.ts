@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A working directory `root`, gone after the test, in a folder `base` that is not the agent's. */
+/**
+ * A working directory `root` in a folder `base` that the agent cannot access. Removed after the
+ * test.
+ */
 export function makeWorkspace() {
   const base = mkdtempSync(join(tmpdir(), 'workspace-'));
   const root = join(base, 'w');
@@ -12,7 +15,7 @@ export function makeWorkspace() {
   return {
     base,
     root,
-    /** A file in it, with the folders above it. */
+    /** Writes a file below `root`, with its parent directories. */
     put(path: string, content: string | Buffer = path): void {
       const full = join(root, path);
       mkdirSync(dirname(full), { recursive: true });

@@ -1,5 +1,5 @@
-// Writing into a working directory while its agent is at work in it: what is written lands inside or is
-// refused, whole, and what is read of it comes from inside.
+// Files are written while the agent uses its working directory. They are written inside it or not
+// at all, and reads never leave it.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -55,9 +55,9 @@ function stored() {
   };
 }
 
-test('makes files and the folders above them, the agent’s own, and replaces what is there', async () => {
+test('creates files and parent directories with the agent’s owner, and replaces existing files', async () => {
   mkdirSync(at('old'));
-  writeFileSync(at('old/x'), 'the long former content', { mode: 0o600 });
+  writeFileSync(at('old/x'), 'the long previous content', { mode: 0o600 });
   const files = [file('a'), file('b/c/d', 0o755), file('old/x'), file('ünï "c'), file('empty')];
   expect(await write(files)).toEqual({ outcome: 'written' });
   for (const { path, mode } of files) {
@@ -76,7 +76,7 @@ test('makes files and the folders above them, the agent’s own, and replaces wh
   expect(names).toBe('');
 });
 
-test('one that something stands in the way of keeps all from being written', async () => {
+test('one path that cannot be written prevents all files from being written', async () => {
   mkdirSync(at('folder'));
   writeFileSync(at('plain'), '');
   symlinkSync(outside, at('link'));
@@ -90,7 +90,7 @@ test('one that something stands in the way of keeps all from being written', asy
   expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('secret');
 });
 
-test('a link, a pipe or a second name in its place is replaced, never written through', async () => {
+test('a link, a pipe or a hard link at the path is replaced, never written through', async () => {
   symlinkSync(join(outside, 'secret'), at('link'));
   symlinkSync(join(outside, 'made'), at('dangling'));
   linkSync(join(outside, 'secret'), at('second'));
@@ -102,7 +102,7 @@ test('a link, a pipe or a second name in its place is replaced, never written th
   expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('secret');
 });
 
-test('a write that breaks off leaves nothing, and is made good by the next', async () => {
+test('a failed write leaves nothing, and the next one succeeds', async () => {
   writeFileSync(at('a'), 'before');
   async function* broken() {
     yield Buffer.from('half');
@@ -110,14 +110,14 @@ test('a write that breaks off leaves nothing, and is made good by the next', asy
   }
   await expect(writeFiles(root, [file('a'), file('b')], broken)).rejects.toThrow('broke off');
   expect([readdirSync(root), readFileSync(at('a'), 'utf8')]).toEqual([['a'], 'before']);
-  // As a process that died would have left it.
+  // the state that a crashed process leaves
   const part = `.frs-${createHash('sha256').update('a').digest('hex').slice(0, 24)}.part`;
-  writeFileSync(at(part), 'half of a former attempt that was longer');
+  writeFileSync(at(part), 'half of a longer previous attempt');
   expect(await write([file('a')])).toEqual({ outcome: 'written' });
   expect([readdirSync(root), readFileSync(at('a'), 'utf8')]).toEqual([['a'], 'new']);
 });
 
-/** Something that swaps the name `d` between a folder and a link to outside, as fast as it can. */
+/** A thread that constantly replaces `d` by a directory and by a link to the outside. */
 function swapper(): void {
   const source = `
     const { mkdirSync, rmSync, symlinkSync, unlinkSync } = require('node:fs');
@@ -133,7 +133,7 @@ function swapper(): void {
   onTestFinished(() => void worker.terminate());
 }
 
-test('a thread that swaps names for links all the time gets nothing written outside', async () => {
+test('a thread that constantly swaps directories for symlinks causes no write outside', async () => {
   swapper();
   const seen = { written: 0, refused: 0, failed: 0 };
   const isOneSided = (): boolean => Math.min(seen.written, seen.refused + seen.failed) <= 10;
@@ -148,14 +148,14 @@ test('a thread that swaps names for links all the time gets nothing written outs
   expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('secret');
 }, 120_000);
 
-test('a thread that swaps names for links all the time gets nothing read from outside', async () => {
+test('a thread that constantly swaps directories for symlinks causes no read from outside', async () => {
   swapper();
   const blobs = stored();
   for (let n = 0; n < 3_000; n += 1) await storeFile(blobs, root, 'd/secret');
   expect([...blobs.blobs.values()].map(String)).not.toContain('secret');
 }, 120_000);
 
-test('what is no plain file of its own is missing', async () => {
+test('anything that is not a regular file with a single name is missing', async () => {
   writeFileSync(at('twice'), 'x');
   linkSync(at('twice'), at('again'));
   symlinkSync(join(outside, 'secret'), at('link'));
@@ -179,14 +179,14 @@ test('what is no plain file of its own is missing', async () => {
   expect(blobs.blobs.size).toBe(0);
 });
 
-test('a file is stored as it was at one moment, however fast it changes', async () => {
+test('a stored file is consistent, however fast it changes', async () => {
   writeFileSync(at('small'), 'content');
   chmodSync(at('small'), 0o755);
   const blobs = stored();
   const small = await storeFile(blobs, root, 'small');
   expect(small).toMatchObject({ outcome: 'stored', file: { size: 7, mode: 0o755 } });
 
-  // Read once, so that what is stored is what was hashed.
+  // The file is read once, so that the stored bytes are the hashed ones.
   const growing = setInterval(() => appendFileSync(at('small'), 'more'), 0);
   onTestFinished(() => clearInterval(growing));
   for (let n = 0; n < 200; n += 1) {
@@ -196,7 +196,7 @@ test('a file is stored as it was at one moment, however fast it changes', async 
   }
 });
 
-test('a sparse giant is refused by its size, a large one is stored', async () => {
+test('a file whose sparse size exceeds the limit is refused, a large one is stored', async () => {
   writeFileSync(at('sparse'), '');
   truncateSync(at('sparse'), limits.snapshotMaxBytes + 1);
   const blobs = stored();
