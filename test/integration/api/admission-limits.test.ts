@@ -31,7 +31,7 @@ const withKey = (idempotencyKey: string): CallOptions => ({
 const endRun = (runId: string) =>
   world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
 
-/** All that an admission leaves behind. */
+/** Everything that an admission stores. */
 async function written(): Promise<unknown> {
   const { rows } = await world.database.pool.query(
     `select (select count(*) from runs) as runs, (select count(*) from run_logs) as logs,
@@ -75,7 +75,7 @@ test('applies the limits in order, and a rejection consumes nothing', async () =
   const { runId } = first.json.data;
   await world.stores.flows.change(flowId, () => ({ runner: 'away' }));
 
-  // All that can be wrong is; one thing after the other is put right.
+  // Starts with every possible error and fixes one after the other.
   const wrong = { flowId: foreign.flowId, body: { prompt: 7 } };
   const spent = await spentKey(projectId);
   const of = (given: { flowId: string; key: string; body?: unknown }) =>
@@ -99,7 +99,7 @@ test('applies the limits in order, and a rejection consumes nothing', async () =
   await endRun(runId);
   await expectRefused(() => trigger(tenant, withKey('second')), overQuota(1));
   await world.stores.projects.update(projectId, { monthlyRunQuota: 2 });
-  // No refusal has used up the key.
+  // No rejection has used up the key.
   expect((await trigger(tenant, withKey('second'))).status).toBe(201);
   await expectRefused(() => trigger(tenant, withKey('third')), atCap(1));
 });
@@ -166,7 +166,7 @@ test('counts the quota by runs of API keys per UTC month', async () => {
   await expectRefused(() => trigger(tenant), overQuota(2));
 });
 
-/** Runs that no API key asked for: they count against the cap, not against the quota. */
+/** Runs without an API key: they count towards the cap, not the quota. */
 async function otherTriggers(tenant: Tenant, types: ('dashboard' | 'schedule')[]) {
   for (const triggerType of types) {
     const request = { ...anyRequest(tenant), triggerType };
@@ -192,7 +192,7 @@ test('a host gets runs of its flows until its heartbeat is stale', async () => {
   await hosts.renew(host);
   const first = await trigger(tenant);
   expect(first.status).toBe(201);
-  // Full, and told to take nothing new, is not offline: the run waits for a place.
+  // A full and draining host is not offline: the run waits for a slot.
   await hosts.setDraining(host.hostId, true);
   expect((await trigger(tenant)).status).toBe(201);
   await setDatabaseClock(world.database.pool, later(limits.hostStaleMs - 1));

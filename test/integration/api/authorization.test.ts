@@ -25,7 +25,7 @@ const ofOperators = () => routes().filter(({ config }) => config.operatorAuth ==
 const isKeyed = (url: string, { isPublic, operatorAuth }: RouteEntry['config']) =>
   url.startsWith('/api/v1/') && isPublic !== true && operatorAuth === undefined;
 
-/** What the parameters of paths stand for: everything is the tenant's own. */
+/** The values of path parameters: all belong to the tenant. */
 function addressOf(url: string): string {
   const ids: Record<string, string> = { ...tenant, runId, sessionId, interactionId: 'question-1' };
   return url.replace('*', 'a.txt').replaceAll(/:(\w+)/g, (_, name: string) => {
@@ -35,7 +35,7 @@ function addressOf(url: string): string {
   });
 }
 
-/** What an operation that is not content with `{}` takes. */
+/** Bodies for operations that reject `{}`. */
 const bodies: Record<string, unknown> = {
   'POST /api/v1/flows/:flowId/chat': { message: 'Hello' },
   'PATCH /api/v1/runs/:runId/labels': { labels: { stage: 'taken over' } },
@@ -231,14 +231,14 @@ async function deadKeys(): Promise<{ expired: string; revoked: string }> {
   return { expired: expired.key, revoked: revoked.key };
 }
 
-/** Where a stranger hears something else than 403. */
+/** Routes that answer another project's key with a status other than 403. */
 const elsewhere: Record<string, number> = {
   'GET /api/v1/runs/:runId/stream': 404,
   'POST /api/v1/flows/:flowId/sessions': 404,
   'POST /api/v1/runs/:runId/messages': 410,
 };
 
-/** What ends the run, or deletes it, comes last. */
+/** Operations that end or delete the run come last. */
 const ends = ({ method, url }: RouteEntry): number =>
   method === 'DELETE' ? 2 : /\/(stop|interrupt)$/.test(url) ? 1 : 0;
 

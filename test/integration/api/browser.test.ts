@@ -1,4 +1,4 @@
-// A page of another origin in a real browser, which knows the rules better than we do.
+// A page of another origin in a real browser, which enforces the CORS rules.
 
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

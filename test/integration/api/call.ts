@@ -2,7 +2,7 @@ import type { ApiProcess } from '../../support/api-fixture.ts';
 
 export interface CallOptions {
   method?: string;
-  /** Sent as JSON; a string goes out as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   body?: unknown;
   headers?: Record<string, string>;
 }
@@ -11,7 +11,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** Looked at by each test as it sees fit. */
+  /** Untyped: each test checks what it needs. */
   json: ReturnType<typeof JSON.parse>;
 }
 

@@ -1,4 +1,4 @@
-// Messages to sessions, at the door: what is taken, what is refused, and what the answer says of it.
+// Messages to sessions at the API: which are accepted or rejected, and with which answer.
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sessionChannel } from '../../../core/hosts/host-rpc.ts';
@@ -21,7 +21,7 @@ describe('a message', () => {
     ['with an id of 255', { message: 'x', clientMessageId: '~'.repeat(255) }],
     ['that requests a stream of its turn', { message: 'x', stream: true }],
     ['without files', { message: 'x', files: [] }],
-  ])('%s is taken', async (_what, body) => {
+  ])('%s is accepted', async (_what, body) => {
     const session = await open();
     const answer = await chat({ ...body, sessionId: session.sessionId });
     expect(answer.status, answer.text).toBe(202);
@@ -63,7 +63,7 @@ describe('a message', () => {
     ['with unknown fields', { message: 'x', env: {}, id: 1 }, 'body.env: unknown field; body.id: '],
     ['with files that are none', { message: 'x', files: {} }, 'body.files'],
     ['with a file that leaves', { message: 'x', files: [file('../a')] }, 'body.files.0.path'],
-  ])('%s is refused, and nothing is stored', async (_what, body, says) => {
+  ])('%s is rejected, and nothing is stored', async (_what, body, says) => {
     const { sessionId, runId } = await open();
     const { status, json } = await chat({ ...body, sessionId });
     expect([status, json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
@@ -72,7 +72,7 @@ describe('a message', () => {
   });
 
   test.each(['', 'a b', 'a/b', 'é', 'x'.repeat(129), 7])(
-    'for session %j is refused',
+    'for session %j is rejected',
     async (id) => {
       const { status, json } = await chat({ message: 'x', sessionId: id });
       expect([status, json.error.message]).toEqual([
@@ -94,7 +94,7 @@ describe('a message', () => {
       [sessionId],
     );
     expect(rowCount).toBe(0);
-    // Of another flow it is another one, known there or not.
+    // The same id in another flow is another session.
     const other = await world.tenant();
     const { sessionId: theirs } = await open(other);
     expect((await chat({ message: 'x', sessionId: theirs })).status).toBe(404);
@@ -159,7 +159,7 @@ describe('an answer that waits for the turn', () => {
     const worker = sessionWorker(world, runId);
     await worker.begin();
     await worker.end('There.');
-    // Asked once more, it is answered by the same turn.
+    // A retry is answered by the same turn.
     const there = await send();
     expect([there.status, there.json.data]).toMatchObject([
       200,

@@ -1,5 +1,5 @@
-// The description as others read it: a linter, a generator of clients with what it made, a reader of
-// collections. None of them knows this service.
+// The API description as third-party tools read it: a linter, a client generator with its output, and
+// a reader of Postman collections.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** As a person would start it, and without its calls home. */
+/** Like a manual start, but without telemetry. */
 const env = {
   PATH: process.env['PATH'],
   HOME: process.env['HOME'],
@@ -27,7 +27,7 @@ const env = {
   REDOCLY_TELEMETRY: 'off',
 };
 
-/** What a tool says on both channels. */
+/** A tool's standard output and standard error. */
 async function tool(name: string, ...args: string[]): Promise<string> {
   const program = join(repository, 'node_modules/.bin', name);
   const { stdout, stderr } = await run(program, args, { cwd: folder, env });
@@ -48,7 +48,7 @@ test('generates a client that compiles and starts a run, without warnings', asyn
   );
   expect(said).toContain('client.ts');
   expect(said).not.toMatch(/warn|error|⚠|✖/i);
-  // The generator shields what it writes from the compiler, whose judgement is wanted here.
+  // The generator disables type checks in its output; this test needs them.
   writeFileSync(client, readFileSync(client, 'utf8').replace(/^\/\/ @ts-.*$/gm, ''));
   const strict = ['--strict', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable'];
   await tool('tsc', '--ignoreConfig', '--noEmit', ...strict, '--module', 'esnext', client);

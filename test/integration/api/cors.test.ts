@@ -69,7 +69,7 @@ describe('any origin', () => {
 });
 
 describe('listed origins', () => {
-  test('are each echoed, and caches keep their answers apart', async () => {
+  test('are each echoed, with a Vary header for caches', async () => {
     for (const origin of ['https://app.example', 'http://localhost:5173']) {
       const answer = await caller(listed, tenant.key)('/api/v1/flows', { headers: { origin } });
       expect(answer.headers.get('access-control-allow-origin')).toBe(origin);

@@ -1,7 +1,7 @@
 import type { HostRpc, HostRpcRequest } from '../../../api/files/host-rpc.ts';
 import type { HostCallKind, HostCalls } from '../../../core/hosts/host-rpc.ts';
 
-/** The host of every run: it does what it is asked, and has no files. */
+/** The host of every run: it accepts every request, and has no files. */
 export function fakeHostRpc(): HostRpc {
   const results: { [K in keyof HostCalls]: HostCalls[K]['result'] } = {
     store_file: { outcome: 'missing' },

@@ -1,14 +1,14 @@
 import { many, type Refused, type Taken } from './server-bodies.ts';
 
 const kiB = 1024;
-/** As many bytes of names and values as wanted. */
+/** That many bytes of names and values. */
 function envOf(bytes: number): Record<string, string> {
   const full = many(8, 'V', 'x'.repeat(31 * kiB)) as Record<string, string>;
   const used = 8 * (2 + 31 * kiB);
   return { ...full, L: 'x'.repeat(bytes - used - 1) };
 }
 const tools = (...disallowedTools: unknown[]) => ({ disallowedTools });
-/** A schema of exactly so many bytes. */
+/** A schema of exactly that many bytes. */
 function schemaOf(bytes: number): object {
   const bare = JSON.stringify({ type: 'object', description: '' }).length;
   return { type: 'object', description: 'x'.repeat(bytes - bare) };
@@ -17,7 +17,7 @@ function schemaOf(bytes: number): object {
 const reserved = ['CLAUDE_X', 'ANTHROPIC_API_KEY', 'FLOW_CTX_A', 'LD_PRELOAD', 'DYLD_LIB'];
 const reservedNames = ['PATH', 'HOME', 'NODE_OPTIONS', 'NODE_PATH', 'SIGNED_TOKEN'];
 
-/** What is refused, and what the refusal says. */
+/** Rejected bodies with their errors. */
 export const refusedFields: Refused[] = [
   ['another mode', { mcpMode: 'add' }, 'body.mcpMode'],
   ['100 001 characters of prompt', { appendSystemPrompt: '😀'.repeat(100_001) }, 'appendSystemPr'],
@@ -66,24 +66,24 @@ export const refusedFields: Refused[] = [
   ['a schema of another type', { outputSchema: { type: 'array' } }, 'must be of type object'],
   ['a schema that is a text', { outputSchema: '{}' }, 'body.outputSchema'],
   [
-    'a schema that leads nowhere',
+    'a schema with an unresolvable reference',
     { outputSchema: { type: 'object', properties: { a: { $ref: '#/nope' } } } },
     'has an unresolvable $ref #/nope',
   ],
   [
-    'a schema with an unknown word',
+    'a schema with an unknown keyword',
     { outputSchema: { type: 'object', properties: { a: { prefixItems: [] } } } },
     'additional properties (prefixItems)',
   ],
   [
-    'a schema with a pattern that is none',
+    'a schema with an invalid pattern',
     { outputSchema: { type: 'object', properties: { a: { pattern: '(' } } } },
     '/properties/a/pattern must match format',
   ],
   ['a schema of 64 KiB and 1', { outputSchema: schemaOf(64 * kiB + 1) }, 'at most 65536 bytes'],
 ];
 
-/** Each at its limit, or odd and still right. */
+/** Valid bodies at a limit or of an unusual form. */
 export const takenFields: Taken[] = [
   ['replace', { mcpMode: 'replace' }],
   ['100 000 characters to append', { appendSystemPrompt: '😀'.repeat(100_000) }],
@@ -99,7 +99,7 @@ export const takenFields: Taken[] = [
   ['256 KiB of variables', { env: envOf(256 * kiB) }],
   ['a variable of 256 characters', { env: { ['A'.repeat(256)]: '' } }],
   [
-    'variables that are nearly reserved',
+    'variables with almost reserved names',
     { env: { CLAUDE: '', path: '', MY_FLOW_: '', HOMEPAGE: '' } },
   ],
   ['a second', { timeoutSeconds: 1 }],
@@ -129,7 +129,7 @@ export const takenFields: Taken[] = [
     },
   ],
   [
-    'a schema of a later draft that uses nothing of it',
+    'a schema of a later draft without its features',
     { outputSchema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' } },
   ],
 ];

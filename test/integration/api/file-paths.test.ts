@@ -3,7 +3,7 @@ import { useRunFiles } from './run-files.ts';
 
 const { download, downloadAsWritten } = useRunFiles();
 
-/** Characters that no request line may hold, and nothing else. */
+/** Encodes only the characters that a request line cannot contain. */
 const encodeWide = (path: string) => path.replaceAll(/[^\x21-\x7e]/g, encodeURIComponent);
 
 test('an invalid path is 400 or 404', async () => {

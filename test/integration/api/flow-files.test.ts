@@ -1,4 +1,4 @@
-// What a request may bring along, and what a flow has of it.
+// The input files of a request, and their effect on the files of the flow.
 
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';

@@ -88,5 +88,5 @@ describe.each(Object.entries(doors))('for %s', (_name, door) => {
   });
 });
 
-/** Of those that there would be in all the time that it may take. */
+/** Half of the polls until the timeout. */
 const few = limits.evictionTimeoutMs / limits.evictionPollMs / 2;

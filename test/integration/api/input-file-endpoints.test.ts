@@ -51,7 +51,7 @@ const doors: Record<string, Door> = {
   },
 };
 
-/** All that files of the flow, of its runs and of messages to it have left. */
+/** Everything stored for files of the flow, of its runs and of messages to it. */
 async function stored(): Promise<unknown> {
   const { rows } = await world.database.pool.query(
     `select f.storage_bytes as bytes, f.file_count as count, f.files_version as version,

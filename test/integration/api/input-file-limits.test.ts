@@ -1,4 +1,4 @@
-// How much a request may bring along, and a flow may have.
+// The limits for the files of a request and of a flow.
 
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
@@ -51,7 +51,7 @@ describe('limits', () => {
       json: { error: { code: 'VALIDATION_ERROR', limit, current: limit - 7 } },
     });
     expect(await counts()).toMatchObject({ runs: 1, files: 2 });
-    // What it replaces is given back, and what is the run's alone does not count.
+    // Replaced files free their size, and files of the run alone do not count.
     const fits = [utf8('new', '12345678'), utf8('old', '1234'), utf8('a.mine', 'x'.repeat(100))];
     expect((await trigger(fits)).status).toBe(201);
     expect((await storage()).usedBytes).toBe(limit);

@@ -1,4 +1,4 @@
-// Where the files that a request brings along may lie.
+// The permitted paths of the input files of a request.
 
 import { describe, expect, test } from 'vitest';
 import { useGivenFiles, utf8 } from './input-file-requests.ts';
@@ -32,7 +32,7 @@ describe('a file that no working directory could contain', () => {
     [[{ ...utf8('a'), mode: '0777' }], 'body.files.0.mode'],
     [[{ ...utf8('a'), owner: 'root' }], 'body.files.0.owner'],
     ['a', 'body.files'],
-  ])('is refused by its place, $#', async (files, place) => {
+  ])('is rejected with its position, $#', async (files, place) => {
     const answer = await trigger(files);
     expect(answer.status).toBe(400);
     expect(answer.json.error).toMatchObject({ code: 'VALIDATION_ERROR' });

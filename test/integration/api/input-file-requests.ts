@@ -20,7 +20,7 @@ export function useGivenFiles() {
   const pathsOf = async (answer: Answer) => (await filesOf(answer)).map(({ path }) => path);
   const storage = async () => (await call('/api/v1/flows')).json.data[0].storage;
 
-  /** What there is of the tenant's. */
+  /** Counts the tenant's stored rows. */
   async function counts() {
     const { rows } = await world.database.pool.query<{ runs: number; files: number }>(
       `select (select count(*) from runs where project_id = $1) as runs,

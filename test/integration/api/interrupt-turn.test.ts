@@ -1,4 +1,4 @@
-// An interrupt of a session, at the door: which turn it is of is settled there and then.
+// An interrupt of a session at the API, which determines the turn when it accepts the request.
 
 import { expect, test } from 'vitest';
 import { type SessionWorker, sessionWorker } from './session-worker.ts';

@@ -62,7 +62,7 @@ test.each([
   ['a key of 65', { labels: { ['k'.repeat(65)]: 'x' } }, 'body.labels.k'],
   ['a value of 257', { labels: { k: '😀'.repeat(257) } }, 'body.labels.k'],
   ['a number', { labels: { k: 1 } }, 'body.labels.k'],
-])('refuses %s and changes nothing', async (_what, body, path) => {
+])('rejects %s and changes nothing', async (_what, body, path) => {
   const run = await newRun({ k: 'v' });
   const refused = await patch(run.path, body);
   expect([refused.status, refused.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);

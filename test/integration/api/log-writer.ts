@@ -5,20 +5,20 @@ import { caller } from './call.ts';
 
 export interface LogWriter {
   runId: string;
-  /** Commits, then publishes; what was stored so far, as the log has it. */
+  /** Commits, then publishes. Returns the log so far. */
   write: (frames: Frame[], options?: WriteOptions) => Promise<void>;
   stored: StoredFrame[];
   end: (end?: Partial<EndRunRequest>) => Promise<void>;
 }
 
 interface WriteOptions {
-  /** False: Redis and the readers hear nothing of it. */
+  /** False: neither Redis nor the readers are notified. */
   publish?: boolean;
   /** Token deltas after the last frame. */
   deltas?: string[];
 }
 
-/** What a worker does for the log of a run. */
+/** Writes the log of a run like a worker. */
 export async function openLog(world: ApiFixture, runId: string): Promise<LogWriter> {
   const { frames, runs } = world.stores;
   const lease = await frames.takeLease(runId, 'test', 600_000);

@@ -1,5 +1,5 @@
-// What a client may send without meaning it: it is taken as it says, or refused, and never taken for
-// something else.
+// Requests that a faulty client might send. Each is interpreted as declared, or rejected, and never
+// misinterpreted.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -20,7 +20,7 @@ test.each([
   ['twice encoded', { 'content-encoding': 'identity, br' }],
   ['in another charset', { 'content-type': 'application/json; charset=utf-16' }],
   ['in a quoted one', { 'content-type': 'application/json;charset="ISO-8859-1"' }],
-])('refuses a body that says that it is %s', async (_what, headers) => {
+])('rejects a body declared as %s', async (_what, headers) => {
   const answer = await call(runs(), { body, headers });
   expect([answer.status, answer.json.error.code]).toEqual([415, 'VALIDATION_ERROR']);
 });
@@ -46,7 +46,7 @@ test.each([
   { 'content-type': 'application/json; charset=UTF-8' },
   { 'content-type': 'APPLICATION/JSON;charset="utf8"' },
   { 'content-type': 'application/json; charset=us-ascii' },
-])('takes a body that says that it is as it is: %j', async (headers) => {
+])('accepts a plain JSON body declared as %j', async (headers) => {
   expect((await call(runs(), { body, headers })).status).toBe(201);
 });
 
@@ -144,13 +144,13 @@ test('returns any valid label text, and finds the run by it', async () => {
     const { json } = await call(runs(), { body: { ...body, labels: { odd: value } } });
     const run = await call(`/api/v1/runs/${json.data.runId}`);
     expect(run.json.data.labels).toEqual({ odd: value });
-    if (value === '\ud800') continue; // no address can hold it
+    if (value === '\ud800') continue; // not representable in a URL
     const found = await call(`/api/v1/runs?label=${encodeURIComponent(`odd:${value}`)}`);
     expect(found.json.data).toMatchObject([{ runId: json.data.runId }]);
   }
 });
 
-/** The answer, if there is one, to a request whose caller goes away in its middle. */
+/** The answer, if any, to a request whose client disconnects in the middle. */
 function breakOff(own: ApiProcess, part: string, how: 'end' | 'destroy'): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

@@ -1,5 +1,5 @@
-// A message that is sent again, as one does whose answer was lost: it is the first one still, and
-// nothing is run for it.
+// A client whose answer was lost sends its message again. It counts as the first message, and no turn
+// is run for it.
 
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
@@ -104,7 +104,7 @@ test('is answered when a new one would be rejected', async () => {
   expect([again.status, again.json.data.messageId]).toEqual([202, messageId]);
 });
 
-test('finds the session that it has opened', async () => {
+test('finds the session that the first attempt has opened', async () => {
   const first = { message: 'Hello.', clientMessageId: randomUUID() };
   const [one, other] = await Promise.all([chat(first), chat(first)]);
   const { sessionId, runId, messageId } = one.json.data;

@@ -51,7 +51,7 @@ const call = (path: string, body?: unknown) =>
 const follow = (address: string) =>
   caller({ url: '' }, tenant.key)(new URL(address, origin).toString());
 
-test('`Location` and `Link` lead on', async () => {
+test('`Location` and `Link` lead through the proxy', async () => {
   const runs = `/api/v1/flows/${tenant.flowId}/runs`;
   for (const path of [runs, `/api/v1/flows/${tenant.flowId}/sessions`]) {
     const { status, headers, json } = await call(path, path === runs ? { prompt: 'Go' } : {});
@@ -66,7 +66,7 @@ test('`Location` and `Link` lead on', async () => {
   expect(second.json?.data[0].runId).not.toBe(first.json.data[0].runId);
 });
 
-test('`streamUrl` is open', async () => {
+test('`streamUrl` leads through the proxy', async () => {
   const path = `/api/v1/flows/${tenant.flowId}/runs`;
   const { streamUrl } = (await call(path, { prompt: 'Go' })).json.data;
   const stream = await openStream(streamUrl, { key: tenant.key });
@@ -75,12 +75,12 @@ test('`streamUrl` is open', async () => {
   stream.leave();
 });
 
-test('the description says where it is', async () => {
+test('the API description has the public URL', async () => {
   const { servers } = (await call('/api/v1/openapi.json')).json;
   expect(servers).toEqual([{ url: publicUrl }]);
 });
 
-test('an operator comes in by the link, and what is made is found where it is said to be', async () => {
+test('an operator signs in by the link, and created resources are at the returned addresses', async () => {
   const browser = await chromium.launch({
     executablePath: stackEnv.browser,
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
@@ -92,7 +92,7 @@ test('an operator comes in by the link, and what is made is found where it is sa
     await page.click('button');
     await expect.poll(() => page.textContent('p')).toBe('You are signed in as ana.');
     expect(await context.cookies()).toMatchObject([{ path: '/flowrun/' }]);
-    // As another installation at `/` of the same host sets it, or this one before it got its path.
+    // A cookie of another installation at `/` of the same host, or of this one under its former path.
     await context.addCookies([{ name: 'flowrun_operator', value: 'another', url: origin }]);
     const { status, location } = await page.evaluate<{ status: number; location: string }>(`
       fetch('api/projects', {

@@ -50,7 +50,7 @@ interface Expected {
   requestedAtMs: number;
 }
 
-/** Whole numbers that fit together; of a bucket that is full, the moment is now. */
+/** Consistent integers; the reset time of a full bucket is now. */
 function expectRateHeaders(headers: Headers, { limit, isCounted, requestedAtMs }: Expected): void {
   const numbers = ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`));
   for (const each of numbers) expect(each).toMatch(/^\d+$/);
@@ -82,7 +82,7 @@ const counted: [status: number, method: string, path: () => string, body?: unkno
 ];
 
 test.each(counted)(
-  'a counted call that is answered %i to %s has the headers of its key',
+  'a counted call answered with %i to %s has the headers of its key',
   async (...given) => {
     const [status, method, path, body] = given;
     const answer = await ask(method, path(), { body });
@@ -111,7 +111,7 @@ test.each([
   expectRateHeaders(answer.headers, { limit: 60, isCounted: false, ...answer });
 });
 
-test('a key that is refused gets the headers of no key', async () => {
+test('a rejected key gets no rate headers', async () => {
   for (const key of ['x', `frs_${'A'.repeat(43)}`]) {
     const answer = await ask('GET', '/api/v1/flows', { key });
     expect(answer.status).toBe(401);
@@ -135,7 +135,7 @@ test.each([
   expect(JSON.parse(body).error).toMatchObject({ code: 'VALIDATION_ERROR' });
 });
 
-test('what a call expects is no reason to answer it otherwise', async () => {
+test('an Expect header does not change the answer', async () => {
   for (const expectation of ['100-continue', 'banana']) {
     const bytes = `${postTo(`/api/v1/flows/${tenant.flowId}/runs`)}expect: ${expectation}\r\n`;
     const requestedAtMs = Date.now();

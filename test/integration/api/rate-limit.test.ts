@@ -91,7 +91,7 @@ test('refills without steps: after Retry-After a call passes, and not ten', asyn
   expect(passed).toBeLessThanOrEqual(refilledSince(emptyAt, 60));
 });
 
-/** As many calls as may have come back by now, the one that was begun before included. */
+/** The most calls that can have been refilled by now, including a partial one. */
 const refilledSince = (thenMs: number, perMinute: number): number =>
   Math.floor(((performance.now() - thenMs) * perMinute) / 60_000) + 1;
 

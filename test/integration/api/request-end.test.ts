@@ -84,7 +84,7 @@ test.each([
   [-1, 400],
   ['5', 400],
   [null, 400],
-])('a grace of %j seconds is answered with %i', async (graceSeconds, status) => {
+])('answers a grace period of %j seconds with %i', async (graceSeconds, status) => {
   const { path } = await newRun();
   expect((await call(`${path}/stop`, { body: { graceSeconds } })).status).toBe(status);
 });

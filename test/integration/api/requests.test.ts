@@ -80,7 +80,7 @@ test.each([
     { prompt: 'a', callbackUrl: `https://e.com/${'x'.repeat(2035)}` },
     'body.c',
   ],
-])('refuses %s with 400 and the path of the field', async (_what, body, path) => {
+])('rejects %s with 400 and the path of the field', async (_what, body, path) => {
   const answer = await call(runs, { body });
   expectError(answer, 400, 'VALIDATION_ERROR');
   expect(answer.json.error.message).toContain(path);
@@ -101,14 +101,14 @@ test.each([
     { prompt: 'a', callbackUrl: 'https://127.0.0.1:9443/' },
   ],
   ['a callback of 2048', { prompt: 'a', callbackUrl: `https://e.com/${'x'.repeat(2034)}` }],
-])('takes %s', async (_what, body) => {
+])('accepts %s', async (_what, body) => {
   const answer = await call(runs, { body });
   expect(answer.status, answer.text).toBe(201);
   const { name, labels } = body as { name?: string; labels?: object };
   expect(answer.json.data).toMatchObject({ name: name ?? null, labels: labels ?? {} });
 });
 
-test('takes a prompt of 1 MiB and refuses one byte more, and a body beyond the bound with 413', async () => {
+test('accepts a prompt of 1 MiB, rejects one byte more, and answers 413 to a body over the limit', async () => {
   const prompt = 'é'.repeat(limits.promptMaxBytes / 2);
   expect((await call(runs, { body: { prompt } })).status).toBe(201);
   expectError(await call(runs, { body: { prompt: `${prompt}x` } }), 400, 'VALIDATION_ERROR');
@@ -118,7 +118,7 @@ test('takes a prompt of 1 MiB and refuses one byte more, and a body beyond the b
   expectError(tooLarge, 413, 'PAYLOAD_TOO_LARGE');
 });
 
-test('answers what is no JSON in UTF-8 in the envelope', async () => {
+test('rejects a body that is not JSON in UTF-8 with the envelope', async () => {
   expectError(await call(runs, { body: '{"prompt":' }), 400, 'VALIDATION_ERROR');
   expectError(await call(runs, { body: '{"__proto__":{"x":1}}' }), 400, 'VALIDATION_ERROR');
   expectError(
@@ -134,13 +134,13 @@ test('answers what is no JSON in UTF-8 in the envelope', async () => {
   expect(latin1.status).toBe(400);
 });
 
-test('takes an empty body for an empty object', async () => {
+test('treats an empty body as an empty object', async () => {
   const { flowId, key } = await world.tenant({ flow: { prompt: 'Go' } });
   const empty = { method: 'POST', headers: { 'content-type': 'application/json' } };
   expect((await caller(api, key)(`/api/v1/flows/${flowId}/runs`, empty)).status).toBe(201);
 });
 
-test('refuses an unknown query parameter, and one that is given twice', async () => {
+test('rejects unknown and repeated query parameters', async () => {
   expectError(await call('/api/v1/flows?page=2'), 400, 'VALIDATION_ERROR');
   expectError(await call('/api/v1/flows?limit=1&limit=2'), 400, 'VALIDATION_ERROR');
   for (const path of ['openapi', 'postman']) {
@@ -191,7 +191,7 @@ test('answers 410 for run messages with any ID, body and type', async () => {
   }
 });
 
-test('answers a badly encoded address and a part that is too long in the envelope', async () => {
+test('rejects a badly encoded path and a too long segment with the envelope', async () => {
   expectError(await call('/%zz?api_key=secret'), 400, 'VALIDATION_ERROR');
   expectError(await call(`/api/v1/runs/${'x'.repeat(2_000)}`), 414, 'VALIDATION_ERROR');
 });
@@ -204,7 +204,7 @@ test.each([
     431,
   ],
   ['a length and chunks at once', smuggled(), 400],
-])('answers %s in the envelope, on the socket', async (_what, bytes, status) => {
+])('answers %s with the envelope, on the socket', async (_what, bytes, status) => {
   const text = await rawCall(api, bytes);
   const [head = '', body = ''] = text.split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

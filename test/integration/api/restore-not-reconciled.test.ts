@@ -32,7 +32,7 @@ const maybeLost: [string, () => Promise<Answer>][] = [
   ['a first message that may be sent again', () => chat({ message: 'Hi', clientMessageId: 'm' })],
 ];
 
-test.each(maybeLost)('%s is refused for now', async (_, ask) => {
+test.each(maybeLost)('%s is rejected for now', async (_, ask) => {
   const before = await count();
   const { status, json, headers } = await ask();
   expect([status, json.error.code]).toEqual([503, 'UPSTREAM_UNAVAILABLE']);

@@ -36,7 +36,7 @@ afterAll(() => world.close());
 const timeIs = (afterMs: number) =>
   setDatabaseClock(world.database.pool, new Date(start + afterMs).toISOString());
 
-/** All that is due, as a worker does it that has just begun. */
+/** Applies the retention like a worker that has just started. */
 async function sweep(): Promise<void> {
   const retention = createRetentionStore(world.database.pool);
   const pass = createRetentionJob({
@@ -48,7 +48,7 @@ async function sweep(): Promise<void> {
   for (let passes = 0; passes < 5; passes += 1) await pass();
 }
 
-/** A run with a log, a file and an end, all at the time that it is. */
+/** An ended run with a log and a file, all dated now. */
 async function endedRun(body: object = {}) {
   const log = await triggerRun(world, { ...api, ...tenant }, body);
   await log.write([output('one'), output('two')]);
@@ -97,7 +97,7 @@ test('keeps log and files for 30 days after the end, and the record forever', as
   await (await openStream(`${api.url}${run.path}/stream`, resumed)).closed;
 });
 
-test('a log longer than one piece goes whole, and a living run keeps all', async () => {
+test('deletes a log of several batches completely, and nothing of an active run', async () => {
   await timeIs(0);
   const living = await triggerRun(world, { ...api, ...tenant });
   await living.write([output('alive')]);
@@ -110,7 +110,7 @@ test('a log longer than one piece goes whole, and a living run keeps all', async
   expect(await lines(`/api/v1/runs/${living.runId}`)).toBe(1);
 });
 
-test('files and conversation of a session last 7 days after its end, its log 30', async () => {
+test('keeps files and conversation of a session for 7 days after its end, its log for 30', async () => {
   await timeIs(0);
   const opened = await call(`/api/v1/flows/${tenant.flowId}/sessions`, { body: {} });
   const { runId, sessionId } = opened.json.data;
@@ -138,7 +138,7 @@ test('files and conversation of a session last 7 days after its end, its log 30'
   expect(rows).toEqual([]);
 });
 
-test('removes a deleted run after a day, when its key is free', async () => {
+test('removes a deleted run after a day, when its idempotency key is free', async () => {
   await timeIs(0);
   const key = randomUUID();
   const run = await endedRun({ idempotencyKey: key });
@@ -173,7 +173,7 @@ test('keeps a deleted run while its webhook is pending', async () => {
   expect(await world.stores.runs.find(run.runId)).toMatchObject({ webhook: { state: 'pending' } });
 });
 
-test('a blob that nothing names goes after a day; one that is named or was found lately stays', async () => {
+test('deletes an unreferenced blob after a day, unless it was reused lately', async () => {
   await timeIs(0);
   const named = await endedRun();
   const lost = await putBlob('lost');
@@ -198,7 +198,7 @@ async function putBlob(text: string): Promise<string> {
   return sha256;
 }
 
-test('of a blob that is stored again while it is swept, one of both is whole', async () => {
+test('a blob that is stored during garbage collection stays complete', async () => {
   const retention = createRetentionStore(world.database.pool);
   for (let round = 0; round < 30; round += 1) {
     await timeIs(0);
@@ -210,7 +210,7 @@ test('of a blob that is stored again while it is swept, one of both is whole', a
   }
 });
 
-test('attempts to deliver a webhook are shown for 30 days', async () => {
+test('keeps webhook attempts for 30 days', async () => {
   await timeIs(0);
   const run = await endedRun({ callbackUrl: 'https://127.0.0.1:9443/hook' });
   const { pool } = world.database;

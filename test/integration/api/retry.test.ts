@@ -13,7 +13,7 @@ interface Original extends Tenant {
   retry: (options?: CallOptions) => ReturnType<ReturnType<typeof caller>>;
 }
 
-/** A run that has ended, with the way to its repetition. */
+/** An ended run, with a function that retries it. */
 async function ended(
   options: CallOptions,
   given?: Parameters<ApiFixture['tenant']>[0],
@@ -52,7 +52,7 @@ const full = {
   outputSchema: { type: 'object', properties: { n: { type: 'number' } } },
 };
 
-/** What admission was asked for, where no client may read it. */
+/** The stored request, which clients cannot read. */
 async function stored(runId: string) {
   const { rows } = await world.database.pool.query(
     `select prompt, name, labels, partial_messages, callback_url, timeout_seconds, model, max_turns,
@@ -151,7 +151,7 @@ test('rejects a retry without the original secrets, naming each field', async ()
   expect(config).toEqual({ ...secrets, env: {}, context: { user: 'zoe' } });
 });
 
-test('refuses a run that has not ended, one that was deleted, and one of another project', async () => {
+test('rejects a run that is active, deleted or of another project', async () => {
   const { runId, flowId, key, retry } = await begun({ body: { prompt: 'Go' } });
   const early = await retry();
   expect([early.status, early.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
@@ -171,7 +171,7 @@ test('refuses a run that has not ended, one that was deleted, and one of another
   );
 });
 
-test('an idempotency key makes one retry of many', async () => {
+test('starts one retry for many requests with one idempotency key', async () => {
   const { retry, runId } = await ended({ body: { prompt: 'Go' } });
   const headers = { 'idempotency-key': 'retry-1' };
   const answers = await Promise.all(Array.from({ length: 10 }, () => retry({ headers })));

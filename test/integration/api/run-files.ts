@@ -16,7 +16,7 @@ export const modifiedAt = new Date('2026-11-02T03:04:05.678Z');
 
 export const digestOf = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 
-/** A run that has these files, and ways to ask for them. */
+/** A run with these files, and functions that request them. */
 export function useRunFiles() {
   const { world, api, tenant, call } = useTenant();
   let files = '';
@@ -51,7 +51,7 @@ export function useRunFiles() {
       headers: { authorization: `Bearer ${tenant.key}`, ...headers },
     });
 
-  /** A download without the tidying that other clients do to a path. */
+  /** A download without the path normalization of other clients. */
   function downloadAsWritten(path: string): Promise<{ status: number; body: string }> {
     const { hostname, port } = new URL(api.url);
     const headers = { authorization: `Bearer ${tenant.key}` };

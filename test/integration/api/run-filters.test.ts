@@ -8,7 +8,7 @@ const { world, api } = useApi();
 const newTenant = () => newLister(world, api);
 const set = (...given: Parameters<ReturnType<typeof setColumn>>) => setColumn(world)(...given);
 
-test('narrows by flow, status, agent status, trigger type and session, each and all together', async () => {
+test('filters by flow, status, agent status, trigger type and session, each and all together', async () => {
   const { ask, run, projectId } = await newTenant();
   const { flowId } = await world.stores.flows.create({ projectId, name: 'Another' });
   const [plain, ended, atWork, chat, scheduled] = [
@@ -35,7 +35,7 @@ test('narrows by flow, status, agent status, trigger type and session, each and 
   expect(await found('sessionId=support')).toEqual([]);
   expect(await found('status=running&agentStatus=working&triggerType=api')).toEqual([atWork]);
   expect(await found('status=sleep&agentStatus=working')).toEqual([]);
-  // Nothing is said of a flow that is another project's: no run of it is in this list.
+  // A flow of another project is no error: the list has none of its runs.
   const foreign = await newTenant();
   await foreign.run();
   expect(await found(`flowId=${foreign.flowId}`)).toEqual([]);
@@ -76,7 +76,7 @@ test('filters by exact labels with any characters', async () => {
   expect(await found('eam:core')).toEqual([]);
 });
 
-test('narrows by when a run was created: the first moment belongs to it, the last does not', async () => {
+test('filters by creation time: the start is inclusive, the end exclusive', async () => {
   const { ask, run } = await newTenant();
   const [early, late] = [await run(), await run()];
   await set(early, 'created_at', '2026-05-01T00:00:00.000Z');
@@ -139,7 +139,7 @@ test.each([
   [`cursor=${Buffer.from(randomUUID()).toString('base64url')}`],
   [`cursor=${Buffer.from(`2026-02-30T00:00:00Z/${randomUUID()}`).toString('base64url')}`],
   [`cursor=${Buffer.from('2026-02-01T00:00:00Z/x').toString('base64url')}`],
-])('refuses %s with 400', async (query) => {
+])('rejects %s with 400', async (query) => {
   const { ask } = await newTenant();
   const answer = await ask(`/api/v1/runs?${query}`);
   expect([answer.status, answer.json.error.code], answer.text).toEqual([400, 'VALIDATION_ERROR']);
@@ -147,7 +147,7 @@ test.each([
   expect(answer.json.error.message).toContain(`query.${name}`);
 });
 
-test('takes twenty labels at once, and the longest session id', async () => {
+test('accepts twenty labels at once, and the longest session id', async () => {
   const labels = Array.from({ length: 20 }, (_, i) => `label=k${i}:v`).join('&');
   const { ask } = await newTenant();
   expect((await ask(`/api/v1/runs?${labels}&sessionId=${'s'.repeat(128)}`)).status).toBe(200);

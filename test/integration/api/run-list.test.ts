@@ -28,14 +28,14 @@ test('lists the runs of the project, latest first, with all fields of a single r
   expect((await empty.ask('/api/v1/runs')).json).toEqual({ data: [] });
 });
 
-test('leaves out a run that was deleted', async () => {
+test('omits deleted runs', async () => {
   const { ask, run } = await newTenant();
   const [kept, deleted] = [await run(), await run()];
   await ask(`/api/v1/runs/${deleted}`, { method: 'DELETE' });
   expect(idsOf(await ask('/api/v1/runs'))).toEqual([kept]);
 });
 
-test('its pages stay as they are while runs arrive and go', async () => {
+test('its pages stay consistent while runs are added and deleted', async () => {
   const { ask, run } = await newTenant();
   const ids: string[] = [];
   for (let i = 0; i < 7; i += 1) ids.unshift(await run());
@@ -46,7 +46,7 @@ test('its pages stay as they are while runs arrive and go', async () => {
     seen.push(idsOf(page));
     next = nextOf(page);
     await run();
-    // Where the page ended there is no run any more.
+    // The run at the end of the page is deleted.
     const last = seen.at(-1)?.at(-1);
     await ask(`/api/v1/runs/${last}`, { method: 'DELETE' });
   }
@@ -68,14 +68,14 @@ test('while two processes admit runs, paging returns each earlier run once, in o
   expect(seen.filter((runId) => earlier.includes(runId))).toEqual(idsOf(before));
 });
 
-test('runs of one moment are each seen once', async () => {
+test('lists runs created at the same time once each', async () => {
   const { ask, run } = await newTenant();
   const ids = await Promise.all(Array.from({ length: 6 }, () => run()));
   for (const runId of ids) await set(runId, 'created_at', '2026-05-01T00:00:00.123Z');
   expect(await turnPages(ask, '/api/v1/runs?limit=1')).toEqual(ids.sort().reverse());
 });
 
-test('gives as many as are asked for, 50 where nothing is said, 200 at most', async () => {
+test('returns the requested number of runs, 50 by default, at most 200', async () => {
   const scene: Scenario = await createScenario(world.database.pool, testSealer);
   const { key } = await world.stores.keys.create({
     ...{ projectId: scene.projectId, name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000 },
@@ -91,7 +91,7 @@ test('gives as many as are asked for, 50 where nothing is said, 200 at most', as
   expect((await ask('/api/v1/runs?limit=201')).status).toBe(400);
 });
 
-test('ends a page where its results become too long, and loses none', async () => {
+test('ends a page early if its results are too long, and loses none', async () => {
   const { ask, run } = await newTenant();
   const ids = [await run(), await run(), await run(), await run()].reverse();
   for (const runId of ids) await set(runId, 'result', 'x'.repeat(limits.runPageMaxBytes / 2));

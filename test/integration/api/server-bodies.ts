@@ -7,13 +7,13 @@ const url = (address: string) => one({ url: address });
 export const many = (count: number, prefix: string, value: unknown): Record<string, unknown> =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`${prefix}${i}`, value]));
 const kiB = 1024;
-/** As many bytes of JSON as wanted, in headers of which each is short enough. */
+/** That many bytes of JSON, in headers of permitted length. */
 function serversOf(bytes: number) {
   const headers = many(7, 'h', 'x'.repeat(8 * kiB));
   const bare = JSON.stringify({ docs: { ...server, headers: { ...headers, last: '' } } }).length;
   return one({ headers: { ...headers, last: 'x'.repeat(bytes - bare) } });
 }
-/** What is refused, and what the refusal says. */
+/** Rejected bodies with their errors. */
 export const refusedServers: Refused[] = [
   ['a stdio server', one({ type: 'stdio' }), 'body.mcpServers.docs.type: must be http or sse'],
   ['a server without a type', { mcpServers: { docs: { url: server.url } } }, 'docs.type'],
@@ -37,7 +37,7 @@ export const refusedServers: Refused[] = [
   ['a host by a foreign name', url('https://${H}/'), '${H} is not in'],
   ['a foreign name in a header', one({ headers: { a: 'Bearer ${T}' } }), 'docs.headers.a: ${T}'],
   [
-    'a default for a foreign name',
+    'a default for an unknown name',
     { ...one({ headers: { a: '${T:-x}' } }), env: { T: 'x' } },
     '${T:-x} is not in',
   ],
@@ -58,7 +58,7 @@ export const refusedServers: Refused[] = [
   ['a server name with a dot', { mcpServers: { 'a.b': server } }, 'body.mcpServers.a.b'],
 ];
 
-/** Each at its limit, or odd and still right. */
+/** Valid bodies at a limit or of an unusual form. */
 export const takenServers: Taken[] = [
   ['a server over sse with headers', one({ type: 'sse', headers: { Authorization: 'Bearer x' } })],
   ['a server in the sandbox', url('http://127.0.0.1:9000/mcp')],
@@ -66,14 +66,14 @@ export const takenServers: Taken[] = [
   ['one by name', url('http://LOCALHOST:9000/')],
   ['one by another of its addresses', url('http://127.255.255.254:9000/')],
   [
-    'names that are in the same request',
+    'variables of the same request',
     {
       ...one({ url: 'https://${H}/${P}', headers: { a: '${T}' } }),
       env: { H: 'm.example', P: '', T: 't' },
     },
   ],
   [
-    'a dollar that names nothing',
+    'a dollar sign without a name',
     one({ url: 'https://m.example/$HOME', headers: { a: '$5 {x}' } }),
   ],
   ['32 headers', one({ headers: many(32, 'h', 'x') })],

@@ -20,7 +20,7 @@ test('sessions are listed by flow, latest first, page by page, each once', async
   }
   const first = await ask(`${list}?limit=2`);
   expect(idsOf(first)).toEqual(ids.slice(0, 2));
-  // What comes meanwhile moves nothing.
+  // New sessions do not shift the pages.
   await open(own);
   expect(await turnPages(ask, nextOf(first) ?? '')).toEqual(ids.slice(2));
   await ask(`/api/v1/runs/${ids[3]}`, { method: 'DELETE' });
@@ -36,7 +36,7 @@ const refusedQueries = [
   ...['status=asleep', 'ended=yes', 'ended=', 'label=a', 'label=:b'],
 ];
 
-test('they are narrowed by status, by whether they have ended, and by labels, on every page', async () => {
+test('sessions are filtered by status, by whether they have ended, and by labels, on every page', async () => {
   const own = await world.tenant();
   const ask = caller(api, own.key);
   const list = sessionsOf(own);

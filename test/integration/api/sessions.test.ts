@@ -1,4 +1,4 @@
-// Sessions at the door: what one may be opened with, and what may be changed of it.
+// Sessions at the API: with which fields one can be opened, and which can be changed.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { refusedFields, takenFields } from './field-bodies.ts';
@@ -18,7 +18,7 @@ const configOf = (sessionId: string) => `${sessionsOf()}/${sessionId}/config`;
 const change = (sessionId: string, body: unknown) =>
   call(configOf(sessionId), { method: 'PATCH', body });
 
-/** All that is known of all sessions' configurations, unreadable as it is. */
+/** Digests of the sealed configurations of all sessions. */
 async function sealedConfigs(): Promise<unknown> {
   const { rows } = await world.database.pool.query(
     `select run_id, md5(config_sealed) as digest, config_version from sessions order by run_id`,
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 describe('a configuration', () => {
-  test.each(refused)('with %s is refused at the opening and as a change', async (...given) => {
+  test.each(refused)('with %s is rejected on opening and as a change', async (...given) => {
     const [, body, says] = given;
     const before = await sealedConfigs();
     for (const answer of [await openWith(body), await change(known, body)]) {
@@ -43,7 +43,7 @@ describe('a configuration', () => {
     expect(await sealedConfigs()).toEqual(before);
   });
 
-  test.each(taken)('with %s is taken both ways, and comes to the same', async (_what, body) => {
+  test.each(taken)('with %s is accepted both ways, with the same result', async (_what, body) => {
     const opened = await openWith(body);
     expect(opened.status, opened.text).toBe(201);
     const { sessionId } = await open();
@@ -56,7 +56,7 @@ describe('a configuration', () => {
     });
   });
 
-  test('is bounded as a whole, however many changes it comes of', async () => {
+  test('is limited as a whole, over any number of changes', async () => {
     const { sessionId } = await open();
     const put = (body: object) => change(sessionId, body);
     const { env } = { env: many(100, 'V', '') };
@@ -75,7 +75,7 @@ describe('a configuration', () => {
     expect((await put({ mcpServers: { s0: null, ...one({}).mcpServers } })).status).toBe(200);
   });
 
-  test('of a server that is known may change in its headers alone, of another may not', async () => {
+  test('can change only the headers of a known server, but not of an unknown one', async () => {
     const { sessionId } = await open();
     await change(sessionId, one({ headers: { a: 'first' } }));
     const headers = { b: 'second' };
@@ -106,7 +106,7 @@ describe('a configuration', () => {
       expect([status, json.error.message]).toEqual([404, expect.stringContaining('has ended')]);
   });
 
-  test('is not opened again once it has ended, or its run was deleted: its id is taken', async () => {
+  test('is not opened again after its end or the deletion of its run: its id stays in use', async () => {
     const { sessionId, runId } = await open();
     const refusal = [
       404,
@@ -171,7 +171,7 @@ describe('a session', () => {
     expect(await sealedConfigs()).toEqual(before);
   });
 
-  test('of one id is one in its flow and another in another flow', async () => {
+  test('has an id that is unique within its flow', async () => {
     const { flowId } = await world.stores.flows.create({
       projectId: tenant.projectId,
       name: 'Another',

@@ -78,7 +78,7 @@ test('limits a project to 1 000 streams over all keys and processes', async () =
   const keys = (await Promise.all(made)).map(({ key }) => key);
   const open = (key: string, n: number) =>
     openStream(`${(n % 2 === 0 ? api : other).url}${pathOf(runId)}`, { key });
-  // All but a few are those of processes elsewhere.
+  // All but a few belong to other processes.
   const seats = createStreamSlots(world.redis.redis, world.redis);
   const elsewhere = Array.from({ length: limits.streamsPerProject - keys.length }, (_, n) =>
     seats.claim({ slotId: `s-${n}`, keyId: `k-${n % 6}`, projectId }),
@@ -95,7 +95,7 @@ test('limits a project to 1 000 streams over all keys and processes', async () =
       { code: 'STREAM_LIMIT', limit: 1_000, current: 1_000 },
     ]);
   }
-  // Another project's streams are its own.
+  // Another project is counted separately.
   const foreign = await openStream(`${api.url}${pathOf((await newRun()).runId)}`, tenant);
   expect(foreign.status).toBe(200);
   for (const client of [...clients, foreign]) client.leave();

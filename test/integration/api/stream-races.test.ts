@@ -16,10 +16,10 @@ beforeAll(async () => {
 const newRun = (body: object = {}) => triggerRun(world, { url: api.url, ...tenant }, body);
 const addressOf = (log: LogWriter, process = api) =>
   `${process.url}/api/v1/runs/${log.runId}/stream`;
-/** A failure can be had again by its seed. */
+/** A failure can be reproduced by its seed. */
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
-/** Reads as a browser does: comes back with its last id, on either process, until the end. */
+/** Reads like a browser: reconnects with its last id, to either process, until the end. */
 async function readByPieces(log: LogWriter, random: () => number): Promise<SeenEvent[]> {
   const seen: SeenEvent[] = [];
   let lastEventId: string | undefined = '0';
@@ -108,7 +108,7 @@ test('disconnects a stalled reader without delaying others', async () => {
   resumed.leave();
 });
 
-test('a slow reader of a long log gets all of it', async () => {
+test('a slow reader of a long log receives all of it', async () => {
   const log = await newRun();
   for (let i = 0; i < 40; i += 1) {
     await log.write(Array.from({ length: 20 }, () => assistant('y'.repeat(10_000))));
@@ -126,7 +126,7 @@ test('a slow reader of a long log gets all of it', async () => {
   expect(digestOf(frames)).toBe(digestOf(asEvents(log.stored)));
 });
 
-test('a thousand connections leave nothing behind', async () => {
+test('a thousand connections leak nothing', async () => {
   const log = await newRun();
   await log.write([output('one\n'), assistant('one')]);
   for (let round = 0; round < 20; round += 1) {
@@ -155,7 +155,7 @@ async function channelsOf(runId: string): Promise<string[]> {
   return channels.filter((channel) => channel.includes(runId));
 }
 
-/** Connections, without those that are kept open between calls. */
+/** Connections, without the keep-alive ones. */
 async function openSockets(process: ApiProcess): Promise<number> {
   process.app.server.closeIdleConnections();
   return new Promise((resolve, reject) => {
@@ -175,7 +175,7 @@ function digestOf(events: SeenEvent[]): string {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A small generator that a seed makes repeatable. */
+/** A small pseudorandom generator with a seed. */
 function randomFrom(start: number): () => number {
   let state = start + 1;
   return () => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 test.each([...refusedServers, ...refusedFields])(
-  'refuses %s, says where, and starts nothing',
+  'rejects %s with the path, and starts nothing',
   async (_what, body, says) => {
     const before = world.asked.started.length;
     const answer = await call(runs, { body: { prompt: 'Go', ...body } });
@@ -22,12 +22,12 @@ test.each([...refusedServers, ...refusedFields])(
   },
 );
 
-test.each([...takenServers, ...takenFields])('takes %s', async (_what, body) => {
+test.each([...takenServers, ...takenFields])('accepts %s', async (_what, body) => {
   const answer = await call(runs, { body: { prompt: 'Go', ...body } });
   expect(answer.status, answer.text).toBe(201);
 });
 
-test('refuses a schema that is nested beyond reason, and says no 500', async () => {
+test('rejects an excessively nested schema without a 500', async () => {
   const deep = `${'{"a":'.repeat(8_000)}1${'}'.repeat(8_000)}`;
   for (const outputSchema of [`{"type":"object","not":${deep}}`, deep]) {
     const answer = await call(runs, { body: `{"prompt":"Go","outputSchema":${outputSchema}}` });
@@ -37,7 +37,7 @@ test('refuses a schema that is nested beyond reason, and says no 500', async () 
 
 describe('servers and an idempotency key', () => {
   const mcpServers = { docs: server };
-  test('together are refused, in either of the two ways to give a key', async () => {
+  test('are rejected together, with the key as header or field', async () => {
     const byField = await call(runs, { body: { prompt: 'Go', idempotencyKey: 'm', mcpServers } });
     const byHeader = await call(runs, {
       body: { prompt: 'Go', mcpServers },
@@ -55,7 +55,7 @@ describe('servers and an idempotency key', () => {
 describe('X-Ctx headers', () => {
   const send = (headers: Record<string, string>) => call(runs, { body: { prompt: 'Go' }, headers });
 
-  test('are kept for operators, and never come back', async () => {
+  test('are stored for operators, and never returned', async () => {
     const value = Buffer.from('Grüße 世界').toString('latin1');
     const { json, text } = await send({ 'X-Ctx-User-Id': 'canary-17', 'x-ctx-where': value });
     expect(text).not.toContain('canary');
@@ -68,7 +68,7 @@ describe('X-Ctx headers', () => {
     expect(api.log()).not.toContain('canary');
   });
 
-  test('are twenty of 256 characters at most', async () => {
+  test('are limited to twenty of 256 characters', async () => {
     const headers = (count: number, value: string) =>
       many(count, 'X-Ctx-N', value) as Record<string, string>;
     expect((await send(headers(20, 'x'.repeat(256)))).status).toBe(201);
@@ -81,7 +81,7 @@ describe('X-Ctx headers', () => {
     expect((await send({ 'x-ctx-a': '\xe9' })).status).toBe(400);
   });
 
-  test('have names that become one variable each', async () => {
+  test('must have names that map unambiguously to variables', async () => {
     for (const name of [
       'X-Ctx-',
       'X-Ctx--a',
@@ -95,8 +95,8 @@ describe('X-Ctx headers', () => {
   });
 });
 
-describe('what comes of it', () => {
-  test('the run has what was asked for, else what its flow says', async () => {
+describe('the created run', () => {
+  test('has the requested values, or those of its flow', async () => {
     const flow = { model: 'opus', timeoutSeconds: 90, limits: { maxTurns: 7, maxBudgetUsd: 2 } };
     const bounded = await world.tenant({ flow });
     const path = `/api/v1/flows/${bounded.flowId}/runs`;

@@ -24,7 +24,7 @@ const latest = async (): Promise<string> => {
 const end = (runId: string) =>
   world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
 
-/** Far below the longest wait, and enough for a machine that has much to do. */
+/** Far below the longest wait, and enough for a busy machine. */
 const unhurriedMs = 30_000;
 
 test('is from 0 to 60 seconds', async () => {

@@ -42,7 +42,7 @@ async function knock(api: ApiProcess, { from, said }: Calling): Promise<number> 
   return answer.statusCode;
 }
 
-/** How many of them a caller has left, who says something else each time if `said` does. */
+/** The statuses of more unknown keys than are permitted, with a header per request. */
 async function knockOften(api: ApiProcess, from: string, said: (n: number) => string) {
   const statuses: number[] = [];
   for (let sent = 0; sent < limits.unknownKeysPerMinute + 50; sent += 50) {
@@ -59,7 +59,7 @@ test('counts clients behind a trusted proxy separately', async () => {
   expect(new Set(statuses)).toEqual(new Set([401, 429]));
   expect(await knock(api, { from: proxy, said: '203.0.113.7' })).toBe(429);
   expect(await knock(api, { from: proxy, said: '203.0.113.8' })).toBe(401);
-  // One more proxy of the list on the way is passed over.
+  // Another listed proxy on the path is skipped.
   expect(await knock(api, { from: proxy, said: '203.0.113.7, 10.9.8.7' })).toBe(429);
   expect(await knock(api, { from: proxy, said: '203.0.113.7, 10.8.8.7' })).toBe(401);
   // An address on a network of the proxy whose zone has a dot in its name.
@@ -109,7 +109,7 @@ test('follows a proxy to its new address, and stops trusting the previous one', 
   expect(isTrusted('172.18.0.9')).toBe(false);
 });
 
-test('networks of both kinds, and every socket that their addresses come by', () => {
+test('matches IPv4 and IPv6 networks on every kind of socket', () => {
   const isTrusted = createTrustedProxies({
     proxies: ['10.1.0.0/16', 'fd00::/8', '192.0.2.1'],
     nowMs: () => nowMs,

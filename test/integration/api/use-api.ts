@@ -1,5 +1,4 @@
-// What nearly every test of the API begins with. It is opened before the tests of a file and closed
-// after them, as one line of it.
+// The setup of most API tests: opened before the tests of a file and closed after them, in one line.
 
 import { afterAll, beforeAll } from 'vitest';
 import {
@@ -10,7 +9,7 @@ import {
 } from '../../support/api-fixture.ts';
 import { type CallOptions, caller } from './call.ts';
 
-/** A world with one process of the service in it. */
+/** A fixture with one process of the API. */
 export function useApi() {
   // Empty until `beforeAll`, so that they can be constants; no test runs before that.
   const world = {} as ApiFixture;
@@ -23,7 +22,7 @@ export function useApi() {
   return { world, api };
 }
 
-/** With a project, a flow and a key in it, by which `call` calls. */
+/** The same with a project, a flow, and a key that `call` uses. */
 export function useTenant() {
   const { world, api } = useApi();
   // Empty until `beforeAll`, as above.

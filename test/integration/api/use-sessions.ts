@@ -7,7 +7,7 @@ interface OpenedSession {
   runId: string;
 }
 
-/** Sessions of a flow, and what is sent to them. */
+/** Sessions of a flow, and functions that send messages. */
 export function useSessions() {
   const { world, api, tenant, call } = useTenant();
 

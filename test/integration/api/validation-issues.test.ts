@@ -1,4 +1,4 @@
-// What a refusal says is read by people who have sent JSON, and know nothing of the library that read it.
+// Validation errors are written for people who have sent JSON, and do not mention the library's terms.
 
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -58,7 +58,7 @@ describe('a trigger reports in plain words', () => {
 });
 
 describe('other operations, too', () => {
-  test('of what is missing', async () => {
+  test('for a missing field', async () => {
     const chat = await call(`/api/v1/flows/${tenant.flowId}/chat`, { body: {} });
     expect(chat.json.error.message).toBe('body.message: is required');
     const blank = await call(`/api/v1/flows/${tenant.flowId}/chat`, { body: { message: ' ' } });
@@ -78,12 +78,12 @@ describe('other operations, too', () => {
     ['page=1&page=2', 'query.page: unknown field'],
     ['label=a:1&label=b', 'query.label: must be a label of the form key:value'],
     ['page=2', 'query.page: unknown field'],
-  ])('of a query: %s', async (query, said) => {
+  ])('for a query: %s', async (query, said) => {
     const { status, json } = await call(`/api/v1/runs?${query}`);
     expect([status, json.error.message]).toEqual([400, said]);
   });
 
-  test('of an answer that may be of two kinds', async () => {
+  test('for an answer with two permitted forms', async () => {
     const { runId } = (await trigger({ prompt: 'Go' })).json.data;
     const answer = async (given: unknown) => {
       const body = { answers: { 'Which?': given } };
@@ -101,7 +101,7 @@ const kinds = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('b') }),
 ]);
 
-/** All that zod can find, whether or not a schema of today asks for it. */
+/** All issues of zod, whether or not a current schema can cause them. */
 const everyKind: [string, z.ZodType, unknown, string][] = [
   ['a type', z.bigint(), 1, 'must be a bigint'],
   ['a number without an end', z.number(), Number.POSITIVE_INFINITY, 'must be a finite number'],
@@ -131,7 +131,7 @@ const everyKind: [string, z.ZodType, unknown, string][] = [
   ['a rule in words', z.string().refine(() => false, { error: 'is odd' }), 'x', 'is odd'],
 ];
 
-test.each(everyKind)('has plain words for %s', (_what, schema, given, said) => {
+test.each(everyKind)('describes %s in plain words', (_what, schema, given, said) => {
   const wrong = parse(z.strictObject({ at: schema }), { at: given });
   expect(wrong).toMatchObject({ issues: [{ message: expect.stringContaining(said) }] });
   const absent = parse(z.strictObject({ at: schema }), {});

@@ -1,4 +1,4 @@
-// The command itself, with the fewest iterations there are: what it prints, what it writes, how it ends.
+// The command itself, with the fewest iterations: its output, its file and its exit code.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -24,14 +24,14 @@ interface Written {
   surveys: { counters?: { counted: { post: number; docker: Record<string, number> }[] } };
 }
 
-test('tells a target and the counters on the screen and in a file', { timeout }, async () => {
+test('reports a target and the counters on the screen and in a file', { timeout }, async () => {
   const begun = Date.now();
   const out = join(folder, 'not/there/yet.json');
   const { ended } = measure('T7', 'counters', '--n', '1', '--out', out);
   const { code, said, complained } = await ended;
   expect({ code, complained }).toEqual({ code: 0, complained: '' });
 
-  const written = JSON.parse(readFileSync(out, 'utf8')) as Written; // what the command has written
+  const written = JSON.parse(readFileSync(out, 'utf8')) as Written; // the command's own format
   expect(Date.parse(written.at)).toBeGreaterThan(begun);
   expect(written.machine).toMatchObject({ node: process.versions.node });
   expect(said.split('\n')[0]).toContain(` · node ${process.versions.node} · `);
@@ -52,7 +52,7 @@ test('tells a target and the counters on the screen and in a file', { timeout },
   expect(said).toMatch(/^ +POST \/containers\/create +1$/m);
 });
 
-/** The verdict follows from the figures beside it. */
+/** The verdict follows from the printed figures. */
 function expectWhole({ target, warmUp, counted, discarded, ...found }: Comparison): void {
   expect(target).toMatchObject({ id: 'T7', unit: 'ms', better: 'less', goal: 1.3, gate: 1.6 });
   expect([warmUp.length, counted.length, discarded.length]).toEqual([2, 1, 0]);
@@ -87,7 +87,9 @@ function expectTold(said: string, { target, ratio }: Comparison): void {
 const sumOf = (samples: { value: number }[]): number =>
   samples.reduce((sum, { value }) => sum + value, 0);
 
-test('fails when it is ended, concludes nothing and writes nothing', { timeout }, async () => {
+test('fails when it is interrupted, without a verdict and without a file', {
+  timeout,
+}, async () => {
   const out = join(folder, 'ended.json');
   const { child, ended } = measure('T7', 'counters', '--n', '99', '--out', out);
   child.stdout.on('data', (piece: string) => {
@@ -107,7 +109,7 @@ test.each([
   [['T7', '--max', '1.5'], /^--max takes a number of iterations, not 1\.5\.$/],
   [['--fast'], /^Unknown option '--fast'/],
   [['T7', '--out'], /^Option '--out <value>' argument missing$/],
-])('%j is refused in a sentence, and no stack is begun for it', async (asked, sentence) => {
+])('%j is rejected in one sentence, and starts no stack', async (asked, sentence) => {
   const data = mkdtempSync(join(folder, 'data-'));
   const { ended } = start([join(repository, 'bench/run-on-stack.ts'), ...asked], {
     FLOWRUN_DATA: data,

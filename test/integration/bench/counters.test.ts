@@ -6,7 +6,7 @@ import { freePort } from '../../../dev/stack/ports.ts';
 import { createPool } from '../../../systems/postgres/client/pool.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
-test('counts the statements of each program as they pass', async () => {
+test('counts the statements of each program', async () => {
   const database = await createTestDatabase();
   const direct = new URL(database.url);
   const tapped = new URL(direct);

@@ -1,4 +1,4 @@
-// Access: API keys of projects, and sign-in links of operators.
+// API keys of projects, and sign-in links of operators.
 
 import { describe, expect, test } from 'vitest';
 import { createKeyStore, type KeyRecord } from '../../../systems/postgres/accounts/key-store.ts';
@@ -31,7 +31,7 @@ describe('keys', () => {
     expect(listed.out).not.toContain(out.trim());
   });
 
-  test('have an owner, a rate and an end, and can be revoked', async () => {
+  test('have an owner, a rate and an expiry, and can be revoked', async () => {
     const { keyId } = await flowrun.json<KeyRecord & { key: string }>(
       ...['key', 'create', '--project', 'shop', '--name', 'deploy', '--created-by', 'ana'],
       ...['--rpm', '10000', '--expires', '2099-01-31T12:00:00Z'],
@@ -48,7 +48,7 @@ describe('keys', () => {
 });
 
 describe('operators', () => {
-  test('get a link that signs in once, and are out once they are removed', async () => {
+  test('get a link that signs in once, and are signed out when removed', async () => {
     const operators = createOperatorStore(world.database.pool);
     const codeFrom = (link: string) =>
       /^http:\/\/127\.0\.0\.1:8080\/sign-in#(\S+)$/.exec(link)?.[1];

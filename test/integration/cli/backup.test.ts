@@ -36,7 +36,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** The command line before another database, or with another key. */
+/** The command line with another database or key. */
 function elsewhere(env: Record<string, string> = {}): Cli {
   return cliWith({ ...world.env, DATABASE_URL: empty.url, ...env });
 }
@@ -52,7 +52,7 @@ async function backUp(...how: string[]): Promise<string> {
 const projects = (cli: Cli) => cli.json<{ projectId: string }[]>('project', 'list');
 
 describe('a backup', () => {
-  it('is one file that only its owner reads, and comes back whole', async () => {
+  it('is one file that only its owner can read, and is restored completely', async () => {
     const file = await backUp('--passphrase-file', passphraseFile);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const restored = await elsewhere()('restore', file);
@@ -62,7 +62,7 @@ describe('a backup', () => {
     expect(await elsewhere().json(...flows)).toEqual(await flowrun.json(...flows));
   });
 
-  it('overwrites nothing, and leaves nothing behind', async () => {
+  it('overwrites no file, and leaves no temporary file', async () => {
     const file = world.file('mine', 'mine');
     const { code, err } = await flowrun('backup', file, '--without-key');
     expect({ code, err }).toEqual({
@@ -73,7 +73,7 @@ describe('a backup', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  it('says plainly that the key is left out, and asks which it is to be', async () => {
+  it('warns that the key is left out, and requires a choice', async () => {
     const { err } = await flowrun('backup', `${folder}/plain`, '--without-key');
     expect(err).toContain('WARNING: the encryption key is not in this backup.');
     const unsaid = await flowrun('backup', `${folder}/unsaid`);
@@ -100,7 +100,7 @@ describe('a backup', () => {
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);
   });
 
-  it('needs client programs as new as the server', async () => {
+  it('requires client programs as new as the server', async () => {
     const bin = `${folder}/bin`;
     mkdirSync(bin);
     for (const name of ['pg_dump', 'pg_restore', 'psql']) {
@@ -185,7 +185,7 @@ describe('a restore', () => {
     expect(await projects(elsewhere())).toMatchObject([{ projectId: 'other' }]);
   });
 
-  it('empties Redis of the runs, of this instance alone', async () => {
+  it('deletes the runs of this instance only from Redis', async () => {
     const file = await backUp();
     const ours = `frs:${instance}:run:x:frames`;
     const theirs = `frs:${instance}2:run:x:frames`;
@@ -196,7 +196,7 @@ describe('a restore', () => {
     expect(await redis.del(theirs)).toBe(1);
   });
 
-  it('touches nothing where Redis is away', async () => {
+  it('changes nothing while Redis is down', async () => {
     const file = await backUp();
     const REDIS_URL = 'redis://127.0.0.1:1';
     const { code, err } = await elsewhere({ REDIS_URL })('restore', file);

@@ -9,14 +9,14 @@ import { type Cli, cliWith } from '../../support/run-cli.ts';
 
 export interface CliWorld {
   flowrun: Cli;
-  /** The same, with this to read from standard input. */
+  /** The same, with this text as standard input. */
   withInput: (input: string) => Cli;
   /** The environment of the command line. */
   env: Record<string, string>;
   database: TestDatabase;
-  /** With the key that the command line has, too. */
+  /** With the encryption key of the command line. */
   sealer: Sealer;
-  /** The path of a file that holds this text. */
+  /** The path of a file with this text. */
   file: (name: string, text: string) => string;
   close: () => Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function openCliWorld(more: Record<string, string> = {}): Promise<C
   };
 }
 
-/** The same as one line of a test file: opened before its tests and closed after them. */
+/** The same in one line: opened before the tests of a file and closed after them. */
 export function useCliWorld() {
   // Empty until `beforeAll`, so that it can be a constant; no test runs before that.
   const world = {} as CliWorld;

@@ -1,4 +1,4 @@
-// The whole service, whose worker compares nothing any more: what is left undone is found, and fixed.
+// The whole service with a disabled reconciler: doctor finds unfinished work and fixes it.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// What only a host can know, it says with its row; the advice is read there.
+// Hosts report facts that only they know with their heartbeat; doctor derives advice from them.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

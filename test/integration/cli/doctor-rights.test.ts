@@ -1,4 +1,4 @@
-// What is there, and not as it should be: rights, versions, names, room for files.
+// Dependencies that work but are misconfigured: permissions, versions, attributes, inodes.
 
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -72,7 +72,7 @@ test('reports missing search attributes, and registers them only while a worker 
   await temporal.stop();
 });
 
-/** As a worker does, once. */
+/** Like a worker, once. */
 async function askForWork({ connection }: OwnTemporal): Promise<void> {
   const taskQueue = { name: runQueue(env['INSTANCE'] ?? '') };
   const asking = { namespace: 'default', taskQueue, identity: 'somebody' };

@@ -1,4 +1,4 @@
-// The stores behind TLS that is wrong in one way or the other, and the advice is read.
+// Stores with various TLS misconfigurations; the tests read the advice.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

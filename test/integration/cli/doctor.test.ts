@@ -14,7 +14,7 @@ import { startFakeEngine } from '../../support/fake-engine.ts';
 import { cliWith } from '../../support/run-cli.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
 
-/** Each part has its own time before it counts as away. */
+/** Each dependency has its own timeout. */
 const patiently = { timeout: 180_000 };
 const encryptionKey = randomBytes(32).toString('base64');
 let world: ApiFixture;

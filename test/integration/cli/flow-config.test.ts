@@ -1,5 +1,5 @@
-// What is decided about flows and projects, by the whole command: each field that the operators' API
-// takes, and nothing secret on the command line.
+// The configuration of flows and projects by the whole command: each field of the operators' API, and
+// no secret on the command line.
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -54,8 +54,8 @@ const full = {
 const { env, mcpServers, ...shown } = full;
 const names = { envNames: ['OTHER', 'TOKEN'], mcpServerNames: ['docs'] };
 
-describe('a flow of a file', () => {
-  test('has every field that the operators’ API takes, and shows no value of a secret', async () => {
+describe('a flow from a file', () => {
+  test('has every field of the operators’ API, and shows no value of a secret', async () => {
     expect(Object.keys(full).sort()).toEqual(Object.keys(flowPatch.shape).sort());
     const made = await flowrun('flow', 'create', '--project', 'shop', '--json', ...config(full));
     expect([made.code, made.err]).toEqual([0, '']);
@@ -71,7 +71,7 @@ describe('a flow of a file', () => {
     }
   });
 
-  test('comes from standard input too, under what options say', async () => {
+  test('can come from standard input, and options override it', async () => {
     const piped = world.withInput(
       JSON.stringify({ ...full, network: { allowedHosts: ['a.test'] } }),
     );
@@ -88,7 +88,7 @@ describe('a flow of a file', () => {
     });
   });
 
-  test('changes field by field: what is named is put in, null takes away', async () => {
+  test('changes field by field: named keys are merged, null removes one', async () => {
     const { flowId } = await create(...config(full));
     const changed = await update(
       flowId,
@@ -163,7 +163,7 @@ describe('a rejected update changes nothing, names the field and quotes no secre
     expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/^network: /)]);
   });
 
-  test('more hosts than a flow may name, one by one', async () => {
+  test('more hosts than a flow may name', async () => {
     const hosts = Array.from({ length: 201 }, (_, n) => ['--allow-host', `h${n}.test`]).flat();
     const refused = await flowrun('flow', 'create', '--project', 'shop', '--name', 'x', ...hosts);
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('allowedHosts: ')]);
@@ -171,7 +171,7 @@ describe('a rejected update changes nothing, names the field and quotes no secre
 });
 
 describe('a project', () => {
-  test('is made with its bounds', async () => {
+  test('is created with its limits', async () => {
     const bounds = ['--max-concurrent-runs', '3', '--monthly-run-quota', '100'];
     expect(await flowrun.json<Project>('project', 'create', 'news', ...bounds)).toMatchObject({
       ...{ projectId: 'news', name: 'news', maxConcurrentRuns: 3, monthlyRunQuota: 100 },
@@ -186,7 +186,7 @@ describe('a project', () => {
   });
 });
 
-test('the help tells how secrets are given', async () => {
+test('the help explains how to pass secrets', async () => {
   const { out } = await flowrun('flow', 'create', '--help');
   expect(out).toContain('--config <path>');
   expect(out).toContain('"env": {"TOKEN": "…"}');

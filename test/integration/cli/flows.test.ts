@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 describe('flows', () => {
-  test('are made with what was said, and the usual for the rest', async () => {
+  test('are created with the given options and defaults', async () => {
     const made = await flowrun.json<Flow>('flow', 'create', '--project', 'shop', '--name', 'Plain');
     expect(made).toMatchObject({
       projectId: 'shop',
@@ -65,7 +65,7 @@ describe('flows', () => {
     expect(none).toMatchObject({ runner: null });
   });
 
-  test('keep what an update does not speak of', async () => {
+  test('keep fields that an update omits', async () => {
     const { flowId } = await flowrun.json<Flow>(
       ...['flow', 'create', '--project', 'shop', '--name', 'Changing', '--prompt', 'one'],
       ...['--memory', '512MiB', '--allow-host', 'example.org', '--timeout-seconds', '60'],
@@ -85,7 +85,7 @@ describe('flows', () => {
     });
   });
 
-  test('take as many characters as the API does, counted as people count', async () => {
+  test('accept as many characters as the API, counted as code points', async () => {
     const named = ['flow', 'create', '--project', 'shop', '--name', '😀'.repeat(200)];
     const instructions = (length: number) => world.file('long.md', '😀'.repeat(length));
     const { flowId } = await flowrun.json<Flow>(
@@ -97,7 +97,7 @@ describe('flows', () => {
     expect(renamed.err).toContain('1 to 200 characters');
   });
 
-  test('run by themselves where a schedule says so', async () => {
+  test('run automatically by a schedule', async () => {
     const given = ['--project', 'shop', '--name', 'Nightly', '--schedule', '0 3 * * *'];
     expect((await flowrun('flow', 'create', ...given)).err).toContain('needs a prompt');
     const { flowId } = await flowrun.json<Flow>('flow', 'create', ...given, '--prompt', 'Go');
@@ -110,7 +110,7 @@ describe('flows', () => {
     expect((await update('--schedule', 'none')).schedule).toBeNull();
   });
 
-  test('take a prompt from standard input', async () => {
+  test('accept a prompt from standard input', async () => {
     const made = await world
       .withInput('from a pipe')
       .json<Flow>(
@@ -119,7 +119,7 @@ describe('flows', () => {
     expect(made.prompt).toBe('from a pipe');
   });
 
-  test('are all listed, however many there are', async () => {
+  test('are all listed, over several pages', async () => {
     await flowrun.json('project', 'create', 'many');
     const flows = createFlowStore(world.database.pool, world.sealer);
     for (let count = 1; count <= 201; count++) {

@@ -3,7 +3,7 @@ import { useCliWorld } from './cli-fixture.ts';
 
 const { flowrun } = useCliWorld();
 
-test('migrating what is migrated changes nothing', async () => {
+test('migrating a current schema changes nothing', async () => {
   expect(await flowrun('migrate')).toEqual({
     code: 0,
     out: 'The schema is up to date.\n',

@@ -1,5 +1,5 @@
-// What is decided about projects, flows and keys is bounded alike for operators and on the command line:
-// what the one refuses the other refuses, in the same words where both read the same fields.
+// The operators' API and the command line have the same limits for projects, flows and keys. Both
+// reject the same values, with the same messages if they read the same fields.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The options that give a flow these fields. */
+/** The options for these fields of a flow. */
 function config(fields: object): string[] {
   const path = join(folder, `${randomUUID()}.json`);
   writeFileSync(path, JSON.stringify(fields));
@@ -42,7 +42,7 @@ async function decided(): Promise<unknown> {
 
 const ofFields = (message: string): string => message.replaceAll(/(^|; )body\./g, '$1');
 
-test.each(refusedFlows)('a flow that is refused by the one is by the other: %j', async (given) => {
+test.each(refusedFlows)('both reject the same flow: %j', async (given) => {
   const before = await decided();
   const { projectId, flowId } = tenant;
   const fields = { name: 'A flow', ...given };
@@ -70,13 +70,13 @@ test.each([
     ['project', 'create', 'p'.repeat(65)],
   ],
   [
-    'a project with a name of 201',
+    'a project with a name of 201 characters',
     '/api/projects',
     { projectId: 'p', name: tooLong },
     ['project', 'create', 'p', '--name', tooLong],
   ],
   [
-    'more runs at once than there can be',
+    'more concurrent runs than permitted',
     '/api/projects',
     { projectId: 'p', maxConcurrentRuns: Number(tooMany) },
     ['project', 'create', 'p', '--max-concurrent-runs', tooMany],
@@ -137,7 +137,7 @@ function settingsAndKeys(): [what: string, path: string, body: object, args: str
       create('--name', 'k', '--expires', '2001-01-01'),
     ],
     [
-      'a key that ends some time',
+      'a key with an invalid expiry',
       keys,
       { name: 'k', expiresAt: 'soon' },
       create('--name', 'k', '--expires', 'soon'),

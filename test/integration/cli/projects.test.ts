@@ -8,7 +8,7 @@ import { useCliWorld } from './cli-fixture.ts';
 const { world, flowrun } = useCliWorld();
 
 describe('projects', () => {
-  test('are made, changed and listed', async () => {
+  test('are created, changed and listed', async () => {
     const made = await flowrun.json<Project>('project', 'create', 'news');
     expect(made).toMatchObject({
       projectId: 'news',
@@ -54,7 +54,7 @@ describe('projects', () => {
     expect(await projects.readModel('shop')).toBeNull();
   });
 
-  test('are printed for people too', async () => {
+  test('are also printed as text', async () => {
     const { out } = await flowrun('project', 'list');
     expect(out).toMatch(/^PROJECT ID {2,}NAME {2,}MAX CONCURRENT RUNS/);
     expect(out).toMatch(/\nshop {2,}The shop {2,}10 {2,}/);

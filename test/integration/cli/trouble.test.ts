@@ -28,7 +28,7 @@ test('a database without a schema is recognized, and migrated', async () => {
   await flowrun.json('project', 'create', 'shop');
 });
 
-describe('a failed command exits with 1 and says why', () => {
+describe('a failed command exits with 1 and the reason', () => {
   test.each([
     [['project', 'create', 'shop'], 'The project shop already exists.'],
     [['project', 'set', 'shopp', '--max-concurrent-runs', '1'], 'No such project: shopp.'],
@@ -43,7 +43,7 @@ describe('a failed command exits with 1 and says why', () => {
   });
 });
 
-describe('wrong usage exits with 2 and says what was expected', () => {
+describe('wrong usage exits with 2 and the expected usage', () => {
   const flow = ['flow', 'create', '--project', 'shop', '--name', 'x'];
   const key = ['key', 'create', '--project', 'shop', '--name', 'x'];
   test.each([
@@ -74,7 +74,7 @@ describe('wrong usage exits with 2 and says what was expected', () => {
     expect(code).toBe(2);
   });
 
-  test('as a process too', async () => {
+  test('also as a process', async () => {
     const { code, out, err } = await flowrun('project', 'create', 'a/b');
     expect(err).toContain('Expected 1 to 64 letters');
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -137,7 +137,7 @@ describe('contradicting or missing options are wrong usage', () => {
   });
 });
 
-describe('where the database is', () => {
+describe('the address of the database', () => {
   test('nothing configured', async () => {
     const { code, err } = await cliWith({})('project', 'list');
     expect(code).toBe(1);
@@ -164,7 +164,7 @@ describe('where the database is', () => {
     }
   });
 
-  test('taken from the local stack, where nothing is configured', async () => {
+  test('taken from the local stack if nothing is configured', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'flowrun-stack-'));
     mkdirSync(join(folder, 'demo'));
     const stack = { DATABASE_URL: database.url, ENCRYPTION_KEY: encryptionKey, INSTANCE: 'demo' };

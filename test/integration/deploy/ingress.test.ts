@@ -99,9 +99,9 @@ test('closes a connection that was authenticating while its host was removed', a
   const heard = late.connect().then(() => 'in', String);
   await door.isHeld;
   const removed = runHostsCommand(['remove', 'worker-2'], stores);
-  // Longer than a look at who is there takes, shorter than Postgres waits.
+  // Longer than listing the connections takes, shorter than the timeout of Postgres.
   setTimeout(door.sign, 1500);
-  // It may be ended before it hears that it is in.
+  // It may be closed before it receives the end of its authentication.
   expect(await heard).toMatch(/^in$|terminating connection/);
   expect(await removed).toBe(0);
   await ended;

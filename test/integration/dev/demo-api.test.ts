@@ -1,4 +1,4 @@
-// The demo right after a restore: the service does not know yet what it has lost, and says so.
+// The demo right after a restore, which the service has not reconciled yet.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createApi } from '../../../dev/demo/api.ts';

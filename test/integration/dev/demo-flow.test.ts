@@ -32,7 +32,7 @@ test('a second demo reuses the project and the flow of the first', async () => {
   expect(await projects()).toEqual(['shop', 'demo']);
 }, 60_000);
 
-test('a flow that was changed meanwhile is left alone', async () => {
+test('a flow that was changed meanwhile is not overwritten', async () => {
   const { flowId } = await makeFlow(world.env);
   await flowrun.json('flow', 'update', flowId, '--network', 'none');
   const next = await makeFlow(world.env);

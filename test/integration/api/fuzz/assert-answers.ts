@@ -5,17 +5,17 @@ import type { FuzzRequest } from './requests.ts';
 
 interface Attack {
   request: fc.Arbitrary<FuzzRequest>;
-  /** `nth` of those that go out at once. */
+  /** `nth` of the requests sent together. */
   send: (request: FuzzRequest, nth: number) => Promise<Checked>;
-  /** Throws where an answer is none that may be given. */
+  /** Throws if an answer is not permitted. */
   check: (request: FuzzRequest, answer: Checked) => void;
   batches: number;
 }
 
-/** What was sent again because a part of the service did not answer. */
+/** Requests that were retried because a dependency of the service did not answer. */
 export const sentAgain = { requests: 0 };
 
-/** How many requests go out together; what two of them do to each other is tried as well. */
+/** How many requests are sent together, which also tests their interference. */
 export const atOnce = 20;
 
 export async function assertAnswers({ request, send, check, batches }: Attack): Promise<void> {
@@ -45,7 +45,7 @@ async function sendPatiently(send: () => Promise<Checked>): Promise<Checked> {
   return send();
 }
 
-/** Says which of a batch it was, and how it can be asked again. */
+/** Shows the failed request of a batch and how to repeat it. */
 function judge(check: Attack['check'], request: FuzzRequest, answer: Checked): void {
   try {
     check(request, answer);
@@ -57,7 +57,7 @@ function judge(check: Attack['check'], request: FuzzRequest, answer: Checked): v
   }
 }
 
-/** The request itself says more than the path to it. */
+/** Shows the request instead of its path in the generated values. */
 function showFailure({ failed, seed, errorInstance }: fc.RunDetails<[FuzzRequest[]]>): void {
   if (failed) throw new Error(`seed ${seed}: ${String(errorInstance)}`, { cause: errorInstance });
 }

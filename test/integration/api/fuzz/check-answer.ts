@@ -44,7 +44,7 @@ export function answerCheck(document: Node) {
   };
 }
 
-/** What is asked of a sandbox that is not there yet is to be asked again: no failure. */
+/** A request to a sandbox that does not exist yet must be retried: not a failure. */
 function isNotYet({ status, text }: Checked): boolean {
   return status === 503 && /UPSTREAM_UNAVAILABLE.*sandbox/.test(text);
 }
@@ -56,7 +56,7 @@ export function checkHeaders({ headers }: Checked): void {
   expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 }
 
-/** The envelope, with a code that may come under this status. */
+/** The envelope, with a code permitted for this status. */
 export function checkRefusal({ status, headers, text }: Checked): void {
   expect(headers.get('content-type')).toMatch(/^application\/json/);
   const body = JSON.parse(text) as { error: { code: ErrorCode; message: string } };

@@ -1,4 +1,4 @@
-// Hostile requests to every operation that is described, over HTTP, on real parts.
+// Hostile requests to every described operation, over HTTP, with real dependencies.
 // `npm run test:fuzz` sends 100 000.
 
 import fc from 'fast-check';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The one is retired; what the other takes depends on what an agent has asked. */
+/** One is retired; the bodies of the other depend on an agent's question. */
 const neverFits = new Set(['postMessage', 'answerInteraction']);
 
 test.each(operations.map((operation) => [operation.operationId, operation] as const))(
@@ -49,7 +49,7 @@ test.each(operations.map((operation) => [operation.operationId, operation] as co
       },
       batches: Math.ceil(total / operations.length / atOnce),
     });
-    // Otherwise nothing but the door was tried.
+    // Otherwise only the validation was tested.
     if (!neverFits.has(name)) expect(Math.min(...seen)).toBeLessThan(400);
     await scene.refill();
   },
@@ -69,7 +69,7 @@ test(
     const request = fc
       .record({ method, path, query: fc.webQueryParameters() })
       .map((given): FuzzRequest => {
-        const operation = { method: given.method } as Operation; // none, and so no more is known
+        const operation = { method: given.method } as Operation; // undescribed
         const body = given.method === 'POST' ? '{}' : undefined;
         return { operation, path: `${given.path}?${given.query}`, headers: {}, body };
       });

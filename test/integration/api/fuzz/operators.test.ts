@@ -1,5 +1,5 @@
-// Hostile requests to what operators do, by one who is signed in. These routes are not described, so
-// the requests are made from the schemas with which they check.
+// Hostile requests to the operator routes by a signed-in operator. These routes are not described, so
+// the requests are generated from the schemas that validate them.
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ const total = Math.ceil(Number(process.env['FUZZ_REQUESTS'] ?? 10_000) / 4);
 const timeout = 120_000 + total * 20;
 
 const bare = await buildStubApi('http://127.0.0.1:8080');
-// The end of the session is the end of the attack.
+// Excluded, because signing out would end the session of the test.
 const routes = bare.routeTable.filter(
   ({ method, url, config }) =>
     config.operatorAuth === 'signed-in' && method !== 'HEAD' && url !== '/api/sign-out',

@@ -1,4 +1,4 @@
-// Requests to an operation: most of them nearly right, so that they get past the door.
+// Requests to an operation: most of them are almost valid, so that they pass the first checks.
 
 import fc from 'fast-check';
 import type { Operation, Parameter } from './operations.ts';
@@ -67,7 +67,7 @@ const filePaths = fc.oneof(
   fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }).map((steps) => steps.join('/')),
 );
 
-/** A slash stays one, so that a path of several steps is what it says. */
+/** Does not encode slashes, so that a path keeps its segments. */
 function segment(value: string): string {
   const whole = value.slice(0, 4_000).replaceAll(/\p{Surrogate}/gu, '?');
   return encodeURIComponent(whole === '' ? ' ' : whole).replaceAll('%2F', '/');
@@ -141,7 +141,7 @@ interface Body {
 
 const json = { 'content-type': 'application/json' };
 
-/** No agent is there to answer who waits for its turn. */
+/** Without an agent, no turn that a request waits for would end. */
 const impatiently = (name: string, value: unknown): unknown =>
   name === 'stream' && value === false ? true : value;
 

@@ -1,5 +1,5 @@
-// What the requests speak of: runs in every state, of this project and of another, on a host that
-// does what it is asked.
+// The data that requests refer to: runs in every state, of this project and of another, on a host
+// that accepts every request.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -10,11 +10,11 @@ import { openLog } from '../log-writer.ts';
 
 export interface Scene {
   api: ApiProcess;
-  /** So many that none of them runs dry. */
+  /** High enough that no limit is reached. */
   keys: string[];
-  /** An id that stands for a parameter of a path. */
+  /** An id for a path parameter. */
   idOf: (parameter: string, choice: number) => string;
-  /** Takes up a run that a request has started. */
+  /** Adds a run that a request has started. */
   note: (runId: string) => void;
   /** New runs take the place of those that were deleted. */
   refill: () => Promise<void>;
@@ -92,7 +92,7 @@ async function asking(world: ApiFixture, runId: string): Promise<void> {
   await world.stores.interactions.record(runId, [{ kind: 'asked', interaction }]);
 }
 
-/** With something in its log and a file that it left. */
+/** With a log entry and a file. */
 async function ended(world: ApiFixture, runId: string): Promise<void> {
   const log = await openLog(world, runId);
   const said = { event: 'output', data: '{"data":"Done."}', channel: 'output' as const };

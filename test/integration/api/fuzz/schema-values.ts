@@ -1,12 +1,11 @@
-// Values out of JSON schemas: such that fit, such that nearly fit, and such that have nothing to do
-// with them.
+// Values generated from JSON schemas: valid, almost valid and unrelated ones.
 
 import fc from 'fast-check';
 import { isNode, type Node } from '../../../../api/openapi/json-tree.ts';
 
 export type Values = fc.Arbitrary<unknown>;
 
-/** Of a document, whose references are followed. */
+/** For the schemas of a document, whose references are resolved. */
 export function schemaValues(document: Node) {
   function fitting(schema: Node, depth = 0): Values {
     const { $ref, anyOf, enum: values, const: only } = schema;
@@ -45,7 +44,7 @@ export function schemaValues(document: Node) {
     const properties = Object.entries(nodeOr(schema['properties']));
     const required = Array.isArray(schema['required']) ? schema['required'] : [];
     const optional = properties.map(([name]) => name).filter((name) => !required.includes(name));
-    // A few at a time: with all of them at once one is always wrong.
+    // Only a few optional members at a time, because with all of them one is always invalid.
     const known = fc
       .subarray(optional, { maxLength: Math.min(3, optional.length) })
       .chain((some) => {
@@ -63,7 +62,7 @@ export function schemaValues(document: Node) {
     return fc.tuple(known, others).map(([one, other]) => ({ ...one, ...other }));
   }
 
-  /** A fitting value in which one place holds something else, or which is something else. */
+  /** A valid value in which one node, or the whole, is replaced. */
   const hostile = (schema: Node): Values =>
     fc.oneof(
       { weight: 3, arbitrary: fc.tuple(fitting(schema), junk, fc.nat()).map(spoil) },
@@ -86,7 +85,7 @@ function strings(schema: Node): Values {
   return fc.oneof(fc.string(length), fc.string({ ...length, unit: 'grapheme' }));
 }
 
-/** Not every pattern can be turned round. */
+/** Not every pattern can be used to generate values. */
 function matching(pattern: string): Values {
   try {
     return fc.stringMatching(new RegExp(pattern), { size: 'small' });
@@ -111,7 +110,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** Puts something else in the place that a number chooses; a new member, too. */
+/** Replaces the node that a number selects, or adds a member. */
 function spoil([value, other, choice]: [unknown, unknown, number]): unknown {
   if (!isNode(value)) return Array.isArray(value) && choice % 2 === 0 ? [...value, other] : other;
   const names = [...Object.keys(value), 'unheardOf'];

@@ -39,7 +39,7 @@ const full = {
   limits: { maxTurns: 3, maxBudgetUsd: 0.01 },
 };
 
-test('a flow is made with what was said, and the usual for the rest; keys list it', async () => {
+test('creates a flow with the given fields and defaults; API keys list it', async () => {
   expect(await newFlow()).toMatchObject({
     ...{ projectId: tenant.projectId, prompt: null, instructions: null, envNames: [], version: 1 },
     resources: { memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
@@ -54,7 +54,7 @@ test('a flow is made with what was said, and the usual for the rest; keys list i
   expect((await caller(api, tenant.key)('/api/v1/flows')).json.data.at(-1)).toEqual(made);
 });
 
-test('a change leaves what it does not speak of, and null takes away', async () => {
+test('a change keeps fields that it omits, and null removes a field', async () => {
   const { flowId, ...before } = await newFlow(full);
   const changed = await change(flowId, {
     prompt: null,
@@ -72,7 +72,7 @@ test('a change leaves what it does not speak of, and null takes away', async () 
   });
 });
 
-test('a host that was never seen is no runner, and the flow stays as it was', async () => {
+test('rejects an unknown host as a runner, and keeps the flow', async () => {
   const { flowId } = await newFlow(full);
   const message = expect.stringMatching(
     /^body\.runner: is not the ID of a known host.*flowrun host list/,
@@ -86,7 +86,7 @@ test('a host that was never seen is no runner, and the flow stays as it was', as
   expect((await change(flowId, { runner: null })).json.data.runner).toBeNull();
 });
 
-test('variables and servers change by name, and no value of them comes out', async () => {
+test('variables and servers change by name, and their values are never returned', async () => {
   const made = await newFlow({
     env: { TOKEN: 'canary-1', OTHER: 'canary-2' },
     mcpServers: { docs: { ...server(), headers: { auth: 'canary-${TOKEN}' } } },
@@ -128,7 +128,7 @@ test('a schedule has five fields and a time zone, and requires a prompt in the f
   expect((await change(flowId, { schedule })).status).toBe(400);
 });
 
-test('ten changes at once lose none of each other’s variables', async () => {
+test('ten concurrent changes lose no variable', async () => {
   const { flowId } = await newFlow();
   const names = Array.from({ length: 10 }, (_, n) => `NAME_${n}`);
   await Promise.all(names.map((name) => change(flowId, { env: { [name]: 'x' } })));
@@ -136,7 +136,7 @@ test('ten changes at once lose none of each other’s variables', async () => {
   expect(json.data).toMatchObject({ envNames: names, version: 11 });
 });
 
-test('what takes a variable away from a server that names it is refused, and changes nothing', async () => {
+test('rejects removing a variable that a server uses, and changes nothing', async () => {
   const { flowId } = await newFlow({
     env: { TOKEN: 'x' },
     mcpServers: { docs: server('https://mcp.example.test/${TOKEN}') },
@@ -152,18 +152,12 @@ test('what takes a variable away from a server that names it is refused, and cha
   });
 });
 
-test.each(refusedFlows)(
-  'a flow that is none is refused, naming the field: %j',
-  async (given, field) => {
-    const answer = await create({ name: 'A flow', ...given });
-    expect([answer.status, answer.json.error.message]).toEqual([
-      400,
-      expect.stringContaining(field),
-    ]);
-  },
-);
+test.each(refusedFlows)('rejects an invalid flow, naming the field: %j', async (given, field) => {
+  const answer = await create({ name: 'A flow', ...given });
+  expect([answer.status, answer.json.error.message]).toEqual([400, expect.stringContaining(field)]);
+});
 
-test('a flow of another project is not there', async () => {
+test('a flow of another project is 404', async () => {
   const other = await world.tenant();
   for (const method of ['GET', 'PATCH']) {
     const options = { method, ...(method === 'PATCH' ? { body: { name: 'Mine' } } : {}) };

@@ -16,7 +16,7 @@ beforeAll(async () => {
 const create = (body: unknown) => operator(path, { body });
 const flows = (key: string) => caller(api, key)('/api/v1/flows');
 
-test('a key is shown in full once, works at once, and says who made it', async () => {
+test('shows a key in full once; it works at once and has its creator', async () => {
   const made = await create({ name: 'deploy', rateLimitRpm: 10_000 });
   expect(made.status).toBe(201);
   const { key, ...record } = made.json.data;
@@ -39,7 +39,7 @@ test('a key is shown in full once, works at once, and says who made it', async (
   for (const text of [read.text, listed.text, api.log()]) expect(text).not.toContain(key.slice(12));
 });
 
-test('a key has the usual rate, and an end where one was given', async () => {
+test('a key has the default rate, and an expiry only if requested', async () => {
   const expiresAt = new Date(Date.now() + 5_000).toISOString();
   const made = (await create({ name: 'short', expiresAt })).json.data;
   expect(made).toMatchObject({ rateLimitRpm: 60, expiresAt });
@@ -58,12 +58,12 @@ test.each([
   [{ name: 'k', expiresAt: 'tomorrow' }, 'body.expiresAt'],
   [{ name: 'k', expiresAt: '2020-01-01T00:00:00Z' }, 'body.expiresAt'],
   [{ name: 'k', createdBy: 'another operator' }, 'body.createdBy: unknown field'],
-])('a key that is none is refused, naming the field: %j', async (body, field) => {
+])('rejects an invalid key, naming the field: %j', async (body, field) => {
   const answer = await create(body);
   expect([answer.status, answer.json.error.message]).toEqual([400, expect.stringContaining(field)]);
 });
 
-test('a key tells when it was last used, and a call that is refused is a use as well', async () => {
+test('returns the last use of a key, rejected calls included', async () => {
   const { key, keyId } = (await create({ name: 'seen' })).json.data;
   const lastUsedAt = async () => (await operator(`${path}/${keyId}`)).json.data.lastUsedAt;
   const beforeMs = Date.now();
@@ -72,14 +72,14 @@ test('a key tells when it was last used, and a call that is refused is a use as 
   expect(Date.parse(await lastUsedAt())).toBeGreaterThan(beforeMs - 1_000);
 });
 
-test('rates of 1 and 10 000 a minute are taken', async () => {
+test('accepts rates of 1 and 10 000 per minute', async () => {
   for (const rateLimitRpm of [1, 10_000]) {
     const { key } = (await create({ name: 'bound', rateLimitRpm })).json.data;
     expect((await flows(key)).headers.get('x-ratelimit-limit')).toBe(String(rateLimitRpm));
   }
 });
 
-test('a revoked key is refused from the next call on, by every process, and stays revoked', async () => {
+test('every process rejects a revoked key from the next call on, for good', async () => {
   const other = await world.start();
   const { key, keyId } = (await create({ name: 'doomed' })).json.data;
   for (const process of [api, other]) {
@@ -96,7 +96,7 @@ test('a revoked key is refused from the next call on, by every process, and stay
   expect(again.json.data).toMatchObject({ keyId, state: 'revoked', revokedAt });
 });
 
-test('a key of another project is not there, and is not revoked', async () => {
+test('a key of another project is 404, and is not revoked', async () => {
   const other = await world.tenant();
   const answer = await operator(`${path}/${other.keyId}`, { method: 'DELETE' });
   expect([answer.status, answer.json.error.code]).toEqual([404, 'NOT_FOUND']);

@@ -19,7 +19,7 @@ const newProject = async (given: Record<string, unknown> = {}) => {
 };
 const patch = (path: string, body: unknown) => operator(path, { method: 'PATCH', body });
 
-test('a project is made with what was said, and the usual for the rest', async () => {
+test('creates a project with the given fields and defaults', async () => {
   const projectId = await newProject();
   const usual = { projectId, name: projectId, maxConcurrentRuns: 10, monthlyRunQuota: null };
   const path = `/api/projects/${projectId}`;
@@ -46,7 +46,7 @@ test.each([
   [{ projectId: 'p', maxConcurrentRuns: null }, 'body.maxConcurrentRuns'],
   [{ projectId: 'p', monthlyRunQuota: 0.5 }, 'body.monthlyRunQuota'],
   [{ projectId: 'p', other: 1 }, 'body.other: unknown field'],
-])('a project that is none is refused, naming the field: %j', async (body, field) => {
+])('rejects an invalid project, naming the field: %j', async (body, field) => {
   const answer = await operator('/api/projects', { body });
   expect([answer.status, answer.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
   expect(answer.json.error.message).toContain(field);
@@ -65,7 +65,7 @@ test('projects are listed page by page, each once', async () => {
   expect(listed).toEqual(all);
 });
 
-test('settings change what was said and leave the rest, and count from the next trigger on', async () => {
+test('a change of settings keeps the others, and applies from the next trigger on', async () => {
   const tenant = await world.tenant();
   const path = `/api/projects/${tenant.projectId}/settings`;
   const trigger = () =>
@@ -123,7 +123,7 @@ test.each([
   ['https://models.example.test:99999'],
   ['file:///etc/passwd'],
   ['models.example.test'],
-])('a model is not looked for at %s', async (baseUrl) => {
+])('rejects a model at %s', async (baseUrl) => {
   const path = `/api/projects/${await newProject()}/settings`;
   const answer = await patch(path, { model: { apiKey: 'sk-1', baseUrl } });
   expect([answer.status, answer.json.error.message]).toEqual([
@@ -147,7 +147,7 @@ test('shows the webhook secret, and a new one after it was rotated', async () =>
   expect(api.log()).not.toContain(rotated.json.data.webhookSecret);
 });
 
-test('what a path names is there, or is a 404', async () => {
+test('answers 404 for unknown path parameters', async () => {
   const [mine, other] = [await world.tenant(), await world.tenant()];
   const missing = [
     '/api/projects/nothing',

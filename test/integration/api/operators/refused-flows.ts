@@ -2,7 +2,7 @@ import { limits } from '../../../../core/limits.ts';
 
 const server = (url: string) => ({ type: 'http', url });
 
-/** What a flow cannot have, and what the refusal says. */
+/** Invalid flows with their errors. */
 export const refusedFlows: [given: Record<string, unknown>, says: string][] = [
   [{ name: '' }, 'body.name'],
   [{ description: 'd'.repeat(2_001) }, 'body.description'],

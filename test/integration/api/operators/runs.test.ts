@@ -19,7 +19,7 @@ const trigger = async (tenant: Tenant, body: object = {}, headers: Record<string
 };
 const runsOf = ({ projectId }: Tenant) => `/api/projects/${projectId}/runs`;
 
-test('runs are listed as clients list them: filtered, latest first, page by page', async () => {
+test('runs are listed like for clients: filtered, latest first, page by page', async () => {
   const tenant = await world.tenant();
   const made = [];
   for (const order of ['1', '2', '3']) made.push(await trigger(tenant, { labels: { order } }));
@@ -35,7 +35,7 @@ test('runs are listed as clients list them: filtered, latest first, page by page
   expect((await operator(runsOf(await world.tenant()))).json.data).toEqual([]);
 });
 
-test('one run shows what clients never see: its context, its workflow, its webhook’s attempts', async () => {
+test('a run includes fields hidden from clients: its context, its workflow, its webhook’s attempts', async () => {
   const tenant = await world.tenant();
   const made = await trigger(
     tenant,
@@ -68,7 +68,7 @@ test('one run shows what clients never see: its context, its workflow, its webho
   });
 });
 
-test('a session shows the context that it was opened with, also where a message has opened it', async () => {
+test('a session has the context that it was opened with, also if a message has opened it', async () => {
   const tenant = await world.tenant();
   const headers = { 'x-ctx-user': 'canary-user' };
   const opened = async (path: string, body: object) =>
@@ -80,7 +80,7 @@ test('a session shows the context that it was opened with, also where a message 
   }
 });
 
-test('a run that an operator starts says so, passes the gates, and is not counted in the month', async () => {
+test('a run of an operator has that trigger, passes the limits, and is not in the monthly quota', async () => {
   const tenant = await world.tenant({
     ...{ maxConcurrentRuns: 1, monthlyRunQuota: 0 },
     flow: { prompt: 'The flow’s own' },
@@ -127,7 +127,7 @@ test('redelivers a finished webhook on request, each time as a separate delivery
   expect((await redeliver(randomUUID())).status).toBe(404);
 });
 
-test('a redelivery that cannot be started says so, and may be asked for again', async () => {
+test('a redelivery that cannot be started is reported, and can be requested again', async () => {
   const away = await world.start({
     startWebhook: () => Promise.reject(new Error('Temporal is away')),
   });
@@ -142,7 +142,7 @@ test('a redelivery that cannot be started says so, and may be asked for again', 
   expect([answer.status, answer.json.error.code]).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
 });
 
-test('runs of another project, and deleted ones, are not there', async () => {
+test('runs of another project and deleted runs are 404', async () => {
   const [mine, other] = [await world.tenant(), await world.tenant()];
   const { runId } = await trigger(other);
   expect((await operator(`${runsOf(mine)}/${runId}`)).status).toBe(404);

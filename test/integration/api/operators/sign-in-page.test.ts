@@ -36,7 +36,7 @@ const text = () => page.textContent('p');
 const linkFor = async (name: string) =>
   signInLink(url, (await world.stores.operators.invite(name)).code);
 
-test('signs in at a click, with a cookie that its scripts cannot see, and forgets the code', async () => {
+test('signs in on a click, with a cookie hidden from scripts, and forgets the code', async () => {
   const link = await linkFor('ana');
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
@@ -57,7 +57,7 @@ test('signs in at a click, with a cookie that its scripts cannot see, and forget
   await expect.poll(text).toBe('This link was used or has expired.');
 });
 
-test('opening a link uses nothing up', async () => {
+test('opening a link does not use it up', async () => {
   const link = await linkFor('ivo');
   await page.goto(link);
   await page.close();
@@ -67,13 +67,13 @@ test('opening a link uses nothing up', async () => {
   await expect.poll(text).toBe('You are signed in as ivo.');
 });
 
-test('says so where a link is cut off', async () => {
+test('reports a truncated link', async () => {
   await page.goto(`${url}/sign-in`);
   await expect.poll(text).toBe('This link is incomplete.');
   expect(await page.isVisible('button')).toBe(false);
 });
 
-test('says that no model key is set, where that is so', async () => {
+test('warns if no model key is set', async () => {
   const { url: keyless } = await world.start({ offlineModel: true });
   await page.goto(`${keyless}/sign-in`);
   expect(await page.textContent('aside')).toContain('Set ANTHROPIC_API_KEY');

@@ -16,7 +16,7 @@ const signIn = (code: unknown, headers: Record<string, string> = sameOrigin) =>
   caller(api, null)('/api/sign-in', { body: { code }, headers });
 const invite = async (name = 'ivo') => (await world.stores.operators.invite(name)).code;
 
-test('a link signs in once, with a cookie that no script reads and no other site sends', async () => {
+test('a link signs in once, with an HttpOnly and SameSite cookie', async () => {
   const code = await invite('ana');
   const answer = await signIn(code);
   expect(answer.status).toBe(200);
@@ -36,7 +36,7 @@ test('a link signs in once, with a cookie that no script reads and no other site
   expect(again.headers.get('set-cookie')).toBeNull();
 });
 
-test('of ten who use one code at once, one is signed in', async () => {
+test('ten concurrent uses of one code sign in once', async () => {
   const code = await invite();
   const answers = await Promise.all(Array.from({ length: 10 }, () => signIn(code)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -50,11 +50,11 @@ test.each([[''], ['x'.repeat(43)], ['x'.repeat(44)], ['a\0b']])(
   },
 );
 
-test('a code that is no text is refused as such', async () => {
+test('rejects a code that is not a string', async () => {
   expect((await signIn(7)).status).toBe(400);
 });
 
-test('a change has to come from a page of this service', async () => {
+test('rejects changes from other origins', async () => {
   const code = await invite();
   for (const origin of ['https://elsewhere.test', 'null', `${publicUrl}:444`, '']) {
     const answer = await signIn(code, { origin });
@@ -69,7 +69,7 @@ test('a change has to come from a page of this service', async () => {
   expect((await operatorWith(api, cookie)('/api/me')).status).toBe(200);
 });
 
-test('who signs out is out, and who is removed is out at once, on every process', async () => {
+test('signing out and removal end a session at once, on every process', async () => {
   const other = await world.start();
   const gone = await signedIn(world, api, 'gone');
   const left = await gone('/api/sign-out', { method: 'POST' });
@@ -87,7 +87,7 @@ test('who signs out is out, and who is removed is out at once, on every process'
   }
 });
 
-test('a session opens nothing below /api/v1, and a key nothing of an operator', async () => {
+test('a session is no access to /api/v1, and a key is no access to operator routes', async () => {
   const tenant = await world.tenant();
   const operator = await signedIn(world, api);
   const flows = await operator('/api/v1/flows');
@@ -100,7 +100,7 @@ test('a session opens nothing below /api/v1, and a key nothing of an operator', 
   expect((await operatorWith(api, `${session}; flowrun_operator=x`)('/api/me')).status).toBe(401);
 });
 
-test('codes and sessions end by the database’s clock', async () => {
+test('codes and sessions expire by the database’s clock', async () => {
   const own = await createTestDatabase();
   const operators = createOperatorStore(own.pool);
   const from = new Date('2030-01-01T00:00:00.000Z').getTime();

@@ -29,7 +29,7 @@ test('an agent out of memory exits with 137 and oomKilled', async () => {
   expect(await untilExited()).toMatchObject({ exitCode: 137, oomKilled: true });
 });
 
-// On gVisor the memory is that of the sandbox's kernel, which ends as a whole.
+// On gVisor the memory limit applies to the sandbox's kernel, which is killed as a whole.
 const childEnds = stackEnv.sandboxRuntime === 'runc' ? { exitCode: 0 } : { exitCode: 137 };
 
 test('an agent survives a child out of memory', async () => {
@@ -49,7 +49,7 @@ test('a fork bomb is contained and can be stopped', async () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   const stats = await world.engine.docker.getContainer(bomb.containerId).stats({ stream: false });
-  // On gVisor processes are not the host's: memory bounds them.
+  // gVisor's processes are not processes of the host; only the memory limits them.
   expect(stats.pids_stats?.current ?? 0).toBeLessThanOrEqual(512);
   expect(Math.max(...asked)).toBeLessThan(limits.engineCallTimeoutMs);
   await world.sandboxes.signal(bomb.containerId, 'SIGKILL');

@@ -14,7 +14,7 @@ afterAll(async () => {
   await image.remove();
 });
 
-/** From a file, so that the script's own command line does not hold what it looks for. */
+/** From a file, so that the script does not match its own command line. */
 function run(script: string) {
   return world.run(world.spec({ image: image.name }), {
     args: ['bash', '/home/agent/.frs/script'],

@@ -52,14 +52,14 @@ function read(out: string): Probe[] {
   return lines.map((line) => JSON.parse(line) as Probe); // probes.py writes nothing else
 }
 
-/** What gVisor's own kernel grants, inside itself: the host's is not asked, nor the seccomp profile. */
+/** Permitted by gVisor's kernel, without the host's kernel and without the seccomp profile. */
 const grantedByGvisor = [
   ...['unshare', 'clone into a user namespace', 'keyctl', 'mbind'],
   ...['process_vm_readv', 'process_vm_writev', 'be more important', 'never be killed for memory'],
   ...['open /dev/fuse', 'open /dev/net/tun', 'seccomp filter is on'],
 ];
 
-/** Much of what the host's kernel has and refuses is not there at all, and says so by other errors. */
+/** gVisor lacks much that the host's kernel has and denies, so the errors differ. */
 function isAnsweredByGvisor({ name, detail }: Probe): boolean {
   if (stackEnv.sandboxRuntime !== 'runsc') return false;
   return /^E[A-Z0-9]+$/.test(detail) || grantedByGvisor.includes(name);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await model.close();
 });
 
-/** What the gateway does, without its rules. */
+/** The gateway without its rules. */
 function passToModel(asked: IncomingMessage, response: ServerResponse): void {
   const path = (asked.url ?? '').replace(/^\/model/, '');
   const { method, headers } = asked;

@@ -26,11 +26,11 @@ async function admitAt(scene: Scenario, at: string, idempotencyKey: string | nul
   return createAdmission(pool, testSealer).admitRun(scene.request({ idempotencyKey }));
 }
 
-test('the sessions of this test are not in UTC', async () => {
+test('the connections of this test are not in UTC', async () => {
   expect((await pool.query('show timezone')).rows).toEqual([{ TimeZone: 'Pacific/Kiritimati' }]);
 });
 
-test('an idempotency key counts for 24 hours to the millisecond', async () => {
+test('an idempotency key is valid for 24 hours to the millisecond', async () => {
   const scene = await createScenario(pool, testSealer);
   const first = await admitAt(scene, '2027-03-01T10:00:00.000Z', 'k');
   expect(first).toMatchObject({ outcome: 'admitted' });

@@ -18,7 +18,7 @@ describe('an idempotency key', () => {
     expect(await stores().runs.find(again.runId)).toBeNull();
   });
 
-  test('gives a run back as it is now, a deleted one too', async () => {
+  test('returns the current state of the run, also of a deleted one', async () => {
     const { runId } = await scene.run({ idempotencyKey: 'k' });
     await stores().runs.markDeleted(runId);
     await stores().end(runId);
@@ -34,7 +34,7 @@ describe('an idempotency key', () => {
     expect('run' in second && second.run.workflowId).not.toBe(first.workflowId);
   });
 
-  test('is answered before the cap and the quota, and uses up neither', async () => {
+  test('is checked before the cap and the quota, and uses neither', async () => {
     const project = { maxConcurrentRuns: 1, monthlyRunQuota: 1 };
     const full = await createScenario(database.pool, testSealer, { project });
     const first = await full.run({ idempotencyKey: 'k' });
@@ -69,21 +69,21 @@ describe('the id of a workflow', () => {
     return rows[0]?.id ?? '';
   }
 
-  test('names the run where there is no key, else project, key and window', async () => {
+  test('contains the run if there is no key, else project, key and window', async () => {
     expect(await idFor(null)).toBe(`run/${runId}`);
     for (const key of ['order-7', '\\x41', 'a/b', "'", 'k'.repeat(100)]) {
       expect(await idFor(key)).toBe(`run/p1/${key}/${windowStart}`);
     }
   });
 
-  test('holds the digest of a key that is long, or looks like one', async () => {
+  test('contains the digest of a key that is long or looks like a digest', async () => {
     const long = 'k'.repeat(101);
     for (const key of [long, `sha256:${sha256(long)}`, 'sha256:x']) {
       expect(await idFor(key)).toBe(`run/p1/sha256:${sha256(key)}/${windowStart}`);
     }
   });
 
-  test('is never shared by two keys or two projects, and fits where ids are kept', async () => {
+  test('is never shared by two keys or two projects, and fits Temporal’s limit', async () => {
     const keys = fc.string({
       unit: fc.integer({ min: 33, max: 126 }).map((code) => String.fromCharCode(code)),
       minLength: 1,

@@ -8,11 +8,11 @@ const { database, scene } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 
 describe('the concurrent cap', () => {
-  test('admits up to the limit, rejects one beyond with both numbers, and writes nothing for it', async () => {
+  test('admits up to the limit, and rejects the next run with both numbers without storing it', async () => {
     const capped = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 2 },
     });
-    // Its webhook is owed still when its place is free again.
+    // Its webhook is still pending when its slot is free again.
     const first = await capped.run({ callbackUrl: 'https://hooks.example' });
     await capped.run();
     const before = await stores().writtenFor(capped.projectId);
@@ -39,7 +39,7 @@ describe('the concurrent cap', () => {
     expect(await stores().admission.admitRun(capped.request())).toMatchObject({ current: 1 });
   });
 
-  test('of none refuses everything', async () => {
+  test('of zero rejects every run', async () => {
     const closed = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 0 },
     });
@@ -52,7 +52,7 @@ describe('the concurrent cap', () => {
     });
   });
 
-  test('is another for each project', async () => {
+  test('is separate for each project', async () => {
     const capped = await createScenario(database.pool, testSealer, {
       project: { maxConcurrentRuns: 1 },
     });
@@ -64,7 +64,7 @@ describe('the concurrent cap', () => {
 });
 
 describe('the monthly quota', () => {
-  test('admits up to the limit and rejects one beyond with both numbers', async () => {
+  test('admits up to the limit and rejects the next run with both numbers', async () => {
     const limited = await createScenario(database.pool, testSealer, {
       project: { monthlyRunQuota: 2 },
     });
@@ -76,7 +76,7 @@ describe('the monthly quota', () => {
     expect(await stores().writtenFor(limited.projectId)).toEqual(before);
   });
 
-  test('counts runs that have ended or were deleted, and no others than the API’s', async () => {
+  test('counts ended and deleted runs, and only those of the API', async () => {
     const limited = await createScenario(database.pool, testSealer, {
       project: { monthlyRunQuota: 1 },
     });

@@ -1,4 +1,4 @@
-// Two pools stand for two API processes. Each race is run at a limit and judged by what is stored.
+// Two pools simulate two API processes. Each race is run at a limit and checked by the stored rows.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -40,7 +40,7 @@ async function count(table: string, projectId: string): Promise<number> {
   return (await database.pool.query(text, [projectId])).rows[0].n;
 }
 
-test('admits exactly the limit of a hundred concurrent runs, and rejects the others with true numbers', async () => {
+test('admits exactly the limit of a hundred concurrent runs, and rejects the others with exact numbers', async () => {
   const scene = await createScenario(database.pool, testSealer, {
     project: { maxConcurrentRuns: 10 },
   });
@@ -80,7 +80,7 @@ test('the limit holds at every moment while runs start and end', async () => {
   expect(Math.max(...seen)).toBeGreaterThan(0);
 });
 
-test('of a hundred at once exactly the quota is admitted', async () => {
+test('admits exactly the quota of a hundred concurrent runs', async () => {
   const scene = await createScenario(database.pool, testSealer, {
     project: { monthlyRunQuota: 7 },
   });
@@ -90,7 +90,7 @@ test('of a hundred at once exactly the quota is admitted', async () => {
   expect(outcomes(admissions, 'rejected')).toEqual(Array.from({ length: 93 }, () => refusal));
 });
 
-test('a hundred calls with one key make one run, and all get that one', async () => {
+test('a hundred calls with one key create one run, and all return it', async () => {
   const scene = await createScenario(database.pool, testSealer, {
     project: { maxConcurrentRuns: 1 },
   });
@@ -102,7 +102,7 @@ test('a hundred calls with one key make one run, and all get that one', async ()
   expect(await count('runs', scene.projectId)).toBe(1);
 });
 
-test('ten keys ten times each make ten runs', async () => {
+test('ten calls with each of ten keys create ten runs', async () => {
   const scene = await createScenario(database.pool, testSealer);
   const admissions = await admitAtOnce(scene, 100, (n) => `key-${n % 10}`);
   expect(outcomes(admissions, 'admitted')).toHaveLength(10);
@@ -110,7 +110,7 @@ test('ten keys ten times each make ten runs', async () => {
   expect(await count('runs', scene.projectId)).toBe(10);
 });
 
-test('projects do not wait for one another for long: forty of each of five are all admitted', async () => {
+test('projects do not block each other: forty runs of each of five are all admitted', async () => {
   const scenes = await Promise.all(
     Array.from({ length: 5 }, () => createScenario(database.pool, testSealer)),
   );

@@ -5,7 +5,7 @@ import type { Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
 
-/** Admission, and what its tests see it by. */
+/** Admission, with the stores that verify it. */
 export function admissionStores(pool: Pool) {
   const runs = createRunStore(pool, testSealer);
   return {
@@ -14,7 +14,7 @@ export function admissionStores(pool: Pool) {
     flows: createFlowStore(pool, testSealer),
     configs: createRunConfigStore(pool, testSealer),
 
-    /** All that admission writes for a project. */
+    /** The row counts of everything that admission writes for a project. */
     async writtenFor(projectId: string): Promise<unknown> {
       const { rows } = await pool.query(
         `select (select count(*) from runs where project_id = $1) as runs,

@@ -44,7 +44,7 @@ test('an admitted run has the requested fields, is running and not started', asy
   expect(await stores().runs.find(runId)).toEqual('run' in admission && admission.run);
 });
 
-test('the configuration comes with the plan, the names of its servers with the run', async () => {
+test('returns the configuration with the plan, and the names of its servers with the run', async () => {
   const mcpServers = { zeta: oneServer, alpha: oneServer };
   const secrets = { env: { TOKEN: 't' }, mcpServers: { beta: oneServer, alpha: oneServer } };
   const withServers = await createScenario(database.pool, testSealer, { flow: { secrets } });
@@ -57,7 +57,7 @@ test('the configuration comes with the plan, the names of its servers with the r
   expect(plan).toMatchObject({ run: merged, flow: withServers.flow, secrets, config });
 });
 
-describe('what a run may do', () => {
+describe('the permissions of a run', () => {
   const limits = { maxTurns: 9, maxBudgetUsd: 1.5 };
 
   test("takes the flow's values unless the request has its own, and keeps them", async () => {
@@ -78,7 +78,7 @@ describe('what a run may do', () => {
     expect(await stores().runs.sandboxPlan(own.runId)).toMatchObject({ outputSchema });
   });
 
-  test('the parts of its configuration are known by name when they are gone, its context is kept', async () => {
+  test('keeps the names of the configuration’s fields after their deletion, and its context', async () => {
     const given = { ...emptyRunConfig, env: { A: 'b' }, context: { 'user-id': 'canary-7' } };
     const { runId, ...run } = await scene.run({ config: given });
     expect(run).toMatchObject({ secretFields: ['env', 'context'] });

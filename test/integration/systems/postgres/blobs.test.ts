@@ -75,7 +75,7 @@ describe('a range', () => {
   });
 });
 
-test('putting the same twice keeps one', async () => {
+test('storing the same content twice keeps one blob', async () => {
   const content = randomBytes(chunk + 5);
   const id = idOf(content);
   await blobs().put(inPieces(content, chunk), id);
@@ -84,7 +84,7 @@ test('putting the same twice keeps one', async () => {
 });
 
 test.each([100, 2 * chunk + 9])(
-  'twenty who put the same %i bytes at once keep one',
+  'twenty concurrent writers of the same %i bytes keep one blob',
   async (size) => {
     const content = randomBytes(size);
     const id = idOf(content);
@@ -98,7 +98,7 @@ test.each([100, 2 * chunk + 9])(
   },
 );
 
-describe.each([1_000, 2 * chunk])('content of %i bytes that is not what it is called', (size) => {
+describe.each([1_000, 2 * chunk])('content of %i bytes with a wrong digest', (size) => {
   const content = randomBytes(size);
   const id = idOf(content);
   const changed = Buffer.from(content);
@@ -117,13 +117,13 @@ describe.each([1_000, 2 * chunk])('content of %i bytes that is not what it is ca
   test('does not block the blob with the right content', async () => {
     const wrong = blobs().put(inPieces(changed, 4_096), id);
     const right = blobs(second).put(inPieces(content, 4_096), id);
-    await Promise.allSettled([wrong]); // it finds the right one there, or is refused
+    await Promise.allSettled([wrong]); // it finds the right blob, or is rejected
     await right;
     expect((await readAll(id.sha256)).equals(content)).toBe(true);
   });
 });
 
-test('a source that fails half way stores nothing', async () => {
+test('a source that fails midway stores nothing', async () => {
   const content = randomBytes(2 * chunk);
   async function* failing() {
     yield content.subarray(0, chunk + 10);
@@ -133,7 +133,7 @@ test('a source that fails half way stores nothing', async () => {
   expect(await rowsOf(idOf(content).sha256)).toEqual({ blobs: 0, bytes: 0 });
 });
 
-test('reads many small ones at once, and none that is larger than a chunk', async () => {
+test('reads many small blobs at once, and none larger than a chunk', async () => {
   const contents = [randomBytes(0), randomBytes(10), randomBytes(chunk), randomBytes(chunk + 1)];
   for (const content of contents) await blobs().put(inPieces(content, chunk), idOf(content));
   const ids = contents.map((content) => idOf(content).sha256);
@@ -143,7 +143,7 @@ test('reads many small ones at once, and none that is larger than a chunk', asyn
   expect([...found.keys()].sort()).toEqual(ids.slice(0, 3).sort());
 });
 
-test('says which of many are here', async () => {
+test('returns which of many are stored', async () => {
   const [here, there] = [randomBytes(10), randomBytes(10)].map(idOf);
   if (!here || !there) throw new Error('no ids');
   await blobs().put(inPieces(randomBytes(0), 1), idOf(Buffer.alloc(0)));

@@ -25,7 +25,7 @@ let messageId: string;
 beforeAll(() =>
   createBlobStore(database.pool).put(Readable.from([content]), { sha256, size: content.length }),
 );
-/** A session whose agent is done with its first message. */
+/** A session whose first turn has ended. */
 beforeEach(async () => {
   const { runId } = await scene.session();
   messageId = await storeMessage(database.pool, runId);
@@ -69,7 +69,7 @@ test('files of a later message wait for its turn', async () => {
   expect(await filesMayWait()).toBe(false);
 });
 
-test('files that wait for the session, until the sandbox has them', async () => {
+test('files pending for the session, until the sandbox has them', async () => {
   await endFirst();
   await give();
   await messages().store(next());

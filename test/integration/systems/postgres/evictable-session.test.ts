@@ -1,5 +1,5 @@
-// Where every host is full, whose place one that waits is given: that of the session which has been
-// idle for longest, where it could go.
+// When every host is full, a waiting run gets the slot of the session that has been idle for longest,
+// on a host that the run may use.
 
 import { beforeEach, expect, test } from 'vitest';
 import { initialAgentState } from '../../../../core/agent/agent-state.ts';
@@ -17,7 +17,7 @@ const { database, scene } = setupFreshScenario();
 const hosts = () => createHostStore(database.pool);
 const placeFor = async ({ runId }: Run) =>
   (await createAdmission(database.pool, testSealer).findEvictableSession(runId))?.runId ?? null;
-/** Whose place in its project another run of it is given. */
+/** The session of the project that is evicted for another run of it. */
 const placeInProject = async () =>
   (await createMessageStore(database.pool).findLongestIdle(scene.projectId))?.runId ?? null;
 
@@ -33,7 +33,7 @@ async function workingSession(): Promise<Run> {
   return run;
 }
 
-/** One that has had nothing to do for so many seconds, on a host. */
+/** A session on a host that has been idle for that many seconds. */
 async function idleSession(seconds: number): Promise<Run & { onHost: string }> {
   const run = await workingSession();
   const { pool } = database;

@@ -40,7 +40,7 @@ test('returns a snapshot unchanged, ordered by path byte by byte', async () => {
   expect(stored).toEqual(inOrder);
 });
 
-test('a later snapshot replaces the whole of the earlier one', async () => {
+test('a later snapshot replaces the earlier one completely', async () => {
   await files().replaceSnapshot(of(), [entry('a'), entry('b')]);
   await files().replaceSnapshot(of(), [entry('b', { mode: 0o755 }), entry('c', { scope: 'flow' })]);
   expect((await files().list(runId, { limit: 9 })).map((file) => file.path)).toEqual(['b', 'c']);
@@ -74,7 +74,7 @@ test('rejects a file without stored content and keeps the earlier snapshot', asy
   expect((await files().list(runId, { limit: 9 })).map((file) => file.path)).toEqual(['a']);
 });
 
-test('of twenty snapshots at once one is kept whole', async () => {
+test('twenty concurrent snapshots leave one complete one', async () => {
   const snapshots = Array.from({ length: 20 }, (_, n) => [
     entry(`${n}/a`),
     entry(`${n}/b`),
@@ -84,7 +84,7 @@ test('of twenty snapshots at once one is kept whole', async () => {
   expect(snapshots).toContainEqual(await files().list(runId, { limit: 99 }));
 });
 
-test('twenty thousand files are one snapshot', async () => {
+test('stores twenty thousand files in one snapshot', async () => {
   const entries = Array.from({ length: 20_000 }, (_, n) => entry(`dir/${n}`));
   await files().replaceSnapshot(of(), entries);
   await files().replaceSnapshot(of(), entries);

@@ -1,4 +1,4 @@
-// The versions of a flow's files: a run that is being admitted and a change of the files meet.
+// The versions of a flow's files when an admission and a change of the files run concurrently.
 
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -53,7 +53,7 @@ test('a change of files waits for a run that is being admitted with the current 
   const client = await database.pool.connect();
   let isOpen = true;
   onTestFinished(() => void (isOpen && client.release(true)));
-  // Asks one connection for everything, as a pool of one would.
+  // Uses one connection for everything, like a pool of one.
   const admission = createAdmission(client as unknown as Pool, testSealer);
   await client.query('begin');
   const admitted = await admission.admitRun({ ...request(), flowId: flow.flowId, projectId });
@@ -74,7 +74,7 @@ test('a change of files waits for a run that is being admitted with the current 
   ]);
 });
 
-/** What an injection into another run of the flow does, without its own row in between. */
+/** The change that adding files to another run of the flow makes, without the row of that run. */
 async function changeWithoutRun(flowId: string, contents: Record<string, string>): Promise<void> {
   const { rows } = await database.pool.query<{ id: string }>(
     'select id from runs where flow_id = $1 and ended_at is not null limit 1',

@@ -48,7 +48,7 @@ test('a flow stores its fields and shows the names of its secrets only', async (
   expect(await flows().readSecrets(given.flowId)).toEqual(secrets);
 });
 
-test('a change replaces what it names, clears with null, and counts', async () => {
+test('a change replaces the named fields, clears those set to null, and increments the version', async () => {
   const secrets = { env: { A: '1' }, mcpServers: {} };
   const flow = await flows().create({ projectId, name: 'F', prompt: 'p', model: 'm', secrets });
   const changed = await flows().change(flow.flowId, () => ({ prompt: null, name: 'G' }));
@@ -65,7 +65,7 @@ test('a change replaces what it names, clears with null, and counts', async () =
   expect(await flows().find(randomUUID())).toBeNull();
 });
 
-test('twenty changes at once are twenty versions', async () => {
+test('twenty concurrent changes make twenty versions', async () => {
   const { flowId } = await flows().create({ projectId, name: 'F' });
   await Promise.all(
     Array.from({ length: 20 }, (_, n) => flows().change(flowId, () => ({ name: `${n}` }))),
@@ -73,7 +73,7 @@ test('twenty changes at once are twenty versions', async () => {
   expect(await flows().find(flowId)).toMatchObject({ version: 21 });
 });
 
-test('a list goes through the flows of a project page by page, each once, oldest first', async () => {
+test('a list has each flow of a project once, oldest first, page by page', async () => {
   const scene = await createScenario(database.pool, testSealer);
   for (let n = 0; n < 4; n += 1) {
     await flows().create({ projectId: scene.projectId, name: `F${n}` });
@@ -92,7 +92,7 @@ test('a list goes through the flows of a project page by page, each once, oldest
   expect(await list(2, randomUUID())).toEqual({ flows: [], next: null });
 });
 
-test('a project is made once; what is left out of a change stays', async () => {
+test('a project is created once, and a change keeps omitted fields', async () => {
   const made = await projects().create({ projectId: 'acme', name: 'Acme' });
   const defaults = { maxConcurrentRuns: 10, monthlyRunQuota: null };
   expect(made).toEqual({

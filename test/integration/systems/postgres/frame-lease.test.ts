@@ -28,7 +28,7 @@ describe('the lease', () => {
     });
   });
 
-  test('is taken back at once by an owner that was started again', async () => {
+  test('can be retaken at once by its restarted owner', async () => {
     await frames().takeLease(run.runId, 'one', 60_000);
     expect(await frames().takeLease(run.runId, 'one', 60_000)).toMatchObject({ token: 2 });
     expect(await frames().append(batch(1, { frames: [chat(1)] }))).toEqual({ outcome: 'fenced' });
@@ -69,7 +69,7 @@ describe('the lease', () => {
     expect(await frames().progress(randomUUID())).toBeNull();
   });
 
-  test('a new generation reads its spool from the beginning, the old one writes no more', async () => {
+  test('a new generation reads its spool from the start, and the old one can no longer write', async () => {
     const { token } = await lease();
     await frames().append(batch(token, { toOffset: 10, frames: [chat(1)] }));
     expect(await frames().beginGeneration(run.runId, token + 1, 2)).toBe(false);
@@ -82,7 +82,7 @@ describe('the lease', () => {
     expect(await runs().find(run.runId)).toMatchObject({ generation: 2 });
   });
 
-  test('a superseded generation does not begin', async () => {
+  test('a superseded generation cannot start', async () => {
     const { token } = await lease();
     await database.pool.query('update runs set generation = 3 where id = $1', [run.runId]);
     expect(await frames().beginGeneration(run.runId, token, 2)).toBe(false);

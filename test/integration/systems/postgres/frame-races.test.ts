@@ -35,7 +35,7 @@ interface Tailer {
   fenced: () => void;
 }
 
-/** Takes the lease whenever it can and reads on from where the log has got to, batch by batch. */
+/** Takes the lease whenever possible and continues from the end of the log, batch by batch. */
 async function tail({ frames, runId, owner, spoolLength, fenced }: Tailer): Promise<void> {
   for (;;) {
     const lease = await frames.takeLease(runId, owner, 10).catch(() => null);
@@ -56,13 +56,13 @@ async function tail({ frames, runId, owner, spoolLength, fenced }: Tailer): Prom
   }
 }
 
-/** What a tailer does when it does not know whether its batch was stored: the same again. */
+/** Retries the same batch, like a tailer that does not know whether it was stored. */
 async function retried<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await attempt();
     } catch {
-      // The connection was ended; the next one may live.
+      // The connection was closed; the next one may survive.
     }
   }
 }
@@ -116,7 +116,7 @@ test('while the server ends connections every line is stored once, in order', as
   expect(kills).toBeGreaterThan(0);
 });
 
-test('of forty writers of the same place one stores, and the others hear of that one batch', async () => {
+test('of forty writers at the same offset one stores its batch, and the others learn of it', async () => {
   const runId = await newRunId();
   const [store] = pools.map(createFrameStore);
   const lease = await store?.takeLease(runId, 'host', 60_000);
@@ -131,7 +131,7 @@ test('of forty writers of the same place one stores, and the others hear of that
   await expectWholeLog(runId, 2);
 });
 
-test('of forty who want a free lease one gets it', async () => {
+test('of forty concurrent requests for a free lease one succeeds', async () => {
   const runId = await newRunId();
   const leases = await Promise.all(
     Array.from({ length: 40 }, (_, n) =>

@@ -35,7 +35,7 @@ describe('appending', () => {
     expect(await runs().find(run.runId)).toMatchObject({ lastSeq: 3 });
   });
 
-  test('a batch without frames moves the offset alone', async () => {
+  test('a batch without frames only moves the offset', async () => {
     const { token } = await lease();
     const empty = await frames().append(batch(token, { toOffset: 5 }));
     expect(empty).toMatchObject({ outcome: 'stored', firstSeq: 1, lastSeq: 0 });
@@ -43,7 +43,7 @@ describe('appending', () => {
     expect(await frames().append(next)).toMatchObject({ firstSeq: 1, lastSeq: 1 });
   });
 
-  test('the same batch again is found, not stored twice, even after frames of our own', async () => {
+  test('a repeated batch is recognized and not stored twice, even after frames of the service', async () => {
     const { token } = await lease();
     const same = batch(token, { toOffset: 9, frames: [chat(1), chat(2)] });
     const first = await frames().append(same);
@@ -52,7 +52,7 @@ describe('appending', () => {
     expect(await readAll()).toHaveLength(3);
   });
 
-  test('the same batch is not found after the lease was lost, nor in another sandbox', async () => {
+  test('a repeated batch is not recognized after the lease was lost, nor in another sandbox', async () => {
     const { token } = await lease();
     const same = batch(token, { toOffset: 9, frames: [chat(1)] });
     expect(await frames().append(same)).toMatchObject({ outcome: 'stored' });
@@ -89,7 +89,7 @@ describe('appending', () => {
     );
   });
 
-  test('after the end no frame is written, no lease is granted or renewed, and no sandbox is begun', async () => {
+  test('after the end no frame is written, no lease is granted or renewed, and no sandbox is started', async () => {
     const { token } = await lease();
     await runs().endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
     const late = batch(token, { frames: [chat(1)] });
@@ -138,7 +138,7 @@ describe('what a batch implies about its run', () => {
   const say = (facts: Batch['facts']) =>
     frames().appendOwn({ runId: run.runId, frames: [], facts });
 
-  test('is on the run with its frames; usage and turns add up, a structure stays, the rest is the last', async () => {
+  test('is stored with its frames; usage and turns add up, structured output stays, the rest is replaced', async () => {
     await say({ agentStatus: 'working' });
     await say({ agentStatus: 'idle', turn });
     expect(await runs().find(run.runId)).toMatchObject({ ...turn, agentStatus: 'idle' });

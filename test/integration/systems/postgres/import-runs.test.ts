@@ -1,4 +1,4 @@
-// Runs that the database forgot when it was restored from a backup, and that Temporal knows.
+// Runs that a restore from a backup has lost, and that Temporal still has.
 
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ const settle = () => database.pool.query('update restores set reconciled_at = db
 const hourMs = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms);
 
-/** What Temporal says of a run of this flow, as it would of one that was admitted with this key. */
+/** Temporal's data about a run of this flow that was admitted with this key. */
 async function lost(key: string | null, given: Partial<MissingRun> = {}): Promise<MissingRun> {
   const { runId = randomUUID(), startedAt = ago(hourMs) } = given;
   const { rows } = await database.pool.query<{ id: string }>(
@@ -110,7 +110,7 @@ describe('its key', () => {
 });
 
 describe('while a restore is reconciled', () => {
-  test('a key that is not known is refused, and uses up nothing', async () => {
+  test('an unknown key is rejected, and uses up nothing', async () => {
     await admit('known');
     await restored();
     const before = await stores().writtenFor(scene.projectId);
@@ -122,7 +122,7 @@ describe('while a restore is reconciled', () => {
     expect(await admit('k')).toMatchObject({ outcome: 'admitted' });
   });
 
-  test('no moment of a schedule is admitted', async () => {
+  test('no scheduled run is admitted', async () => {
     await restored();
     const refused = { outcome: 'rejected', reason: 'UPSTREAM_UNAVAILABLE' };
     expect(await admit(null, { triggerType: 'schedule' })).toEqual(refused);

@@ -28,7 +28,7 @@ let give: () => Promise<unknown>;
 beforeAll(() =>
   createBlobStore(database.pool).put(Readable.from([content]), { sha256, size: content.length }),
 );
-/** A session with a turn, and files that wait for the next one. */
+/** A session with a turn, and files pending for the next one. */
 beforeEach(async () => {
   const { runId } = await scene.session();
   await storeMessage(database.pool, runId);

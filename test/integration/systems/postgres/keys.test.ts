@@ -18,7 +18,7 @@ const keys = () => createKeyStore(database.pool);
 const create = (given: Partial<NewKey> = {}) =>
   keys().create({ projectId, name: 'ci', createdBy: 'ana', ...given });
 
-test('a key is 43 random characters, found by its whole text, and kept as a hash', async () => {
+test('a key is 43 random characters, found only by its whole text, and stored as a hash', async () => {
   const { key, record } = await create({ rateLimitRpm: 10_000 });
   expect(key).toMatch(/^frs_[0-9A-Za-z]{43}$/);
   expect(record).toMatchObject({ projectId, name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000 });
@@ -47,7 +47,7 @@ test('keys use every character about equally often', async () => {
   expect(Math.max(...counts.values())).toBeLessThan(223);
 });
 
-test('a rate beyond the limits is refused by the database too', async () => {
+test('the database rejects a rate beyond the limits too', async () => {
   await expect(create({ rateLimitRpm: 0 })).rejects.toThrow('rate_limit_rpm');
   await expect(create({ rateLimitRpm: 10_001 })).rejects.toThrow('rate_limit_rpm');
 });
@@ -64,7 +64,7 @@ test('a revoked key is revoked for every process at once, and for good', async (
   await other.end();
 });
 
-test('a list has the keys of its project in the order they were made', async () => {
+test('a list has the keys of its project in order of creation', async () => {
   const scene = await createScenario(database.pool, testSealer);
   const [first, second] = [
     (await create({ projectId: scene.projectId })).record,

@@ -26,7 +26,7 @@ async function countOf(table: 'session_messages' | 'message_files' | 'frames', o
   return rows.length;
 }
 
-describe('messages that no workflow was notified of', () => {
+describe('messages that were not signalled to a workflow', () => {
   const untold = async (of: Run[], olderThanMs = 0) => {
     const found = await messages().unsignalled(olderThanMs);
     const runIds = of.map(({ runId }) => runId);
@@ -35,7 +35,7 @@ describe('messages that no workflow was notified of', () => {
       .map(({ run, messageId }) => [run.workflowId, messageId]);
   };
 
-  test('are found with their sessions, the oldest of each, until the workflow was notified', async () => {
+  test('are found with their sessions, the oldest of each, until they were signalled', async () => {
     const [one, other] = [await scene.session(), await scene.session()];
     const [first, second] = [await store(one.runId), await store(one.runId)];
     const third = await store(other.runId);
@@ -72,7 +72,7 @@ describe('messages that no workflow was notified of', () => {
 describe('the current message', () => {
   const present = ({ runId }: Run) => messages().currentMessage(runId);
 
-  test('is the one that an agent was given, until its turn has ended; no other that waits', async () => {
+  test('is the one that an agent received, until its turn has ended, and no queued one', async () => {
     const run = await scene.session();
     const messageId = await store(run.runId);
     expect(await present(run)).toBeNull();
@@ -98,8 +98,8 @@ describe('the current message', () => {
   });
 });
 
-describe('a message is taken back', () => {
-  test('once, and with its files; the others of its session stay', async () => {
+describe('a message is withdrawn', () => {
+  test('once, with its files; other messages of its session stay', async () => {
     const { runId } = await scene.session();
     const [before, messageId] = [await store(runId), await store(runId)];
     await database.pool.query(
@@ -131,7 +131,7 @@ describe('a message is taken back', () => {
     expect(await messages().end(messageId)).toMatchObject({ exitCode: 1 });
   });
 
-  test('after the end of its session that is under way, or before it, and never both', async () => {
+  test('either before or after a concurrent end of its session, never both', async () => {
     const run = await scene.session();
     const messageId = await store(run.runId);
     const ending = await database.pool.connect();

@@ -30,7 +30,7 @@ async function functionNames({ pool }: TestDatabase): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-test('several processes that migrate at once create one schema', async () => {
+test('several concurrent migrations create one schema', async () => {
   const { url, pool } = await emptyDatabase();
   await Promise.all([migrate(url), migrate(url), migrate(url), migrate(url)]);
   const { migrations } = await readSchemaFiles();

@@ -24,7 +24,7 @@ const admission = (pool = database.pool) => createAdmission(pool, testSealer);
 const renew = (hostId: string, capacity: number) =>
   hosts().renew({ hostId, name: hostId, capacity });
 
-/** Hosts of this test alone: runs of other tests take no place on them. */
+/** Hosts of this test only: runs of other tests occupy no slot on them. */
 const newHostId = (): string => `host-${randomUUID()}`;
 
 async function lastSeenAgo(hostId: string, ms: number): Promise<void> {
@@ -137,7 +137,7 @@ test("eighty concurrent runs of two projects never exceed a host's capacity", as
   expect(counts).toEqual([9, 9, 62]);
 });
 
-test('forty waiting runs that ask at once share the free slots', async () => {
+test('forty runs that wait at once share the free slots', async () => {
   const scene = await createScenario(database.pool, testSealer);
   const waiting = await Promise.all(Array.from({ length: 40 }, () => scene.run()));
   const hostId = newHostId();

@@ -18,7 +18,7 @@ async function terminate(name: string): Promise<void> {
   await database.pool.query(`select pg_terminate_backend(pid) from (${backends}) b`, [name]);
 }
 
-test('an idle connection that the server ends kills nothing, and the next statement works', async () => {
+test('an idle connection closed by the server breaks nothing, and the next statement works', async () => {
   const lost: Error[] = [];
   const onError = (error: Error) => lost.push(error);
   const pool = createPool(database.url, { applicationName: 'idle-victim', onError });
@@ -52,7 +52,7 @@ test('idle connections are probed every half minute', async () => {
   await pool.end();
 });
 
-/** Until the kernel asks the other end of the connection from this port; none where it does not. */
+/** Time until the kernel's next keep-alive probe of the connection from this port, if enabled. */
 function secondsToKeepAlive(port: number): number | null {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
   const timer = new RegExp(`:${local} \\S+ \\S+ \\S+ 02:([0-9A-F]{8})`);
@@ -91,7 +91,7 @@ test('a failed transaction changes nothing and returns a clean connection', asyn
   await pool.end();
 });
 
-test('returns big integers as numbers, and bounds every statement and lock wait', async () => {
+test('returns big integers as numbers, and limits every statement and lock wait', async () => {
   const { rows } = await database.pool.query(
     `select 9007199254740991::bigint as big, current_setting('statement_timeout') as statement,
             current_setting('lock_timeout') as lock`,

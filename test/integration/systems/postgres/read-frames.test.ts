@@ -7,7 +7,7 @@ const write = (all: Frame[]) => frames().appendOwn({ runId: run.runId, frames: a
 const chat: Frame = { event: 'assistant', data: '{}', channel: 'chat' };
 const other: Frame = { event: 'agent_status', data: '{}', channel: 'other' };
 
-test('a page is what lies between two numbers, in either order, of one channel or all', async () => {
+test('a page has the frames between two numbers, in either order, of one channel or all', async () => {
   await write([output('a'), chat, other, output('b'), chat, other]);
   const seqs = async (query: Parameters<ReturnType<typeof frames>['read']>[1]) =>
     (await frames().read(run.runId, query)).map((frame) => frame.seq);
@@ -21,7 +21,7 @@ test('a page is what lies between two numbers, in either order, of one channel o
   expect(await seqs({ order: 'asc', limit: 9, afterSeq: 6 })).toEqual([]);
 });
 
-test('a page with a bound in bytes ends with the frame that reaches it, and is never empty', async () => {
+test('a page with a size limit ends with the frame that reaches it, and is never empty', async () => {
   const wide: Frame = { ...chat, data: JSON.stringify('x'.repeat(98)) };
   await write([wide, wide, wide, wide]);
   const page = (maxBytes: number) =>
@@ -38,7 +38,7 @@ test('a page with a bound in bytes ends with the frame that reaches it, and is n
 const tail = (maxBytes: number, uptoSeq = 1e9) =>
   frames().renderedTail(run.runId, { maxBytes, uptoSeq });
 
-test('the rendered log is whole where it fits, up to the number that is asked for', async () => {
+test('the rendered log is complete if it fits, up to the requested number', async () => {
   await write([output('one\n'), chat, output('two\n'), output('thr')]);
   await write([output('ee\n')]);
   expect(await tail(100)).toBe('one\ntwo\nthree\n');
@@ -47,7 +47,7 @@ test('the rendered log is whole where it fits, up to the number that is asked fo
   expect(await tail(100, 0)).toBe('');
 });
 
-test('the end of a longer log begins with a line', async () => {
+test('the tail of a longer log starts with a whole line', async () => {
   await write([output('one\n'), output('two\nthree\n')]);
   expect(await tail(13)).toBe('two\nthree\n');
   expect(await tail(10)).toBe('two\nthree\n');
@@ -55,13 +55,13 @@ test('the end of a longer log begins with a line', async () => {
   expect(await tail(6)).toBe('three\n');
 });
 
-test('of a line that is longer than the bound there is its end, in whole characters', async () => {
+test('a line longer than the limit is cut to its end, in whole characters', async () => {
   await write([output('one\n'), output('€€€\n')]);
   expect(await tail(6)).toBe('€\n');
   expect(await tail(7)).toBe('€€\n');
 });
 
-test('a log of many pages gives its last lines', async () => {
+test('a log of many pages returns its last lines', async () => {
   const lines = Array.from({ length: 3_000 }, (_, n) => `line ${n}\n`);
   await write(lines.map(output));
   const text = await tail(20_000);

@@ -13,7 +13,7 @@ let scene: Scenario;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
-// The questions are about all runs there are, so each test begins with none.
+// The queries cover all runs, so each test starts without any.
 beforeEach(async () => {
   await database.pool.query('truncate projects, hosts cascade');
   scene = await createScenario(database.pool, testSealer);
@@ -25,7 +25,7 @@ const runs = () => createRunStore(database.pool, testSealer);
 const minuteMs = 60_000;
 const ids = (found: Run[]) => found.map((run) => run.runId);
 
-/** As if all that is stored had been stored a minute earlier. */
+/** Moves everything stored a minute into the past. */
 async function aMinutePasses(): Promise<void> {
   await database.pool.query(
     `update runs set created_at = created_at - interval '1 min',
@@ -49,7 +49,7 @@ test('finds runs whose workflow was not started, once they are old enough', asyn
   expect(ids(await reconcile().unstarted(-1_000))).toContain(young.runId);
 });
 
-test('finds causes whose end has not come', async () => {
+test('finds recorded causes of runs that have not ended', async () => {
   const [stopped, ended, live] = [await scene.run(), await scene.run(), await scene.run()];
   await runs().recordCause({ runId: stopped.runId, cause: 'stopped_by_api', detail: null });
   await end(ended.runId);
@@ -59,7 +59,7 @@ test('finds causes whose end has not come', async () => {
   expect(ids(await reconcile().unfinishedStops(5_000))).toEqual([stopped.runId]);
 });
 
-test('goes through the live runs page by page, each once', async () => {
+test('pages through the active runs, each once', async () => {
   const all = await Promise.all(Array.from({ length: 5 }, () => scene.run()));
   await scene.run();
   for (const { runId } of all) await runs().markWorkflowStarted(runId);

@@ -32,7 +32,7 @@ async function waitingForLocks(): Promise<number> {
 }
 
 describe('the end', () => {
-  test('is sleep with cause, exit code and a frozen webhook, and the configuration is gone', async () => {
+  test('sets sleep, cause, exit code and a frozen webhook, and deletes the configuration', async () => {
     const { runId } = await scene.run({ callbackUrl, labels: { a: '1' } });
     await runs().markStarted(runId, 1, 'idle');
     const before = await runs().find(runId);
@@ -90,7 +90,7 @@ describe('the end', () => {
     expect(JSON.parse(body)).toMatchObject({ error: 'container_start_failed: no image' });
   });
 
-  test('comes once: a second call returns what the first did', async () => {
+  test('happens once: a second call returns the result of the first', async () => {
     const { runId } = await scene.run({ callbackUrl });
     const first = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
     const webhook = await webhookOf(runId);
@@ -99,7 +99,7 @@ describe('the end', () => {
     expect(await webhookOf(runId)).toEqual(webhook);
   });
 
-  test('comes once when sixty end it at once, and one webhook is claimed', async () => {
+  test('happens once for sixty concurrent calls, and one webhook is claimed', async () => {
     const { runId } = await scene.run({ callbackUrl });
     const ends = await Promise.all(
       Array.from({ length: 60 }, (_, n) => {
@@ -121,7 +121,7 @@ describe('the end', () => {
     expect(body.error ?? null).toBe(errorOf({ cause: first.cause, detail, exitCode }));
   });
 
-  test('ends consistently and without deadlock beside causes, deletes and frames', async () => {
+  test('is consistent and without deadlock beside concurrent causes, deletes and frames', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { runId } = await scene.run({ callbackUrl });
       const frames = createFrameStore(second());
@@ -141,7 +141,7 @@ describe('the end', () => {
     }
   });
 
-  test('waits for a cause that is being recorded, and has that one', async () => {
+  test('waits for a cause that is being recorded, and uses it', async () => {
     const { runId } = await scene.run({ callbackUrl });
     const recorder = await second().connect();
     await recorder.query('begin');
@@ -158,12 +158,12 @@ describe('the end', () => {
     expect(JSON.parse(body)).toMatchObject({ error: 'stopped_by_api' });
   });
 
-  test('of a run that is not there is an error', async () => {
+  test('of an unknown run is an error', async () => {
     const nobody = { runId: randomUUID(), cause: 'stalled', detail: null, exitCode: null } as const;
     await expect(runs().endRun(nobody)).rejects.toThrow('does not exist');
   });
 
-  test('writes nothing at all when it fails half way', async () => {
+  test('writes nothing if it fails midway', async () => {
     const { runId } = await scene.run({ callbackUrl });
     const before = await runs().find(runId);
     const wrong = { runId, cause: 'exited', detail: null, exitCode: 2 ** 40 } as const;

@@ -14,7 +14,7 @@ const runs = (pool = database.pool) => createRunStore(pool, testSealer);
 const configs = () => createRunConfigStore(database.pool, testSealer);
 
 describe('a start', () => {
-  test('is marked once, for its own generation, and not after the end', async () => {
+  test('is recorded once, for its generation, and not after the end', async () => {
     const { runId } = await scene.run();
     expect(await runs().markStarted(runId, 2, 'idle')).toBe(false);
     const marks = await Promise.all(
@@ -31,7 +31,7 @@ describe('a start', () => {
     expect(await runs().markStarted(other.runId, 1, 'idle')).toBe(false);
   });
 
-  test('does not set back a status that came before it', async () => {
+  test('does not overwrite an earlier status', async () => {
     const { runId } = await scene.run();
     const frames = createFrameStore(database.pool);
     await frames.appendOwn({ runId, frames: [], facts: { agentStatus: 'working' } });
@@ -39,7 +39,7 @@ describe('a start', () => {
     expect(await runs().find(runId)).toMatchObject({ agentStatus: 'working' });
   });
 
-  test('of the workflow keeps its first moment', async () => {
+  test('of the workflow keeps its first time', async () => {
     const { runId } = await scene.run();
     await runs().markWorkflowStarted(runId);
     const first = await runs().find(runId);
@@ -50,7 +50,7 @@ describe('a start', () => {
 });
 
 describe('the configuration', () => {
-  test('is read until it is acknowledged, and then gone', async () => {
+  test('is readable until it is acknowledged, and deleted afterwards', async () => {
     const { runId } = await scene.run();
     expect(await configs().read(runId)).not.toBeNull();
     expect(await configs().read(runId)).not.toBeNull();
@@ -77,7 +77,7 @@ describe('a cause', () => {
     });
   });
 
-  test('is recorded once when a hundred record at once', async () => {
+  test('is recorded once for a hundred concurrent calls', async () => {
     const { runId } = await scene.run();
     const given = Array.from({ length: 100 }, (_, n) => {
       const cause: EndCause = endCauses[n % endCauses.length] ?? 'exited';
@@ -106,7 +106,7 @@ describe('a cause', () => {
 });
 
 describe('a delete', () => {
-  test('of a live run is its cause, once, and leaves the ending to others', async () => {
+  test('of an active run records its cause once, and does not end it', async () => {
     const { runId } = await scene.run();
     const deletes = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
@@ -119,13 +119,13 @@ describe('a delete', () => {
     expect(await runs().markDeleted(runId)).toBeNull();
   });
 
-  test('of a run that was stopped before keeps that cause', async () => {
+  test('of a stopped run keeps that cause', async () => {
     const { runId } = await scene.run();
     await runs().recordCause({ runId, cause: 'stopped_by_api', detail: null });
     expect(await runs().markDeleted(runId)).toMatchObject({ endCause: 'stopped_by_api' });
   });
 
-  test('of a run that has ended says only that', async () => {
+  test('of an ended run only reports that', async () => {
     const { runId } = await scene.run();
     const { run } = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
     expect(await runs().markDeleted(runId)).toEqual({ ...run, deletedAt: expect.any(Date) });

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { useDatabase } from '../../../support/use-database.ts';
 
-/** Other versions write the same schema differently. The development stack on Debian 12 has this. */
+/** Other versions write the same schema differently. The development stack on Debian 12 has this one. */
 const major = 15;
 const committed = fileURLToPath(
   new URL('../../../../systems/postgres/schema/schema.sql', import.meta.url),

@@ -1,4 +1,4 @@
-// Canaries go in wherever a secret may; then every column of every table is read as text and as bytes.
+// Stores canaries in every secret field, then searches every column of every table as text and bytes.
 
 import { expect, test } from 'vitest';
 import { createKeyStore } from '../../../../systems/postgres/accounts/key-store.ts';

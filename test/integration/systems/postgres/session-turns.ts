@@ -10,7 +10,7 @@ import type { SandboxLease } from '../../../../systems/postgres/log/lease.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 
-/** Its id. */
+/** Returns its id. */
 export async function storeMessage(pool: Pool, runId: string): Promise<string> {
   const message = { runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' };
   const stored = await createMessageStore(pool).store(message);
@@ -18,7 +18,7 @@ export async function storeMessage(pool: Pool, runId: string): Promise<string> {
   return message.messageId;
 }
 
-/** An agent is given the session's oldest message. */
+/** Delivers the session's oldest message to an agent. */
 export async function giveMessage(pool: Pool, runId: string): Promise<SandboxLease> {
   await createHostStore(pool).renew({ hostId: 'h-1', name: 'h', capacity: 1_000 });
   const turns = createTurnStore(pool);
@@ -31,7 +31,7 @@ export async function giveMessage(pool: Pool, runId: string): Promise<SandboxLea
   return held;
 }
 
-/** One statement waits for what another transaction holds. */
+/** Resolves when a statement waits for a lock of another transaction. */
 export async function untilWaiting(pool: Pool): Promise<void> {
   const text = `select from pg_stat_activity
                 where datname = current_database() and wait_event_type = 'Lock'`;

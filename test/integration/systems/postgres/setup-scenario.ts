@@ -1,5 +1,4 @@
-// What nearly every test of the stores begins with, opened before the tests of a file and closed after
-// them, as one line of it.
+// The setup of most store tests: opened before the tests of a file and closed after them, in one line.
 
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
@@ -7,7 +6,7 @@ import { type TestDatabase, testSealer } from '../../../support/database.ts';
 import { createScenario, type Scenario } from '../../../support/database-records.ts';
 import { useDatabase } from '../../../support/use-database.ts';
 
-/** A database, and in it a project with a flow. */
+/** A database with a project and a flow. */
 export function setupScenario() {
   // Empty until `beforeAll`, so that they can be constants; no test runs before that.
   const database = useDatabase();
@@ -18,7 +17,7 @@ export function setupScenario() {
   return { database, scene };
 }
 
-/** The same, with another project for every test. */
+/** The same, with a new project for every test. */
 export function setupFreshScenario() {
   // Empty until `beforeEach`, as above.
   const database = useDatabase();

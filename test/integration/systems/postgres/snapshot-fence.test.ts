@@ -1,5 +1,5 @@
-// What a sandbox leaves is stored under its number. Of one that another has followed nothing is taken
-// any more, however the two come to meet: before, after, and while the place is given away.
+// Data of a sandbox is stored under its generation. A superseded sandbox can store nothing: neither
+// before, nor after, nor while its slot is reassigned.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   }
   await createBlobStore(database.pool).put(chunks(), { sha256, size: content.length });
 });
-/** A session whose first sandbox has its place, and a message. */
+/** A session with a message, whose first sandbox has a slot. */
 beforeEach(async () => {
   ({ runId } = await scene.session());
   const message = { runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' };
@@ -47,7 +47,7 @@ async function nextPlace(after: number): Promise<number> {
   return place.outcome === 'assigned' ? place.generation : 0;
 }
 
-/** All that a sandbox stores; whether it was taken. */
+/** Everything that a sandbox stores. Returns whether it was accepted. */
 async function save(generation: number, name: string, lease?: Lease): Promise<boolean[]> {
   const of = { runId, generation, token: lease?.token ?? 0 };
   const answers = [

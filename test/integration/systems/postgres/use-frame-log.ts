@@ -1,4 +1,4 @@
-// The log of one run, another one for every test, and what is written to it.
+// The log of a new run for every test, with functions that write to it.
 
 import { beforeEach } from 'vitest';
 import type { Frame } from '../../../../core/frames/frame.ts';

@@ -40,7 +40,7 @@ test('every attempt sends the same body under the same delivery id, signed with 
   expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 2, lastStatus: 500 });
 });
 
-test('of forty who claim one attempt at once one makes it', async () => {
+test('one of forty concurrent claims of an attempt succeeds', async () => {
   const runId = await endedRun();
   const claims = await Promise.all(
     Array.from({ length: 40 }, (_, n) =>
@@ -54,7 +54,7 @@ test('of forty who claim one attempt at once one makes it', async () => {
   expect(await webhookOf(runId)).toMatchObject({ attempts: 1 });
 });
 
-test('once delivered there is nothing more to send, and a late failure changes nothing', async () => {
+test('a delivered webhook is not sent again, and a late failure changes nothing', async () => {
   const runId = await endedRun();
   await webhooks().claimAttempt(runId, 1);
   await webhooks().claimAttempt(runId, 2);
@@ -73,12 +73,15 @@ test('once delivered there is nothing more to send, and a late failure changes n
   ]);
 });
 
-test.each([199, 300, 302, 404, 500])('a status of %i is no delivery', async (status) => {
-  const runId = await endedRun();
-  await webhooks().claimAttempt(runId, 1);
-  await webhooks().recordAttempt(runId, 1, { status, error: null });
-  expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 1, lastStatus: status });
-});
+test.each([199, 300, 302, 404, 500])(
+  'a status of %i does not count as delivered',
+  async (status) => {
+    const runId = await endedRun();
+    await webhooks().claimAttempt(runId, 1);
+    await webhooks().recordAttempt(runId, 1, { status, error: null });
+    expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 1, lastStatus: status });
+  },
+);
 
 test('a dropped webhook is sent again only on request of an operator', async () => {
   const runId = await endedRun();
@@ -131,7 +134,7 @@ test('a deleted run still has its webhook delivered', async () => {
   expect(claim).toMatchObject({ body: expect.stringContaining('"error":"deleted_by_api"') });
 });
 
-test('fifty first deliveries at once make one secret', async () => {
+test('fifty concurrent first deliveries create one secret', async () => {
   const { projectId } = await createScenario(database.pool, testSealer);
   const secrets = await Promise.all(
     Array.from({ length: 50 }, (_, n) =>

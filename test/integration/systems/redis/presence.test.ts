@@ -15,7 +15,7 @@ describe('presence', () => {
     const there = createPresence(await world.connect(), world);
     expect(await there.unattendedForMs('run-1')).toBeNull();
     await here.touch(['run-1', 'run-2']);
-    await sleep(100); // by a clock that is not Redis's
+    await sleep(100); // by this machine's clock, not Redis's
     expect(await there.unattendedForMs('run-1')).toBeGreaterThanOrEqual(50);
     await here.touch(['run-2']);
     const [first, second] = await Promise.all(

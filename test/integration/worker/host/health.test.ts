@@ -16,7 +16,7 @@ interface Given {
   clockAheadMs?: () => Promise<number>;
 }
 
-/** The first that a host with these says of itself, and what its log says by then. */
+/** The first report of a host with these dependencies, and its log so far. */
 async function firstLook(given: Given): Promise<{ report: HostHealth; log: string }> {
   const { dockerHost = stackEnv.dockerHost, sandboxImage = stackEnv.sandboxImage } = given;
   const { sandboxRuntime = 'runc' } = given;
@@ -39,7 +39,7 @@ async function firstLook(given: Given): Promise<{ report: HostHealth; log: strin
 
 const firstReport = async (given: Given) => (await firstLook(given)).report;
 
-test('a host that has all it needs says so', async () => {
+test('a healthy host reports it', async () => {
   expect(await firstReport({ clockAheadMs: async () => 1_234 })).toEqual({
     instance: 'report',
     retention,
@@ -58,12 +58,12 @@ test('a host that has all it needs says so', async () => {
   });
 });
 
-test('an image that the engine does not have is missing', async () => {
+test('reports a missing image', async () => {
   const report = await firstReport({ sandboxImage: 'nobody/has-it:1' });
   expect(report).toMatchObject({ image: 'nobody/has-it:1', imagePresent: false });
 });
 
-test('without an engine, or without Postgres, the rest is said all the same', async () => {
+test('reports the other facts without the engine or Postgres', async () => {
   const report = await firstReport({
     dockerHost: 'unix:///nowhere/docker.sock',
     clockAheadMs: () => Promise.reject(new Error('away')),

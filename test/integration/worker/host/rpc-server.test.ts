@@ -64,7 +64,7 @@ async function rows(): Promise<number> {
   return found.length;
 }
 
-test('a question reaches its host by bell, and its answer comes back by bell', async () => {
+test('notifications deliver a request to its host and the answer back', async () => {
   const heard: unknown[] = [];
   const { hostId } = await host({}, async (payload, of) => {
     heard.push({ payload, of });
@@ -87,13 +87,13 @@ test('a question reaches its host by bell, and its answer comes back by bell', a
   await other.end();
 });
 
-test('without Redis it takes the clock', async () => {
+test('polls without Redis', async () => {
   const { hostId } = await host({ connection: lostRedis() }, missing);
   const answer = await ask(await api(lostRedis()), hostId);
   expect(answer).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
 });
 
-test('a host that is away is waited for no longer than that, and finds nothing later', async () => {
+test('a request to an absent host times out, and the host does not find it later', async () => {
   const hostId = `host-${randomUUID()}`;
   const began = performance.now();
   const answer = await (await api()).call(question(hostId), { timeoutMs: 300 });
@@ -102,7 +102,7 @@ test('a host that is away is waited for no longer than that, and finds nothing l
   expect(await rows()).toBe(0);
 });
 
-test('what a process died of in the middle is answered by the next', async () => {
+test('the next process answers a request that its predecessor died on', async () => {
   const hostId = `host-${randomUUID()}`;
   let begun = 0;
   await host({ hostId }, () => ((begun += 1), new Promise(() => undefined)));
@@ -113,7 +113,7 @@ test('what a process died of in the middle is answered by the next', async () =>
   expect(begun).toBe(1);
 });
 
-test('a handler that throws is asked again', async () => {
+test('retries a handler that throws', async () => {
   let calls = 0;
   const { hostId } = await host({}, async () => {
     calls += 1;
@@ -125,7 +125,7 @@ test('a handler that throws is asked again', async () => {
   expect(calls).toBe(2);
 });
 
-test('as many as come at once are all answered, a bounded number at a time', async () => {
+test('answers all concurrent requests, a bounded number at a time', async () => {
   let atOnce = 0;
   let most = 0;
   const isFull = createDeferred<true>();

@@ -21,7 +21,7 @@ import { type TestDatabase, testSealer } from '../../../support/database.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Of a flow that the database has lost, too. */
+/** Also of a flow that the database has lost. */
 const unknownRun = (): MemoRun => ({
   runId: randomUUID(),
   flowId: randomUUID(),
@@ -30,14 +30,14 @@ const unknownRun = (): MemoRun => ({
   timeoutSeconds: 60,
 });
 
-/** The real database; Temporal and the engine are literals that remember what they were asked. */
+/** The real database, with fakes of Temporal and the engine that record their calls. */
 export function reconcilerWorld(database: TestDatabase) {
   const { pool } = database;
   const runs = createRunStore(pool, testSealer);
   const asked: string[] = [];
   const clock = { now: Date.now() };
   const workflows = new Map<string, WorkflowState>();
-  /** What their starts have said of the runs. */
+  /** Run information in the inputs of the workflows. */
   const memos = new Map<string, MemoRun>();
   const sandboxes: (SandboxRef & { hostId: string })[] = [];
   const temporal: ReconcilerDeps['temporal'] = {

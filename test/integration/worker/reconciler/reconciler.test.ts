@@ -24,7 +24,7 @@ describe('a run that was admitted and not started', () => {
     expect((await world.read(run)).workflowStartedAt).not.toBeNull();
   });
 
-  it('waits for Temporal where that is away, and other steps do not', async () => {
+  it('waits for Temporal while it is down, and other steps do not', async () => {
     const run = await scene.run();
     world.sandboxes.push({ runId: randomUUID(), generation: 1, hostId: 'host-here' });
     world.deps.temporal.check = async () => {
@@ -35,7 +35,7 @@ describe('a run that was admitted and not started', () => {
     expect((await world.read(run)).workflowStartedAt).toBeNull();
   });
 
-  it('waits for the next worker where this one is stopped on its way', async () => {
+  it('is left to the next worker if this one is stopped meanwhile', async () => {
     const run = await scene.run();
     const stopping = new AbortController();
     world.deps.temporal.check = async () => stopping.abort();
@@ -44,7 +44,7 @@ describe('a run that was admitted and not started', () => {
     expect((await world.read(run)).workflowStartedAt).toBeNull();
   });
 
-  it('keeps no other waiting when it cannot be started', async () => {
+  it('does not delay others if it cannot be started', async () => {
     const [bad, good] = [await scene.run(), await scene.run()];
     const { startRun } = world.deps.temporal;
     world.deps.temporal.startRun = async (run) => {
@@ -78,7 +78,7 @@ describe('a cause without an end', () => {
     expect(world.asked).toContain(`webhook ${run.runId} from 1`);
   });
 
-  it('ends the run whose workflow makes nothing of it, after long enough', async () => {
+  it('ends the run if its workflow does not react in time', async () => {
     const run = await world.started(await scene.run());
     await world.runs.recordCause(cause(run.runId));
     world.deps.thresholds.stuckMs = 0;
@@ -97,7 +97,7 @@ describe('a cause without an end', () => {
   });
 });
 
-describe('a live run', () => {
+describe('an active run', () => {
   it('is left alone while its workflow runs', async () => {
     const run = await world.started(await scene.run());
     await world.reconciler.pass();
@@ -105,7 +105,7 @@ describe('a live run', () => {
     expect((await world.read(run)).endedAt).toBeNull();
   });
 
-  it('ends as the operator wanted when its workflow was closed, and its webhook goes out', async () => {
+  it('ends as terminated by the operator after its workflow was closed, and its webhook is sent', async () => {
     const run = await world.started(await scene.run({ callbackUrl }));
     world.workflows.set(run.workflowId, 'closed');
     await world.reconciler.pass();
@@ -130,7 +130,7 @@ describe('a live run', () => {
   });
 });
 
-describe('an owed webhook', () => {
+describe('a pending webhook', () => {
   beforeEach(() => {
     world.deps.thresholds.webhookMs = 0;
   });
@@ -141,7 +141,7 @@ describe('an owed webhook', () => {
     return run;
   }
 
-  it('is left to the workflow that is at it', async () => {
+  it('is left to its running workflow', async () => {
     await endedRun();
     await world.reconciler.pass();
     expect(world.asked).toEqual([]);
@@ -171,8 +171,8 @@ describe('an owed webhook', () => {
   });
 });
 
-describe('many live runs', () => {
-  it('are asked after some at a time, so that a slow answer holds up no other', async () => {
+describe('many active runs', () => {
+  it('are queried several at a time, so that a slow answer delays no other', async () => {
     for (let made = 0; made < 4; made += 1) await world.started(await scene.run());
     let asked = 0;
     world.deps.temporal.describe = async () => {
@@ -209,7 +209,7 @@ describe('a sandbox', () => {
 });
 
 describe('two workers', () => {
-  it('do not compare the same things at the same time', async () => {
+  it('never reconcile at the same time', async () => {
     for (let made = 0; made < 5; made++) await scene.run();
     const comparing = new Set<string>();
     let together = 0;

@@ -1,4 +1,4 @@
-// A run's configuration goes from the database to its agent, once, and to no other place.
+// A run's configuration is delivered from the database to its agent, once, and to no other place.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -32,7 +32,7 @@ const secrets = {
   mcpServers: { own: { type: 'http' as const, url: 'https://flow-mcp.test/' } },
 };
 
-test('the agent has all of it, and nothing of it stays on disk, in the engine or in the log', async () => {
+test('the agent receives all of it, and none of it stays on disk, in the engine or in the log', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process();
   const prompt = `canary-prompt @agent ${JSON.stringify([
@@ -58,7 +58,7 @@ test('the agent has all of it, and nothing of it stays on disk, in the engine or
   const [container] = await world.sandboxes.list();
   const inspected = await run('docker', ['inspect', container?.containerId ?? '']);
   expect(inspected).not.toMatch(/canary|operator-key/);
-  // What the agent itself writes down, its output and its transcript, is its own affair.
+  // The agent's own output and transcript are exempt.
   const { root, spool, config: transcripts } = foldersOf(world.dataDir, ref);
   const found = (await run('grep', ['-rlE', 'canary|operator-key', root])).trim().split('\n');
   const byOthers = found.filter((path) => !path.startsWith(spool) && !path.startsWith(transcripts));
@@ -90,7 +90,7 @@ test('the network of a run is that of its flow and of the run’s servers, also 
   const asked: string[] = [];
   const second = world.process(
     {},
-    // Every name is unknown here: only what the policy lets through is asked for.
+    // No name resolves here; only permitted names are looked up.
     { lookup: async (host) => (asked.push(host), []) },
   );
   await second.adoptExisting();
@@ -100,7 +100,7 @@ test('the network of a run is that of its flow and of the run’s servers, also 
   expect(world.logged.join('')).toContain('"host":"other.test","port":443,"reason":"policy"');
 });
 
-test('the socket is closed when the run is over', async () => {
+test('the socket is closed when the run has ended', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process();
   const ref = await world.run([]);

@@ -22,7 +22,7 @@ test('releases its sandbox as soon as a write is rejected', async () => {
   await second.adoptExisting();
   expect(first.live()).toEqual([ref]);
   const followed = follow(first, ref);
-  followed.catch(() => undefined); // looked at below
+  followed.catch(() => undefined); // awaited below
   await world.touch(ref, 'go');
   await expect.poll(first.live, retry).toEqual([]);
   await expect(followed).rejects.toThrow('the lease is lost');

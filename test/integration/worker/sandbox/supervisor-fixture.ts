@@ -42,15 +42,15 @@ export interface SupervisorWorld {
   published: { frames: StoredFrame[]; deltas: Delta[] }[];
   trees: string[];
   logged: string[];
-  /** A run whose agent does these steps. */
+  /** A run whose agent executes these steps. */
   run(steps: object[], given?: Partial<AdmitRun>, flow?: Partial<NewFlow>): Promise<SandboxRef>;
   /** A process of this host; earlier ones keep running unless they were closed. */
   process(given?: Partial<SupervisorDeps>, egress?: Partial<EgressDeps>): Supervisor;
   find(ref: SandboxRef): Promise<Run>;
   log(ref: SandboxRef): Promise<StoredFrame[]>;
-  /** The sandbox's working directory, as the host sees it. */
+  /** The host's path of the sandbox's working directory. */
   workspace(ref: SandboxRef): string;
-  /** Makes a file there, for an agent that waits for it. */
+  /** Creates a file there, for an agent that waits for it. */
   touch(ref: SandboxRef, name: string): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { follow, supervisorWorld } from './supervisor-fixture.ts';
 
 const database = useDatabase();
 
-test('a run from its start to its end: frames, files, nothing left behind', async () => {
+test('a run from start to end has its frames and files, and leaves nothing behind', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process();
   const ref = await world.run([
@@ -69,18 +69,15 @@ test('a process that is killed leaves the sandbox running, and the next one cont
 test.each([
   ['runtime_missing', 'the configured container runtime is not installed on this host'],
   ['runtime_unusable', 'the configured container runtime does not work on this host'],
-] as const)(
-  'a host of which %s is true starts none, and says it for good',
-  async (code, detail) => {
-    const world = await supervisorWorld(database.pool);
-    const ensureCreated = () => Promise.reject(new DockerError(code, 'docker: no runsc'));
-    const supervisor = world.process({ sandboxes: { ...world.sandboxes, ensureCreated } });
-    const ref = await world.run([{ say: 'never' }]);
-    await expect(supervisor.start(ref)).rejects.toMatchObject({
-      name: 'SandboxStartError',
-      permanent: true,
-      detail,
-    });
-    expect(supervisor.live()).toEqual([]);
-  },
-);
+] as const)('a host with %s starts no sandbox, and fails permanently', async (code, detail) => {
+  const world = await supervisorWorld(database.pool);
+  const ensureCreated = () => Promise.reject(new DockerError(code, 'docker: no runsc'));
+  const supervisor = world.process({ sandboxes: { ...world.sandboxes, ensureCreated } });
+  const ref = await world.run([{ say: 'never' }]);
+  await expect(supervisor.start(ref)).rejects.toMatchObject({
+    name: 'SandboxStartError',
+    permanent: true,
+    detail,
+  });
+  expect(supervisor.live()).toEqual([]);
+});

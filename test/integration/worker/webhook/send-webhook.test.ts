@@ -25,8 +25,8 @@ function sender({ caFile }: WebhookReceiver, attemptTimeoutMs = 10_000): Webhook
   return createWebhookSender({ caFile, allowPrivate: ['127.0.0.0/8'], attemptTimeoutMs });
 }
 
-describe('one attempt at a webhook', () => {
-  it('posts the body byte for byte, with the headers it was given', async () => {
+describe('one attempt of a webhook', () => {
+  it('posts the body byte for byte, with the given headers', async () => {
     const there = await receiver();
     const headers = { 'content-type': 'application/json', 'x-service-event': 'run.finished' };
     const url = `${there.url}/hook?x=1`;
@@ -38,7 +38,7 @@ describe('one attempt at a webhook', () => {
   });
 
   it.each([301, 302, 307, 308])(
-    'takes %i for the answer and follows no redirect',
+    'treats %i as the answer and follows no redirect',
     async (status) => {
       const target = await receiver();
       const there = await receiver(answerWith(status, { location: `${target.url}/` }));
@@ -60,7 +60,7 @@ describe('one attempt at a webhook', () => {
     expect(there.posts).toEqual([]);
   });
 
-  it('goes round no proxy that the environment names', async () => {
+  it('ignores proxies of the environment', async () => {
     const there = await receiver();
     process.env['HTTPS_PROXY'] = 'http://127.0.0.1:9';
     const outcome = await sender(there)({ url: there.url, body, headers: {} });
@@ -68,7 +68,7 @@ describe('one attempt at a webhook', () => {
     expect(outcome).toEqual({ outcome: 'answered', status: 204 });
   });
 
-  it('ends after its time when no answer comes', async () => {
+  it('times out without an answer', async () => {
     const there = await receiver(() => {});
     const start = performance.now();
     const outcome = await sender(there, 300)({ url: there.url, body, headers: {} });
@@ -76,7 +76,7 @@ describe('one attempt at a webhook', () => {
     expect(performance.now() - start).toBeLessThan(20_000);
   });
 
-  it('ends after its time when the answer never ends, and has the status', async () => {
+  it('times out during an endless answer, and has its status', async () => {
     const there = await receiver((response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('.'), 50);
@@ -109,7 +109,7 @@ describe('one attempt at a webhook', () => {
     expect(written).toBeLessThan(32 * 1024 ** 2);
   });
 
-  it('fails when the receiver hangs up', async () => {
+  it('fails when the receiver disconnects', async () => {
     const there = await receiver((response) => response.destroy());
     const outcome = await sender(there)({ url: there.url, body, headers: {} });
     expect(outcome).toEqual({ outcome: 'failed', reason: 'not_connected' });

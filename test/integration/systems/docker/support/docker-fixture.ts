@@ -28,9 +28,9 @@ export interface DockerWorld {
   engine: Engine;
   runtimes: RuntimeSelector;
   sandboxes: Sandboxes;
-  /** A sandbox to be, its folders made as the host makes them. */
+  /** The specification of a sandbox, with folders created like on a host. */
   spec(changes?: Partial<SandboxSpec>): SandboxSpec;
-  /** Starts it with a host of ours behind its socket. */
+  /** Starts it with a fake host behind its socket. */
   run(spec: SandboxSpec, config?: Partial<SandboxConfig>): Promise<Running>;
   close(): Promise<void>;
 }

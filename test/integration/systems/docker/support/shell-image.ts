@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Engine } from '../../../../../systems/docker/engine.ts';
 import { stackEnv } from '../../../../support/stack-env.ts';
 
-/** The sandbox image whose agent runs the program that its arguments name. */
+/** The sandbox image, whose agent runs the program in its arguments. */
 export interface ShellImage {
   name: string;
   remove(): Promise<void>;

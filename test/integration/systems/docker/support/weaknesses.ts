@@ -4,8 +4,8 @@ import type { RunFolders } from '../../../../../systems/docker/confinement/mount
 import { stackEnv } from '../../../../support/stack-env.ts';
 
 /**
- * What a container, as the engine describes it, lets its inside do that a sandbox must not. Written
- * down from the security rules by hand: it knows nothing of the code that builds containers.
+ * Lists the permissions of a container, as the engine describes it, that a sandbox must not have.
+ * Written from the security rules, independently of the code that creates containers.
  */
 export function weaknesses(container: ContainerInspectInfo, folders: RunFolders): string[] {
   const wanted = { ...wantedConfig(), ...wantedHost(), Mounts: wantedMounts(folders) };
@@ -116,7 +116,7 @@ function foundMounts({ Mounts }: ContainerInspectInfo): string[] {
     .sort();
 }
 
-/** Exactly two options: no new privileges, and a profile that refuses by default. */
+/** Exactly two options: no new privileges, and a profile that denies by default. */
 function seccompOf({ HostConfig }: ContainerInspectInfo): boolean {
   const options = (HostConfig.SecurityOpt ?? []) as string[]; // the engine's own list of strings
   const profile = options.find((option) => option.startsWith('seccomp={'));

@@ -9,7 +9,7 @@ beforeEach(async () => {
   world = reconcilerWorld(database);
 });
 
-describe('a host that was not seen for long', () => {
+describe('a host without a heartbeat for long', () => {
   async function runOnSilentHost() {
     await world.hosts.renew({ hostId: 'silent', name: 'silent', capacity: 4 });
     const run = await world.started(await scene.run());
@@ -18,7 +18,7 @@ describe('a host that was not seen for long', () => {
     return run;
   }
 
-  /** Time in which Postgres hears this host. */
+  /** Time in which this host's heartbeats reach Postgres. */
   function goOn(ms: number): void {
     world.hearing.renewed();
     for (let passedMs = 0; passedMs < ms; passedMs += 5_000) {
@@ -27,7 +27,7 @@ describe('a host that was not seen for long', () => {
     }
   }
 
-  it('loses its runs, once it had the time to speak after our own start', async () => {
+  it('loses its runs, after it had time for a heartbeat since this worker’s start', async () => {
     const run = await runOnSilentHost();
     goOn(25_000);
     await world.reconciler.pass();
@@ -37,7 +37,7 @@ describe('a host that was not seen for long', () => {
     expect(await world.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
   });
 
-  it('is judged, however long a pass over all the others takes', async () => {
+  it('is declared lost even if the pass over the other steps takes long', async () => {
     const run = await runOnSilentHost();
     for (let passed = 0; passed < 2; passed += 1) {
       await world.reconciler.pass();
@@ -47,7 +47,7 @@ describe('a host that was not seen for long', () => {
     expect((await world.read(run)).endedAt).not.toBeNull();
   });
 
-  it('is not judged right after a time in which no host could speak', async () => {
+  it('is not declared lost right after a time in which no heartbeat was possible', async () => {
     const run = await runOnSilentHost();
     goOn(30_000);
     world.clock.now += 600_000;

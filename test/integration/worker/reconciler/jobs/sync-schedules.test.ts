@@ -38,7 +38,7 @@ test('a schedule is synced to Temporal once per change, and deleted once', async
   expect(told(plain)).toEqual([]);
 });
 
-test('what Temporal did not hear is said again, and keeps no other flow waiting', async () => {
+test('retries a failed sync, without delaying other flows', async () => {
   const [bad, good] = [await newFlow(), await newFlow()];
   const { ensureSchedule } = world.deps.temporal;
   world.deps.temporal.ensureSchedule = async (flowId, schedule) => {
@@ -52,7 +52,7 @@ test('what Temporal did not hear is said again, and keeps no other flow waiting'
   expect([told(bad).length, told(good).length]).toEqual([1, 1]);
 });
 
-test('a worker that starts tells Temporal of all schedules once, in case it has lost them', async () => {
+test('a starting worker syncs all schedules once, in case Temporal has lost them', async () => {
   const flow = await newFlow();
   await world.reconciler.pass();
   const next = reconcilerWorld(database);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const callbackUrl = 'https://receiver.example/';
 
-/** As if all that is in the database now had come out of a backup, so many milliseconds ago. */
+/** As if the database had been restored in its current state that many milliseconds ago. */
 async function restored(agoMs = 0): Promise<void> {
   const { pool } = database;
   await pool.query(`select record_restore(db_clock() - interval '1 day')`);
@@ -22,7 +22,7 @@ async function restored(agoMs = 0): Promise<void> {
   await pool.query(text, [agoMs]);
 }
 
-/** What was said under a name, of all that the reconciler has logged since. */
+/** The log lines with that event since the call. */
 function hear(level: 'info' | 'warn', name: string): () => unknown[] {
   const said = vi.spyOn(world.deps.logger, level).mock.calls;
   return () => said.filter(([, message]) => message === name).map(([about]) => about);
@@ -31,7 +31,7 @@ function hear(level: 'info' | 'warn', name: string): () => unknown[] {
 const isSettled = async (): Promise<boolean> =>
   (await world.deps.reconcile.pendingRestore()) === null;
 
-/** One that the backup knows as alive, and whose workflow has ended since. */
+/** A session that is active in the backup, and whose workflow has ended since. */
 async function endedSession(): Promise<Run> {
   const run = await world.started(await scene.session());
   world.workflows.set(run.workflowId, 'closed');
@@ -43,7 +43,7 @@ const endedMeanwhile = {
   endDetail: 'it ended after the restored backup was made',
 };
 
-/** Its detail is the lesser part of why it ended. */
+/** Ended as a lost run; only the detail names the restore. */
 function expectEnded(run: Run): void {
   expect(run).toMatchObject({
     endCause: 'max_reconnects_exceeded',
@@ -63,7 +63,7 @@ it('ends a run that was active in the backup, once, in every state of its workfl
   await world.reconciler.pass();
   for (const run of [over, lost]) expectEnded(await world.read(run));
   expect(world.asked).toContain(`webhook ${over.runId} from 1`);
-  // Its workflow stops it, and brings the end about with the cause that is recorded.
+  // Its workflow stops it and ends it with the recorded cause.
   expect(world.asked).toContain(`signal ${goesOn.workflowId}`);
   expect(await world.read(goesOn)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
 });
@@ -81,7 +81,7 @@ it('ends a session that has ended meanwhile as such, also if the first query fai
   expect((await world.read(asked)).endedAt).toBeNull();
   // A known run does not delay requests: a repeated trigger finds it.
   expect(await isSettled()).toBe(true);
-  // It answers within a pass: only the comparison says what became of it.
+  // The reconciler must not treat it as lost: only the comparison determines its end.
   let calls = 0;
   world.deps.temporal.describe = async (id) => {
     calls += 1;
@@ -114,7 +114,7 @@ it('keeps the cause that a run in the backup was about to end for', async () => 
   expect(await world.read(run)).toMatchObject({ endCause: 'stopped_by_api', status: 'sleep' });
 });
 
-it('ends the workflows of runs that the backup does not know, and asks again for a minute', async () => {
+it('terminates the workflows of runs missing in the backup, and repeats it for a minute', async () => {
   const known = await world.started(await scene.run());
   world.workflows.set('run/unknown', 'running');
   await restored(61_000);
@@ -131,7 +131,7 @@ it('ends the workflows of runs that the backup does not know, and asks again for
   expect(world.asked).not.toContain('terminate run/later');
 });
 
-it('knows a run that the backup does not as one that has ended, after its workflow has', async () => {
+it('imports a run missing in the backup as ended, after its workflow has ended', async () => {
   const { flow, projectId } = scene;
   const about = { flowId: flow.flowId, projectId, triggerType: 'api', timeoutSeconds: 60 } as const;
   const [goesOn, over] = [randomUUID(), randomUUID()];
@@ -151,7 +151,7 @@ it('knows a run that the backup does not as one that has ended, after its workfl
   expect(await isSettled()).toBe(true);
 });
 
-it('knows no run of which the workflow could not be ended', async () => {
+it('does not import a run whose workflow could not be terminated', async () => {
   const runId = randomUUID();
   const { flow, projectId } = scene;
   world.workflows.set(`run/${runId}`, 'running');

@@ -22,7 +22,7 @@ const poison: [string, string | Buffer][] = [
   ['balanced depth', `{"type":"result","structured_output":${nested}${']'.repeat(100_000)}}`],
   ['a prototype', '{"__proto__":{"type":"result"},"constructor":1}'],
   [
-    'numbers beyond all columns',
+    'numbers beyond the column types',
     '{"type":"result","num_turns":1e308,"total_cost_usd":1e308,"usage":{"input_tokens":1e308}}',
   ],
   ['numbers that are none', '{"type":"result","num_turns":"x","total_cost_usd":{},"usage":[]}'],
@@ -32,7 +32,7 @@ const poison: [string, string | Buffer][] = [
   ['nothing', ''],
 ];
 
-test.each(poison)('%s does not stop what comes after it', async (_name, line) => {
+test.each(poison)('%s does not block later output', async (_name, line) => {
   const world = await tailWorld(database.pool);
   const failures: unknown[] = [];
   const tail = await world.tail({ onFailure: (error) => void failures.push(error) });
@@ -44,7 +44,7 @@ test.each(poison)('%s does not stop what comes after it', async (_name, line) =>
   expect(log.map(({ event }) => event)).not.toContain('finished');
 });
 
-test('a line over the bound is cut and marked, in bounded memory, and counted in full', async () => {
+test('truncates and marks a line over the limit, in bounded memory, and counts it in full', async () => {
   const world = await tailWorld(database.pool);
   const tail = await world.tail();
   const before = process.memoryUsage().rss;

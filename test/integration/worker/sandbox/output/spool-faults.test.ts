@@ -29,7 +29,7 @@ test('a transient disk error loses nothing; a lasting one ends the run', async (
   await tail.done;
 });
 
-test('a spool that shrank is read no further', async () => {
+test('stops reading a truncated spool', async () => {
   const world = await tailWorld(database.pool);
   const tail = await world.tail();
   await world.write(`${assistant('one')}\n`);
@@ -39,7 +39,7 @@ test('a spool that shrank is read no further', async () => {
 });
 
 test.each(['removed', 'moved', 'a link', 'another file'])(
-  'a spool that was replaced is read no further: %s',
+  'stops reading a replaced spool: %s',
   async (how) => {
     const world = await tailWorld(database.pool);
     const tail = await world.tail();
@@ -55,7 +55,7 @@ test.each(['removed', 'moved', 'a link', 'another file'])(
   },
 );
 
-test('a spool that reaches its bound is read no further', async () => {
+test('stops reading a spool at its size limit', async () => {
   const world = await tailWorld(database.pool);
   const tail = await world.tail({ bounds: { ...bounds(), spoolBytes: 10_000 } });
   await world.write(`${assistant('x')}\n`.repeat(200));

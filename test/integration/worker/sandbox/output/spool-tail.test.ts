@@ -11,7 +11,7 @@ const result = JSON.stringify({
   result: 'ok',
 });
 
-/** Lines of every kind that a spool may hold: short, long, and in all the world's letters. */
+/** Lines of every kind: short, long and non-ASCII. */
 function manyLines(count: number): string[] {
   const tale = 'Ääni 日本語 ' + '🙂'.repeat(40) + ' €';
   return Array.from({ length: count }, (_, i) =>
@@ -19,7 +19,7 @@ function manyLines(count: number): string[] {
   );
 }
 
-test('tails that are cut off again and again leave the log that one would have left', async () => {
+test('tails that are interrupted repeatedly write the same log as a single one', async () => {
   const world = await tailWorld(database.pool);
   const lines = manyLines(20_000);
   const bytes = Buffer.from(`${lines.join('\n')}\n`);
@@ -40,7 +40,7 @@ test('tails that are cut off again and again leave the log that one would have l
   expect(plain(log)).toEqual(framesOf(lines));
 }, 120_000);
 
-test('a tail that was frozen in the middle of its write stores nothing once another has begun', async () => {
+test('a tail frozen during its write stores nothing once another has started', async () => {
   const world = await tailWorld(database.pool);
   let thaw: () => void = () => {};
   const frozen = new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ test('a tail that was frozen in the middle of its write stores nothing once anot
   ]);
 });
 
-test('a batch whose commit fails is stored once all the same, and published after it', async () => {
+test('a batch with an unanswered commit is stored once, and published afterwards', async () => {
   const world = await tailWorld(database.pool);
   let attempts = 0;
   let publishedBefore = 0;
@@ -93,7 +93,7 @@ test('a batch whose commit fails is stored once all the same, and published afte
   expect(world.published).toHaveLength(1);
 });
 
-test('a character that is cut by every read comes out whole', async () => {
+test('a character split by every read is decoded correctly', async () => {
   const world = await tailWorld(database.pool);
   const tail = await world.tail({ bounds: { ...bounds(), chunkBytes: 1 } });
   await world.write(`${assistant('日本語 🙂 €')}\n`);
@@ -112,7 +112,7 @@ test('the rest after the last newline is read once nothing can follow, and not b
   expect(plain(await world.log())).toEqual(framesOf([assistant('whole'), line]));
 });
 
-test('deltas follow the frame before them, and a restart gives them the same ids', async () => {
+test('deltas follow the frame before them, with the same ids after a restart', async () => {
   const world = await tailWorld(database.pool);
   const delta = (text: string) =>
     JSON.stringify({ type: 'stream_event', event: { type: 'content_block_delta', text } });
@@ -174,7 +174,7 @@ test('a batch ends with the result that is in it', async () => {
   );
 });
 
-test('a quiet run has its turn beside eight that flood', async () => {
+test('a quiet run is not starved by eight that flood', async () => {
   const floods = await Promise.all(Array.from({ length: 8 }, () => tailWorld(database.pool)));
   const quiet = await tailWorld(database.pool);
   await quiet.tail();

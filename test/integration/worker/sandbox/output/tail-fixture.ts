@@ -20,7 +20,7 @@ import {
 import { testSealer } from '../../../../support/database.ts';
 import { createScenario } from '../../../../support/database-records.ts';
 
-/** A run with a spool of the test's own writing, and tails of it that know nothing of each other. */
+/** A run with a spool written by the test, and independent tails of it. */
 interface TailWorld {
   runId: string;
   path: string;
@@ -129,7 +129,7 @@ async function readLog(frames: FrameStore, runId: string): Promise<StoredFrame[]
 export const assistant = (text: string): string =>
   JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } });
 
-/** What lines give that are read one by one. */
+/** The frames of lines that are read one by one. */
 export const framesOf = (lines: string[]) => lines.flatMap((line) => readAgentLine(line).frames);
 
 /** A log without its numbers and times. */

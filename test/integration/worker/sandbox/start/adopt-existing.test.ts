@@ -13,7 +13,7 @@ const database = useDatabase();
 
 const end = { cause: 'max_reconnects_exceeded', detail: null, exitCode: null } as const;
 
-test('takes up what lives, removes what has ended, and leaves other hosts alone', async () => {
+test('adopts running sandboxes, removes ended ones, and ignores those of other hosts', async () => {
   const world = await supervisorWorld(database.pool);
   const first = world.process();
   const living = await world.run([{ hang: true }]);
@@ -51,7 +51,7 @@ test('unpauses a run that a previous process of the host had paused', async () =
   expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
 });
 
-test('a container that was made and never started is left to its start', async () => {
+test('leaves a container that was created and never started to the next start', async () => {
   const world = await supervisorWorld(database.pool);
   const ref = await world.run([{ say: 'hello' }]);
   const broken = { ...world.sandboxes, start: () => Promise.reject(new Error('killed here')) };
@@ -69,7 +69,7 @@ test('a container that was made and never started is left to its start', async (
   expect(await follow(second, ref)).toMatchObject({ cause: 'completed' });
 });
 
-test('a process that was killed between the start and its record starts nothing twice', async () => {
+test('starts nothing twice after a process was killed between the start and its record', async () => {
   const world = await supervisorWorld(database.pool);
   const ref = await world.run([{ say: 'hello' }, { waitForFile: '/workspace/go' }]);
   const runs = { ...world.runs, markStarted: () => Promise.reject(new Error('killed here')) };
@@ -105,7 +105,7 @@ test('publishes a start that a dead process had recorded and not published', asy
   expect(log[0]).toMatchObject({ event: 'agent_status', data: '{"status":"idle"}' });
 });
 
-test('a start that is tried again after the end finds the end, and makes no second container', async () => {
+test('a start retried after the end finds the end, and creates no second container', async () => {
   const world = await supervisorWorld(database.pool);
   const first = world.process();
   const ref = await world.run([{ say: 'hello' }]);
@@ -145,7 +145,7 @@ test('removes what is left of a run without a container once the run has ended',
   expect(supervisor.live()).toEqual([living]);
 });
 
-test('an image that is not there fails for good, in words for the run’s owner', async () => {
+test('a missing image fails permanently, with an error for the run’s owner', async () => {
   const world = await supervisorWorld(database.pool);
   const ref = await world.run([], {}, { image: 'flowrun-no-such-image:1' });
   const failure = { name: 'SandboxStartError', permanent: true, detail: 'no such image' };
@@ -169,7 +169,7 @@ test('closes the agent’s input once, also if another process saw its result', 
   expect(await follow(second, ref)).toMatchObject({ cause: 'hung_after_result' });
 });
 
-test('removes a tree that was made to resist', async () => {
+test('removes a tree that resists deletion', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process();
   const deep =

@@ -1,4 +1,4 @@
-// How runs end: by themselves, by what this host watches, by what is lost.
+// How runs end: on their own, by a watchdog of the host, or by a loss.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -11,10 +11,10 @@ import { follow, supervisorWorld } from '../supervisor-fixture.ts';
 const database = useDatabase();
 
 const miB = 1024 ** 2;
-/** By SIGTERM, or on a slow machine by SIGKILL. */
+/** Ended by SIGTERM, or on a slow machine by SIGKILL. */
 const forced: unknown = expect.toSatisfy((code) => code === 143 || code === 137);
 const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 1_000, leaseMs: 15_000 };
-/** For agents that leave by themselves, on however busy a machine. */
+/** For agents that exit on their own, even on a busy machine. */
 const patient = { ...times, afterResultGraceMs: 30_000 };
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
     { cause: 'hung_after_result', exitCode: forced },
   ],
   [
-    'stays after it has spent its budget',
+    'keeps running after it has spent its budget',
     [{ hangAfterResult: true }, { result: { subtype: 'error_max_budget_usd', is_error: true } }],
     { cause: 'budget_exceeded', exitCode: forced },
   ],
@@ -82,7 +82,7 @@ async function expectEnd(
   expect((await world.sandboxes.list()).map(({ state }) => state)).toEqual(['exited']);
 }
 
-test('an agent that exits while the engine is unavailable has exited on its own', async () => {
+test('an agent that exits while the engine is unavailable counts as exited', async () => {
   const world = await supervisorWorld(database.pool);
   let isAway = false;
   const inspect: Sandboxes['inspect'] = (containerId) =>
@@ -100,7 +100,7 @@ test('an agent that exits while the engine is unavailable has exited on its own'
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
 });
 
-test('an agent that falls silent in the middle of its turn', async () => {
+test('ends an agent that stalls in the middle of its turn', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process({ times: { ...times, stallTimeoutMs: 8_000 } });
   const ref = await world.run([{ say: 'one moment' }, { hang: true }]);
@@ -109,7 +109,7 @@ test('an agent that falls silent in the middle of its turn', async () => {
   expect(JSON.stringify(await world.log(ref))).toContain('one moment');
 });
 
-test('output over its bound ends the run', async () => {
+test('output over its limit ends the run', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process({ bounds: { spoolBytes: miB } });
   const ref = await world.run([{ lines: 1_000_000 }]);
@@ -117,7 +117,7 @@ test('output over its bound ends the run', async () => {
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'disk_full' });
 });
 
-test('a working directory over its bound ends the run', async () => {
+test('a working directory over its limit ends the run', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process({ bounds: { workspaceBytes: 20 * miB } });
   const ref = await world.run([{ fill: { path: 'big', mb: 30 } }, { hang: true }]);
@@ -125,7 +125,7 @@ test('a working directory over its bound ends the run', async () => {
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'disk_full' });
 });
 
-test('memory that runs out ends the run under its name, a child that is killed does not', async () => {
+test('ends a run out of memory as such, but not for a killed child process', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process();
   const small = { resources: { memoryBytes: 200 * miB, cpus: 1 } };
@@ -148,7 +148,7 @@ test('keeps the cause that was recorded first, with the exit code of the contain
   expect(end.exitCode).toEqual(forced);
 });
 
-test('a container that vanishes is read to its last line and counts as lost', async () => {
+test('reads the output of a vanished container to its last line, and counts it as lost', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process();
   const ref = await world.run([{ lines: 5_000 }, { hang: true }]);

@@ -1,4 +1,4 @@
-// Stopping a sandbox in every phase of its life.
+// Stopping a sandbox in every phase.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -38,7 +38,7 @@ test('a busy agent is interrupted, prints its result, and exits on its own', asy
   expect((await world.find(ref)).numTurns).toBeGreaterThan(0);
 });
 
-test('an agent that hears nothing is killed when the grace is over, and not before', async () => {
+test('kills an agent that ignores signals after the grace period, and not before', async () => {
   const [world, supervisor, ref] = await started([
     { deaf: true },
     { trapTerm: true },
@@ -54,7 +54,7 @@ test('an agent that hears nothing is killed when the grace is over, and not befo
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'exited', exitCode: 137 });
 });
 
-test('a second stop with less retry shortens the first', async () => {
+test('a second stop with a shorter grace period shortens the first', async () => {
   const [world, supervisor, ref] = await started([{ deaf: true }, { say: 'deaf' }, { hang: true }]);
   await saying(world, ref, 'deaf');
   const began = performance.now();
@@ -85,7 +85,7 @@ test('stops racing with the start leave nothing running', async () => {
   expect(await states(world)).toEqual([]);
 }, 120_000);
 
-test('a run that was ended before its start makes no container', async () => {
+test('a run that ended before its start creates no container', async () => {
   const world = await supervisorWorld(database.pool);
   const supervisor = world.process();
   const ref = await world.run([]);
@@ -95,7 +95,7 @@ test('a run that was ended before its start makes no container', async () => {
   expect(await states(world)).toEqual([]);
 });
 
-test('a process that has just begun stops what an earlier one has started', async () => {
+test('a new process stops the sandbox of an earlier one', async () => {
   const [world, first, ref] = await started([{ say: 'here' }, { hang: true }]);
   await saying(world, ref, 'here');
   await first.close();
@@ -106,7 +106,7 @@ test('a process that has just begun stops what an earlier one has started', asyn
   await second.stop(ref, 10_000);
 });
 
-test('a process that was overtaken does not touch its successor’s sandbox', async () => {
+test('a superseded process does not touch its successor’s sandbox', async () => {
   const [world, first, ref] = await started([{ say: 'here' }, { hang: true }]);
   await saying(world, ref, 'here');
   const second = world.process();
