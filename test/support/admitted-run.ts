@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { noUsage, type Run } from '../../core/runs/run.ts';
 
-/** A run as its row is right after admission. */
+/** A run row in its state right after admission. */
 export function admittedRun(run: Partial<Run> = {}): Run {
   const { runId = randomUUID() } = run;
   return {

@@ -4,13 +4,13 @@ import { readEvents, type SentEvent } from './sent-events.ts';
 export interface Answer<T = Record<string, unknown>> {
   status: number;
   headers: Headers;
-  /** The `data` of a success. */
+  /** The `data` of a successful response. */
   data: T;
-  /** The whole body: text where it is no JSON. */
+  /** The whole body, parsed if it is JSON. */
   body: unknown;
 }
 
-/** The run record as a client reads it; what a test looks at. */
+/** The fields of a run record that tests read. */
 export interface RunRecord {
   runId: string;
   status: string;
@@ -46,7 +46,7 @@ export interface ApiClient {
   ): Promise<Answer<T>>;
   trigger(body: Record<string, unknown>, headers?: Record<string, string>): Promise<RunRecord>;
   readRun(runId: string): Promise<RunRecord>;
-  /** Every event until the stream ends. */
+  /** Yields every event until the stream ends. */
   stream(runId: string, lastEventId?: string): AsyncIterable<SentEvent>;
   untilEnded(runId: string, withinMs?: number): Promise<RunRecord>;
 }

@@ -1,5 +1,5 @@
-// The API as its clients meet it: over HTTP, with a real Postgres and a real Redis. Only Temporal
-// is a pair of functions, whose calls the test can see.
+// The API over HTTP with a real Postgres and a real Redis. Only Temporal is replaced, by functions
+// that record their calls.
 
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
@@ -45,7 +45,7 @@ export interface ApiProcess {
   app: App;
   url: string;
   redis: Redis;
-  /** What it has logged so far. */
+  /** The log so far. */
   log: () => string;
   close: () => Promise<void>;
 }
@@ -55,16 +55,16 @@ export interface ApiFixture {
   redis: RedisFixture;
   stores: ReturnType<typeof storesOf>;
   frameStream: FrameStream;
-  /** What was asked of Temporal, in order. */
+  /** The calls to Temporal, in order. */
   asked: {
     started: string[];
     stopped: { workflowId: string; graceMs: number }[];
     interrupted: { workflowId: string; messageId: string }[];
     redelivered: { runId: string; firstAttempt: number; delivery: number }[];
   };
-  /** A further process of the same service. */
+  /** Starts another process of the same service. */
   start: (overrides?: Partial<ApiDeps>, port?: number) => Promise<ApiProcess>;
-  /** A new project with a flow and a key. */
+  /** Creates a project with a flow and a key. */
   tenant: (given?: TenantOptions) => Promise<Tenant>;
   close: () => Promise<void>;
 }

@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
 import type { Conversation } from './conversation.ts';
 
-/** The stream reports each message once, and each turn succeeded once, in the order of sending. */
+/**
+ * Asserts that the stream reports each message and each successful turn once, in the order of
+ * sending.
+ */
 export function assertExactlyOnce(chat: Conversation, sent: string[]): void {
   const ids = (event: string): unknown[] =>
     chat.named(event).map(({ data }) => (JSON.parse(data) as { messageId: string }).messageId);

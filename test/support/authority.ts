@@ -9,25 +9,25 @@ export interface Certified {
 }
 
 export interface TestAuthority extends Certified {
-  /** What is to be trusted. */
+  /** The certificate that clients trust. */
   ca: string;
-  /** Another certificate under it. */
-  issue(wish: AuthorityOptions): Certified;
+  /** Issues another certificate. */
+  issue(options: AuthorityOptions): Certified;
 }
 
 interface AuthorityOptions {
-  /** As in `IP:127.0.0.1` and `DNS:localhost`. */
+  /** Such as `IP:127.0.0.1` and `DNS:localhost`. */
   names: string[];
   expired?: true;
 }
 
-/** A certificate authority of a test's own, and a certificate for one address under it. */
+/** Creates a certificate authority for tests, and a certificate for one address. */
 export function makeAuthority(address: string): TestAuthority {
   return inFolder((folder) => {
     const self = ['-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=test authority'];
     openssl(folder, 'req', '-x509', ...newKey, '-days', '2', ...self);
     const [ca, caKey] = [read(folder, 'ca.crt'), read(folder, 'ca.key')];
-    const issue = (wish: AuthorityOptions): Certified => sign({ ca, caKey }, wish);
+    const issue = (options: AuthorityOptions): Certified => sign({ ca, caKey }, options);
     return { ca, issue, ...issue({ names: [`IP:${address}`] }) };
   });
 }
@@ -47,7 +47,7 @@ function sign(
     const by = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'];
     const days = ['-days', expired ? '0' : '2', '-extfile', 'extensions'];
     openssl(folder, 'x509', '-req', '-in', 'csr', '-out', 'cert', ...by, ...days);
-    // One of no days is over with the second that it is made in.
+    // A certificate with a lifetime of zero days expires after the second of its creation.
     if (expired) execFileSync('sleep', ['1.1']);
     return { cert: read(folder, 'cert'), key: read(folder, 'key') };
   });

@@ -4,7 +4,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Pool } from '../../systems/postgres/client/pool.ts';
 import { stackEnv } from './stack-env.ts';
 
-/** All that Temporal keeps of a workflow: events, memo, attributes; what is encoded is decoded too. */
+/** Everything that Temporal stores about a workflow: events, memo and attributes, also decoded. */
 export async function historyText(workflowId: string): Promise<string> {
   const connection = await Connection.connect({ address: stackEnv.temporalAddress });
   try {
@@ -24,7 +24,7 @@ function decoded(text: string): string {
   return [text, ...plain].join('\n');
 }
 
-/** What `ps` shows of every process on this machine. */
+/** The command line of every process on this machine, as in `ps`. */
 export function processList(): string {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -32,13 +32,13 @@ export function processList(): string {
     .join('\n');
 }
 
-/** The environment of a process and of all that it has started. */
+/** The environment of a process and of all its descendants. */
 export function environmentsBelow(pid: number): string {
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => readIfThere(`/proc/${name}/status`).includes(`PPid:\t${pid}\n`));
-  const own = readIfThere(`/proc/${pid}/environ`);
-  return [own, ...children.map((child) => environmentsBelow(Number(child)))].join('\n');
+  const environment = readIfThere(`/proc/${pid}/environ`);
+  return [environment, ...children.map((child) => environmentsBelow(Number(child)))].join('\n');
 }
 
 /** Every row of every table, as text. */

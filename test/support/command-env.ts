@@ -1,7 +1,7 @@
 import type { Service } from './service.ts';
 import { stackEnv } from './stack-env.ts';
 
-/** The environment in which the command line finds the stores of a service. */
+/** The environment with which the command line finds the stores of a service. */
 export function commandEnv(service: Service): Record<string, string> {
   return {
     INSTANCE: service.instance,

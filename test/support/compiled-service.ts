@@ -17,14 +17,18 @@ const sources = [
   'workflows',
 ];
 
-/** Below the packages that it imports: found by a symbolic link they were loaded under two names. */
+/**
+ * A folder below the packages that the service imports. With a symbolic link, packages would be
+ * loaded under two names.
+ */
 const cache = join(root, 'node_modules/.cache/service');
 
 let compiled: Promise<string> | null = null;
 
 /**
- * The folder of the service as JavaScript, file by file, made once for each content of its sources:
- * tests start its processes hundreds of times, and most of such a start was reading TypeScript.
+ * Returns a folder with the service compiled to JavaScript. It is built once per version of the
+ * sources, because tests start its processes hundreds of times and most of each start was parsing
+ * TypeScript.
  */
 export const compiledService = (): Promise<string> => (compiled ??= ensure());
 
@@ -35,7 +39,7 @@ async function ensure(): Promise<string> {
   await mkdir(cache, { recursive: true });
   const part = await mkdtemp(`${folder}.`);
   await compileInto(part);
-  // Another test file may have been faster.
+  // Another test file may have created it meanwhile.
   await rename(part, folder).catch(() => rm(part, { recursive: true }));
   return folder;
 }

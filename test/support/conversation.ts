@@ -5,21 +5,21 @@ import type { SentEvent } from './sent-events.ts';
 interface Turn {
   messageId: string;
   exitCode: number;
-  /** What the agent said to the user, piece by piece. */
+  /** The agent's messages to the user. */
   texts: string[];
 }
 
-/** A session as its client sees it: what it sends, and a stream that stays open all the time. */
+/** A session as its client sees it: it sends messages and keeps the stream open. */
 export interface Conversation {
   sessionId: string;
   runId: string;
-  /** All that the stream has said so far. */
+  /** All events of the stream so far. */
   events: SentEvent[];
-  /** Sends a message; answers its id. */
+  /** Sends a message and returns its id. */
   send(message: string, more?: Record<string, unknown>): Promise<string>;
-  /** The turn of a message, once it has ended. */
+  /** Waits for the end of a message's turn. */
   turn(messageId: string, withinMs?: number): Promise<Turn>;
-  /** Sends a message and waits for its turn. */
+  /** Sends a message and waits for the end of its turn. */
   say(message: string): Promise<Turn>;
   until(what: (event: SentEvent) => boolean, withinMs?: number): Promise<SentEvent>;
   named(event: string): SentEvent[];
@@ -58,8 +58,8 @@ export async function openConversation(
       const found = events.find(what);
       if (found) return found;
       if (performance.now() > end) {
-        const told = events.map(({ event, data }) => `${event} ${data.slice(0, 120)}`);
-        throw new Error(`nothing of the kind among:\n${told.join('\n')}`);
+        const summary = events.map(({ event, data }) => `${event} ${data.slice(0, 120)}`);
+        throw new Error(`no such event among:\n${summary.join('\n')}`);
       }
       await sleep(20);
     }
@@ -98,7 +98,7 @@ export async function openConversation(
   };
 }
 
-/** The prose between the turn before this one and its end. */
+/** The messages between the end of the previous turn and the end of this one. */
 function textsBefore(events: SentEvent[], end: number): string[] {
   const before = events.slice(0, end);
   const start = before.findLastIndex(({ event }) => event === 'turn_end');

@@ -1,4 +1,4 @@
-/** Milliseconds of this process's own work, which other load on the machine does not lengthen. */
+/** CPU milliseconds of this process, which do not depend on other load on the machine. */
 export function cpuTimeMs(work: () => void): number {
   const before = process.cpuUsage();
   work();

@@ -15,7 +15,7 @@ import { createSessionStore } from '../../systems/postgres/sessions/session-stor
 export interface Scenario {
   projectId: string;
   flow: Flow;
-  /** What admission is asked, with a fresh run id; what is given replaces. */
+  /** A request for admission with a fresh run id and the given overrides. */
   request(given?: Partial<AdmitRun>): AdmitRun;
   /** An admitted run. */
   run(given?: Partial<AdmitRun>): Promise<Run>;
@@ -23,7 +23,7 @@ export interface Scenario {
   session(): Promise<Run>;
 }
 
-/** A project with a flow, to make runs of. */
+/** Creates a project with a flow, in which tests create runs. */
 export async function createScenario(
   pool: Pool,
   sealer: Sealer,
@@ -55,7 +55,7 @@ export async function createScenario(
         hasClientId: false,
         mcpServerNames: [],
       });
-      if (run === 'reconciling') throw new Error('a restoration is not settled');
+      if (run === 'reconciling') throw new Error('a restore is not reconciled');
       return run;
     },
   };

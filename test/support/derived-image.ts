@@ -7,7 +7,9 @@ export interface DerivedImage {
   remove(): Promise<void>;
 }
 
-/** The sandbox's image after a shell script, run as root, has changed it: as an operator would build one. */
+/**
+ * Builds an image from the sandbox's image by running a shell script as root, as an operator would.
+ */
 export async function deriveImage(
   script: string,
   files: Record<string, string>,

@@ -14,7 +14,7 @@ export interface FakeEngine {
   close(): void;
 }
 
-/** An engine that says what no engine of this machine would; with a `status` where it refuses. */
+/** Starts an engine with arbitrary responses. A `status` in the answer is the HTTP status. */
 export async function startFakeEngine(
   answerTo: (question: EngineQuestion) => object & { status?: number },
 ): Promise<FakeEngine> {
@@ -22,9 +22,9 @@ export async function startFakeEngine(
   const socket = join(folder, 'docker.sock');
   const server: Server = createServer((request, answer) => {
     void text(request).then((body) => {
-      const said = answerTo({ path: request.url ?? '', body });
-      answer.statusCode = said.status ?? 200;
-      answer.setHeader('content-type', 'application/json').end(JSON.stringify(said));
+      const answered = answerTo({ path: request.url ?? '', body });
+      answer.statusCode = answered.status ?? 200;
+      answer.setHeader('content-type', 'application/json').end(JSON.stringify(answered));
     });
   });
   await new Promise<void>((resolve) => server.listen(socket, resolve));

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { SandboxConfig } from '../../core/sandbox/sandbox.ts';
 
 /**
- * The host's side of a run's socket, kept in memory. It can go and come back like a worker that is
- * killed and started again; what it knows of the run survives that, as the database does.
+ * The host's side of a run's socket, in memory. It can stop and start like a worker that is killed
+ * and restarted. Its data about the run survives that, as in the database.
  */
 export interface FakeHost {
   asked: string[];
@@ -14,9 +14,9 @@ export interface FakeHost {
   closeInput(): void;
   up(): Promise<void>;
   down(): Promise<void>;
-  /** Answers the next request for this path instead of the host. */
+  /** Replaces the response to the next request for this path. */
   once(path: string, answer: (response: ServerResponse) => void): void;
-  /** What the gateway and the proxy would get. */
+  /** Handles requests to the model gateway and the proxy. */
   onOther(handle: (request: IncomingMessage, response: ServerResponse) => void): void;
   untilAsked(path: string): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface FakeHost {
 interface FakeHostOptions {
   socket: string;
   config?: Partial<SandboxConfig>;
-  /** How long an unanswered poll is held. */
+  /** How long a poll waits for a message. */
   pollMs?: number;
 }
 
@@ -40,7 +40,7 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
   let other = (_request: IncomingMessage, response: ServerResponse): void => {
     response.writeHead(404).end();
   };
-  const wake = (): void => {
+  const notifyAll = (): void => {
     for (const look of [...waiting]) look();
   };
 
@@ -75,7 +75,7 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://host');
     asked.push(`${request.method} ${url.pathname}${url.search}`);
-    wake();
+    notifyAll();
     const override = overrides.get(url.pathname);
     overrides.delete(url.pathname);
     if (override !== undefined) return override(response);
@@ -93,22 +93,22 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
 
   async function up(): Promise<void> {
     rmSync(socket, { force: true });
-    const made = createServer((request, response) => void handle(request, response));
-    made.on('connect', (request, client) => {
+    const created = createServer((request, response) => void handle(request, response));
+    created.on('connect', (request, client) => {
       asked.push(`CONNECT ${request.url}`);
       client.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     });
-    await new Promise<void>((resolve) => made.listen(socket, resolve));
+    await new Promise<void>((resolve) => created.listen(socket, resolve));
     chmodSync(socket, 0o666);
-    server = made;
+    server = created;
   }
 
   async function down(): Promise<void> {
-    const gone = server;
+    const previous = server;
     server = null;
-    if (gone === null) return;
-    gone.closeAllConnections();
-    await new Promise<void>((resolve) => gone.close(() => resolve()));
+    if (previous === null) return;
+    previous.closeAllConnections();
+    await new Promise<void>((resolve) => previous.close(() => resolve()));
   }
 
   return {
@@ -119,11 +119,11 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
     isAcknowledged: () => acknowledged,
     push: (line) => {
       lines.push(line);
-      wake();
+      notifyAll();
     },
     closeInput: () => {
       closed = true;
-      wake();
+      notifyAll();
     },
     once: (path, answer) => void overrides.set(path, answer),
     onOther: (handler) => {

@@ -1,4 +1,4 @@
-// Fake activities for sessions, one per course of events.
+// Fake activities for sessions, one fixture per scenario.
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { SessionSlot } from '../../core/sessions/session-slot.ts';

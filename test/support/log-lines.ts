@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 export type LogLine = Record<string, unknown>;
 
-/** Throws where one is no JSON. */
+/** Throws if a line is not JSON. */
 export const linesOf = (log: string): LogLine[] =>
   log
     .split('\n')
@@ -13,7 +13,7 @@ export const linesOf = (log: string): LogLine[] =>
 export const withoutRequest = (lines: LogLine[]): LogLine[] =>
   lines.filter((line) => line['runId'] !== undefined && !('requestId' in line));
 
-/** Of a process that was killed the last line may be a part of one. */
+/** Skips a last line that is incomplete because the process was killed. */
 export function linesIn(file: string): LogLine[] {
   return readFileSync(file, 'utf8')
     .split('\n')

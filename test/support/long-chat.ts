@@ -5,8 +5,8 @@ import { type Conversation, openConversation } from './conversation.ts';
 import { type Service, startService } from './service.ts';
 import { stackEnv } from './stack-env.ts';
 
-/** How many may wait at a time: under the bound of the queue. */
-const ahead = 40;
+/** The number of messages sent maxAhead, below the limit of the queue. */
+const maxAhead = 40;
 const turnWithinMs = 120_000;
 
 /**
@@ -27,9 +27,9 @@ export async function expectLongChat({
   const connection = await Connection.connect({ address: stackEnv.temporalAddress });
   try {
     const chat = await openConversation(service);
-    await talk(service, chat, { messages, kills });
-    const said = chat.named('chat_output').map(({ data }) => JSON.parse(data) as unknown);
-    expect(said).toEqual(Array.from({ length: messages }, (_, n) => ({ text: `${n}` })));
+    await sendMessages(service, chat, { messages, kills });
+    const outputs = chat.named('chat_output').map(({ data }) => JSON.parse(data) as unknown);
+    expect(outputs).toEqual(Array.from({ length: messages }, (_, n) => ({ text: `${n}` })));
     expect(chat.named('turn_end')).toHaveLength(messages);
     expect(chat.named('user_message')).toHaveLength(messages);
     expect(chat.named('session_ready')).toHaveLength(1);
@@ -41,14 +41,14 @@ export async function expectLongChat({
       .log()
       .split('\n')
       .filter((line) => /"level":[56]0/.test(line));
-    throw new Error(`its API said: ${problems.join('\n')}`, { cause: error });
+    throw new Error(`errors in the API's log: ${problems.join('\n')}`, { cause: error });
   } finally {
     await connection.close();
     await service.stop();
   }
 }
 
-async function talk(
+async function sendMessages(
   service: Service,
   chat: Conversation,
   { messages, kills }: { messages: number; kills: number },
@@ -56,7 +56,7 @@ async function talk(
   const sent: string[] = [];
   const killEvery = Math.floor(messages / (kills + 1));
   for (let n = 0; n < messages; n += 1) {
-    const before = sent[n - ahead];
+    const before = sent[n - maxAhead];
     if (before !== undefined) await chat.turn(before, turnWithinMs);
     if (n > 0 && n % killEvery === 0 && n / killEvery <= kills)
       await service.worker.restart('SIGKILL');
@@ -65,7 +65,7 @@ async function talk(
   await chat.turn(sent.at(-1) ?? '', turnWithinMs);
 }
 
-/** How often the workflow's history has begun. */
+/** The number of executions of the workflow. */
 async function historiesOf(client: Client, runId: string): Promise<number> {
   const workflowId = `session/${runId}`;
   let count = 0;
@@ -73,8 +73,8 @@ async function historiesOf(client: Client, runId: string): Promise<number> {
   do {
     const handle = client.workflow.getHandle(workflowId, next);
     const { events } = await handle.fetchHistory();
-    const began = events?.[0]?.workflowExecutionStartedEventAttributes;
-    next = began?.continuedExecutionRunId || undefined;
+    const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+    next = started?.continuedExecutionRunId || undefined;
     count += 1;
   } while (next !== undefined);
   return count;

@@ -1,5 +1,5 @@
-// A small MCP server over either of the two remote transports. It runs in a test's own process, and
-// as it is, by a bare Node, inside a sandbox: so it imports nothing but what Node brings.
+// A small MCP server over either of the two remote transports. It runs in a test's process and, on
+// plain Node, inside a sandbox, so it imports only Node's own modules.
 
 import {
   createServer,
@@ -21,7 +21,7 @@ interface McpServerOptions {
 export interface TestMcpServer {
   url: string;
   port: number;
-  /** Every request, by its method, with where it went and the headers it came with. */
+  /** Every request: its method, path and headers. */
   requests: { method: string; path: string; headers: IncomingHttpHeaders }[];
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export async function startMcpServer(options: McpServerOptions): Promise<TestMcp
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);
   });
-  const { port: taken } = server.address() as AddressInfo; // a TCP server that listens
+  const { port: taken } = server.address() as AddressInfo; // listening on TCP
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${host}:${taken}/mcp`,
     port: taken,
@@ -63,7 +63,7 @@ interface Serving {
   streams: Map<string, ServerResponse>;
 }
 
-/** Streamable HTTP: each answer comes with its request. */
+/** Streamable HTTP: each response answers its request. */
 async function answerDirectly(
   serving: Serving,
   request: IncomingMessage,
@@ -76,7 +76,7 @@ async function answerDirectly(
   response.end(JSON.stringify(reply(serving.name, message)));
 }
 
-/** The older transport: one stream of answers, and an address for questions. */
+/** The older transport: one stream of responses, and a URL for requests. */
 async function answerOnStream(
   serving: Serving,
   request: IncomingMessage,
@@ -99,7 +99,7 @@ async function answerOnStream(
 async function readMessage({ requests }: Serving, request: IncomingMessage): Promise<Message> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const message = JSON.parse(Buffer.concat(chunks).toString()) as Message; // a test's own client
+  const message = JSON.parse(Buffer.concat(chunks).toString()) as Message; // a client of the tests
   requests.push({ method: message.method, path: request.url ?? '', headers: request.headers });
   return message;
 }

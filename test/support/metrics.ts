@@ -1,4 +1,4 @@
-/** What one address exports: every sample, by name and labels as they are written. */
+/** Reads the samples of one metrics endpoint, by name and labels as they are written. */
 export async function scrape(port: number): Promise<string[]> {
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
   if (!answer.ok) throw new Error(`the metrics on port ${port} answer ${answer.status}`);
@@ -6,7 +6,7 @@ export async function scrape(port: number): Promise<string[]> {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-/** The value of a sample, its name and labels given as they are written. */
+/** The value of a sample, selected by its name and labels as they are written. */
 export function valueOf(samples: string[], series: string): number | null {
   const line = samples.find((sample) => sample.startsWith(`${series} `));
   return line === undefined ? null : Number(line.slice(series.length + 1));
@@ -14,11 +14,11 @@ export function valueOf(samples: string[], series: string): number | null {
 
 export interface Selector {
   name: string;
-  /** The labels that are asked for with `=`. */
+  /** The labels that are selected with `=`. */
   labels: string[];
 }
 
-/** Every metric that an expression of Prometheus names, with the label values that it asks for. */
+/** The metrics in a Prometheus expression, with the label values that it selects. */
 export function selectorsIn(expression: string): Selector[] {
   const found = expression.matchAll(/\b((?:flowrun|temporal|process|nodejs)_\w+)(?:\{([^}]*)\})?/g);
   return [...found].map(([, name = '', matchers = '']) => ({
@@ -27,7 +27,7 @@ export function selectorsIn(expression: string): Selector[] {
   }));
 }
 
-/** Whether something that is exported is what a selector asks for. */
+/** Whether an exported sample matches a selector. */
 export function isExported(samples: string[], { name, labels }: Selector): boolean {
   return samples.some((sample) => {
     const [, exported, held = ''] = /^(\w+)(?:\{(.*)\})? /.exec(sample) ?? [];

@@ -13,6 +13,6 @@ export function firstTalkSince({ model }: Pick<Service, 'model'>, count: number)
   const bodies = model
     .requests()
     .slice(count)
-    .map(({ body }) => body as Talk); // the agent's own
+    .map(({ body }) => body as Talk); // the agent's own format
   return JSON.stringify(bodies.find(({ tools }) => tools?.length)?.messages);
 }

@@ -3,7 +3,7 @@ import type { Service } from './service.ts';
 interface OperatorAnswer {
   status: number;
   headers: Headers;
-  /** The `data` of a success; looked at by each test as it sees fit. */
+  /** The `data` of a successful response, in the type that the test expects. */
   data: ReturnType<typeof JSON.parse>;
   text: string;
 }
@@ -14,7 +14,7 @@ export type OperatorCall = (
   options?: { body?: unknown; url?: string },
 ) => Promise<OperatorAnswer>;
 
-/** Signs in by a link, as its page does, and sends the cookie with later calls. */
+/** Signs in by a link as the page does, and sends the cookie with later calls. */
 export async function signInBy(service: Pick<Service, 'url'>, link: string): Promise<OperatorCall> {
   const call = callerWith(service.url, '');
   const answer = await call('POST', '/api/sign-in', { body: { code: link.split('#')[1] } });
@@ -23,7 +23,7 @@ export async function signInBy(service: Pick<Service, 'url'>, link: string): Pro
   return callerWith(service.url, cookie);
 }
 
-/** The link that the first start of all has printed. */
+/** Returns the sign-in link that the first start has logged. */
 export function firstLink(log: string): string | undefined {
   return /"link":"([^"]+)"/.exec(log)?.[1];
 }

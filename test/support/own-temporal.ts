@@ -6,13 +6,13 @@ import { findTemporal } from '../../dev/stack/servers/temporal-binary.ts';
 
 export interface OwnTemporal {
   address: string;
-  /** Where people look at it. */
+  /** The address of the web interface. */
   uiUrl: string;
   connection: Connection;
   stop(): Promise<void>;
 }
 
-/** A server that knows nothing yet, in memory, with its web interface. */
+/** Starts an empty server with a database in memory and a web interface. */
 export async function startOwnTemporal(): Promise<OwnTemporal> {
   const program = await findTemporal(() => undefined);
   const [port, uiPort] = await Promise.all([freePort(), freePort()]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { repository } from '../../dev/lib/folders.ts';
 
 interface Page {
-  /** From the top of the tree. */
+  /** Relative to the repository. */
   path: string;
   text: string;
 }
@@ -21,12 +21,12 @@ export const pages: Page[] = [...atTop, ...inFolder.map((file) => `docs/${file}`
 }));
 
 export function pageOf(path: string): string {
-  const found = pages.find((page) => page.path === path);
-  if (found === undefined) throw new Error(`no page ${path}`);
-  return found.text;
+  const match = pages.find((page) => page.path === path);
+  if (match === undefined) throw new Error(`no page ${path}`);
+  return match.text;
 }
 
-/** Code between backticks and in code blocks, with its place. */
+/** Code between backticks and in code blocks, with the path of its page. */
 export function codeIn({ path, text }: Page): { path: string; code: string }[] {
   const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
     block.split('\n'),
@@ -41,7 +41,7 @@ const folders = [
   ...['lib', 'offline-model', 'sandbox', 'systems', 'worker', 'workflows'],
 ];
 
-/** All that the service is made of, or a folder of it, as one text. */
+/** All sources of the service, or of some folders, as one text. */
 export function readSource(of: string[] = folders): string {
   const files = of.flatMap((folder) =>
     readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })

@@ -15,7 +15,10 @@ export const colour = question('Which colour?');
 export const rooms = question('Which rooms?', true);
 export const size = question('How large?');
 
-/** Both agents ask the same: the scripted one by its steps, the model by a tool. */
+/**
+ * A prompt that makes either agent ask the same questions: the scripted one by its steps, the real
+ * one by the model's tool calls.
+ */
 export function asking(...calls: object[][]): string {
   const inputs = calls.map((questions) => ({ questions }));
   const agent = [{ asks: inputs }, { say: 'Done.' }];
@@ -30,16 +33,16 @@ interface Pending {
   questions: { question: string }[];
 }
 
-/** What the client of a run does about its questions. */
+/** Reads and answers the questions of a run. */
 interface Questions {
   pending(runId: string): Promise<Pending[]>;
   untilAsked(runId: string, count?: number): Promise<Pending[]>;
   answer(runId: string, interactionId: string, answers: object): Promise<Answer>;
 }
 
-const patience = { timeout: 60_000, interval: 100 };
+const pollOptions = { timeout: 60_000, interval: 100 };
 
-/** Of a service that is there when they are used. */
+/** `service` is called at each use, so it may start later. */
 export function questionsOf(service: () => ApiClient): Questions {
   async function pending(runId: string): Promise<Pending[]> {
     const { data } = await service().call<{ interactions: Pending[] }>('GET', `/runs/${runId}`);
@@ -48,7 +51,7 @@ export function questionsOf(service: () => ApiClient): Questions {
   return {
     pending,
     async untilAsked(runId, count = 1) {
-      await expect.poll(async () => (await pending(runId)).length, patience).toBe(count);
+      await expect.poll(async () => (await pending(runId)).length, pollOptions).toBe(count);
       return pending(runId);
     },
     answer: (runId, interactionId, answers) =>

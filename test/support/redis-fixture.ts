@@ -5,14 +5,14 @@ import { stackEnv } from './stack-env.ts';
 export interface RedisFixture {
   redis: Redis;
   instance: string;
-  /** A further connection of the same service. */
+  /** Opens another connection of the same service. */
   connect(): Promise<Redis>;
-  /** Keys of this world alone. */
+  /** The keys of this instance. */
   keys(): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** A connection, and an instance label that no other test shares. */
+/** Opens a connection with an instance label that no other test uses. */
 export async function openRedis(): Promise<RedisFixture> {
   const instance = `test-${randomUUID().slice(0, 12)}`;
   const opened: Redis[] = [];
@@ -37,7 +37,7 @@ export async function openRedis(): Promise<RedisFixture> {
   };
 }
 
-/** A connection to a port on which nothing listens. */
+/** Returns a connection to a port on which nothing listens. */
 export function lostRedis(): Redis {
   return connectRedis({ url: 'redis://127.0.0.1:1/0', name: 'lost', onError: () => {} });
 }

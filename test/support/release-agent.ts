@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import type { Service } from './service.ts';
 
-/** Makes the file `go-on` in a run's working directory, for an agent that waits for it. */
+/** Creates the file `go-on` in a run's working directory, for which the agent waits. */
 export function releaseAgent(
   { dataDir }: Pick<Service, 'dataDir'>,
   runId: string,

@@ -11,7 +11,7 @@ interface CliResult {
 
 export interface Cli {
   (...args: string[]): Promise<CliResult>;
-  /** The same with --json: what was printed, read. */
+  /** Adds --json and parses the output. */
   json<T>(...args: string[]): Promise<T>;
 }
 

@@ -1,21 +1,21 @@
-// What a run or a session comes to, asked for and waited for from outside.
+// Waits for states of runs and sessions, as a client sees them.
 
 import { expect } from 'vitest';
 import type { Conversation } from './conversation.ts';
 import type { Service } from './service.ts';
 
-const patience = { timeout: 90_000 };
+const pollOptions = { timeout: 90_000 };
 
-/** Until its agent works. */
+/** Waits until the agent works. */
 export async function untilWorking(
   service: Pick<Service, 'readRun'>,
   { runId }: { runId: string },
 ): Promise<void> {
   const agentStatus = async () => (await service.readRun(runId)).agentStatus;
-  await expect.poll(agentStatus, patience).toBe('working');
+  await expect.poll(agentStatus, pollOptions).toBe('working');
 }
 
-/** Ends a session, and reads its stream to the end. */
+/** Ends a session and reads its stream to the end. */
 export async function endSession(
   service: Pick<Service, 'call' | 'flowId'>,
   { sessionId, closed }: Pick<Conversation, 'sessionId' | 'closed'>,
@@ -29,14 +29,14 @@ export async function untilAsleep(
   { runId }: { runId: string },
 ): Promise<void> {
   const status = async () => (await service.readRun(runId)).status;
-  await expect.poll(status, patience).toBe('sleep');
+  await expect.poll(status, pollOptions).toBe('sleep');
 }
 
-/** Until its container is gone. */
+/** Waits until the container is removed. */
 export async function untilRemoved(
   { sandboxes }: Pick<Service, 'sandboxes'>,
   { runId }: { runId: string },
 ): Promise<void> {
   const withContainer = async () => (await sandboxes.list()).map((sandbox) => sandbox.runId);
-  await expect.poll(withContainer, patience).not.toContain(runId);
+  await expect.poll(withContainer, pollOptions).not.toContain(runId);
 }

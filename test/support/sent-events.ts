@@ -3,11 +3,11 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 export interface SentEvent {
   id: string | undefined;
   event: string;
-  /** As it came: JSON text. */
+  /** The raw JSON text. */
   data: string;
 }
 
-/** The events of one connection, as an independent parser reads them. */
+/** Parses the events of one connection with an independent parser. */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncIterable<SentEvent> {
   const ready: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (event) => ready.push(event) });

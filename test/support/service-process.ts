@@ -6,19 +6,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compiledService } from './compiled-service.ts';
 
 export interface ServiceProcess {
-  /** Of the process that runs now. */
+  /** Of the current process. */
   pid(): number;
   isRunning(): boolean;
-  /** `env` is added to the environment of this life alone. */
+  /** `env` is added to the environment of this process only. */
   start(env?: Record<string, string>): Promise<void>;
-  /** Returns when it is gone. */
+  /** Resolves when the process has exited. */
   kill(signal: NodeJS.Signals): Promise<void>;
   restart(signal?: NodeJS.Signals): Promise<void>;
-  /** Without waiting for what comes of it. */
+  /** Sends a signal without waiting for its effect. */
   signal(name: NodeJS.Signals): void;
-  /** Resolves with how the process that runs now, or ran last, has ended. */
+  /** Resolves with the exit of the current or last process. */
   exited(): Promise<ProcessEnd>;
-  /** Everything it has written, in all its lives. */
+  /** The output of all processes so far. */
   log(): string;
 }
 
@@ -29,7 +29,7 @@ interface ProcessEnd {
 
 export interface ProcessOptions {
   name: string;
-  /** Relative to the repository, as it is when compiled: a .js file. */
+  /** The compiled .js file, relative to the repository. */
   program: string;
   env: Record<string, string>;
   logDir: string;
@@ -38,7 +38,7 @@ export interface ProcessOptions {
 
 const startWithinMs = 180_000;
 
-/** One of the service's own programs, as an operator would run it. */
+/** A program of the service, as an operator would run it. */
 export function serviceProcess(options: ProcessOptions): ServiceProcess {
   const logFile = join(options.logDir, `${options.name}.log`);
   let child: ChildProcess | null = null;
@@ -68,10 +68,10 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
   async function kill(signal: NodeJS.Signals): Promise<void> {
     const running = child;
     if (!running || hasEnded(running)) return;
-    const gone = once(running, 'exit');
+    const exit = once(running, 'exit');
     running.kill(signal);
-    running.kill('SIGCONT'); // one that is frozen hears nothing else but SIGKILL
-    await gone;
+    running.kill('SIGCONT'); // a frozen process handles no other signal but SIGKILL
+    await exit;
   }
 
   async function exited(): Promise<ProcessEnd> {

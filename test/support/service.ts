@@ -26,7 +26,7 @@ interface OtherParts {
 
 export interface ServiceOptions {
   on?: OtherParts;
-  /** Whose agent runs in the sandboxes; the scripted one if not given. */
+  /** The agent in the sandboxes. The default is the scripted one. */
   agent?: 'scripted' | 'real';
   env?: Record<string, string>;
   flow?: Partial<NewFlow>;
@@ -39,7 +39,7 @@ export interface Service extends ApiClient {
   projectId: string;
   flowId: string;
   key: string;
-  /** What only the service may know: the model's key. */
+  /** The model's key, which only the service may have. */
   modelKey: string;
   encryptionKey: Buffer;
   dataDir: string;
@@ -48,11 +48,11 @@ export interface Service extends ApiClient {
   model: OfflineModel;
   api: ServiceProcess;
   worker: ServiceProcess;
-  /** Another API of this service, not started yet; it is stopped with the others. */
+  /** Another API of this service, not started yet. `stop` stops it too. */
   anotherApi(): Promise<{ url: string; api: ServiceProcess }>;
-  /** Another worker on the same data folder, not started yet; it is stopped with the others. */
+  /** Another worker with the same data folder, not started yet. `stop` stops it too. */
   anotherWorker(): ServiceProcess;
-  /** Another host of this service, whose worker is not started yet; it is stopped with the others. */
+  /** Another host of this service, whose worker is not started yet. `stop` stops it too. */
   anotherHost(): Promise<Host>;
   stop(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export interface Service extends ApiClient {
 export interface Host {
   worker: ServiceProcess;
   dataDir: string;
-  /** Known once its worker was started. */
+  /** Available once the worker has been started. */
   hostId(): string;
 }
 
@@ -163,7 +163,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 export const hostIdIn = (dataDir: string): string =>
   readFileSync(join(dataDir, 'host-id'), 'utf8').trim();
 
-/** With the workflows' bundle there already, which every worker would build for its own. */
+/** Builds the workflow bundle in advance, because otherwise every worker would build it. */
 async function prepareDataDir(dataDir: string): Promise<void> {
   const { codePath } = await testBundle();
   mkdirSync(join(dataDir, 'cache'), { recursive: true });

@@ -10,7 +10,7 @@ import {
 } from './fake-session.ts';
 import type { SessionHandle } from './workflow-fixture.ts';
 
-/** A course of events in a session, as its workflow sees it. */
+/** One scenario of a session, as its workflow sees it. */
 export interface SessionStory {
   run: FakeRun;
   input?: Partial<SessionInput>;
@@ -158,7 +158,7 @@ export function sessionStories(): Record<string, SessionStory> {
   };
 }
 
-/** With a message id, as the service does, or without, as an operator does. */
+/** With a message id, as the API sends it, or without, as an operator does. */
 function interruptedBy(...turn: [InterruptPayload?]): SessionStory {
   return {
     run: endedByInterrupt(),

@@ -15,7 +15,7 @@ interface Call {
   signal?: AbortSignal;
 }
 
-/** One request over a unix socket, as the sandbox makes it. */
+/** Makes one request over a unix socket, as the sandbox does. */
 export async function callSocket(socketPath: string, call: Call): Promise<Answer> {
   const response = await openCall(socketPath, call);
   let body = '';
@@ -23,7 +23,7 @@ export async function callSocket(socketPath: string, call: Call): Promise<Answer
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-/** The same, up to the answer's head. */
+/** Makes one request and returns when the response headers have arrived. */
 export function openCall(socketPath: string, call: Call): Promise<IncomingMessage> {
   const { method = 'GET', path, headers = {}, body, signal } = call;
   return new Promise((resolve, reject) => {
@@ -32,7 +32,7 @@ export function openCall(socketPath: string, call: Call): Promise<IncomingMessag
   });
 }
 
-/** Sends raw bytes; resolves with the connection and the head of the answer. */
+/** Sends raw bytes. Resolves with the connection and the response headers. */
 export async function sendRaw(
   socketPath: string,
   text: string,

@@ -15,9 +15,9 @@ export interface SseClient {
   comments: string[];
   retry: number | null;
   bytes: () => number;
-  /** Names of the events, in order. */
+  /** The names of the events, in order. */
   names: () => (string | undefined)[];
-  /** The service has ended the stream, or cut it. */
+  /** Resolves when the service has ended or cut the stream. */
   closed: Promise<void>;
   isClosed: () => boolean;
   until: (predicate: (events: SeenEvent[]) => boolean, timeoutMs?: number) => Promise<void>;
@@ -29,7 +29,7 @@ export interface SseClient {
 interface StreamOptions {
   key: string | null;
   lastEventId?: string;
-  /** Goes away after so many bytes of the body. */
+  /** Disconnects after this many bytes of the body. */
   leaveAfterBytes?: number;
 }
 
@@ -39,7 +39,7 @@ export async function openStream(address: string, options: StreamOptions): Promi
   const comments: string[] = [];
   const client = { retry: null as number | null };
   const watchers = new Set<() => void>();
-  const tell = () => watchers.forEach((watcher) => watcher());
+  const notifyWatchers = () => watchers.forEach((watcher) => watcher());
   const parser = createParser({
     onEvent: ({ id, event, data }) => void events.push({ id, event, data }),
     onComment: (comment) => void comments.push(comment),
@@ -58,13 +58,13 @@ export async function openStream(address: string, options: StreamOptions): Promi
       decoder.decode(left < chunk.length ? chunk.subarray(0, left) : chunk, { stream: true }),
     );
     if (bytes >= (options.leaveAfterBytes ?? Number.POSITIVE_INFINITY)) request.destroy();
-    tell();
+    notifyWatchers();
   });
   const closed = new Promise<void>((resolve) => {
     response.on('close', () => {
       isClosed = true;
       resolve();
-      tell();
+      notifyWatchers();
     });
   });
   response.on('error', () => undefined);
@@ -124,7 +124,7 @@ function askFor(
   });
 }
 
-/** The log as frames of a stream: what a reader who misses nothing has seen. */
+/** Converts stored frames to the events that a reader without losses has received. */
 export function asEvents(stored: { seq: number; event: string; data: string }[]): SeenEvent[] {
   return stored.map(({ seq, event, data }) => ({ id: String(seq), event, data }));
 }

@@ -1,4 +1,4 @@
-// Where the outside parts of the test stack are. `npm test` starts them and says so in the environment.
+// The addresses of the test stack's servers, which `npm test` starts and passes in the environment.
 
 import type { SandboxRuntime } from '../../core/sandbox/sandbox-runtime.ts';
 
@@ -9,20 +9,23 @@ interface StackEnv {
   temporalAddress: string;
   /** unix://… */
   dockerHost: string;
-  /** runc, unless TEST_SANDBOX_RUNTIME says runsc: whichever the engine has, a test is about one. */
+  /**
+   * runc, unless TEST_SANDBOX_RUNTIME is runsc. A test uses one runtime, even if the engine has
+   * both.
+   */
   sandboxRuntime: SandboxRuntime;
   sandboxImage: string;
-  /** The sandbox image with the scripted agent in the real one's place. */
+  /** The sandbox image with the scripted agent instead of the real one. */
   scriptedImage: string;
   /** Holds ca.crt, and server.crt with server.key for localhost and 127.0.0.1. */
   caDir: string;
-  /** For a test's files on disk. The path is short enough for unix sockets below it. */
+  /** The folder for a test's files. Its path is short enough for unix sockets below it. */
   dataDir: string;
-  /** The program of a Chromium. */
+  /** The path of a Chromium. */
   browser: string;
 }
 
-/** Each address is looked up when it is read, so that a test asks only for the parts it uses. */
+/** Variables are read on access, so that a test requires only the servers it uses. */
 export const stackEnv: Readonly<StackEnv> = {
   get postgresUrl() {
     return read('TEST_POSTGRES_URL');

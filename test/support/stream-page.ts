@@ -8,19 +8,19 @@ interface Field {
 
 const page = pageOf('docs/stream.md');
 
-/** The events of the page, those of the agent too. */
+/** All events on the page, including those of the agent. */
 export const eventsOfPage = [...page.matchAll(/^\| `([a-z_]+)` \| [^|]+ \|/gm)]
   .map(([, name = '']) => name)
   .filter((name) => !reasonsOfPage().includes(name));
 
-/** What the page says of why a stream has finished. */
+/** The reasons for `finished` on the page. */
 export function reasonsOfPage(): string[] {
   const [, table = ''] = page.split('| reason | what has happened |');
   const [rows = ''] = table.split('\n\n');
   return [...rows.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name = '']) => name);
 }
 
-/** The fields of what the service says itself, by event. */
+/** The documented fields of the service's own events, by event. */
 export const fieldsOfPage = new Map(
   [...page.matchAll(/^\| `([a-z_]+)` \| `\[?\{(.+?)\}\]?` \|/gm)].map(
     ([, event = '', fields = '']) => [event, fieldsIn(fields)] as const,
@@ -38,9 +38,9 @@ interface Event {
   data: string;
 }
 
-/** What an event holds that the page does not say, or lacks of what it says; the agent's own are free. */
+/** The undocumented and the missing fields of an event. The agent's own events may have any. */
 export function wrongIn(sent: Event | undefined): string[] {
-  if (sent === undefined) return ['there is none'];
+  if (sent === undefined) return ['no such event'];
   const { event = '', data } = sent;
   const fields = fieldsOfPage.get(event);
   if (fields === undefined) return [];

@@ -9,7 +9,7 @@ export const story = {
   farewell: 'It is written.',
 } as const;
 
-/** One message that both agents understand: the scripted one reads its steps, the model its own. */
+/** A message that both agents understand: the scripted one reads its steps, the model its own. */
 export function storyPrompt(): string {
   const { greeting, file, content, farewell } = story;
   const path = `/workspace/${file}`;
@@ -22,7 +22,7 @@ export function storyPrompt(): string {
   return `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
 }
 
-/** What a client can rely on, whichever agent runs: the promises of the stream, checked on one run. */
+/** Checks on one run what clients can rely on with any agent. */
 export async function expectStreamStory(service: Service, runId: string): Promise<void> {
   const events = await collect(service.stream(runId));
   expectOrder(events);
@@ -46,17 +46,17 @@ function expectOrder(events: SentEvent[]): void {
   expect(events[0]).toMatchObject({ event: 'status', id: undefined });
   expect(events.at(-1)?.event).toBe('finished');
   expect(events.filter(({ event }) => event === 'finished')).toHaveLength(1);
-  const told = events
+  const types = events
     .map(({ event }) => event)
     .filter((event) => ['system', 'assistant', 'user', 'result'].includes(event));
-  const firstOf = (event: string): number => told.indexOf(event);
+  const firstOf = (event: string): number => types.indexOf(event);
   expect(firstOf('system')).toBe(0);
-  expect(firstOf('assistant')).toBeLessThan(told.lastIndexOf('user'));
-  expect(told.lastIndexOf('user')).toBeLessThan(told.lastIndexOf('assistant'));
-  expect(told.at(-1)).toBe('result');
+  expect(firstOf('assistant')).toBeLessThan(types.lastIndexOf('user'));
+  expect(types.lastIndexOf('user')).toBeLessThan(types.lastIndexOf('assistant'));
+  expect(types.at(-1)).toBe('result');
 }
 
-/** Every frame of the agent's has the next number; what is not replayed has none. */
+/** Frames of the agent have consecutive numbers. Events that are not replayed have none. */
 function expectIds(events: SentEvent[]): void {
   const ids = numbered(events).map(({ id }) => Number(id));
   expect(ids).toEqual(ids.map((_, index) => (ids[0] ?? 0) + index));
@@ -84,7 +84,7 @@ function expectContent(events: SentEvent[]): void {
   expect(parsed(events.at(-1))).toMatchObject({ reason: 'completed', exitCode: 0 });
 }
 
-/** A reader who comes back after any frame gets the rest: nothing lost, nothing twice. */
+/** A reader that resumes after any frame gets the rest, without losses or duplicates. */
 async function expectResumes(service: Service, runId: string, events: SentEvent[]): Promise<void> {
   const all = numbered(events).filter(({ event }) => event !== 'finished');
   const middle = all[Math.floor(all.length / 2)];
@@ -97,25 +97,25 @@ interface LogPage {
   entries: { seq: number; event: string; data: unknown }[];
 }
 
-/** The log holds exactly what the stream said of the agent, under the same numbers. */
+/** The log contains the same agent events as the stream, with the same numbers. */
 async function expectLogs(service: Service, runId: string, events: SentEvent[]): Promise<void> {
   const path = `/runs/${runId}/logs?format=structured&channel=all&limit=1000`;
   const page = await service.call<LogPage>('GET', path);
   const logged = page.data.entries.map(({ seq, ...entry }) => ({ id: String(seq), ...entry }));
-  const told = numbered(events).filter(({ event }) => event !== 'finished');
-  const heard = told.map((event) => ({ ...event, data: JSON.parse(event.data) as unknown }));
-  const first = Number(heard[0]?.id ?? 0);
-  const wanted = logged.filter(({ id }) => Number(id) >= first);
-  expect(wanted.map(({ id, event, data }) => ({ id, event, data }))).toEqual(heard);
+  const received = numbered(events).filter(({ event }) => event !== 'finished');
+  const streamed = received.map((event) => ({ ...event, data: JSON.parse(event.data) as unknown }));
+  const first = Number(streamed[0]?.id ?? 0);
+  const expected = logged.filter(({ id }) => Number(id) >= first);
+  expect(expected.map(({ id, event, data }) => ({ id, event, data }))).toEqual(streamed);
 }
 
 export const payload = ({ data }: SentEvent): Record<string, unknown> =>
   JSON.parse(data) as Record<string, unknown>; // every payload is an object
 
-/** What the stream has said of the agent's status since it had something to do. */
+/** The agent's statuses on the stream, without the initial idle. */
 export function statusesOf(events: SentEvent[]): unknown[] {
-  const told = events
+  const statuses = events
     .filter(({ event }) => event === 'agent_status')
     .map((one) => payload(one)['status']);
-  return told[0] === 'idle' ? told.slice(1) : told; // the first may have come before the reader
+  return statuses[0] === 'idle' ? statuses.slice(1) : statuses; // the reader may have connected before the agent started
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DefaultLogger } from '@temporalio/worker';
 import { ensureWorkflowBundle } from '../../worker/temporal/workflow-bundle.ts';
 
-/** The workflows in one file, built once for all test files that want it. */
+/** The workflows in one file, built once for all test files that need it. */
 export const testBundle = (workflowsPath?: string): Promise<{ codePath: string }> =>
   ensureWorkflowBundle({
     cacheDir: join(tmpdir(), 'flowrun-test-bundles'),

@@ -8,18 +8,18 @@ import type { Certified } from './authority.ts';
 
 interface TlsProxy {
   port: number;
-  /** By which it was called. */
+  /** The name that the client requested. */
   names: (string | false | null)[];
   close(): void;
 }
 
 interface TlsProxyOptions {
-  /** Where it leads, on loopback. */
+  /** The destination port on loopback. */
   to: number;
   shows: Certified;
-  /** The authority of the client certificates it demands; undefined demands none. */
+  /** The authority of the client certificates it demands. Undefined if it demands none. */
   demands?: string;
-  /** Who speaks Postgres asks for TLS in its own words first. */
+  /** A Postgres client first requests TLS in Postgres's own protocol. */
   speaks?: 'postgres';
 }
 
@@ -60,7 +60,7 @@ export async function openTlsProxy({
   }
 
   return {
-    port: (server.address() as AddressInfo).port, // a TCP server that listens
+    port: (server.address() as AddressInfo).port, // listening on TCP
     names,
     close() {
       server.close();

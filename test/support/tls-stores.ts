@@ -3,7 +3,7 @@ import { stackEnv } from './stack-env.ts';
 import { openTlsProxy } from './tls-proxy.ts';
 
 export interface TlsStores {
-  /** Without what its address says of TLS. */
+  /** `query` contains the TLS settings. */
   postgresUrl(query: string): string;
   redisUrl: string;
   temporalAddress: string;
@@ -14,13 +14,13 @@ export interface TlsStoresOptions {
   shows: Certified;
   /** The name in Temporal's certificate, if its clients are configured to expect one. */
   temporalShows?: Certified;
-  /** Whose certificates are demanded; none are if not given. */
+  /** The authority of the client certificates they demand. Without it, none are demanded. */
   demands?: string;
 }
 
 /** The stack's stores, each behind a TLS proxy. */
-export async function openTlsStores(wish: TlsStoresOptions): Promise<TlsStores> {
-  const { temporalShows = wish.shows, ...common } = wish;
+export async function openTlsStores(options: TlsStoresOptions): Promise<TlsStores> {
+  const { temporalShows = options.shows, ...common } = options;
   const postgres = new URL(stackEnv.postgresUrl);
   const redis = new URL(stackEnv.redisUrl);
   const temporal = new URL(`temporal://${stackEnv.temporalAddress}`);
@@ -37,6 +37,6 @@ export async function openTlsStores(wish: TlsStoresOptions): Promise<TlsStores> 
     },
     redisUrl: `rediss://${redis.username}:${redis.password}@127.0.0.1:${toRedis.port}${redis.pathname}`,
     temporalAddress: `127.0.0.1:${toTemporal.port}`,
-    close: () => [toPostgres, toRedis, toTemporal].forEach((door) => door.close()),
+    close: () => [toPostgres, toRedis, toTemporal].forEach((proxy) => proxy.close()),
   };
 }

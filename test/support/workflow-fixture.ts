@@ -34,7 +34,7 @@ export interface WorkflowFixture {
     activities: Activities,
     firstAttempt?: number,
   ): Promise<WorkflowHandle<typeof webhookWorkflow>>;
-  /** One tick of a schedule. */
+  /** Runs one tick of a schedule. */
   startScheduled(activities: Activities): Promise<WorkflowHandle<typeof scheduledTriggerWorkflow>>;
   close(): Promise<void>;
 }
