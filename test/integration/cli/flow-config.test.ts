@@ -125,7 +125,7 @@ describe('a rejected update changes nothing, names the field and quotes no secre
     [{ network: { policy: 'any' } }, 'network.policy: '],
     [{ network: 'canary' }, 'network: '],
     [{ limits: null }, 'limits: '],
-    [{ schedule: { cron: '* * * * *' } }, 'schedule: needs a prompt'],
+    [{ schedule: { cron: '* * * * *' } }, 'schedule: requires a prompt'],
     [{ environment: {}, flowId: 'x' }, 'environment: unknown field; flowId: unknown field'],
   ])('%j', async (given, says) => {
     const before = await flows().create({ projectId: 'shop', name: 'As it was' });
@@ -182,7 +182,7 @@ describe('a project', () => {
     const [, key = ''] = config('sk-canary');
     const own = ['--own-model-key-file', key, '--own-model-base-url', 'https://m.test:99999'];
     const refused = await flowrun('project', 'set', 'shop', ...own);
-    expect(refused).toMatchObject({ code: 2, err: 'model.baseUrl: is no address\n' });
+    expect(refused).toMatchObject({ code: 2, err: 'model.baseUrl: must be a valid URL\n' });
   });
 });
 

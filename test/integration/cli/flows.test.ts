@@ -99,7 +99,7 @@ describe('flows', () => {
 
   test('run automatically by a schedule', async () => {
     const given = ['--project', 'shop', '--name', 'Nightly', '--schedule', '0 3 * * *'];
-    expect((await flowrun('flow', 'create', ...given)).err).toContain('needs a prompt');
+    expect((await flowrun('flow', 'create', ...given)).err).toContain('requires a prompt');
     const { flowId } = await flowrun.json<Flow>('flow', 'create', ...given, '--prompt', 'Go');
     const update = (...args: string[]) => flowrun.json<Flow>('flow', 'update', flowId, ...args);
     expect((await update('--timezone', 'Europe/Berlin')).schedule).toEqual({
