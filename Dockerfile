@@ -1,13 +1,13 @@
-# The service in one image, whose first argument says which part of it runs: api, worker, migrate, model,
-# secrets, or a command of the command line. Node runs the TypeScript as it stands. `extra-ca.crt`, if it
-# lies here, is trusted while the image is built: for networks that inspect TLS.
+# The service in one image. The first argument selects the part: api, worker, migrate, model, secrets,
+# or a command of the command line. Node strips the types. A file `extra-ca.crt` in the context is
+# trusted during the build, for networks that inspect TLS.
 
 ARG POSTGRES_VERSION=17.10-bookworm
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json extra-ca.cr[t] ./
-# What only other systems, compilers and editors read of the packages stays behind.
+# Removes binaries for other platforms, source maps and type declarations.
 RUN touch extra-ca.crt \
  && NODE_EXTRA_CA_CERTS=/app/extra-ca.crt npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && rm extra-ca.crt \
@@ -16,14 +16,14 @@ RUN touch extra-ca.crt \
  && rm -rf node_modules/.bin \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 COPY . .
-# The workflows are bundled now: at a start it would take seconds, for which sandboxes would wait.
+# Bundling at start would take seconds, and sandboxes would wait for the worker.
 RUN node deploy/bundle-workflows.ts \
  && rm -rf node_modules/@swc/core-* \
  && chmod -R a+rX,go-w .
 
-# The command line among the programs of the very server that is backed up: Debian's are older, and an
-# older pg_dump refuses. Both images are of the same Debian, so that node finds what it is linked with.
-# A new volume takes its owner from where it is mounted first: that of the secrets may be here.
+# The command line with the programs of the Postgres server that is backed up: Debian's pg_dump is older
+# and rejects a newer server. Both images use the same Debian release, so that node finds its libraries.
+# A new volume takes its owner from its first mount point, which may be /secrets of this image.
 FROM postgres:${POSTGRES_VERSION} AS backup
 COPY --from=build /usr/local/bin/node /usr/local/bin/
 COPY --from=build /app /app
