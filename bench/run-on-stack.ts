@@ -14,10 +14,10 @@ const program = join(repository, 'bench/main.ts');
 
 await bench(process.argv.slice(2)).catch(exitWithError);
 
-async function bench(asked: string[]): Promise<void> {
-  readArguments(asked, knownIds);
+async function bench(args: string[]): Promise<void> {
+  readArguments(args, knownIds);
   const code = await withFreshStack('bench', ({ env, signal }) =>
-    runInForeground(process.execPath, [program, ...asked], { env, signal }),
+    runInForeground(process.execPath, [program, ...args], { env, signal }),
   );
   process.exitCode = code === 0 ? 0 : 1;
 }

@@ -58,8 +58,7 @@ function ensureNode() {
 }
 
 /**
- * Appears in the cache whole or not at all. Of two processes that fetch at once, the first one
- * wins.
+ * Creates the folder atomically. If two processes fetch concurrently, the first one wins.
  */
 function fetchNode(cache, { name, pin, folder }) {
   mkdirSync(cache, { recursive: true });

@@ -9,8 +9,8 @@ interface ModelWatch {
 }
 
 interface Call {
-  asked: number;
-  answered: number;
+  requestedAt: number;
+  answeredAt: number;
 }
 
 const started = 'http.server.request.start';
@@ -20,19 +20,19 @@ export function watchModel(): ModelWatch {
   const recordCall = (message: unknown): void => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse }; // documented by Node
     if (request.method !== 'POST' || !request.url?.startsWith('/v1/messages')) return;
-    const call: Call = { asked: Date.now(), answered: Number.NaN };
+    const call: Call = { requestedAt: Date.now(), answeredAt: Number.NaN };
     calls.push(call);
     response.once('finish', () => {
-      call.answered = Date.now();
+      call.answeredAt = Date.now();
     });
   };
   subscribe(started, recordCall);
   return {
     since(at) {
-      const call = calls.find(({ asked }) => asked >= at);
+      const call = calls.find(({ requestedAt }) => requestedAt >= at);
       return {
-        modelAsked: call?.asked ?? Number.NaN,
-        modelAnswered: call?.answered ?? Number.NaN,
+        modelAsked: call?.requestedAt ?? Number.NaN,
+        modelAnswered: call?.answeredAt ?? Number.NaN,
       };
     },
     close: () => void unsubscribe(started, recordCall),

@@ -26,7 +26,7 @@ export async function serveBareSandbox(socketPath: string, run: BareRun): Promis
   const input = createInputQueue(promptLine(run));
   const server = createServer((incoming, response) => {
     const path = incoming.url ?? '';
-    if (path.startsWith('/model/')) return askModel(run.modelUrl, incoming, response);
+    if (path.startsWith('/model/')) return forwardToModel(run.modelUrl, incoming, response);
     incoming.resume();
     if (path === '/control/config') return answer(response, config);
     const after = /^\/control\/messages\?after=(\d+)$/.exec(path)?.[1];
@@ -65,14 +65,18 @@ function answer(response: ServerResponse, body: object): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-function askModel(modelUrl: string, incoming: IncomingMessage, response: ServerResponse): void {
+function forwardToModel(
+  modelUrl: string,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): void {
   const { method, headers } = incoming;
   const url = new URL((incoming.url ?? '').slice('/model'.length), modelUrl);
-  const onward = { ...headers, host: url.host };
-  const asked = request(url, { method, headers: onward }, (said) => {
-    response.writeHead(said.statusCode ?? 502, said.headers);
-    said.pipe(response);
+  const upstreamHeaders = { ...headers, host: url.host };
+  const upstream = request(url, { method, headers: upstreamHeaders }, (answered) => {
+    response.writeHead(answered.statusCode ?? 502, answered.headers);
+    answered.pipe(response);
   });
-  asked.on('error', () => response.destroy());
-  incoming.pipe(asked);
+  upstream.on('error', () => response.destroy());
+  incoming.pipe(upstream);
 }

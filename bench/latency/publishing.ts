@@ -28,13 +28,13 @@ export async function openPublishing(): Promise<Publishing> {
 async function timeMessages(publisher: Redis, subscriber: Redis): Promise<Sample> {
   const channel = 'bench:latency';
   const payload = 'x'.repeat(300);
-  let heard: () => void = () => undefined;
-  subscriber.on('message', () => heard());
+  let onMessage: () => void = () => undefined;
+  subscriber.on('message', () => onMessage());
   await subscriber.subscribe(channel);
   const times: number[] = [];
   for (let index = 0; index < messagesASample; index += 1) {
     const arrival = new Promise<number>((resolve) => {
-      heard = () => resolve(performance.now());
+      onMessage = () => resolve(performance.now());
     });
     const startedAt = performance.now();
     void publisher.publish(channel, payload);

@@ -11,5 +11,5 @@ export interface SurveyResult {
 export interface Survey {
   id: string;
   title: string;
-  run(wish: BenchOptions): Promise<SurveyResult>;
+  run(options: BenchOptions): Promise<SurveyResult>;
 }

@@ -70,8 +70,8 @@ const computed: Partial<Record<Name, string>> = {
 };
 
 function defaultOf(name: Name, schema: z.ZodType): string {
-  const words = computed[name];
-  if (words !== undefined) return words;
+  const text = computed[name];
+  if (text !== undefined) return text;
   if (schema instanceof z.ZodOptional) return 'none';
   if (!(schema instanceof z.ZodDefault)) return '**required**';
   const value: unknown = schema.def.defaultValue;

@@ -1,4 +1,4 @@
-// The API with nothing behind it: enough to ask for its routes and what they say of themselves.
+// The API without dependencies. Suffices to read its routes and their descriptions.
 
 import { randomUUID } from 'node:crypto';
 import { buildApp } from '../../api/app.ts';
@@ -24,17 +24,17 @@ export async function buildStubApi(publicUrl: string): Promise<App> {
   const app = await buildApp(
     new Proxy(deps, {
       get: (known, name): unknown =>
-        name in known ? Reflect.get(known, name) : nothing(String(name)),
+        name in known ? Reflect.get(known, name) : placeholder(String(name)),
     }) as ApiDeps, // dependencies that are not stubbed throw when they are used
   );
   await app.ready();
   return app;
 }
 
-/** Can be handed on, taken apart and kept, but not used. */
-function nothing(what: string): unknown {
+/** A placeholder whose members can be read and passed on. A call throws. */
+function placeholder(path: string): unknown {
   const use = () => {
-    throw new Error(`${what} was used, and there is none behind this API`);
+    throw new Error(`${path} was called, but this API has no dependencies`);
   };
-  return new Proxy(use, { get: (_use, name) => nothing(`${what}.${String(name)}`) });
+  return new Proxy(use, { get: (_use, name) => placeholder(`${path}.${String(name)}`) });
 }

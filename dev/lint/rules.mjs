@@ -30,7 +30,7 @@ function isTopLevel(node) {
 
 const containers = new Set(['Map', 'Set', 'WeakMap', 'WeakSet', 'Array', 'Object']);
 
-/** An empty container at the top of a module is there to be filled later. */
+/** An empty container at the top of a module will be filled later, so it is state. */
 function isEmptyContainer(init) {
   if (init?.type === 'NewExpression') {
     return containers.has(init.callee.name) && init.arguments.length === 0;

@@ -68,5 +68,5 @@ export function writeStackFile(folders: Folders, env: ServiceEnv): void {
 /** Empty if the stack has never been started. */
 export function readStackFile(folders: Folders): ServiceEnv {
   const file = join(folders.data, 'stack.json');
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ServiceEnv) : {}; // our own
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ServiceEnv) : {}; // written by writeStackFile
 }

@@ -65,7 +65,7 @@ export interface ApiFixture {
   /** Starts another process of the same service. */
   start: (overrides?: Partial<ApiDeps>, port?: number) => Promise<ApiProcess>;
   /** Creates a project with a flow and a key. */
-  tenant: (given?: TenantOptions) => Promise<Tenant>;
+  tenant: (options?: TenantOptions) => Promise<Tenant>;
   close: () => Promise<void>;
 }
 
@@ -162,16 +162,16 @@ export async function openApiFixture(): Promise<ApiFixture> {
     return started;
   }
 
-  async function tenant(given: TenantOptions = {}): Promise<Tenant> {
+  async function tenant(options: TenantOptions = {}): Promise<Tenant> {
     const projectId = `p-${randomUUID()}`;
     await stores.projects.create({ projectId, name: 'A project' });
-    const { maxConcurrentRuns = 100_000, monthlyRunQuota } = given;
+    const { maxConcurrentRuns = 100_000, monthlyRunQuota } = options;
     await stores.projects.update(projectId, {
       maxConcurrentRuns,
       ...(monthlyRunQuota === undefined ? {} : { monthlyRunQuota }),
     });
-    const { flowId } = await stores.flows.create({ name: 'A flow', ...given.flow, projectId });
-    const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000, ...given.key, projectId };
+    const { flowId } = await stores.flows.create({ name: 'A flow', ...options.flow, projectId });
+    const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000, ...options.key, projectId };
     const { key, record } = await stores.keys.create(named);
     return { projectId, flowId, key, keyId: record.keyId };
   }

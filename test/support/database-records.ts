@@ -16,9 +16,9 @@ export interface Scenario {
   projectId: string;
   flow: Flow;
   /** A request for admission with a fresh run id and the given overrides. */
-  request(given?: Partial<AdmitRun>): AdmitRun;
+  request(overrides?: Partial<AdmitRun>): AdmitRun;
   /** An admitted run. */
-  run(given?: Partial<AdmitRun>): Promise<Run>;
+  run(overrides?: Partial<AdmitRun>): Promise<Run>;
   /** An opened session. */
   session(): Promise<Run>;
 }
@@ -27,16 +27,16 @@ export interface Scenario {
 export async function createScenario(
   pool: Pool,
   sealer: Sealer,
-  given: { project?: ProjectPatch; flow?: Partial<NewFlow> } = {},
+  overrides: { project?: ProjectPatch; flow?: Partial<NewFlow> } = {},
 ): Promise<Scenario> {
   const projectId = `p-${randomUUID()}`;
   const projects = createProjectStore(pool, sealer);
   await projects.create({ projectId, name: 'Project' });
-  await projects.update(projectId, { maxConcurrentRuns: 1_000, ...given.project });
+  await projects.update(projectId, { maxConcurrentRuns: 1_000, ...overrides.project });
   const flow = await createFlowStore(pool, sealer).create({
     projectId,
     name: 'Flow',
-    ...given.flow,
+    ...overrides.flow,
   });
   const request = (of: Partial<AdmitRun> = {}) => ({ ...anyRequest(flow), ...of });
   return {

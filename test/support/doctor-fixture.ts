@@ -23,11 +23,11 @@ export function doctorWith(env: Record<string, string>): Doctor {
       outcomes,
       of(name) {
         const found = outcomes.find((outcome) => outcome.name === name);
-        if (!found) throw new Error(`nothing is facts of ${name}`);
+        if (!found) throw new Error(`no outcome of ${name}`);
         return found;
       },
-      about(wanted) {
-        const found = problems.find((problem) => problem.code === wanted);
+      about(code) {
+        const found = problems.find((problem) => problem.code === code);
         return found ? `${found.message} ${found.advice}` : '';
       },
     };

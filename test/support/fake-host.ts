@@ -7,7 +7,7 @@ import type { SandboxConfig } from '../../core/sandbox/sandbox.ts';
  * and restarted. Its data about the run survives that, as in the database.
  */
 export interface FakeHost {
-  asked: string[];
+  requests: string[];
   exits: unknown[];
   isAcknowledged(): boolean;
   push(line: string): void;
@@ -18,7 +18,7 @@ export interface FakeHost {
   once(path: string, answer: (response: ServerResponse) => void): void;
   /** Handles requests to the model gateway and the proxy. */
   onOther(handle: (request: IncomingMessage, response: ServerResponse) => void): void;
-  untilAsked(path: string): Promise<void>;
+  untilRequested(path: string): Promise<void>;
 }
 
 interface FakeHostOptions {
@@ -30,7 +30,7 @@ interface FakeHostOptions {
 
 export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOptions): FakeHost {
   const lines: string[] = [];
-  const asked: string[] = [];
+  const requests: string[] = [];
   const exits: unknown[] = [];
   const overrides = new Map<string, (response: ServerResponse) => void>();
   const waiting = new Set<() => void>();
@@ -74,7 +74,7 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://host');
-    asked.push(`${request.method} ${url.pathname}${url.search}`);
+    requests.push(`${request.method} ${url.pathname}${url.search}`);
     notifyAll();
     const override = overrides.get(url.pathname);
     overrides.delete(url.pathname);
@@ -95,7 +95,7 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
     rmSync(socket, { force: true });
     const created = createServer((request, response) => void handle(request, response));
     created.on('connect', (request, client) => {
-      asked.push(`CONNECT ${request.url}`);
+      requests.push(`CONNECT ${request.url}`);
       client.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     });
     await new Promise<void>((resolve) => created.listen(socket, resolve));
@@ -112,7 +112,7 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
   }
 
   return {
-    asked,
+    requests,
     exits,
     up,
     down,
@@ -129,9 +129,9 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
     onOther: (handler) => {
       other = handler;
     },
-    untilAsked: async (path) => {
-      await until(() => asked.some((line) => line.includes(path)), 30_000);
-      if (!asked.some((line) => line.includes(path))) throw new Error(`no request for ${path}`);
+    untilRequested: async (path) => {
+      await until(() => requests.some((line) => line.includes(path)), 30_000);
+      if (!requests.some((line) => line.includes(path))) throw new Error(`no request for ${path}`);
     },
   };
 }

@@ -30,7 +30,10 @@ export function selectorsIn(expression: string): Selector[] {
 /** Whether an exported sample matches a selector. */
 export function isExported(samples: string[], { name, labels }: Selector): boolean {
   return samples.some((sample) => {
-    const [, exported, held = ''] = /^(\w+)(?:\{(.*)\})? /.exec(sample) ?? [];
-    return exported === name && labels.every((label) => held.split(/,(?=\w+=)/).includes(label));
+    const [, exported, exportedLabels = ''] = /^(\w+)(?:\{(.*)\})? /.exec(sample) ?? [];
+    return (
+      exported === name &&
+      labels.every((label) => exportedLabels.split(/,(?=\w+=)/).includes(label))
+    );
   });
 }

@@ -35,7 +35,7 @@ export async function openTlsProxy({
     open.add(socket);
     socket.on('error', () => undefined).on('close', () => open.delete(socket));
   };
-  const letIn = (client: TLSSocket): void => {
+  const forward = (client: TLSSocket): void => {
     names.push(client.servername);
     const store = connect(to, '127.0.0.1');
     [client, store].forEach(keep);
@@ -44,16 +44,17 @@ export async function openTlsProxy({
     store.on('close', () => client.destroy());
   };
   const demand = demands === undefined ? {} : { ca: demands, requestCert: true };
-  const secure = createTlsServer({ ...shows, ...demand, ALPNProtocols: ['h2'] }, letIn);
+  const secure = createTlsServer({ ...shows, ...demand, ALPNProtocols: ['h2'] }, forward);
   secure.on('tlsClientError', (_error, socket) => socket.destroy());
-  const server = speaks === 'postgres' ? createServer((socket) => ask(socket)) : secure;
+  const server =
+    speaks === 'postgres' ? createServer((socket) => answerTlsRequest(socket)) : secure;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 
-  function ask(socket: Socket): void {
+  function answerTlsRequest(socket: Socket): void {
     keep(socket);
-    socket.once('data', (asked) => {
-      if (!asked.equals(tlsRequest)) return void socket.destroy();
+    socket.once('data', (firstBytes) => {
+      if (!firstBytes.equals(tlsRequest)) return void socket.destroy();
       socket.write('S');
       secure.emit('connection', socket);
     });

@@ -109,7 +109,7 @@ interface EngineSettings {
 }
 
 function settingsIn(file: string): EngineSettings {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as EngineSettings) : {}; // our own
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as EngineSettings) : {}; // written below
 }
 
 function write(file: string, settings: EngineSettings): void {

@@ -57,11 +57,11 @@ async function makeDatabases(sqlTool: string, postgres: URL): Promise<void> {
   const env = { ...process.env, SQL_PASSWORD: password };
   for (const { database, schema } of stores) {
     const connection = ['--plugin', 'postgres12', '--ep', hostname, '-p', port, '-u', username];
-    const ask = (...what: string[]) =>
-      runCommand(sqlTool, [...connection, '--db', database, ...what], { env });
-    await ask('create');
-    await ask('setup-schema', '-v', '0.0');
-    await ask('update-schema', '--schema-name', schema);
+    const run = (...args: string[]) =>
+      runCommand(sqlTool, [...connection, '--db', database, ...args], { env });
+    await run('create');
+    await run('setup-schema', '-v', '0.0');
+    await run('update-schema', '--schema-name', schema);
   }
 }
 
@@ -148,15 +148,15 @@ async function makeNamespace(
           ...['--tls-ca-path', tls.ca, '--tls-cert-path', tls.certificate],
           ...['--tls-key-path', tls.key],
         ];
-  const ask = (...what: string[]) =>
-    runCommand(cli, ['operator', ...what, '--address', address, ...tlsFlags]);
+  const run = (...args: string[]) =>
+    runCommand(cli, ['operator', ...args, '--address', address, ...tlsFlags]);
   await retryForAMinute(() =>
-    ask('namespace', 'create', '-n', 'default', '--retention', retention),
+    run('namespace', 'create', '-n', 'default', '--retention', retention),
   );
   const attributes = searchAttributeNames.flatMap((key) => ['--name', key, '--type', 'Keyword']);
-  await retryForAMinute(() => ask('search-attribute', 'create', ...attributes));
+  await retryForAMinute(() => run('search-attribute', 'create', ...attributes));
   await retryForAMinute(async () => {
-    const list = await ask('search-attribute', 'list');
+    const list = await run('search-attribute', 'list');
     if (!searchAttributeNames.every((key) => list.includes(key))) throw new Error('not yet');
   });
 }

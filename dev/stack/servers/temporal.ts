@@ -106,7 +106,7 @@ function addressesOf(port: number, options: TemporalOptions): Temporal {
 /** Whether the server has its search attributes, which it sets up last. */
 async function serves(program: string, port: number): Promise<boolean> {
   if (!(await acceptsConnections(port))) return false;
-  const ask = ['operator', 'search-attribute', 'list', '--address', `127.0.0.1:${port}`];
-  const list = await runCommand(program, ask, { timeoutMs: 5000 }).catch(() => '');
+  const args = ['operator', 'search-attribute', 'list', '--address', `127.0.0.1:${port}`];
+  const list = await runCommand(program, args, { timeoutMs: 5000 }).catch(() => '');
   return searchAttributeNames.every((key) => list.includes(key));
 }

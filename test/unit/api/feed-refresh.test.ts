@@ -11,7 +11,7 @@ import { admittedRun } from '../../support/admitted-run.ts';
 
 const run = admittedRun();
 const ended: RunProgress = { ...stateOf(run), status: 'sleep', endedAt: new Date() };
-const away = new Error('the database is unavailable');
+const unavailable = new Error('the database is unavailable');
 
 /** Each call takes the next answer. */
 const answers = <T>(...each: (() => T)[]) => {
@@ -24,7 +24,7 @@ function unexpected(): never {
 }
 
 function unreachable(): never {
-  throw away;
+  throw unavailable;
 }
 
 const stateThatReads = (state: FrameStore['progress']) =>
@@ -45,7 +45,7 @@ test('reads the state again if it changed during the read', async () => {
 test('retries a failed read of the state', async () => {
   const state = stateThatReads(answers(unreachable, () => ended));
   state.invalidate();
-  await expect(state.refresh()).rejects.toBe(away);
+  await expect(state.refresh()).rejects.toBe(unavailable);
   await state.refresh();
   expect(state.now()).toBe(ended);
 });
@@ -59,7 +59,7 @@ test('retries a failed read of the file tree', async () => {
     },
     run.runId,
   );
-  await expect(tree.refresh(true)).rejects.toBe(away);
+  await expect(tree.refresh(true)).rejects.toBe(unavailable);
   await tree.refresh(true);
   expect(tree.json()).toContain('a.txt');
 });

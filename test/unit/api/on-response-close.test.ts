@@ -41,59 +41,59 @@ async function startServer(note?: () => never) {
   onTestFinished(() => app.close());
   const { port } = app.server.address() as AddressInfo; // listening on TCP
   const call = (path: string): ClientRequest => get({ port, path }).on('error', () => undefined);
-  const told = () => lines.filter(({ msg }) => msg === 'request');
-  const wrong = () => lines.filter(({ level }) => level === 'error');
-  return { app, call, told, wrong, counted };
+  const logged = () => lines.filter(({ msg }) => msg === 'request');
+  const errors = () => lines.filter(({ level }) => level === 'error');
+  return { app, call, logged, errors, counted };
 }
 
 test('logs and counts an answered request once', async () => {
-  const { call, told, counted } = await startServer();
+  const { call, logged, counted } = await startServer();
   const [answer] = (await once(call('/now'), 'response')) as [IncomingMessage];
   await once(answer.resume(), 'end');
-  await expect.poll(told).toMatchObject([{ route: '/now', status: 200 }]);
-  expect(told()[0]).not.toHaveProperty('clientDisconnected');
+  await expect.poll(logged).toMatchObject([{ route: '/now', status: 200 }]);
+  expect(logged()[0]).not.toHaveProperty('clientDisconnected');
   expect(counted).toMatchObject([{ route: '/now', status: 200 }]);
 });
 
 test('logs and counts a disconnected stream once', async () => {
-  const { call, told, counted } = await startServer();
+  const { call, logged, counted } = await startServer();
   const request = call('/stream');
   await once(request, 'response');
   request.destroy();
   await expect
-    .poll(told)
+    .poll(logged)
     .toMatchObject([{ route: '/stream', status: 200, clientDisconnected: true }]);
   expect(counted).toMatchObject([{ route: '/stream', status: 200 }]);
 });
 
 test('logs, but does not count, a request that was aborted before its answer', async () => {
-  const { app, call, told, counted } = await startServer();
-  const asked = once(app.server, 'request');
+  const { app, call, logged, counted } = await startServer();
+  const requested = once(app.server, 'request');
   const request = call('/never');
-  await asked;
+  await requested;
   request.destroy();
   await expect
-    .poll(told)
+    .poll(logged)
     .toMatchObject([{ route: '/never', status: null, clientDisconnected: true }]);
   expect(counted).toEqual([]);
 });
 
 test('logs a failing hook and runs the others', async () => {
-  const { call, told, wrong } = await startServer(() => {
+  const { call, logged, errors } = await startServer(() => {
     throw new Error('not noted');
   });
   const [answer] = (await once(call('/now'), 'response')) as [IncomingMessage];
   await once(answer.resume(), 'end');
-  await expect.poll(told).toMatchObject([{ route: '/now', status: 200 }]);
-  expect(wrong()).toMatchObject([{ msg: 'request_hook_failed', err: { message: 'not noted' } }]);
+  await expect.poll(logged).toMatchObject([{ route: '/now', status: 200 }]);
+  expect(errors()).toMatchObject([{ msg: 'request_hook_failed', err: { message: 'not noted' } }]);
 });
 
 test('logs a successful probe only at debug', async () => {
-  const { call, told, counted } = await startServer();
+  const { call, logged, counted } = await startServer();
   for (const path of ['/probe/200', '/probe/503', '/probe/404']) {
     const [answer] = (await once(call(path), 'response')) as [IncomingMessage];
     await once(answer.resume(), 'end');
   }
-  await expect.poll(told).toMatchObject([{ status: 503 }, { status: 404 }]);
+  await expect.poll(logged).toMatchObject([{ status: 503 }, { status: 404 }]);
   expect(counted).toMatchObject([{ status: 200 }, { status: 503 }, { status: 404 }]);
 });

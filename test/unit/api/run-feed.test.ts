@@ -29,10 +29,10 @@ const isAfter = (entry: StreamEntry, { seq, n }: StreamPosition): boolean => {
 /** A feed that is up to date, a Redis with the entries `stored`, and the reads that the feed makes. */
 async function openFeed(stored: StreamEntry[] = []) {
   const reads: StreamPosition[] = [];
-  let wake: (wake: Notification) => void = () => {};
+  let onNotification: (notification: Notification) => void = () => {};
   const frameStream = {
-    subscribe: (_runId: string, onWake: typeof wake) => {
-      wake = onWake;
+    subscribe: (_runId: string, listener: typeof onNotification) => {
+      onNotification = listener;
       return () => undefined;
     },
     readFileTree: async () => ({ json: '[]' }),
@@ -53,7 +53,7 @@ async function openFeed(stored: StreamEntry[] = []) {
   const notify = async (entries: StreamEntry[], lastSeq?: number): Promise<void> => {
     const last = entries.at(-1);
     const highWatermark = lastSeq ?? (last === undefined ? 0 : positionOf(last).seq);
-    wake({ kind: 'frames', lastSeq: highWatermark, entries });
+    onNotification({ kind: 'frames', lastSeq: highWatermark, entries });
     await new Promise((resolve) => setTimeout(resolve, 5));
   };
   await notify([], 0);
@@ -63,7 +63,7 @@ async function openFeed(stored: StreamEntry[] = []) {
     notify,
     stored,
     reads,
-    wake: (notification: Notification) => wake(notification),
+    onNotification: (notification: Notification) => onNotification(notification),
   };
 }
 
@@ -99,20 +99,20 @@ test.each<[string, StreamEntry[], StreamEntry[], string[]]>([
 });
 
 test('reads the log after a notification without entries', async () => {
-  const { received, notify, stored, wake } = await openFeed();
+  const { received, notify, stored, onNotification } = await openFeed();
   await notify([frame(1)]);
   stored.push(frame(1), delta(1, 1), frame(2));
-  wake({ kind: 'frames', lastSeq: 1, entries: [] });
+  onNotification({ kind: 'frames', lastSeq: 1, entries: [] });
   await notify([frame(2)]);
   expect(received()).toEqual(['1', '1-1', '2']);
 });
 
 test('reads the log after a state change and after a resync', async () => {
   for (const kind of ['resync', 'state'] as const) {
-    const { received, notify, stored, wake } = await openFeed();
+    const { received, notify, stored, onNotification } = await openFeed();
     await notify([frame(1)]);
     stored.push(frame(1), delta(1, 1), frame(2));
-    wake({ kind });
+    onNotification({ kind });
     await notify([frame(2)]);
     expect(received(), kind).toEqual(['1', '1-1', '2']);
   }

@@ -9,6 +9,6 @@ test.each<[string, Partial<RunConfig>, string[]]>([
   ['the other mode', { mcpMode: 'replace' }, ['mcpMode']],
   ['a prompt', { appendSystemPrompt: 'Be brief.' }, ['appendSystemPrompt']],
   ['a prompt equal to the name of a mode', { appendSystemPrompt: 'merge' }, ['appendSystemPrompt']],
-])('a configuration counts %s as set', (_what, given, fields) => {
-  expect(nonEmptyFields({ ...emptyRunConfig, ...given })).toEqual(fields);
+])('a configuration counts %s as set', (_what, config, fields) => {
+  expect(nonEmptyFields({ ...emptyRunConfig, ...config })).toEqual(fields);
 });

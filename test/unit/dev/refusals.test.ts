@@ -44,12 +44,12 @@ test('the demo rejects an invalid port, and starts nothing', async () => {
 });
 
 test('a demo that failed prints the command that stops its servers, with the folder of its stack', async () => {
-  const nobody = '127.0.0.1:1';
+  const unusedAddress = '127.0.0.1:1';
   const { code, said } = await command('demo', {
     ...(await freePorts()),
-    DATABASE_URL: `postgres://nobody@${nobody}/none`,
-    REDIS_URL: `redis://${nobody}`,
-    TEMPORAL_ADDRESS: nobody,
+    DATABASE_URL: `postgres://nobody@${unusedAddress}/none`,
+    REDIS_URL: `redis://${unusedAddress}`,
+    TEMPORAL_ADDRESS: unusedAddress,
     DOCKER_HOST: 'unix:///nowhere/docker.sock',
     ANTHROPIC_API_KEY: 'sk-none',
   });

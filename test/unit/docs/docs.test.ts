@@ -48,10 +48,7 @@ test('every event, code, cause, column and metric named in a page exists', () =>
   expect(strange.filter(({ code: name }) => name !== 'pg_dumpall')).toEqual([]);
 });
 
-/**
- * A volume or network in the compose file gets the project's name as a prefix; one in a command has
- * it already.
- */
+/** A volume or network of the compose file, with or without the prefix of the project's name. */
 function isOfCompose(name: string): boolean {
   const own = name.replace(/^flowrun_/, '');
   const [, volumes = ''] = compose.split(/^volumes:$/m);

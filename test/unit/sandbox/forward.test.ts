@@ -70,7 +70,7 @@ test('does not connect to the host for a client that has disconnected', async ()
   await sleep(300);
   await host.up();
   await sleep(300);
-  expect(host.asked).toEqual([]);
+  expect(host.requests).toEqual([]);
 });
 
 test('closes a client after the connect timeout', async () => {
@@ -90,15 +90,15 @@ test('closes the client at once when the host dies in the middle of a response',
 
 test('forwards a half-close and keeps the other direction open', async () => {
   const server = await rawServer((client) => {
-    let heard = '';
+    let received = '';
     client.on('data', (chunk) => {
-      heard += String(chunk);
+      received += String(chunk);
     });
-    client.on('end', () => client.end(`heard ${heard}`));
+    client.on('end', () => client.end(`received ${received}`));
   });
   const client = connect({ port: forward.port, host: '127.0.0.1', allowHalfOpen: true });
   client.end('hello');
-  expect(await text(client)).toBe('heard hello');
+  expect(await text(client)).toBe('received hello');
   await new Promise((resolve) => server.close(resolve));
 });
 

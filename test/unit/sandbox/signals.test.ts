@@ -1,38 +1,38 @@
 import { afterEach, expect, test } from 'vitest';
-import { type EntryWorld, entryWorld } from './support/entry-fixture.ts';
+import { createEntryFixture, type EntryFixture } from './support/entry-fixture.ts';
 
-let world: EntryWorld;
-afterEach(() => world.close());
+let fixture: EntryFixture;
+afterEach(() => fixture.close());
 
 test('forwards SIGTERM to the agent and its child processes', async () => {
-  world = await entryWorld({ config: { args: ['family'] } });
-  await world.host.up();
-  const entry = world.start();
-  await world.untilSaid('up');
-  await world.untilSaid('child');
+  fixture = await createEntryFixture({ config: { args: ['family'] } });
+  await fixture.host.up();
+  const entry = fixture.start();
+  await fixture.untilPrinted('up');
+  await fixture.untilPrinted('child');
   entry.terminate('SIGTERM');
   expect(await entry.ended).toBe(143);
-  expect(world.said().filter((line) => 'child' in line)).toEqual([
+  expect(fixture.printed().filter((line) => 'child' in line)).toEqual([
     { child: 'up' },
     { child: 'SIGTERM' },
   ]);
 });
 
 test('does not kill an agent that ignores SIGTERM; the host decides', async () => {
-  world = await entryWorld({ config: { args: ['deaf'] } });
-  await world.host.up();
-  const entry = world.start();
-  await world.untilSaid('up');
+  fixture = await createEntryFixture({ config: { args: ['ignore-sigterm'] } });
+  await fixture.host.up();
+  const entry = fixture.start();
+  await fixture.untilPrinted('up');
   entry.terminate('SIGTERM');
-  await world.untilSaid('heard');
-  expect(world.host.exits).toEqual([]);
+  await fixture.untilPrinted('received');
+  expect(fixture.host.exits).toEqual([]);
   entry.terminate('SIGKILL');
   expect(await entry.ended).toBe(137);
 });
 
 test('exits at once on SIGTERM before the agent is started', async () => {
-  world = await entryWorld();
-  const entry = world.start();
+  fixture = await createEntryFixture();
+  const entry = fixture.start();
   entry.terminate('SIGTERM');
   expect(await entry.ended).toBe(143);
 });

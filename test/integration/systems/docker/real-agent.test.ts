@@ -84,6 +84,6 @@ test('the real agent works through its socket, and its last line is in the spool
     result: expect.stringMatching(/^All done: 10001/),
   });
   expect(readFileSync(join(spec.folders.workspace, 'made-by-agent'), 'utf8')).toBe('Linux\n');
-  expect(host.asked.filter((line) => line.startsWith('CONNECT'))).toEqual([]);
+  expect(host.requests.filter((line) => line.startsWith('CONNECT'))).toEqual([]);
   expect(model.requests().every(({ headers }) => headers['x-api-key'] === 'sandbox')).toBe(true);
 });

@@ -4,7 +4,7 @@ import { settlesWithin } from '../../../../lib/async/timeout.ts';
 
 const longMs = 60_000;
 
-test('a notification wakes the waiter', async () => {
+test('a notification ends the wait', async () => {
   const notifier = createNotifier();
   const waiting = [notifier.wait()];
   notifier.notify();

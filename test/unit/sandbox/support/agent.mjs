@@ -1,25 +1,25 @@
-// An agent to be driven by its arguments: it tells what it was given, counts its input line by line,
-// and ends as told. It ignores SIGTERM if asked to.
+// An agent that its arguments control: `<mode> <exit code>`. It prints the length and hash of every
+// input line. `report` prints its environment and exits; `ignore-sigterm` exits by SIGKILL only.
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 
-const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const [mode = 'echo', code = '0'] = process.argv.slice(2);
 
-if (mode === 'tell') {
+if (mode === 'report') {
   const folder = `${process.env.HOME}/.frs`;
   const files = readdirSync(folder).map((name) => ({
     name,
     mode: (statSync(`${folder}/${name}`).mode & 0o777).toString(8),
     content: readFileSync(`${folder}/${name}`, 'utf8'),
   }));
-  say({ cwd: process.cwd(), env: process.env, files, argv: process.argv.slice(2) });
+  print({ cwd: process.cwd(), env: process.env, files, argv: process.argv.slice(2) });
   process.exit(Number(code));
 }
-if (mode === 'deaf') {
-  process.on('SIGTERM', () => say({ heard: 'SIGTERM' }));
+if (mode === 'ignore-sigterm') {
+  process.on('SIGTERM', () => print({ received: 'SIGTERM' }));
   setInterval(() => {}, 1_000);
 }
 if (mode === 'family') {
@@ -35,17 +35,17 @@ if (mode === 'family') {
 }
 if (mode === 'kill-self') process.kill(process.pid, 'SIGKILL');
 
-say({ up: process.pid });
+print({ up: process.pid });
 let rest = Buffer.alloc(0);
 process.stdin.on('data', (chunk) => {
   rest = Buffer.concat([rest, chunk]);
   for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
     const line = rest.subarray(0, end);
     rest = rest.subarray(end + 1);
-    say({ bytes: line.length, sha256: createHash('sha256').update(line).digest('hex') });
+    print({ bytes: line.length, sha256: createHash('sha256').update(line).digest('hex') });
   }
 });
 process.stdin.on('end', () => {
-  say({ end: true, rest: rest.length });
-  if (mode !== 'deaf') process.exit(Number(code));
+  print({ end: true, rest: rest.length });
+  if (mode !== 'ignore-sigterm') process.exit(Number(code));
 });

@@ -11,30 +11,30 @@ import { type Entry, startEntry } from '../../../../sandbox/entry/entry.ts';
 import { type FakeHost, fakeHost } from '../../../support/fake-host.ts';
 
 /** The entry program in this process, with real sockets, a real agent process and a fake host. */
-export interface EntryWorld {
+export interface EntryFixture {
   host: FakeHost;
   paths: Paths;
   start(): Entry;
   /** The agent's output lines. */
-  said(): Record<string, unknown>[];
-  untilSaid(key: string): Promise<Record<string, unknown>>;
+  printed(): Record<string, unknown>[];
+  untilPrinted(key: string): Promise<Record<string, unknown>>;
   errors(): string;
   close(): Promise<void>;
 }
 
-interface WorldOptions {
+interface FixtureOptions {
   config?: Partial<SandboxConfig>;
   timeouts?: Partial<Timeouts>;
   pollMs?: number;
 }
 
-export async function entryWorld(options: WorldOptions = {}): Promise<EntryWorld> {
+export async function createEntryFixture(options: FixtureOptions = {}): Promise<EntryFixture> {
   const root = mkdtempSync(join(tmpdir(), 'entry-'));
-  const paths = await makePlaces(root);
+  const paths = await makePaths(root);
   const { config = {}, pollMs = 1_000 } = options;
   const host = fakeHost({ socket: paths.socket, config, pollMs });
   const started: Entry[] = [];
-  const said = (): Record<string, unknown>[] => readLines(paths.spoolFile);
+  const printed = (): Record<string, unknown>[] => readLines(paths.spoolFile);
 
   function start(): Entry {
     const entry = startEntry({
@@ -45,9 +45,9 @@ export async function entryWorld(options: WorldOptions = {}): Promise<EntryWorld
     return entry;
   }
 
-  async function untilSaid(key: string): Promise<Record<string, unknown>> {
+  async function untilPrinted(key: string): Promise<Record<string, unknown>> {
     for (let tries = 0; tries < 3_000; tries += 1) {
-      const found = said().find((line) => key in line);
+      const found = printed().find((line) => key in line);
       if (found !== undefined) return found;
       await sleep(10);
     }
@@ -55,7 +55,7 @@ export async function entryWorld(options: WorldOptions = {}): Promise<EntryWorld
   }
 
   async function close(): Promise<void> {
-    for (const line of said()) if (typeof line.up === 'number') killQuietly(line.up);
+    for (const line of printed()) if (typeof line.up === 'number') killQuietly(line.up);
     for (const entry of started) entry.terminate('SIGKILL');
     await Promise.allSettled(started.map((entry) => entry.ended));
     await host.down();
@@ -63,10 +63,10 @@ export async function entryWorld(options: WorldOptions = {}): Promise<EntryWorld
   }
 
   const errors = (): string => readFileSync(paths.stderrFile, 'utf8');
-  return { host, paths, start, said, untilSaid, errors, close };
+  return { host, paths, start, printed, untilPrinted, errors, close };
 }
 
-async function makePlaces(root: string): Promise<Paths> {
+async function makePaths(root: string): Promise<Paths> {
   for (const name of ['w', 's', 'k', 'h']) mkdirSync(join(root, name));
   const agent = join(root, 'agent');
   const script = join(repository, 'test/unit/sandbox/support/agent.mjs');

@@ -57,7 +57,7 @@ test('a dependency that fails or hangs is down and does not delay the scrape', a
   const registry = createRegistry();
   const checks = {
     good: async () => 1,
-    bad: () => Promise.reject(new Error('away')),
+    bad: () => Promise.reject(new Error('unavailable')),
     silent: () => new Promise(() => undefined),
   };
   exportDependencies(registry, checks, 20);

@@ -22,18 +22,18 @@ interface ServedRun {
 export async function serveRun({
   deps = {},
   handlers = {},
-  beside,
+  sameHostAs,
   at,
 }: {
   deps?: Partial<EgressDeps>;
   handlers?: Partial<EgressHandlers>;
   /** A listener of another run of the same host with the same `deps`. */
-  beside?: ServedRun;
+  sameHostAs?: ServedRun;
   /** The path of an existing socket to replace. */
   at?: string;
 }): Promise<ServedRun> {
   const folder = await mkdtemp(join(tmpdir(), 'egress-'));
-  const egress = beside?.egress ?? createEgress({ ...noWayOut, ...deps });
+  const egress = sameHostAs?.egress ?? createEgress({ ...noNetwork, ...deps });
   const refusals: ServedRun['refusals'] = [];
   const socketPath = at ?? join(folder, 'x');
   const run = await egress.listen(socketPath, {
@@ -49,13 +49,13 @@ export async function serveRun({
   });
   onTestFinished(async () => {
     await run.close();
-    if (!beside) await egress.close();
+    if (!sameHostAs) await egress.close();
     await rm(folder, { recursive: true });
   });
   return { socketPath, egress, refusals, close: () => run.close() };
 }
 
-const noWayOut: EgressDeps = {
+const noNetwork: EgressDeps = {
   model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
   allowPrivate: [],
   lookup: () => Promise.reject(new Error('no resolver in this test')),

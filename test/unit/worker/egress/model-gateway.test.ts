@@ -62,7 +62,7 @@ test('sends no key while the owner of the key is unknown', async () => {
   });
   const { socketPath } = await serveRun({
     deps: { model: { apiKey: 'operator-key', baseUrl } },
-    handlers: { projectModel: () => Promise.reject(new Error('away')) },
+    handlers: { projectModel: () => Promise.reject(new Error('unavailable')) },
   });
   const answer = await callSocket(socketPath, {
     ...{ method: 'POST', path: '/model/v1/messages', body: '{}' },
@@ -189,7 +189,7 @@ test('an agent that disconnects ends its call to the model', async () => {
 test('a run at its limit of concurrent calls does not block another run', async () => {
   const baseUrl = await startModel((_request, response) => response.flushHeaders());
   const greedy = await serveModel(baseUrl);
-  const modest = await serveRun({ beside: greedy });
+  const modest = await serveRun({ sameHostAs: greedy });
   const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
   const openGreedy = () => openCall(greedy.socketPath, call);
   const answers = await Promise.all(Array.from({ length: 32 }, openGreedy));

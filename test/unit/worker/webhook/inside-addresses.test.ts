@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { createWebhookSender } from '../../../../worker/webhook/send-webhook.ts';
 
 /** Replaces the real connect and always fails, so that no packet leaves this machine. */
-function world(answers: Record<string, string[]>, allowPrivate: string[] = []) {
-  const dialled: string[] = [];
+function setUp(answers: Record<string, string[]>, allowPrivate: string[] = []) {
+  const connected: string[] = [];
   const connect = ((options: { lookup?: unknown }) => {
     return (target: buildConnector.Options, callback: buildConnector.Callback) => {
-      dialled.push(target.hostname);
+      connected.push(target.hostname);
       expect(options.lookup).toBeTypeOf('function');
       callback(new Error('the spy refuses'), null);
     };
@@ -18,7 +18,7 @@ function world(answers: Record<string, string[]>, allowPrivate: string[] = []) {
     connect,
     lookup: async (host) => answers[host] ?? [],
   });
-  return { dialled, send: (url: string) => send({ url, body: '{}', headers: {} }) };
+  return { connected, send: (url: string) => send({ url, body: '{}', headers: {} }) };
 }
 
 const inside = [
@@ -50,49 +50,49 @@ const inside = [
 
 describe('a callback URL with a private address', () => {
   it.each(inside)('is rejected as %s, without a connection', async (host) => {
-    const { send, dialled } = world({});
+    const { send, connected } = setUp({});
     expect(await send(`https://${host}/hook`)).toMatchObject({ outcome: 'blocked' });
-    expect(dialled).toEqual([]);
+    expect(connected).toEqual([]);
   });
 
   it('is rejected if one of its addresses is private', async () => {
-    const { send, dialled } = world({ 'mixed.example': ['8.8.8.8', '1.1.1.1', '127.0.0.1'] });
+    const { send, connected } = setUp({ 'mixed.example': ['8.8.8.8', '1.1.1.1', '127.0.0.1'] });
     expect(await send('https://mixed.example/')).toMatchObject({ outcome: 'blocked' });
-    expect(dialled).toEqual([]);
+    expect(connected).toEqual([]);
   });
 
   it('is rejected for a name of this machine', async () => {
-    const { send, dialled } = world({ localhost: ['127.0.0.1'], 'localhost.': ['127.0.0.1'] });
+    const { send, connected } = setUp({ localhost: ['127.0.0.1'], 'localhost.': ['127.0.0.1'] });
     expect(await send('https://localhost./')).toMatchObject({ outcome: 'blocked' });
-    expect(dialled).toEqual([]);
+    expect(connected).toEqual([]);
   });
 
   it('is rejected if its name does not resolve, and may be retried', async () => {
-    const { send, dialled } = world({});
+    const { send, connected } = setUp({});
     expect(await send('https://nowhere.example/')).toEqual({
       outcome: 'failed',
       reason: 'unresolvable',
     });
-    expect(dialled).toEqual([]);
+    expect(connected).toEqual([]);
   });
 
   it("is resolved once per attempt, even if the name's addresses change", async () => {
-    let asked = 0;
-    const dialled: string[] = [];
+    let lookups = 0;
+    const connected: string[] = [];
     const connect: typeof buildConnector = () => (target, callback) => {
-      dialled.push(target.hostname);
+      connected.push(target.hostname);
       callback(new Error('the spy refuses'), null);
     };
     const send = createWebhookSender({
       caFile: null,
       allowPrivate: [],
       connect,
-      lookup: async () => (asked++ % 2 === 0 ? ['8.8.8.8'] : ['127.0.0.1']),
+      lookup: async () => (lookups++ % 2 === 0 ? ['8.8.8.8'] : ['127.0.0.1']),
     });
     for (let i = 0; i < 1_000; i++) {
       await send({ url: 'https://rebound.example/', body: '{}', headers: {} });
     }
-    expect([asked, dialled.length]).toEqual([1_000, 500]);
+    expect([lookups, connected.length]).toEqual([1_000, 500]);
   });
 });
 
@@ -104,24 +104,24 @@ describe('an invalid callback URL is rejected', () => {
     'https://public.example:80/',
     'https://public.example:1023/',
   ])('is refused: %s', async (url) => {
-    const { send, dialled } = world({ 'public.example': ['8.8.8.8'] });
+    const { send, connected } = setUp({ 'public.example': ['8.8.8.8'] });
     expect(await send(url)).toMatchObject({ outcome: 'blocked' });
-    expect(dialled).toEqual([]);
+    expect(connected).toEqual([]);
   });
 
   it.each(['https://public.example/', 'https://public.example:1024/', 'https://8.8.8.8/'])(
     'is connected to if it is valid: %s',
     async (url) => {
-      const { send, dialled } = world({ 'public.example': ['8.8.8.8'] });
+      const { send, connected } = setUp({ 'public.example': ['8.8.8.8'] });
       expect(await send(url)).toEqual({ outcome: 'failed', reason: 'not_connected' });
-      expect(dialled).toHaveLength(1);
+      expect(connected).toHaveLength(1);
     },
   );
 
   it('may be private only if the operator allows it', async () => {
-    const { send, dialled } = world({}, ['10.0.0.0/8']);
+    const { send, connected } = setUp({}, ['10.0.0.0/8']);
     expect(await send('https://10.1.2.3/')).toMatchObject({ outcome: 'failed' });
     expect(await send('https://192.168.0.1/')).toMatchObject({ outcome: 'blocked' });
-    expect(dialled).toEqual(['10.1.2.3']);
+    expect(connected).toEqual(['10.1.2.3']);
   });
 });
